@@ -1,0 +1,2 @@
+//! The `hostwire` command.
+fn main() {}
