@@ -1,0 +1,1 @@
+//! What the launcher and the bootstrap need of the operating system.
