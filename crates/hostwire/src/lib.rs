@@ -1,1 +1,58 @@
-//! The API.
+//! Programs whose processes share one address space that is only ever written across
+//! the wire.
+//!
+//! A *job* is a number of processes, its *PEs*. Each exposes a *segment* of its memory;
+//! symmetric objects lie at the same place in all of them. A PE *puts* values into the
+//! segment of another, *gets* them, changes them with atomics, waits for its own to
+//! change, or sends messages; and all of them meet in collective operations.
+//!
+//! ```
+//! use hostwire::Job;
+//!
+//! fn main() -> hostwire::Result<()> {
+//!     let job = Job::attach()?;
+//!     let inbox = job.alloc::<u64>(1)?;
+//!     let right = (job.pe() + 1) % job.pes();
+//!     inbox.put(right, 0, &[u64::from(job.pe())])?;
+//!     job.barrier()?;
+//!     println!("PE {} heard from PE {}", job.pe(), inbox.load(0)?);
+//!     job.finalize()
+//! }
+//! ```
+//!
+//! Run it with `hostwire run -n 4 ./program`, with `mpiexec.hydra -n 4 ./program`, or
+//! alone. What put, fence, quiet and signal promise is in `docs/memory-model.md`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`Job`] | attach, identity, messages |
+//! | [`Symmetric`] | put, get, atomics, waiting for words |
+//! | [`Team`] | groups of PEs and collective operations |
+//! | [`pmi`], [`board`] | what a launcher has to know |
+
+#![forbid(unsafe_code)]
+
+mod agent;
+mod attach;
+pub mod board;
+mod collective;
+mod element;
+mod error;
+mod inner;
+mod job;
+mod layout;
+mod message;
+pub mod pmi;
+pub mod settings;
+mod status;
+mod symmetric;
+mod team;
+
+pub use agent::AgentMode;
+pub use element::{AtomicElement, AtomicInteger, Element};
+pub use error::{Error, Result};
+pub use hostwire_transport::PeId;
+pub use job::{Job, SignalOp};
+pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
+pub use symmetric::{Compare, Symmetric};
+pub use team::{Rank, Team};

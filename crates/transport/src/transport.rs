@@ -98,11 +98,6 @@ pub trait Transport: Send + Sync {
         self.segment().doorbell().arm(wanted)
     }
 
-    /// Takes [`arm`](Self::arm) back.
-    fn disarm(&self) {
-        self.segment().doorbell().disarm();
-    }
-
     /// Sleeps until a peer stores, or for `limit`.
     #[cfg(not(loom))]
     fn sleep(&self, limit: Duration) {

@@ -150,6 +150,10 @@ impl<'a> Doorbell<'a> {
     /// Says that this PE is about to sleep. Poll once more after this: stores made
     /// before it are visible then, and stores made after it will ring.
     ///
+    /// There is no way back: a PE that finds its data after all leaves the doorbell
+    /// armed, and the next store rings in vain once. So several threads of a PE can
+    /// sleep on one doorbell.
+    ///
     /// Returns how long it is safe to sleep at most.
     pub fn arm(self, wanted: Duration) -> Duration {
         self.0.store(ASLEEP, Ordering::SeqCst);
@@ -159,11 +163,6 @@ impl<'a> Doorbell<'a> {
             // No barrier: a ring may be missed, so look often.
             wanted.min(Duration::from_millis(1))
         }
-    }
-
-    /// Takes [`arm`](Self::arm) back.
-    pub fn disarm(self) {
-        self.0.store(AWAKE, Ordering::Relaxed);
     }
 
     /// Sleeps until a peer rings, or for `limit`.
@@ -177,7 +176,6 @@ impl<'a> Doorbell<'a> {
         // Whatever it returns (rung, interrupted, timed out, value changed), the
         // caller polls again. Not a private futex: the waker is another process.
         let _ = futex::wait(self.0, futex::Flags::empty(), ASLEEP, Some(&timeout));
-        self.disarm();
     }
 
     /// Wakes the PE if it sleeps. Everything stored before is visible to it then.
@@ -242,7 +240,6 @@ mod tests {
                 loop {
                     let limit = bell.arm(Duration::from_secs(60));
                     if data.load(Ordering::Acquire) == 1 {
-                        bell.disarm();
                         break;
                     }
                     bell.sleep(limit);

@@ -49,7 +49,7 @@ impl Window {
     #[inline(always)]
     pub fn put(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         self.memory.copy_in(offset_bytes, src)?;
-        self.written(offset_bytes, src.len());
+        self.stored(offset_bytes, src.len());
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl Window {
         self.memory
             .word(offset_bytes)?
             .store(value, Ordering::Release);
-        self.written(offset_bytes, 8);
+        self.stored(offset_bytes, 8);
         Ok(())
     }
 
@@ -110,8 +110,9 @@ impl Window {
         Doorbell::new(word)
     }
 
+    /// What has to follow stores made through [`memory`](Self::memory).
     #[inline(always)]
-    fn written(&self, offset_bytes: usize, len_bytes: usize) {
+    pub fn stored(&self, offset_bytes: usize, len_bytes: usize) {
         if self.visibility == Visibility::Flushed
             && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
         {

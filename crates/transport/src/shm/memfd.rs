@@ -62,6 +62,14 @@ pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> 
     Ok(unsafe { Memory::new(base, len_bytes, mapping) })
 }
 
+/// Maps all of a sealed file of any size.
+pub fn map_whole(file: impl AsFd) -> Result<Memory, TransportError> {
+    let size = rustix::fs::fstat(&file)
+        .map_err(|e| TransportError::environment("looking at a shared file", e))?
+        .st_size;
+    map(file, usize::try_from(size).unwrap_or(0))
+}
+
 fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
     let unusable = |what: String| {
         TransportError::environment("a segment that was handed over is unusable", what)

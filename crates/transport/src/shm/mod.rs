@@ -13,6 +13,7 @@ use std::time::Instant;
 
 pub use handover::{Gathering, Hello, Ticket};
 pub use local::local;
+pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;

@@ -1,0 +1,378 @@
+//! Gets and atomics on wires that only carry stores.
+//!
+//! The asking PE stores one self-validating line into the *request line* that it has in
+//! the target's segment; the target's agent does the work on its own memory, stores any
+//! data back, and then the *reply line*. A PE has one request under way per target.
+//!
+//! | request line | | reply line | |
+//! |---|---|---|---|
+//! | header | number of the request in bits 31:0, operation in 39:32, operand bytes in 47:40 | word 0 | number of the request, stored last |
+//! | word 0 | offset | word 1 | old value |
+//! | word 1 | operand, or length of a get | word 2 | [`DONE`] or [`REFUSED`] |
+//! | word 2 | value to compare with, or where to store what was got | | |
+//!
+//! An agent runs as a thread of its own where the wire needs it, so that requests are
+//! served while the program computes; and it is polled by every wait.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+use hostwire_transport::ring::PAYLOAD_BYTES;
+use hostwire_transport::wait::{Backoff, WaitStep};
+use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
+
+use crate::inner::{Inner, Watch};
+use crate::error::{Error, Result};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Layout};
+
+const DONE: u64 = 1;
+const REFUSED: u64 = 2;
+/// Most bytes of one get: they land in the staging memory of the asking PE.
+const GET_BYTES_MAX: usize = CHUNK_BYTES * CHUNKS as usize;
+
+/// What an agent can be asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Operation {
+    Get = 1,
+    Fetch = 2,
+    Swap = 3,
+    CompareSwap = 4,
+    Add = 5,
+    And = 6,
+    Or = 7,
+    Xor = 8,
+}
+
+impl Operation {
+    fn from_code(code: u8) -> Option<Self> {
+        use Operation::*;
+        [Get, Fetch, Swap, CompareSwap, Add, And, Or, Xor]
+            .into_iter()
+            .find(|operation| *operation as u8 == code)
+    }
+
+    /// Does it to a 64-bit word and returns the old value.
+    #[inline(always)]
+    pub(crate) fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
+        const ORDER: Ordering = Ordering::SeqCst;
+        match self {
+            Self::Get | Self::Fetch => word.load(ORDER),
+            Self::Swap => word.swap(operand, ORDER),
+            Self::CompareSwap => match word.compare_exchange(compare, operand, ORDER, ORDER) {
+                Ok(old) | Err(old) => old,
+            },
+            Self::Add => word.fetch_add(operand, ORDER),
+            Self::And => word.fetch_and(operand, ORDER),
+            Self::Or => word.fetch_or(operand, ORDER),
+            Self::Xor => word.fetch_xor(operand, ORDER),
+        }
+    }
+
+    /// Does it to a 32-bit word and returns the old value.
+    #[inline(always)]
+    pub(crate) fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
+        const ORDER: Ordering = Ordering::SeqCst;
+        match self {
+            Self::Get | Self::Fetch => word.load(ORDER),
+            Self::Swap => word.swap(operand, ORDER),
+            Self::CompareSwap => match word.compare_exchange(compare, operand, ORDER, ORDER) {
+                Ok(old) | Err(old) => old,
+            },
+            Self::Add => word.fetch_add(operand, ORDER),
+            Self::And => word.fetch_and(operand, ORDER),
+            Self::Or => word.fetch_or(operand, ORDER),
+            Self::Xor => word.fetch_xor(operand, ORDER),
+        }
+    }
+}
+
+/// Who runs the agent of a PE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentMode {
+    /// A thread, where the wire needs an agent at all.
+    Thread,
+    /// Only the waits of the PE: for simulated time.
+    Polled,
+}
+
+/// One atomic operation, as it is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    pub(crate) operation: Operation,
+    pub(crate) offset_bytes: usize,
+    /// 4 or 8; 0 for a get.
+    pub(crate) operand_bytes: u8,
+    pub(crate) operand: u64,
+    pub(crate) compare: u64,
+}
+
+/// The agent of one PE, and how it asks others. See the [module text](self).
+#[derive(Debug)]
+pub(crate) struct Agent {
+    layout: Layout,
+    needed: bool,
+    /// Per peer, the number of its next request; whoever serves holds the lock.
+    serving: Mutex<Vec<u32>>,
+    /// Per target, the number of our last request.
+    asked: Vec<AtomicU32>,
+    stop: AtomicBool,
+}
+
+impl Agent {
+    pub(crate) fn new(capabilities: Capabilities, pes: u32, layout: Layout) -> Self {
+        Self {
+            layout,
+            needed: !capabilities.loads || !capabilities.cpu_atomics,
+            serving: Mutex::new(vec![1; pes as usize]),
+            asked: (0..pes).map(|_| AtomicU32::new(0)).collect(),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the thread, if the wire needs one. It ends with [`stop`](Self::stop).
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        wire: &Arc<dyn Transport>,
+        mode: AgentMode,
+    ) -> Result<Option<std::thread::JoinHandle<()>>> {
+        if !self.needed || mode == AgentMode::Polled {
+            return Ok(None);
+        }
+        let (agent, wire) = (Arc::clone(self), Arc::clone(wire));
+        std::thread::Builder::new()
+            .name("hostwire-agent".into())
+            .stack_size(128 << 10)
+            .spawn(move || agent.run(&*wire))
+            .map(Some)
+            .map_err(|e| TransportError::environment("starting the agent thread", e).into())
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(&self, wire: &dyn Transport) {
+        self.stop.store(true, Ordering::Release);
+        wire.segment().notify();
+    }
+
+    fn run(&self, wire: &dyn Transport) {
+        let mut backoff = Backoff::new(wire.wait_limits());
+        while !self.stop.load(Ordering::Acquire) {
+            match self.serve_some(wire) {
+                Ok(true) => backoff = Backoff::new(wire.wait_limits()),
+                // A peer that cannot be answered notices by itself; the others go on.
+                Ok(false) | Err(_) => match backoff.step() {
+                    // The program may want this core more than a spinning agent.
+                    WaitStep::Spin | WaitStep::Pause | WaitStep::Yield => wire.yield_now(),
+                    WaitStep::Sleep(limit) => {
+                        let limit = wire.arm(limit.min(Duration::from_millis(20)));
+                        if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire) {
+                            wire.sleep(limit);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    /// Answers the requests that have arrived.
+    #[inline]
+    pub(crate) fn serve(&self, wire: &dyn Transport) -> Result<()> {
+        if self.needed {
+            self.serve_some(wire)?;
+        }
+        Ok(())
+    }
+
+    fn serve_some(&self, wire: &dyn Transport) -> Result<bool> {
+        let mut next = match self.serving.try_lock() {
+            Ok(next) => next,
+            // Somebody else is at it.
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        let mut served = false;
+        for (pe, number) in (0..).zip(next.iter_mut()) {
+            if let Some(request) = self.read_request(wire, pe, *number)? {
+                *number = number.wrapping_add(1);
+                self.answer(wire, pe, number.wrapping_sub(1), request)?;
+                served = true;
+            }
+        }
+        Ok(served)
+    }
+
+    fn read_request(
+        &self,
+        wire: &dyn Transport,
+        pe: PeId,
+        number: u32,
+    ) -> Result<Option<Option<Request>>> {
+        let segment = wire.segment();
+        let at = self.layout.request(pe);
+        let header = segment.load_word(at)?;
+        if header as u32 != number {
+            return Ok(None);
+        }
+        let mut words = [0; 24];
+        segment.memory().copy_out(at + 8, &mut words)?;
+        let word = |index: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&words[index * 8..][..8]);
+            u64::from_le_bytes(bytes)
+        };
+        let operation = Operation::from_code((header >> 32) as u8);
+        Ok(Some(operation.zip(usize::try_from(word(0)).ok()).map(
+            |(operation, offset_bytes)| Request {
+                operation,
+                offset_bytes,
+                operand_bytes: (header >> 40) as u8,
+                operand: word(1),
+                compare: word(2),
+            },
+        )))
+    }
+
+    fn answer(
+        &self,
+        wire: &dyn Transport,
+        pe: PeId,
+        number: u32,
+        request: Option<Request>,
+    ) -> Result<()> {
+        let outcome = match request {
+            Some(request) if request.operation == Operation::Get => {
+                self.answer_get(wire, pe, request)
+            }
+            Some(request) => self.apply(wire.segment(), request),
+            None => None,
+        };
+        let reply = self.layout.reply(wire.pe());
+        let status = if outcome.is_some() { DONE } else { REFUSED };
+        wire.store_word(pe, reply + 8, outcome.unwrap_or(0))?;
+        wire.store_word(pe, reply + 16, status)?;
+        wire.store_word(pe, reply, u64::from(number))?;
+        Ok(())
+    }
+
+    /// Only the heap may be got or changed: what the peer names is checked against it.
+    fn in_heap(&self, offset_bytes: usize, len: usize) -> bool {
+        let heap = self.layout.heap();
+        offset_bytes >= heap && offset_bytes - heap <= self.layout.heap_bytes()
+            && len <= self.layout.heap_bytes() - (offset_bytes - heap)
+    }
+
+    fn answer_get(&self, wire: &dyn Transport, pe: PeId, request: Request) -> Option<u64> {
+        let len = usize::try_from(request.operand).ok()?;
+        let back = usize::try_from(request.compare).ok()?;
+        if len > GET_BYTES_MAX || !self.in_heap(request.offset_bytes, len) {
+            return None;
+        }
+        let mut bytes = vec![0; len];
+        wire.segment().get(request.offset_bytes, &mut bytes).ok()?;
+        wire.store(pe, back, &bytes).ok()?;
+        Some(0)
+    }
+
+    fn apply(&self, segment: &Window, request: Request) -> Option<u64> {
+        if !self.in_heap(request.offset_bytes, usize::from(request.operand_bytes)) {
+            return None;
+        }
+        let old = apply(segment, &request).ok()?;
+        segment.notify();
+        Some(old)
+    }
+
+    /// Gets `dst.len()` bytes at `offset_bytes` from `pe`.
+    pub(crate) fn get(
+        &self,
+        inner: &Inner,
+        pe: PeId,
+        offset_bytes: usize,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let staging = self.layout.staging();
+        for (index, piece) in dst.chunks_mut(GET_BYTES_MAX).enumerate() {
+            self.ask(
+                inner,
+                pe,
+                Request {
+                    operation: Operation::Get,
+                    offset_bytes: offset_bytes + index * GET_BYTES_MAX,
+                    operand_bytes: 0,
+                    operand: piece.len() as u64,
+                    compare: staging as u64,
+                },
+            )?;
+            inner.segment().get(staging, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Has `pe` do an operation and returns the old value.
+    pub(crate) fn ask(&self, inner: &Inner, pe: PeId, request: Request) -> Result<u64> {
+        let asked = self
+            .asked
+            .get(pe as usize)
+            .ok_or(TransportError::NoSuchPe { pe, pes: inner.pes })?;
+        let number = asked.load(Ordering::Relaxed).wrapping_add(1);
+        asked.store(number, Ordering::Relaxed);
+        let header = u64::from(number)
+            | u64::from(request.operation as u8) << 32
+            | u64::from(request.operand_bytes) << 40;
+        let mut payload = [0; PAYLOAD_BYTES];
+        let words = [request.offset_bytes as u64, request.operand, request.compare];
+        for (bytes, word) in payload.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        // An agent must see what was put before: a get after a put to one PE.
+        inner.fence()?;
+        inner.wire
+            .store_line(pe, self.layout.request(inner.pe), header, &payload)?;
+        let reply = self.layout.reply(pe);
+        let segment = inner.segment();
+        inner.wait(Watch::One(pe), || {
+            let got = segment.load_word(reply)?;
+            if got == u64::from(number) {
+                Ok(Some(()))
+            } else if got == u64::from(number.wrapping_sub(1)) {
+                inner.progress()?;
+                Ok(None)
+            } else {
+                Err(TransportError::misbehaved(pe, "number of its agent's reply", number, got).into())
+            }
+        })?;
+        match segment.load_word(reply + 16)? {
+            DONE => Ok(segment.load_word(reply + 8)?),
+            REFUSED => Err(Error::PeerMisbehaved(TransportError::misbehaved(
+                pe,
+                "answer of its agent",
+                "an operation on its heap done",
+                format_args!("{request:?} refused"),
+            ))),
+            other => Err(TransportError::misbehaved(pe, "status of its agent's reply", DONE, other).into()),
+        }
+    }
+}
+
+/// Does an atomic operation on memory that is mapped here.
+#[inline(always)]
+pub(crate) fn apply(
+    window: &Window,
+    request: &Request,
+) -> core::result::Result<u64, TransportError> {
+    let &Request {
+        operation,
+        offset_bytes,
+        operand_bytes,
+        operand,
+        compare,
+    } = request;
+    if operand_bytes == 8 {
+        let word = window.word(offset_bytes)?;
+        Ok(operation.apply_64(word, operand, compare))
+    } else {
+        let word = window.half(offset_bytes)?;
+        Ok(operation.apply_32(word, operand as u32, compare as u32).into())
+    }
+}

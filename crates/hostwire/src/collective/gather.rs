@@ -1,0 +1,100 @@
+//! Moving data without changing it: broadcast, all-gather, all-to-all.
+
+use super::{check_length, exchange, receive, send};
+use crate::element::Element;
+use crate::error::Result;
+use crate::team::{Rank, Team};
+
+/// Up to this many bytes per PE everybody sends to everybody at once: it fits the rings
+/// whatever is under way in them. Fitted.
+pub(super) const DIRECT_BYTES_MAX: usize = 512;
+/// And up to this many PEs.
+pub(super) const DIRECT_PES_MAX: usize = 64;
+
+pub(super) fn is_direct<T>(team: &Team, values: &[T]) -> bool {
+    size_of_val(values) <= DIRECT_BYTES_MAX && team.members.len() <= DIRECT_PES_MAX
+}
+
+/// A binomial tree.
+pub(crate) fn broadcast<T: Element>(team: &Team, root: Rank, values: &mut [T]) -> Result<()> {
+    team.member(root)?;
+    let tag = team.next_tag();
+    let size = team.size();
+    // Ranks counted from the root.
+    let own = (team.rank + size - root) % size;
+    let rank_of = |relative: u32| (relative + root) % size;
+    let mut reach = 1;
+    while reach < size {
+        if own < reach {
+            if own + reach < size {
+                send(team, tag, rank_of(own + reach), values)?;
+            }
+        } else if own < 2 * reach {
+            receive(team, tag, rank_of(own - reach), values)?;
+        }
+        reach *= 2;
+    }
+    Ok(())
+}
+
+pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -> Result<()> {
+    let (size, each) = (team.members.len(), values.len());
+    check_length("result of an all-gather", each * size, all.len())?;
+    let tag = team.next_tag();
+    let own = team.rank as usize;
+    all[own * each..][..each].copy_from_slice(values);
+    if is_direct(team, values) {
+        for step in 1..size {
+            send(team, tag, ((own + step) % size) as Rank, values)?;
+        }
+        for step in 1..size {
+            let from = (own + size - step) % size;
+            receive(team, tag, from as Rank, &mut all[from * each..][..each])?;
+        }
+        return Ok(());
+    }
+    // Around a ring: each step passes on what the last one brought.
+    let (next, previous) = ((own + 1) % size, (own + size - 1) % size);
+    let mut passed = values.to_vec();
+    for step in 1..size {
+        let from = (own + size - step) % size;
+        let place = &mut all[from * each..][..each];
+        exchange(team, tag, next as Rank, &passed, previous as Rank, place)?;
+        passed.copy_from_slice(place);
+    }
+    Ok(())
+}
+
+/// Pairs: in step `k` with the ranks `k` on and `k` back.
+pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> Result<()> {
+    let size = team.members.len();
+    let each = out.len() / size;
+    check_length("pieces of an all-to-all", each * size, out.len())?;
+    check_length("result of an all-to-all", out.len(), into.len())?;
+    let tag = team.next_tag();
+    let own = team.rank as usize;
+    into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
+    if is_direct(team, &out[..each]) {
+        for step in 1..size {
+            let to = (own + step) % size;
+            send(team, tag, to as Rank, &out[to * each..][..each])?;
+        }
+        for step in 1..size {
+            let from = (own + size - step) % size;
+            receive(team, tag, from as Rank, &mut into[from * each..][..each])?;
+        }
+        return Ok(());
+    }
+    for step in 1..size {
+        let (to, from) = ((own + step) % size, (own + size - step) % size);
+        exchange(
+            team,
+            tag,
+            to as Rank,
+            &out[to * each..][..each],
+            from as Rank,
+            &mut into[from * each..][..each],
+        )?;
+    }
+    Ok(())
+}

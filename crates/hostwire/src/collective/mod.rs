@@ -1,0 +1,156 @@
+//! Collective operations of a team.
+//!
+//! A barrier is words stored straight into flags; all others are messages. Small ones
+//! are *direct*: everybody sends to everybody and then receives, so that each PE has to
+//! be scheduled once, however many PEs share a core. Large ones move every byte as few
+//! times as they can. Reductions combine in the order of ranks, always: the result is
+//! the same on all PEs and from run to run.
+
+mod barrier;
+mod gather;
+mod reduce;
+
+pub(crate) use barrier::{barrier, clear_flags};
+pub(crate) use gather::{all_gather, all_to_all, broadcast};
+pub(crate) use reduce::{all_reduce, scan};
+
+use crate::board::Activity;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::inner::Watch;
+use crate::message::{From, Into, Kind, Receive, Send};
+use crate::team::{Rank, Team};
+
+impl Team {
+    /// Waits until all PEs of the team have come here. What they stored before is
+    /// visible to all behind it.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`], [`Error::PeerMisbehaved`].
+    #[inline]
+    pub fn barrier(&self) -> Result<()> {
+        barrier(self)
+    }
+
+    /// Copies `values` of the PE with rank `root` to all others.
+    pub fn broadcast<T: Element>(&self, root: Rank, values: &mut [T]) -> Result<()> {
+        let _busy = self.busy();
+        broadcast(self, root, values)
+    }
+
+    /// Combines `values` of all PEs element by element, in the order of ranks, and gives
+    /// all PEs the result. `combine` must be associative; it need not be commutative.
+    pub fn all_reduce<T: Element>(
+        &self,
+        values: &mut [T],
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        let _busy = self.busy();
+        all_reduce(self, values, combine)
+    }
+
+    /// Combines `values` of all PEs up to and including this one, in the order of ranks.
+    pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
+        let _busy = self.busy();
+        scan(self, values, combine)
+    }
+
+    /// Puts the `values` of all PEs behind each other, in the order of ranks. `all` has
+    /// `values.len() * size` elements.
+    pub fn all_gather<T: Element>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+        let _busy = self.busy();
+        all_gather(self, values, all)
+    }
+
+    /// Sends piece `i` of `out` to rank `i`, and puts the piece from rank `i` at place
+    /// `i` of `into`. Both have the same length, a multiple of the size of the team.
+    pub fn all_to_all<T: Element>(&self, out: &[T], into: &mut [T]) -> Result<()> {
+        let _busy = self.busy();
+        all_to_all(self, out, into)
+    }
+
+    fn busy(&self) -> crate::status::During<'_> {
+        self.inner.status.during(Activity::Collective, None)
+    }
+}
+
+/// Sends to `to` and receives from `from` at the same time.
+fn exchange<T: Element>(
+    team: &Team,
+    tag: u32,
+    to: Rank,
+    out: &[T],
+    from: Rank,
+    into: &mut [T],
+) -> Result<()> {
+    let inner = &team.inner;
+    let (to, from) = (team.member(to)?, team.member(from)?);
+    let expected = size_of_val(into);
+    let mut send = Send::new(to, Kind::Team, tag, From::Bytes(out.as_bytes()));
+    let mut receive = Receive::new(from, Kind::Team, tag, 1, Into::Bytes(into.as_mut_bytes()));
+    let got = inner.wait(Watch::Some(&[to, from]), || {
+        let messages = &mut *inner.messages.borrow_mut();
+        let sent = send.poll(inner, messages)?;
+        let got = receive.poll(inner, messages)?;
+        Ok(got.filter(|_| sent))
+    });
+    same_length(team, from, expected, got)
+}
+
+/// Sends to a rank.
+fn send<T: Element>(team: &Team, tag: u32, to: Rank, out: &[T]) -> Result<()> {
+    let inner = &team.inner;
+    let to = team.member(to)?;
+    let mut send = Send::new(to, Kind::Team, tag, From::Bytes(out.as_bytes()));
+    inner.wait(Watch::One(to), || {
+        let sent = send.poll(inner, &mut inner.messages.borrow_mut())?;
+        Ok(sent.then_some(()))
+    })
+}
+
+/// Receives from a rank.
+fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Result<()> {
+    let inner = &team.inner;
+    let from = team.member(from)?;
+    let expected = size_of_val(into);
+    let mut receive = Receive::new(from, Kind::Team, tag, 1, Into::Bytes(into.as_mut_bytes()));
+    let got = inner.wait(Watch::One(from), || {
+        receive.poll(inner, &mut inner.messages.borrow_mut())
+    });
+    same_length(team, from, expected, got)
+}
+
+/// Peers that pass other lengths to the same operation are told so.
+fn same_length(
+    team: &Team,
+    from: u32,
+    expected_bytes: usize,
+    got: Result<usize>,
+) -> Result<()> {
+    let got = match got {
+        Ok(got) => got,
+        Err(Error::MessageTooLong { message_bytes, .. }) => message_bytes,
+        Err(other) => return Err(other),
+    };
+    if got == expected_bytes {
+        return Ok(());
+    }
+    Err(Error::CollectiveMismatch {
+        operation: "a collective operation",
+        pe: team.rank_of(from).and_then(|rank| team.pe(rank)).unwrap_or(from),
+        theirs: format!("{got} bytes"),
+        ours: format!("{expected_bytes} bytes"),
+    })
+}
+
+fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got {
+        Ok(())
+    } else {
+        Err(Error::Length {
+            what,
+            expected,
+            got,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Combining data: all-reduce and scan, always in the order of ranks.
+
+use super::gather::is_direct;
+use super::{all_gather, check_length, exchange, receive, send};
+use crate::element::Element;
+use crate::error::Result;
+use crate::team::{Rank, Team};
+
+pub(crate) fn all_reduce<T: Element>(
+    team: &Team,
+    values: &mut [T],
+    combine: impl Fn(T, T) -> T,
+) -> Result<()> {
+    let size = team.members.len();
+    if size == 1 || values.is_empty() {
+        return Ok(());
+    }
+    if is_direct(team, values) {
+        let mut all = vec![values[0]; values.len() * size];
+        all_gather(team, values, &mut all)?;
+        fold(values, &all, combine);
+        return Ok(());
+    }
+    // Each rank reduces one piece of everybody's, then all gather the pieces. The last
+    // piece is filled up with values that are thrown away.
+    let each = values.len().div_ceil(size);
+    let mut padded = values.to_vec();
+    padded.resize(each * size, values[0]);
+    let own = team.rank as usize;
+    let tag = team.next_tag();
+    let mut mine = vec![values[0]; each * size];
+    mine[own * each..][..each].copy_from_slice(&padded[own * each..][..each]);
+    for step in 1..size {
+        let (to, from) = ((own + step) % size, (own + size - step) % size);
+        exchange(
+            team,
+            tag,
+            to as Rank,
+            &padded[to * each..][..each],
+            from as Rank,
+            &mut mine[from * each..][..each],
+        )?;
+    }
+    let mut reduced = mine[..each].to_vec();
+    fold(&mut reduced, &mine, combine);
+    all_gather(team, &reduced, &mut padded)?;
+    values.copy_from_slice(&padded[..values.len()]);
+    Ok(())
+}
+
+/// Combines the pieces of `all`, each as long as `into`, from the first to the last.
+fn fold<T: Copy>(into: &mut [T], all: &[T], combine: impl Fn(T, T) -> T) {
+    let (first, rest) = all.split_at(into.len());
+    into.copy_from_slice(first);
+    for piece in rest.chunks_exact(into.len()) {
+        for (sum, value) in into.iter_mut().zip(piece) {
+            *sum = combine(*sum, *value);
+        }
+    }
+}
+
+/// A chain: each rank waits for the one before it.
+pub(crate) fn scan<T: Element>(
+    team: &Team,
+    values: &mut [T],
+    combine: impl Fn(T, T) -> T,
+) -> Result<()> {
+    let tag = team.next_tag();
+    let (rank, size) = (team.rank, team.size());
+    if rank > 0 {
+        let mut before = values.to_vec();
+        receive(team, tag, rank - 1, &mut before)?;
+        check_length("values of a scan", values.len(), before.len())?;
+        for (value, before) in values.iter_mut().zip(before) {
+            *value = combine(before, *value);
+        }
+    }
+    if rank + 1 < size {
+        send(team, tag, rank + 1, values)?;
+    }
+    Ok(())
+}

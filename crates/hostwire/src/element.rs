@@ -1,0 +1,56 @@
+//! What may lie in symmetric memory.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// Plain data: any bytes are a value of it, and it has no padding and no pointers.
+///
+/// Implemented for everything that has zerocopy's `FromBytes`, `IntoBytes` and
+/// `Immutable`: integers, floats, arrays of them, and structures that derive them.
+pub trait Element: FromBytes + IntoBytes + Immutable + Copy + 'static {}
+
+impl<T: FromBytes + IntoBytes + Immutable + Copy + 'static> Element for T {}
+
+/// Elements with atomic operations: 32- and 64-bit integers and floats.
+pub trait AtomicElement: Element + PartialOrd + sealed::Bits {}
+
+/// Elements with atomic arithmetic: 32- and 64-bit integers.
+pub trait AtomicInteger: AtomicElement {}
+
+pub(crate) mod sealed {
+    /// A value as the bits that an atomic instruction sees.
+    pub trait Bits: Sized {
+        /// 4 or 8.
+        const BYTES: usize;
+        /// Zero-extended to 64 bits.
+        fn to_bits(self) -> u64;
+        /// From the low [`Self::BYTES`] bytes.
+        fn from_bits(bits: u64) -> Self;
+    }
+}
+
+macro_rules! bits {
+    ($($type:ty, $bytes:literal, $to:expr, $from:expr;)*) => {$(
+        impl sealed::Bits for $type {
+            const BYTES: usize = $bytes;
+            #[inline(always)]
+            fn to_bits(self) -> u64 { ($to)(self) }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self { ($from)(bits) }
+        }
+        impl AtomicElement for $type {}
+    )*};
+}
+
+bits! {
+    u32, 4, u64::from, |bits| bits as u32;
+    i32, 4, |value| u64::from(value as u32), |bits| bits as u32 as i32;
+    f32, 4, |value: f32| u64::from(value.to_bits()), |bits| f32::from_bits(bits as u32);
+    u64, 8, |value| value, |bits| bits;
+    i64, 8, |value| value as u64, |bits| bits as i64;
+    f64, 8, |value: f64| value.to_bits(), f64::from_bits;
+}
+
+impl AtomicInteger for u32 {}
+impl AtomicInteger for i32 {}
+impl AtomicInteger for u64 {}
+impl AtomicInteger for i64 {}

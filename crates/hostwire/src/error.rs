@@ -1,0 +1,135 @@
+//! What can go wrong in a program, and whose fault it is.
+
+use hostwire_transport::{PeId, TransportError};
+
+/// The result of everything that can fail here.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// An error of hostwire. The first group of variants is the caller's to mend, the
+/// second a peer's doing, the third the machine's or the launcher's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The caller named elements that a segment does not have.
+    #[error("elements {index} to {} are not in a segment of {elements}", index.saturating_add(*count))]
+    OutOfRange {
+        /// First element that was named.
+        index: usize,
+        /// How many were named.
+        count: usize,
+        /// How many there are.
+        elements: usize,
+    },
+    /// The caller named a PE or a rank that does not exist.
+    #[error("there is no {what} {pe}: there are {pes}")]
+    NoSuchPe {
+        /// "PE" or "rank".
+        what: &'static str,
+        /// The number that was named.
+        pe: u32,
+        /// How many there are.
+        pes: u32,
+    },
+    /// The symmetric heap has no room.
+    #[error(
+        "the symmetric heap is full: {asked_bytes} bytes asked, {free_bytes} of {heap_bytes} free, \
+         the largest piece {largest_bytes}; start with a larger heap (hostwire run --heap, or HOSTWIRE_HEAP)"
+    )]
+    OutOfMemory {
+        /// Bytes that were asked for.
+        asked_bytes: usize,
+        /// Bytes free in all.
+        free_bytes: usize,
+        /// Bytes free in one piece.
+        largest_bytes: usize,
+        /// Bytes of the heap.
+        heap_bytes: usize,
+    },
+    /// A message does not fit the buffer that was offered. The message is still there.
+    #[error("a message of {message_bytes} bytes from PE {from} does not fit a buffer of {room_bytes}")]
+    MessageTooLong {
+        /// Who sent it.
+        from: PeId,
+        /// How long it is.
+        message_bytes: usize,
+        /// How long the buffer is.
+        room_bytes: usize,
+    },
+    /// A message is no whole number of elements. The message is still there.
+    #[error("a message of {message_bytes} bytes from PE {from} is no whole number of elements of {element_bytes} bytes")]
+    MessageShape {
+        /// Who sent it.
+        from: PeId,
+        /// How long it is.
+        message_bytes: usize,
+        /// How long an element is.
+        element_bytes: usize,
+    },
+    /// The PEs of a team called a collective operation with different arguments.
+    #[error("the PEs disagree in {operation}: PE {pe} says {theirs}, this PE {ours}")]
+    CollectiveMismatch {
+        /// The operation.
+        operation: &'static str,
+        /// A PE that differs.
+        pe: PeId,
+        /// What it said.
+        theirs: String,
+        /// What this PE said.
+        ours: String,
+    },
+    /// Lengths that have to agree do not.
+    #[error("{what}: expected {expected} elements, got {got}")]
+    Length {
+        /// Which lengths.
+        what: &'static str,
+        /// What would have been right.
+        expected: usize,
+        /// What there was.
+        got: usize,
+    },
+    /// All team slots are taken.
+    #[error("there are {max} teams already; drop one first")]
+    TooManyTeams {
+        /// The limit.
+        max: usize,
+    },
+
+    /// The process of a peer is gone.
+    #[error("PE {pe} is lost: its process has ended")]
+    PeerLost {
+        /// The peer.
+        pe: PeId,
+    },
+    /// A peer did what no correct peer does.
+    #[error(transparent)]
+    PeerMisbehaved(TransportError),
+
+    /// The environment does not say clearly what job this process belongs to.
+    #[error("cannot tell which job this process belongs to: {0}")]
+    Launch(String),
+    /// A setting in the environment is unusable.
+    #[error("{variable}={value:?} is not usable: {expected}")]
+    Setting {
+        /// The variable.
+        variable: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it has to hold.
+        expected: String,
+    },
+    /// The machine refused something.
+    #[error(transparent)]
+    Environment(TransportError),
+}
+
+impl From<TransportError> for Error {
+    #[cold]
+    fn from(error: TransportError) -> Self {
+        match error {
+            TransportError::PeerLost { pe } => Self::PeerLost { pe },
+            TransportError::NoSuchPe { pe, pes } => Self::NoSuchPe { what: "PE", pe, pes },
+            TransportError::PeerMisbehaved { .. } => Self::PeerMisbehaved(error),
+            other => Self::Environment(other),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What all parts of a job share: the wire, the short way around it, and waiting.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
+use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
+
+use crate::agent::Agent;
+use crate::error::{Error, Result};
+use crate::layout::Layout;
+use crate::message::Messages;
+use crate::status::Status;
+use crate::symmetric::Heap;
+
+/// How often an operation that never waits looks whether its peer still lives.
+const OPERATIONS_PER_LOOK: u32 = 4096;
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// See the [module text](self).
+pub(crate) struct Inner {
+    pub(crate) wire: Arc<dyn Transport>,
+    pub(crate) pe: PeId,
+    pub(crate) pes: u32,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) layout: Layout,
+    pub(crate) heap: RefCell<Heap>,
+    pub(crate) messages: RefCell<Messages>,
+    pub(crate) status: Status,
+    pub(crate) agent: Arc<Agent>,
+    /// Bit `i`: this PE is in a team in slot `i`.
+    pub(crate) team_slots: Cell<u64>,
+    /// Symmetric objects whose handles were dropped here, by offset in the segment.
+    pub(crate) dropped: RefCell<Vec<usize>>,
+    peers: Box<[Peer]>,
+    limits: WaitLimits,
+    operations: Cell<u32>,
+    looked: Cell<Instant>,
+}
+
+/// How a PE is reached.
+struct Peer {
+    /// Its segment, where stores reach it directly.
+    window: Option<Window>,
+    lost: Cell<bool>,
+}
+
+/// Whose death ends a wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Watch<'a> {
+    /// This PE's.
+    One(PeId),
+    /// Any of these.
+    Some(&'a [PeId]),
+    /// Anybody's that was not known before: any PE may write the word waited for.
+    Anybody,
+}
+
+impl Inner {
+    pub(crate) fn new(
+        wire: Arc<dyn Transport>,
+        layout: Layout,
+        status: Status,
+        agent: Arc<Agent>,
+    ) -> Result<Self> {
+        let (pe, pes) = (wire.pe(), wire.pes());
+        let peers = (0..pes)
+            .map(|pe| Peer {
+                window: wire.window(pe).cloned(),
+                lost: Cell::new(false),
+            })
+            .collect();
+        Ok(Self {
+            pe,
+            pes,
+            capabilities: wire.capabilities(),
+            heap: RefCell::new(Heap::new(layout.heap_bytes())),
+            messages: RefCell::new(Messages::new(&wire, &layout)?),
+            status,
+            agent,
+            team_slots: Cell::new(1),
+            dropped: RefCell::new(Vec::new()),
+            peers,
+            limits: wire.wait_limits(),
+            operations: Cell::new(0),
+            looked: Cell::new(Instant::now()),
+            layout,
+            wire,
+        })
+    }
+
+    /// The own segment.
+    #[inline(always)]
+    pub(crate) fn segment(&self) -> &Window {
+        self.wire.segment()
+    }
+
+    /// The mapped segment of `pe`, if the wire maps it and `pe` is not known to be lost.
+    #[inline(always)]
+    pub(crate) fn window(&self, pe: PeId) -> Option<&Window> {
+        match self.peers.get(pe as usize) {
+            Some(peer) if !peer.lost.get() => peer.window.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// As [`window`](Self::window), if CPU atomics work there.
+    #[inline(always)]
+    pub(crate) fn atomic_window(&self, pe: PeId) -> Option<&Window> {
+        self.count_operation();
+        self.window(pe)
+            .filter(|_| self.capabilities.cpu_atomics || pe == self.pe)
+    }
+
+    /// Copies `src` to `offset_bytes` in the segment of `pe`.
+    #[inline(always)]
+    pub(crate) fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        match self.window(pe) {
+            Some(window) => Ok(window.put(offset_bytes, src)?),
+            None => self.put_by_wire(pe, offset_bytes, src),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_by_wire(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        self.check(pe)?;
+        Ok(self.wire.store(pe, offset_bytes, src)?)
+    }
+
+    /// Stores one word, after all earlier stores to `pe`.
+    #[inline]
+    pub(crate) fn put_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<()> {
+        match self.window(pe) {
+            Some(window) => Ok(window.put_word(offset_bytes, value)?),
+            None => {
+                self.check(pe)?;
+                Ok(self.wire.store_word(pe, offset_bytes, value)?)
+            }
+        }
+    }
+
+    /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
+    #[inline]
+    pub(crate) fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
+        self.count_operation();
+        match self.window(pe) {
+            Some(window) if self.capabilities.loads || pe == self.pe => {
+                Ok(window.get(offset_bytes, dst)?)
+            }
+            _ => {
+                self.check(pe)?;
+                self.agent.clone().get(self, pe, offset_bytes, dst)
+            }
+        }
+    }
+
+    /// An error if there is no such PE or it is known to be lost.
+    pub(crate) fn check(&self, pe: PeId) -> Result<()> {
+        match self.peers.get(pe as usize) {
+            Some(peer) if peer.lost.get() => Err(Error::PeerLost { pe }),
+            Some(_) => Ok(()),
+            None => Err(TransportError::NoSuchPe { pe, pes: self.pes }.into()),
+        }
+    }
+
+    /// Polls until there is a result. The one place where a PE waits.
+    ///
+    /// # Errors
+    /// What `poll` gives; [`Error::PeerLost`] when a watched PE is gone and `poll`
+    /// still has nothing.
+    #[inline]
+    pub(crate) fn wait<R>(
+        &self,
+        watch: Watch<'_>,
+        mut poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        let mut backoff = Backoff::new(self.limits);
+        loop {
+            if let Some(result) = poll()? {
+                return Ok(result);
+            }
+            match backoff.step() {
+                WaitStep::Spin => {}
+                WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Yield => {
+                    self.progress()?;
+                    self.wire.yield_now();
+                }
+                WaitStep::Sleep(limit) => {
+                    if let Some(result) = self.sleep_once(watch, limit, &mut poll)? {
+                        return Ok(result);
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sleep_once<R>(
+        &self,
+        watch: Watch<'_>,
+        limit: Duration,
+        poll: &mut dyn FnMut() -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        let limit = self.wire.arm(limit);
+        self.progress()?;
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        self.wire.sleep(limit);
+        let Some(pe) = self.find_lost(watch)? else {
+            return Ok(None);
+        };
+        // What it stored before it died is there by now.
+        match poll()? {
+            Some(result) => Ok(Some(result)),
+            None => Err(Error::PeerLost { pe }),
+        }
+    }
+
+    /// Lets the wire and the agent work, and makes room in the rings, so that two PEs
+    /// that send to each other before they receive do not wait for ever.
+    pub(crate) fn progress(&self) -> Result<()> {
+        self.wire.poll()?;
+        self.agent.serve(&*self.wire)?;
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) => messages.drain(),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// A watched PE that is gone.
+    fn find_lost(&self, watch: Watch<'_>) -> Result<Option<PeId>> {
+        match watch {
+            Watch::One(pe) => Ok(self.is_lost(pe)?.then_some(pe)),
+            Watch::Some(pes) => {
+                for pe in pes {
+                    if self.is_lost(*pe)? {
+                        return Ok(Some(*pe));
+                    }
+                }
+                Ok(None)
+            }
+            Watch::Anybody => self.find_newly_lost(),
+        }
+    }
+
+    fn find_newly_lost(&self) -> Result<Option<PeId>> {
+        for pe in 0..self.pes {
+            if !self.peers[pe as usize].lost.get() && self.is_lost(pe)? {
+                return Ok(Some(pe));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_lost(&self, pe: PeId) -> Result<bool> {
+        let Some(peer) = self.peers.get(pe as usize) else {
+            return Err(TransportError::NoSuchPe { pe, pes: self.pes }.into());
+        };
+        if !peer.lost.get() && !self.wire.is_alive(pe)? {
+            peer.lost.set(true);
+        }
+        Ok(peer.lost.get())
+    }
+
+    /// Called by operations that never wait, so that a program that only uses those
+    /// learns of a lost peer too.
+    #[inline(always)]
+    fn count_operation(&self) {
+        let count = self.operations.get().wrapping_add(1);
+        self.operations.set(count);
+        if count.is_multiple_of(OPERATIONS_PER_LOOK) {
+            self.look();
+        }
+    }
+
+    /// Marks lost peers, at most every [`LOOK_INTERVAL`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look(&self) {
+        if self.looked.get().elapsed() >= LOOK_INTERVAL {
+            self.looked.set(Instant::now());
+            for pe in 0..self.pes {
+                // An error here shows itself in the operation that needs the peer.
+                let _ = self.is_lost(pe);
+            }
+        }
+    }
+
+    /// Orders earlier stores before later ones, per target.
+    #[inline]
+    pub(crate) fn fence(&self) -> Result<()> {
+        Ok(self.wire.fence()?)
+    }
+
+    /// Returns when all earlier stores are visible.
+    #[inline]
+    pub(crate) fn quiet(&self) -> Result<()> {
+        self.count_operation();
+        Ok(self.wire.quiet()?)
+    }
+}

@@ -1,0 +1,347 @@
+//! A job and this process's place in it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use hostwire_transport::Transport;
+use zerocopy::IntoBytes;
+
+use crate::agent::{Agent, AgentMode};
+use crate::board::Activity;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::inner::{Inner, Watch};
+use crate::layout::{Layout, Sizes};
+use crate::message::{From, Into, Kind, Receive, Send};
+use crate::pmi;
+use crate::status::Status;
+use crate::symmetric::Symmetric;
+use crate::team::Team;
+use crate::PeId;
+
+/// What a put with signal does to the signal word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalOp {
+    /// Sets it.
+    Set(u64),
+    /// Adds to it, atomically.
+    Add(u64),
+}
+
+/// This process's attachment to its job: who it is, and all it can do.
+///
+/// One per process, used by the thread that made it. Dropping it leaves the job, which
+/// waits for the other PEs; [`finalize`](Self::finalize) does the same and says what
+/// went wrong. A PE that panics leaves without waiting.
+pub struct Job {
+    inner: Rc<Inner>,
+    world: Rc<Team>,
+    agent_thread: Option<JoinHandle<()>>,
+    launcher: Option<pmi::Client>,
+    left: bool,
+}
+
+impl Job {
+    /// Attaches to the job that this process was started in: by `hostwire run`, by
+    /// `mpiexec.hydra` or another PMI-1 launcher, or alone as a job of one PE.
+    ///
+    /// # Errors
+    /// [`Error::Launch`] if the environment shows a job of more tasks that this build
+    /// cannot join: never a job of one by mistake. [`Error::Setting`] for a variable
+    /// with an unusable value, [`Error::Environment`] for anything the machine refused.
+    pub fn attach() -> Result<Self> {
+        crate::attach::attach()
+    }
+
+    /// A job over a wire that is already connected: for tests, and for wires that exist
+    /// only in simulation. All PEs must pass the same sizes; the segment must have at
+    /// least [`Layout::segment_bytes`] zeroed bytes.
+    pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
+        Self::assemble(wire, sizes, mode, Status::default(), None)
+    }
+
+    pub(crate) fn assemble(
+        wire: Arc<dyn Transport>,
+        sizes: Sizes,
+        mode: AgentMode,
+        status: Status,
+        launcher: Option<pmi::Client>,
+    ) -> Result<Self> {
+        let layout = Layout::new(wire.pes(), sizes)?;
+        let needed = layout.segment_bytes();
+        wire.segment().memory().range(0, needed)?;
+        let agent = Arc::new(Agent::new(wire.capabilities(), wire.pes(), layout));
+        let agent_thread = agent.start(&wire, mode)?;
+        let inner = Rc::new(Inner::new(wire, layout, status, agent)?);
+        inner.status.set(Activity::Computing, None);
+        Ok(Self {
+            world: Rc::new(Team::world(Rc::clone(&inner))),
+            inner,
+            agent_thread,
+            launcher,
+            left: false,
+        })
+    }
+
+    /// The number of this PE, `0 .. pes`.
+    #[inline]
+    pub fn pe(&self) -> PeId {
+        self.inner.pe
+    }
+
+    /// How many PEs the job has.
+    #[inline]
+    pub fn pes(&self) -> u32 {
+        self.inner.pes
+    }
+
+    /// The team of all PEs. A PE's rank in it is its number.
+    pub fn world(&self) -> &Team {
+        &self.world
+    }
+
+    /// Allocates `len` zeroed elements in the segment of every PE. Collective.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], on all PEs alike; [`Error::CollectiveMismatch`] if the
+    /// PEs ask for different sizes.
+    pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<T>> {
+        Symmetric::allocate(&self.world, len)
+    }
+
+    /// Bytes of the symmetric heap that are free.
+    pub fn free_bytes(&self) -> usize {
+        self.inner.heap.borrow().free_bytes()
+    }
+
+    /// Orders puts before this call before puts after it, for each target PE.
+    #[inline]
+    pub fn fence(&self) -> Result<()> {
+        self.inner.fence()
+    }
+
+    /// Returns when all puts before it are visible at their targets.
+    #[inline]
+    pub fn quiet(&self) -> Result<()> {
+        self.inner.quiet()
+    }
+
+    /// Waits for all PEs: [`Team::barrier`] of the world.
+    #[inline]
+    pub fn barrier(&self) -> Result<()> {
+        self.world.barrier()
+    }
+
+    /// [`Team::broadcast`] of the world.
+    pub fn broadcast<T: Element>(&self, root: PeId, values: &mut [T]) -> Result<()> {
+        self.world.broadcast(root, values)
+    }
+
+    /// [`Team::all_reduce`] of the world.
+    pub fn all_reduce<T: Element>(
+        &self,
+        values: &mut [T],
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        self.world.all_reduce(values, combine)
+    }
+
+    /// [`Team::all_gather`] of the world.
+    pub fn all_gather<T: Element>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+        self.world.all_gather(values, all)
+    }
+
+    /// [`Team::all_to_all`] of the world.
+    pub fn all_to_all<T: Element>(&self, out: &[T], into: &mut [T]) -> Result<()> {
+        self.world.all_to_all(out, into)
+    }
+
+    /// [`Team::scan`] of the world.
+    pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
+        self.world.scan(values, combine)
+    }
+
+    /// Sends `values` to `to`, to be received with the same `tag`.
+    ///
+    /// Returns when `values` may be reused. A message that does not fit half a ring
+    /// (2 KiB less 8 bytes a line, by default) waits until `to` receives it, so two PEs
+    /// that both send long messages before they receive wait for ever: use
+    /// [`exchange`](Self::exchange). Messages of one pair arrive in order, per tag.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
+    #[inline]
+    pub fn send<T: Element>(&self, to: PeId, tag: u32, values: &[T]) -> Result<()> {
+        self.run_send(Send::new(to, Kind::User, tag, From::Bytes(values.as_bytes())), to)
+    }
+
+    /// As [`send`](Self::send), from own elements `index .. index + count`: a long
+    /// message is then copied once.
+    pub fn send_from<T: Element>(
+        &self,
+        to: PeId,
+        tag: u32,
+        source: &Symmetric<T>,
+        index: usize,
+        count: usize,
+    ) -> Result<()> {
+        let source = From::Segment(source.locate(index, count)?, count * size_of::<T>());
+        self.run_send(Send::new(to, Kind::User, tag, source), to)
+    }
+
+    #[inline]
+    fn run_send(&self, mut send: Send<'_>, to: PeId) -> Result<()> {
+        self.inner.check(to)?;
+        let _busy = self.inner.status.during(Activity::Sending, Some(to));
+        self.inner.wait(Watch::One(to), || {
+            let sent = send.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
+            Ok(sent.then_some(()))
+        })
+    }
+
+    /// Receives the next message of `from` with this `tag` into the front of `values`,
+    /// and says how many elements it has.
+    ///
+    /// # Errors
+    /// [`Error::MessageTooLong`] and [`Error::MessageShape`], with the message left
+    /// where it is; [`Error::PeerLost`] if `from` has died and nothing is left of it;
+    /// [`Error::PeerMisbehaved`].
+    #[inline]
+    pub fn recv<T: Element>(&self, from: PeId, tag: u32, values: &mut [T]) -> Result<usize> {
+        let receive = self.receive::<T>(from, tag, Into::Bytes(values.as_mut_bytes()));
+        self.run_receive::<T>(receive, from)
+    }
+
+    /// As [`recv`](Self::recv), for a message of any length.
+    pub fn recv_vec<T: Element>(&self, from: PeId, tag: u32) -> Result<Vec<T>> {
+        let mut bytes = Vec::new();
+        let receive = self.receive::<T>(from, tag, Into::Vec(&mut bytes));
+        let count = self.run_receive::<T>(receive, from)?;
+        let mut values = vec![T::new_zeroed(); count];
+        values.as_mut_bytes().copy_from_slice(&bytes);
+        Ok(values)
+    }
+
+    /// As [`recv`](Self::recv), to own elements `index ..`: a long message is then
+    /// copied once.
+    pub fn recv_into<T: Element>(
+        &self,
+        from: PeId,
+        tag: u32,
+        target: &Symmetric<T>,
+        index: usize,
+        count: usize,
+    ) -> Result<usize> {
+        let room = Into::Segment(target.locate(index, count)?, count * size_of::<T>());
+        self.run_receive::<T>(self.receive::<T>(from, tag, room), from)
+    }
+
+    /// As [`recv`](Self::recv) if a message that matches has arrived, else `None`. Does
+    /// not wait, but for the rest of a message whose beginning is there.
+    #[inline]
+    pub fn try_recv<T: Element>(
+        &self,
+        from: PeId,
+        tag: u32,
+        values: &mut [T],
+    ) -> Result<Option<usize>> {
+        self.inner.check(from)?;
+        let mut receive = self.receive::<T>(from, tag, Into::Bytes(values.as_mut_bytes()));
+        let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
+        match got {
+            Some(len) => Ok(Some(len / size_of::<T>().max(1))),
+            None if receive.has_begun() => self.run_receive::<T>(receive, from).map(Some),
+            None => {
+                // A program that only tries must see its job make progress, too.
+                self.inner.progress()?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Sends `out` to `to` and receives from `from` at the same time; neither waits for
+    /// the other. Says how many elements were received.
+    pub fn exchange<T: Element>(
+        &self,
+        to: PeId,
+        out: &[T],
+        from: PeId,
+        into: &mut [T],
+        tag: u32,
+    ) -> Result<usize> {
+        self.inner.check(to)?;
+        self.inner.check(from)?;
+        let mut send = Send::new(to, Kind::User, tag, From::Bytes(out.as_bytes()));
+        let mut receive = self.receive::<T>(from, tag, Into::Bytes(into.as_mut_bytes()));
+        let _busy = self.inner.status.during(Activity::Receiving, Some(from));
+        let len = self.inner.wait(Watch::Some(&[to, from]), || {
+            let messages = &mut *self.inner.messages.borrow_mut();
+            let sent = send.poll(&self.inner, messages)?;
+            let got = receive.poll(&self.inner, messages)?;
+            Ok(got.filter(|_| sent))
+        })?;
+        Ok(len / size_of::<T>().max(1))
+    }
+
+    #[inline]
+    fn receive<'a, T: Element>(&self, from: PeId, tag: u32, into: Into<'a>) -> Receive<'a> {
+        Receive::new(from, Kind::User, tag, size_of::<T>().max(1), into)
+    }
+
+    #[inline]
+    fn run_receive<T>(&self, mut receive: Receive<'_>, from: PeId) -> Result<usize> {
+        let _busy = self.inner.status.during(Activity::Receiving, Some(from));
+        let len = self.inner.wait(Watch::One(from), || {
+            receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())
+        })?;
+        Ok(len / size_of::<T>().max(1))
+    }
+
+    /// Leaves the job: waits for all PEs, then tells the launcher.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
+    pub fn finalize(mut self) -> Result<()> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.left, true) {
+            return Ok(());
+        }
+        let _ = self.inner.status.during(Activity::Finalizing, None);
+        self.inner.status.set(Activity::Finalizing, None);
+        let met = self.world.barrier();
+        self.inner.status.set(Activity::Finalizing, None);
+        // The agents serve until everybody is through.
+        self.stop_agent();
+        met?;
+        if let Some(launcher) = self.launcher.take() {
+            launcher
+                .finalize()
+                .map_err(|e| Error::Launch(format!("leaving the job: {e}")))?;
+        }
+        self.inner.status.set(Activity::Finished, None);
+        Ok(())
+    }
+
+    fn stop_agent(&mut self) {
+        self.inner.agent.stop(&*self.inner.wire);
+        if let Some(thread) = self.agent_thread.take() {
+            // It cannot have panicked with anything of ours to mend.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.stop_agent();
+            return;
+        }
+        // `finalize` is there for those who want to know.
+        let _ = self.leave();
+    }
+}

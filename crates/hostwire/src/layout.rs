@@ -1,0 +1,219 @@
+//! How a segment is divided. Every PE's is the same, so an offset means the same
+//! everywhere.
+//!
+//! | part | size | who writes it |
+//! |---|---|---|
+//! | doorbell | 64 B | the owner; any peer wakes it |
+//! | barrier flags | 64 B per team slot and round | one peer per flag |
+//! | mail lines | 64 B per PE | that PE: see [`Mail`] |
+//! | request lines | 64 B per PE | that PE, to ask the agent |
+//! | reply lines | 64 B per PE | that PE's agent |
+//! | message rings | ring size per PE | that PE |
+//! | staging | 256 KiB | the sender of the long message at hand |
+//! | heap | the rest | the program |
+
+use hostwire_transport::ring::{
+    RING_BYTES_DEFAULT, RING_BYTES_MAX, RING_BYTES_MIN, Slots,
+};
+use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
+use hostwire_transport::PeId;
+
+use crate::error::{Error, Result};
+
+const LINE: usize = 64;
+const PAGE: usize = 4096;
+
+/// Most PEs of a job.
+pub const PES_MAX: u32 = 4096;
+/// Most teams at a time, the world included.
+pub const TEAM_SLOTS: usize = 64;
+/// Rounds of a barrier of [`PES_MAX`] PEs.
+const ROUNDS: usize = PES_MAX.ilog2() as usize;
+
+/// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
+/// a level-two cache of 512 KiB holds all four.
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// Pieces in staging at a time.
+pub(crate) const CHUNKS: u64 = 4;
+
+/// Sizes that a user may choose; the same for all PEs of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of each message ring: a power of two from 256 to 1 MiB.
+    pub ring_bytes: usize,
+    /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
+    pub heap_bytes: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self {
+            ring_bytes: RING_BYTES_DEFAULT,
+            heap_bytes: 256 << 20,
+        }
+    }
+}
+
+/// Words of a mail line: what the PE of the line says to the owner of the segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mail {
+    /// Lines it has freed of the ring we send it messages through.
+    Credit = 0,
+    /// The last long message of ours that it has accepted.
+    Accepted = 1,
+    /// How it wants that message: see `message::long`.
+    Delivery = 2,
+    /// Pieces of that message that it has taken out of staging.
+    Freed = 3,
+    /// Pieces of its long message to us that it has delivered.
+    Delivered = 4,
+}
+
+/// Offsets of the parts. See the [module text](self).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    slots: Slots,
+    ring_bytes: usize,
+    flags: usize,
+    mails: usize,
+    requests: usize,
+    replies: usize,
+    rings: usize,
+    staging: usize,
+    heap: usize,
+    heap_bytes: usize,
+}
+
+impl Layout {
+    /// The layout for a job of `pes` PEs.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if a size is impossible, [`Error::NoSuchPe`] if there are
+    /// more than [`PES_MAX`] PEs.
+    pub fn new(pes: u32, sizes: Sizes) -> Result<Self> {
+        if pes == 0 || pes > PES_MAX {
+            return Err(Error::NoSuchPe {
+                what: "PE",
+                pe: pes.saturating_sub(1),
+                pes: PES_MAX,
+            });
+        }
+        let slots = Slots::of_bytes(sizes.ring_bytes).ok_or_else(|| Error::Setting {
+            variable: crate::settings::RING,
+            value: sizes.ring_bytes.to_string(),
+            expected: format!("a power of two from {RING_BYTES_MIN} to {RING_BYTES_MAX} bytes"),
+        })?;
+        let all = pes as usize;
+        let flags = FIRST_FREE_OFFSET_BYTES;
+        let mails = flags + TEAM_SLOTS * ROUNDS * LINE;
+        let requests = mails + all * LINE;
+        let replies = requests + all * LINE;
+        let rings = (replies + all * LINE).next_multiple_of(PAGE);
+        let staging = (rings + all * sizes.ring_bytes).next_multiple_of(PAGE);
+        let heap = staging + CHUNKS as usize * CHUNK_BYTES;
+        let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE);
+        let heap_bytes = heap_bytes
+            .filter(|bytes| *bytes <= isize::MAX as usize / 2)
+            .ok_or_else(|| Error::Setting {
+                variable: crate::settings::HEAP,
+                value: sizes.heap_bytes.to_string(),
+                expected: "less than half of the address space".into(),
+            })?;
+        Ok(Self {
+            slots,
+            ring_bytes: sizes.ring_bytes,
+            flags,
+            mails,
+            requests,
+            replies,
+            rings,
+            staging,
+            heap,
+            heap_bytes,
+        })
+    }
+
+    /// Bytes of a whole segment.
+    pub fn segment_bytes(&self) -> usize {
+        self.heap + self.heap_bytes
+    }
+
+    pub(crate) fn slots(&self) -> Slots {
+        self.slots
+    }
+
+    pub(crate) fn flag(&self, team_slot: usize, round: usize) -> usize {
+        debug_assert!(team_slot < TEAM_SLOTS && round < ROUNDS);
+        self.flags + (team_slot * ROUNDS + round) * LINE
+    }
+
+    pub(crate) fn mail(&self, from: PeId, word: Mail) -> usize {
+        self.mails + from as usize * LINE + word as usize * 8
+    }
+
+    pub(crate) fn request(&self, from: PeId) -> usize {
+        self.requests + from as usize * LINE
+    }
+
+    pub(crate) fn reply(&self, from: PeId) -> usize {
+        self.replies + from as usize * LINE
+    }
+
+    pub(crate) fn ring(&self, from: PeId) -> usize {
+        self.rings + from as usize * self.ring_bytes
+    }
+
+    pub(crate) fn staging(&self) -> usize {
+        self.staging
+    }
+
+    pub(crate) fn heap(&self) -> usize {
+        self.heap
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.heap_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_follow_each_other_and_are_aligned() {
+        for pes in [1, 2, 3, 64, PES_MAX] {
+            let layout = Layout::new(pes, Sizes::default()).unwrap();
+            let last = pes - 1;
+            let ends = [
+                layout.flag(0, 0),
+                layout.flag(TEAM_SLOTS - 1, ROUNDS - 1) + LINE,
+                layout.mail(0, Mail::Credit),
+                layout.mail(last, Mail::Credit) + LINE,
+                layout.request(0),
+                layout.request(last) + LINE,
+                layout.reply(0),
+                layout.reply(last) + LINE,
+                layout.ring(0),
+                layout.ring(last) + RING_BYTES_DEFAULT,
+                layout.staging(),
+                layout.heap(),
+                layout.segment_bytes(),
+            ];
+            assert!(ends.is_sorted(), "{ends:?}");
+            assert!(ends.iter().all(|end| end % LINE == 0));
+            assert_eq!(layout.heap() % PAGE, 0);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_name_the_setting() {
+        let with = |ring_bytes, heap_bytes| {
+            Layout::new(2, Sizes { ring_bytes, heap_bytes }).unwrap_err().to_string()
+        };
+        assert!(with(1000, 4096).contains("HOSTWIRE_RING"));
+        assert!(with(4096, usize::MAX).contains("HOSTWIRE_HEAP"));
+        assert!(Layout::new(0, Sizes::default()).is_err());
+        assert!(Layout::new(PES_MAX + 1, Sizes::default()).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! Long messages: announced through the ring, moved by rendezvous.
+//!
+//! The sender announces number, length and, if the source lies in its segment, where.
+//! The receiver answers with how it wants the bytes, in the mail line that it writes in
+//! the sender's segment:
+//!
+//! | delivery | when | who copies |
+//! |---|---|---|
+//! | [`Fetched`](Delivery::Fetched) | the source is in symmetric memory that the receiver can load | the receiver, once |
+//! | [`Direct`](Delivery::Direct) | the destination is in symmetric memory | the sender, once |
+//! | [`Staged`](Delivery::Staged) | neither | the sender into staging, the receiver out of it, in pieces, both at work at once |
+//!
+//! Everything that a mail line says is a number written by one peer and checked here.
+
+use hostwire_transport::{PeId, TransportError};
+
+use crate::error::Result;
+use crate::inner::Inner;
+use crate::layout::{CHUNK_BYTES, Mail};
+
+/// What the line in the ring says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Announcement {
+    pub(super) number: u32,
+    pub(super) len_bytes: usize,
+    /// Where the source lies in the sender's segment, if it does.
+    pub(super) source: Option<usize>,
+}
+
+const NO_SOURCE: u64 = u64::MAX;
+
+impl Announcement {
+    pub(super) const BYTES: usize = 24;
+
+    pub(super) fn emit(&self) -> [u8; Self::BYTES] {
+        let source = self.source.map_or(NO_SOURCE, |offset| offset as u64);
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&u64::from(self.number).to_le_bytes());
+        bytes[8..16].copy_from_slice(&(self.len_bytes as u64).to_le_bytes());
+        bytes[16..].copy_from_slice(&source.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn parse(pe: PeId, bytes: &[u8; Self::BYTES]) -> Result<Self> {
+        let word = |index: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[index * 8..][..8]);
+            u64::from_le_bytes(word)
+        };
+        let bad = |what, got: u64| TransportError::misbehaved(pe, what, "a number in range", got);
+        Ok(Self {
+            number: u32::try_from(word(0)).map_err(|_| bad("number of a long message", word(0)))?,
+            len_bytes: usize::try_from(word(1))
+                .ok()
+                .filter(|len| isize::try_from(*len).is_ok())
+                .ok_or_else(|| bad("length of a long message", word(1)))?,
+            source: match word(2) {
+                NO_SOURCE => None,
+                offset => Some(
+                    usize::try_from(offset)
+                        .map_err(|_| bad("source of a long message", offset))?,
+                ),
+            },
+        })
+    }
+}
+
+/// How the receiver wants a long message. As a word: the way in bits 1:0, the offset
+/// above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// It has copied the bytes itself.
+    Fetched,
+    /// Put them here, in its segment.
+    Direct(usize),
+    /// Piece by piece into its staging memory.
+    Staged,
+}
+
+impl Delivery {
+    pub(super) fn to_word(self) -> u64 {
+        match self {
+            Self::Fetched => 1,
+            Self::Direct(offset) => (offset as u64) << 2 | 2,
+            Self::Staged => 3,
+        }
+    }
+
+    pub(super) fn from_word(pe: PeId, word: u64) -> Result<Self> {
+        match (word & 3, word >> 2) {
+            (1, 0) => Ok(Self::Fetched),
+            (2, offset) => Ok(Self::Direct(offset as usize)),
+            (3, 0) => Ok(Self::Staged),
+            _ => Err(TransportError::misbehaved(
+                pe,
+                "way it wants a long message",
+                "1 to 3",
+                word,
+            )
+            .into()),
+        }
+    }
+}
+
+/// How many pieces a message of `len` bytes has in staging.
+pub(super) fn pieces(len_bytes: usize) -> u64 {
+    len_bytes.div_ceil(CHUNK_BYTES) as u64
+}
+
+/// Writes a count of pieces of message `number` into a mail line in the segment of `pe`.
+pub(super) fn store_count(
+    inner: &Inner,
+    pe: PeId,
+    word: Mail,
+    number: u32,
+    count: u64,
+) -> Result<()> {
+    let at = inner.layout.mail(inner.pe, word);
+    inner.put_word(pe, at, u64::from(number) << 32 | count)
+}
+
+/// Reads such a count, which must lie between what was read before and `most`. Counts of
+/// earlier messages read as 0.
+pub(super) fn load_count(
+    inner: &Inner,
+    pe: PeId,
+    word: Mail,
+    number: u32,
+    before: u64,
+    most: u64,
+) -> Result<u64> {
+    let got = inner.segment().load_word(inner.layout.mail(pe, word))?;
+    let (of, count) = (got >> 32, got & 0xffff_ffff);
+    if of != u64::from(number) {
+        return Ok(before);
+    }
+    if count < before || count > most {
+        return Err(TransportError::misbehaved(
+            pe,
+            "pieces of a long message",
+            format_args!("{before} to {most}"),
+            count,
+        )
+        .into());
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announcements_survive_the_wire() {
+        for source in [None, Some(0), Some(4096)] {
+            let announcement = Announcement {
+                number: 7,
+                len_bytes: 1 << 40,
+                source,
+            };
+            assert_eq!(Announcement::parse(1, &announcement.emit()), Ok(announcement));
+        }
+        assert!(Announcement::parse(1, &[0xff; 24]).is_err());
+    }
+
+    #[test]
+    fn deliveries_survive_the_wire() {
+        for delivery in [Delivery::Fetched, Delivery::Direct(0), Delivery::Direct(1 << 40), Delivery::Staged] {
+            assert_eq!(Delivery::from_word(1, delivery.to_word()), Ok(delivery));
+        }
+        for bad in [0, 4, 5, 7, u64::MAX] {
+            assert!(Delivery::from_word(1, bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Point-to-point messages: tagged, ordered per pair, of any length.
+//!
+//! Short messages travel through the ring of the pair. A message that does not fit half
+//! a ring is announced there by one line and then moved by rendezvous, in one copy where
+//! either side lies in symmetric memory: see [`long`].
+//!
+//! A message matches by sender, kind and tag. What arrives while another tag is wanted
+//! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
+
+mod long;
+mod receive;
+mod send;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hostwire_transport::ring::{
+    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, WordOutlet,
+};
+use hostwire_transport::{PeId, Transport, TransportError};
+
+use crate::error::Result;
+use crate::layout::{Layout, Mail};
+
+use long::Announcement;
+pub(crate) use receive::{Into, Receive};
+pub(crate) use send::{From, Send};
+
+/// Most bytes of messages of one sender that wait for a `recv` with their tag.
+pub const SET_ASIDE_BYTES_MAX: usize = 256 << 20;
+/// Most of them that are taken out of the ring only to make room in it: beyond this a
+/// sender that nobody receives from has to wait.
+const DRAINED_BYTES_MAX: usize = 64 << 20;
+
+/// Who a message is for. A pair's ring carries both kinds, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The program.
+    User,
+    /// The collectives of a team.
+    Team,
+}
+
+impl Kind {
+    /// The ring's kind of a message that is all there.
+    fn whole(self) -> u8 {
+        match self {
+            Self::User => 1,
+            Self::Team => 2,
+        }
+    }
+
+    /// The ring's kind of the announcement of a long message.
+    fn announced(self) -> u8 {
+        match self {
+            Self::User => 3,
+            Self::Team => 4,
+        }
+    }
+}
+
+/// All rings of a PE.
+pub(crate) struct Messages {
+    peers: Vec<Peer>,
+}
+
+/// The two rings of a pair.
+pub(crate) struct Peer {
+    pe: PeId,
+    sender: RingSender<Outlet, CreditInlet>,
+    receiver: RingReceiver<Inlet, WordOutlet>,
+    aside: VecDeque<Aside>,
+    aside_bytes: usize,
+    /// A message on its way from the ring to `aside`.
+    moving: Option<Aside>,
+    /// A receive has taken a part of the message at hand.
+    taking: bool,
+    /// The number of the last long message to this peer.
+    announced: u32,
+}
+
+/// A message that nobody wanted yet.
+struct Aside {
+    kind: u8,
+    tag: u32,
+    bytes: Vec<u8>,
+}
+
+impl Messages {
+    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
+        let own = wire.pe();
+        let peer = |pe: PeId| -> Result<Peer> {
+            let slots = layout.slots();
+            let segment = wire.segment();
+            Ok(Peer {
+                pe,
+                sender: RingSender::new(
+                    Outlet::new(wire, pe, layout.ring(own), slots)?,
+                    CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
+                    pe,
+                    slots,
+                ),
+                receiver: RingReceiver::new(
+                    Inlet::new(segment, layout.ring(pe), slots)?,
+                    WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
+                    pe,
+                    slots,
+                ),
+                aside: VecDeque::new(),
+                aside_bytes: 0,
+                moving: None,
+                taking: false,
+                announced: 0,
+            })
+        };
+        Ok(Self {
+            peers: (0..wire.pes()).map(peer).collect::<Result<_>>()?,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn peer(&mut self, pe: PeId) -> Result<&mut Peer> {
+        let pes = self.peers.len() as u32;
+        self.peers
+            .get_mut(pe as usize)
+            .ok_or_else(|| TransportError::NoSuchPe { pe, pes }.into())
+    }
+
+    /// Makes room in the rings.
+    #[cold]
+    pub(crate) fn drain(&mut self) -> Result<()> {
+        for peer in self.peers.iter_mut().filter(|peer| !peer.taking) {
+            while peer.aside_bytes < DRAINED_BYTES_MAX && peer.set_aside()? {}
+        }
+        Ok(())
+    }
+}
+
+/// A message that matches, and where it is.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    /// Next in the ring.
+    Ring(Head),
+    /// Set aside, at this index.
+    Aside(usize),
+}
+
+impl Peer {
+    /// The first message that matches, if it has arrived.
+    #[inline]
+    fn find(&mut self, kind: Kind, tag: u32) -> Result<Option<Found>> {
+        let wanted = |got_kind: u8, got_tag: u32| {
+            got_tag == tag && (got_kind == kind.whole() || got_kind == kind.announced())
+        };
+        if !self.aside.is_empty() || self.moving.is_some() {
+            let stuck = self.moving.is_some() && !self.set_aside()?;
+            let at = self.aside.iter().position(|m| wanted(m.kind, m.tag));
+            if at.is_some() || stuck {
+                return Ok(at.map(Found::Aside));
+            }
+        }
+        loop {
+            let Some(head) = self.receiver.peek()? else {
+                return Ok(None);
+            };
+            if wanted(head.kind, head.tag) {
+                return Ok(Some(Found::Ring(head)));
+            }
+            if !self.set_aside()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Moves the next message out of the ring. Returns false while it is incomplete.
+    #[cold]
+    fn set_aside(&mut self) -> Result<bool> {
+        if self.moving.is_none() {
+            let Some(head) = self.receiver.peek()? else {
+                return Ok(false);
+            };
+            if self.aside_bytes + head.len_bytes > SET_ASIDE_BYTES_MAX {
+                return Err(TransportError::misbehaved(
+                    self.pe,
+                    "bytes of its messages that nobody receives",
+                    format_args!("at most {SET_ASIDE_BYTES_MAX}"),
+                    self.aside_bytes + head.len_bytes,
+                )
+                .into());
+            }
+            self.moving = Some(Aside {
+                kind: head.kind,
+                tag: head.tag,
+                bytes: vec![0; head.len_bytes],
+            });
+        }
+        if let Some(mut message) = self.moving.take() {
+            if !self.receiver.take(&mut message.bytes)? {
+                self.moving = Some(message);
+                return Ok(false);
+            }
+            self.aside_bytes += message.bytes.len();
+            self.aside.push_back(message);
+        }
+        Ok(true)
+    }
+
+    /// Puts a message of this PE to itself where `find` finds it.
+    fn send_to_self(&mut self, kind: Kind, tag: u32, bytes: Vec<u8>) {
+        self.aside_bytes += bytes.len();
+        self.aside.push_back(Aside {
+            kind: kind.whole(),
+            tag,
+            bytes,
+        });
+    }
+
+    /// How many bytes a message has, and its announcement if it is long.
+    fn measure(&self, found: Found) -> Result<(usize, bool)> {
+        let (kind, len) = match found {
+            Found::Ring(head) => (head.kind, head.len_bytes),
+            Found::Aside(index) => self
+                .aside
+                .get(index)
+                .map_or((0, 0), |message| (message.kind, message.bytes.len())),
+        };
+        let long = kind == Kind::User.announced() || kind == Kind::Team.announced();
+        if long && len != Announcement::BYTES {
+            return Err(TransportError::misbehaved(
+                self.pe,
+                "announcement of a long message",
+                format_args!("{} bytes", Announcement::BYTES),
+                len,
+            )
+            .into());
+        }
+        Ok((len, long))
+    }
+
+    /// Takes a found message into the front of `out`. Returns false while it is
+    /// incomplete; `out` must be the same then.
+    #[inline]
+    fn take(&mut self, found: Found, out: &mut [u8]) -> Result<bool> {
+        match found {
+            Found::Ring(_) => {
+                let done = self.receiver.take(out)?;
+                self.taking = !done;
+                Ok(done)
+            }
+            Found::Aside(index) => {
+                if let Some(message) = self.aside.remove(index) {
+                    self.aside_bytes -= message.bytes.len();
+                    let len = message.bytes.len().min(out.len());
+                    out[..len].copy_from_slice(&message.bytes[..len]);
+                }
+                Ok(true)
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The allocator of the symmetric heap.
+//!
+//! Its books are private memory. Every PE keeps its own and all make the same calls in
+//! the same order, so all get the same offsets; nothing is exchanged and no peer can
+//! corrupt them. Best fit with immediate merging of neighbours.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Error, Result};
+
+/// Blocks are whole cache lines, so that two of them never share one.
+const GRAIN: usize = 64;
+
+/// See the [module text](self). Offsets are relative to the heap.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    heap_bytes: usize,
+    /// Free blocks by offset, with their length.
+    free: BTreeMap<usize, usize>,
+    /// The same, by length.
+    by_length: BTreeSet<(usize, usize)>,
+    /// Allocated blocks by offset, with their length.
+    live: BTreeMap<usize, usize>,
+    /// No byte at or behind this was ever handed out: it is still zero, and untouched.
+    pristine: usize,
+}
+
+/// A block that was handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) offset: usize,
+    /// How many bytes from the beginning may hold old data.
+    pub(crate) used_bytes: usize,
+}
+
+impl Heap {
+    pub(crate) fn new(heap_bytes: usize) -> Self {
+        let mut heap = Self {
+            heap_bytes,
+            free: BTreeMap::new(),
+            by_length: BTreeSet::new(),
+            live: BTreeMap::new(),
+            pristine: 0,
+        };
+        heap.insert_free(0, heap_bytes);
+        heap
+    }
+
+    /// A block of `len_bytes` bytes at a multiple of `align_bytes`, a power of two.
+    pub(crate) fn allocate(&mut self, len_bytes: usize, align_bytes: usize) -> Result<Block> {
+        let align = align_bytes.max(GRAIN);
+        let full = || self.out_of_memory(len_bytes);
+        let length = len_bytes
+            .max(1)
+            .checked_next_multiple_of(GRAIN)
+            .ok_or_else(full)?;
+        let fits = |(free_len, offset): &(usize, usize)| {
+            let padding = offset.next_multiple_of(align) - offset;
+            padding
+                .checked_add(length)
+                .is_some_and(|needed| needed <= *free_len)
+        };
+        let (free_len, free_offset) = *self
+            .by_length
+            .range((length, 0)..)
+            .find(|block| fits(block))
+            .ok_or_else(full)?;
+        self.remove_free(free_offset, free_len);
+        let offset = free_offset.next_multiple_of(align);
+        self.insert_free(free_offset, offset - free_offset);
+        let end = offset + length;
+        self.insert_free(end, free_offset + free_len - end);
+        self.live.insert(offset, length);
+        let used_bytes = self.pristine.saturating_sub(offset).min(length);
+        self.pristine = self.pristine.max(end);
+        Ok(Block { offset, used_bytes })
+    }
+
+    /// Gives the block at `offset` back. Returns false if there is none: freed twice,
+    /// or never allocated.
+    #[must_use]
+    pub(crate) fn release(&mut self, offset: usize) -> bool {
+        let Some(mut length) = self.live.remove(&offset) else {
+            return false;
+        };
+        let mut start = offset;
+        if let Some((&before, &before_len)) = self.free.range(..start).next_back()
+            && before + before_len == start
+        {
+            self.remove_free(before, before_len);
+            start = before;
+            length += before_len;
+        }
+        if let Some(&after_len) = self.free.get(&(start + length)) {
+            self.remove_free(start + length, after_len);
+            length += after_len;
+        }
+        self.insert_free(start, length);
+        true
+    }
+
+    /// Bytes that are not allocated.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.free.values().sum()
+    }
+
+    fn out_of_memory(&self, asked_bytes: usize) -> Error {
+        Error::OutOfMemory {
+            asked_bytes,
+            free_bytes: self.free_bytes(),
+            largest_bytes: self.by_length.last().map_or(0, |(length, _)| *length),
+            heap_bytes: self.heap_bytes,
+        }
+    }
+
+    fn insert_free(&mut self, offset: usize, length: usize) {
+        if length > 0 {
+            self.free.insert(offset, length);
+            self.by_length.insert((length, offset));
+        }
+    }
+
+    fn remove_free(&mut self, offset: usize, length: usize) {
+        self.free.remove(&offset);
+        self.by_length.remove(&(length, offset));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn out_of_memory_says_what_there_is() {
+        let mut heap = Heap::new(4096);
+        heap.allocate(1024, 8).unwrap();
+        assert_eq!(
+            heap.allocate(4096, 8),
+            Err(Error::OutOfMemory {
+                asked_bytes: 4096,
+                free_bytes: 3072,
+                largest_bytes: 3072,
+                heap_bytes: 4096,
+            })
+        );
+        assert!(heap.allocate(usize::MAX, 8).is_err());
+        assert!(heap.allocate(usize::MAX - 100, 1 << 40).is_err());
+    }
+
+    #[test]
+    fn freeing_twice_or_a_foreign_offset_is_noticed() {
+        let mut heap = Heap::new(4096);
+        let block = heap.allocate(10, 8).unwrap();
+        assert!(!heap.release(block.offset + 64));
+        assert!(heap.release(block.offset));
+        assert!(!heap.release(block.offset));
+    }
+
+    #[test]
+    fn only_reused_bytes_count_as_used() {
+        let mut heap = Heap::new(4096);
+        let first = heap.allocate(128, 8).unwrap();
+        assert_eq!(first.used_bytes, 0);
+        assert!(heap.release(first.offset));
+        assert_eq!(heap.allocate(256, 8).unwrap().used_bytes, 128);
+    }
+
+    proptest! {
+        /// Blocks never overlap, stay inside, are aligned; and when all are freed the
+        /// heap is one piece again.
+        #[test]
+        fn behaves_like_disjoint_intervals(
+            ops in proptest::collection::vec((0..3u8, 0..5000usize, 0..10u32), 1..200)
+        ) {
+            let mut heap = Heap::new(1 << 16);
+            let mut live: Vec<(usize, usize)> = Vec::new();
+            for (op, number, align) in ops {
+                if op < 2 {
+                    let align = 1 << align;
+                    if let Ok(block) = heap.allocate(number, align) {
+                        prop_assert_eq!(block.offset % align, 0);
+                        let end = block.offset + number.max(1);
+                        prop_assert!(end <= 1 << 16);
+                        prop_assert!(live.iter().all(|(o, e)| end <= *o || *e <= block.offset));
+                        live.push((block.offset, end));
+                    }
+                } else if !live.is_empty() {
+                    let (offset, _) = live.swap_remove(number % live.len());
+                    prop_assert!(heap.release(offset));
+                }
+            }
+            for (offset, _) in live {
+                prop_assert!(heap.release(offset));
+            }
+            prop_assert_eq!(heap.free.iter().collect::<Vec<_>>(), [(&0, &(1 << 16))]);
+            prop_assert_eq!(heap.by_length.len(), 1);
+        }
+    }
+}

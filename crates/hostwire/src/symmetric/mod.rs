@@ -1,0 +1,182 @@
+//! Symmetric memory: the same object in the segment of every PE.
+
+mod access;
+mod atomic;
+mod heap;
+mod until;
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use hostwire_transport::TransportError;
+
+pub(crate) use heap::Heap;
+pub use until::Compare;
+
+use crate::board::Activity;
+use crate::collective;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::inner::Inner;
+use crate::team::Team;
+
+/// An array of `T` that every PE has at the same place of its segment. Made by
+/// [`crate::Job::alloc`]; zeroed.
+///
+/// Any PE may read and write any PE's copy at any time: values are copied in and out,
+/// never borrowed.
+///
+/// Dropping it is not collective and never waits. The memory is given back in the next
+/// [`crate::Job::alloc`] after all PEs have dropped theirs; [`free`](Self::free) gives
+/// it back at once.
+pub struct Symmetric<T: Element> {
+    pub(crate) inner: Rc<Inner>,
+    world: Rc<Team>,
+    /// Whether dropping the handle has to give the memory back.
+    owned: bool,
+    /// Where it begins, in everybody's segment.
+    pub(crate) offset_bytes: usize,
+    pub(crate) len: usize,
+    _elements: PhantomData<T>,
+}
+
+/// Elements start at a multiple of this, so that no two objects share a cache line.
+const LINE_BYTES: usize = 64;
+
+impl<T: Element> Symmetric<T> {
+    /// Allocates `len` zeroed elements. Collective over the world.
+    pub(crate) fn allocate(world: &Rc<Team>, len: usize) -> Result<Self> {
+        let inner = &world.inner;
+        let _busy = inner.status.during(Activity::Allocating, None);
+        let asked = size_of::<T>().checked_mul(len);
+        let len_bytes = asked.unwrap_or(usize::MAX);
+        release_dropped(world, len_bytes)?;
+        let align = align_of::<T>().max(LINE_BYTES);
+        let block = inner.heap.borrow_mut().allocate(len_bytes, align)?;
+        let offset_bytes = inner.layout.heap() + block.offset;
+        let zeros = [0; 4096];
+        let mut done = 0;
+        while done < block.used_bytes {
+            let now = zeros.len().min(block.used_bytes - done);
+            inner.segment().put(offset_bytes + done, &zeros[..now])?;
+            done += now;
+        }
+        world.barrier()?;
+        Ok(Self {
+            inner: Rc::clone(inner),
+            world: Rc::clone(world),
+            owned: true,
+            offset_bytes,
+            len,
+            _elements: PhantomData,
+        })
+    }
+
+    /// How many elements each PE has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where `count` elements from `index` on lie in a segment.
+    #[inline(always)]
+    pub(crate) fn locate(&self, index: usize, count: usize) -> Result<usize> {
+        if index <= self.len && count <= self.len - index {
+            Ok(self.offset_bytes + index * size_of::<T>())
+        } else {
+            Err(out_of_range(index, count, self.len))
+        }
+    }
+
+    /// Gives the memory back. Collective over the world: waits for all PEs.
+    pub fn free(mut self) -> Result<()> {
+        let _busy = self.inner.status.during(Activity::Allocating, None);
+        self.world.barrier()?;
+        self.owned = false;
+        self.inner.release(self.offset_bytes)
+    }
+}
+
+impl<T: Element> Drop for Symmetric<T> {
+    fn drop(&mut self) {
+        if self.owned {
+            self.inner.dropped.borrow_mut().push(self.offset_bytes);
+        }
+    }
+}
+
+#[cold]
+fn out_of_range(index: usize, count: usize, elements: usize) -> Error {
+    Error::OutOfRange {
+        index,
+        count,
+        elements,
+    }
+}
+
+impl Inner {
+    fn release(&self, offset_bytes: usize) -> Result<()> {
+        let offset = offset_bytes - self.layout.heap();
+        if self.heap.borrow_mut().release(offset) {
+            Ok(())
+        } else {
+            Err(TransportError::environment(
+                "giving symmetric memory back",
+                format!("offset {offset} of the heap is not allocated"),
+            )
+            .into())
+        }
+    }
+}
+
+/// Agrees with all PEs on what is asked for, and gives back what all have dropped.
+fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
+    let inner = &world.inner;
+    let mut dropped: Vec<u64> = inner.dropped.borrow().iter().map(|o| *o as u64).collect();
+    dropped.sort_unstable();
+    let mine = [len_bytes as u64, dropped.len() as u64];
+    let mut all = vec![0; 2 * world.members.len()];
+    collective::all_gather(world, &mine, &mut all)?;
+    for (pe, asked) in (0..).zip(all.chunks_exact(2)) {
+        if asked[0] != len_bytes as u64 {
+            return Err(Error::CollectiveMismatch {
+                operation: "alloc",
+                pe,
+                theirs: format!("{} bytes", asked[0]),
+                ours: format!("{len_bytes} bytes"),
+            });
+        }
+    }
+    let fewest = all.chunks_exact(2).map(|one| one[1]).min().unwrap_or(0);
+    let most = all.chunks_exact(2).map(|one| one[1]).max().unwrap_or(0);
+    if fewest == 0 {
+        return Ok(()); // somebody still holds everything
+    }
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if most > inner.layout.heap_bytes() / LINE_BYTES {
+        return Err(Error::CollectiveMismatch {
+            operation: "alloc",
+            pe: 0,
+            theirs: format!("{most} dropped objects"),
+            ours: "fewer than the heap can hold".into(),
+        });
+    }
+    dropped.resize(most, u64::MAX);
+    let mut lists = vec![0; most * world.members.len()];
+    collective::all_gather(world, &dropped, &mut lists)?;
+    let by_all: Vec<usize> = dropped
+        .iter()
+        .filter(|offset| **offset != u64::MAX)
+        .filter(|offset| lists.chunks_exact(most).all(|list| list.contains(offset)))
+        .map(|offset| *offset as usize)
+        .collect();
+    for offset in by_all {
+        inner.dropped.borrow_mut().retain(|one| *one != offset);
+        inner.release(offset)?;
+    }
+    Ok(())
+}
