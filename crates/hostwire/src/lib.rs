@@ -1,1 +1,4 @@
 //! The API.
+
+pub mod board;
+pub mod pmi;

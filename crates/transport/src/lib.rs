@@ -1,1 +1,3 @@
 //! The wires.
+
+pub mod os;
