@@ -119,9 +119,9 @@ impl Client {
     ) -> Result<Option<Client>, PmiError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if lookup("PMI_FD").is_some() {
-            let fd = number(&lookup, "PMI_FD", "the number of an open socket")?;
-            let rank = number(&lookup, "PMI_RANK", "the rank of this process")?;
-            let size = number(&lookup, "PMI_SIZE", "the number of processes of the job")?;
+            let fd = number(lookup, "PMI_FD", "the number of an open socket")?;
+            let rank = number(lookup, "PMI_RANK", "the rank of this process")?;
+            let size = number(lookup, "PMI_SIZE", "the number of processes of the job")?;
             check_rank(rank, size)?;
             let place = || format!("PMI_FD={fd}");
             let n = i32::try_from(fd).map_err(|_| PmiError::Unreachable {
@@ -135,7 +135,7 @@ impl Client {
             return Client::start(socket, rank, size).map(Some);
         }
         if let Some(address) = lookup("PMI_PORT") {
-            let id = number(&lookup, "PMI_ID", "the number of this process")?;
+            let id = number(lookup, "PMI_ID", "the number of this process")?;
             let place = format!("PMI_PORT={address}");
             let stream = TcpStream::connect(&address)
                 .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
