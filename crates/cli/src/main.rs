@@ -32,6 +32,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    /// Started by run itself; not for users.
+    #[command(name = run::warden::COMMAND, hide = true)]
+    Warden,
 }
 
 fn main() -> ExitCode {
@@ -41,5 +44,9 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run(args) => run::main(&args),
+        Command::Warden => {
+            run::warden::main();
+            ExitCode::SUCCESS
+        }
     }
 }

@@ -111,7 +111,7 @@ pub struct Args {
     ///
     /// Everything after the name of the program is the program's own. Standard
     /// input goes to PE 0; the others read nothing.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     #[arg(value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }

@@ -19,6 +19,8 @@ use super::pmi_server::{Effect, Server};
 use super::signals::Signals;
 use super::spawn::{Input, spawn};
 use super::stdin::Pump;
+use super::strays;
+use super::warden::Warden;
 
 /// How long an output may stay silent after every PE has ended, before what
 /// still holds it open is left alone. Only a process that escaped from its PE's
@@ -46,6 +48,8 @@ pub struct Job {
     failed_status: Option<u8>,
     /// Whether what the PEs left behind has been killed.
     swept: bool,
+    /// Dropped after the PEs.
+    _warden: Warden,
 }
 
 /// What a polled descriptor is.
@@ -66,10 +70,15 @@ impl Job {
     /// Nothing is left running then.
     pub fn start(plan: Plan) -> Result<Job, StartError> {
         let system = |what| move |errno| StartError::System { what, errno };
-        let signals = Signals::new().map_err(|error| StartError::System {
-            what: "handle signals",
-            errno: Errno::from_io_error(&error).unwrap_or(Errno::INVAL),
-        })?;
+        let input_output = |what| {
+            move |error: std::io::Error| StartError::System {
+                what,
+                errno: Errno::from_io_error(&error).unwrap_or(Errno::IO),
+            }
+        };
+        let signals = Signals::new().map_err(input_output("handle signals"))?;
+        strays::adopt().map_err(system("adopt what PEs leave behind"))?;
+        let mut warden = Warden::start().map_err(input_output("start a warden"))?;
         let board = Board::new(plan.pes).map_err(system("make the board of the job"))?;
 
         let mut pes = Vec::with_capacity(plan.pes as usize);
@@ -83,7 +92,9 @@ impl Job {
             plan.binding.enter(pe)?;
             let mut spawned = spawn(&plan, &board, pe, input)?;
             stdin = stdin.or(spawned.stdin.take().map(Pump::new));
-            pes.push(Pe::new(spawned));
+            let started = Pe::new(spawned);
+            warden.watch(started.pid());
+            pes.push(started);
         }
         plan.binding.leave();
 
@@ -106,6 +117,7 @@ impl Job {
             pes,
             signals,
             stdin,
+            _warden: warden,
         })
     }
 
@@ -130,6 +142,9 @@ impl Job {
             .as_ref()
             .map(Ending::status)
             .or(self.failed_status);
+        // Reaps the PEs.
+        drop(self);
+        strays::end();
         ExitCode::from(status.unwrap_or(0))
     }
 

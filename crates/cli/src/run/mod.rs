@@ -8,6 +8,7 @@
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`output`] | lines of many PEs into one stream |
+//! | [`strays`], [`warden`] | nothing stays, however the launcher ends |
 //! | [`outcome`] | how it ended, in words and as an exit status |
 
 mod args;
@@ -25,6 +26,8 @@ mod program;
 mod signals;
 mod spawn;
 mod stdin;
+mod strays;
+pub mod warden;
 
 use std::process::ExitCode;
 

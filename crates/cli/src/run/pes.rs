@@ -56,6 +56,11 @@ impl Pe {
         }
     }
 
+    /// The number of the process and of its process group.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
     /// How the process ended, if it has been noticed.
     pub fn end(&self) -> Option<End> {
         self.end
