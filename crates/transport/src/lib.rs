@@ -1,3 +1,56 @@
-//! The wires.
+//! The wires of hostwire.
+//!
+//! A *transport* carries posted stores from one PE into the segment of another,
+//! orders them ([`Transport::fence`]) and says when they are visible
+//! ([`Transport::quiet`]). It carries nothing else: gets and atomics are asked of
+//! the target by a store and answered by a store. Where a wire can do better it
+//! says so in its [`Capabilities`], and the runtime takes the short way.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`transport`] | the waist: the [`Transport`] trait and what a wire may promise |
+//! | [`memory`], [`window`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
+//! | [`visibility`] | what a writer and a reader must do before bytes are seen |
+//! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
+//! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
+//! | [`shm`] | the transport between processes of one host |
+//! | [`os`] | what the launcher needs of the operating system |
+//! | [`conformance`] | the tests that every transport must pass |
+//!
+//! This crate is for people who write transports. To write programs, use the
+//! crate `hostwire`.
+//!
+//! # Trust
+//!
+//! A peer may write anything, at any time, into the memory it was given. Nothing
+//! read from that memory is used as an index, a length or an address before it
+//! has been checked, and no Rust reference to plain data ever points into it.
 
+#[cfg(not(loom))]
+pub mod conformance;
+pub mod error;
+#[cfg(not(loom))]
+pub mod memory;
+#[cfg(not(loom))]
 pub mod os;
+pub mod ring;
+#[cfg(not(loom))]
+pub mod shm;
+pub mod sync;
+#[cfg(not(loom))]
+pub mod transport;
+#[cfg(not(loom))]
+pub mod visibility;
+pub mod wait;
+#[cfg(not(loom))]
+pub mod window;
+
+pub use error::{PeId, TransportError};
+#[cfg(not(loom))]
+pub use memory::Memory;
+#[cfg(not(loom))]
+pub use transport::{Capabilities, Transport};
+#[cfg(not(loom))]
+pub use visibility::Visibility;
+#[cfg(not(loom))]
+pub use window::Window;

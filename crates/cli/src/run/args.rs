@@ -78,7 +78,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub timeout: Option<Duration>,
 
-    /// Begin each line of output with the PE it came from, as in "[3] ".
+    /// Begin each line of output with the PE it came from, as in `[3] `.
     #[arg(long)]
     pub label: bool,
 

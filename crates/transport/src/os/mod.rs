@@ -1,3 +1,3 @@
-//! What the operating system has to be asked for and `std` does not offer.
+//! What the launcher and the bootstrap need of the operating system.
 
 pub mod process;

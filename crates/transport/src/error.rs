@@ -1,0 +1,95 @@
+//! What can go wrong on a wire, and whose fault it is.
+
+/// The number of a PE in its job, `0 .. pes`.
+pub type PeId = u32;
+
+/// An error of a transport.
+///
+/// The variants say who is at fault: the caller ([`OutOfRange`](Self::OutOfRange),
+/// [`Misaligned`](Self::Misaligned), [`NoSuchPe`](Self::NoSuchPe)), a peer
+/// ([`PeerLost`](Self::PeerLost), [`PeerMisbehaved`](Self::PeerMisbehaved)) or the
+/// machine ([`Environment`](Self::Environment)).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// The caller named bytes that are not in the segment.
+    #[error(
+        "{len_bytes} bytes at offset {offset_bytes} do not fit a segment of {segment_bytes} bytes"
+    )]
+    OutOfRange {
+        /// First byte that was named.
+        offset_bytes: usize,
+        /// How many bytes were named.
+        len_bytes: usize,
+        /// How many bytes there are.
+        segment_bytes: usize,
+    },
+    /// The caller asked for an atomic access at an address that cannot have one.
+    #[error("offset {offset_bytes} is not a multiple of {align_bytes}")]
+    Misaligned {
+        /// The offset that was named.
+        offset_bytes: usize,
+        /// What it has to be a multiple of.
+        align_bytes: usize,
+    },
+    /// The caller named a PE that is not in the job.
+    #[error("there is no PE {pe}: the job has {pes} (0 to {})", pes - 1)]
+    NoSuchPe {
+        /// The PE that was named.
+        pe: PeId,
+        /// How many there are.
+        pes: u32,
+    },
+    /// The process of a peer is gone.
+    #[error("PE {pe} is lost: its process has ended")]
+    PeerLost {
+        /// The peer.
+        pe: PeId,
+    },
+    /// A peer wrote something into our memory that no correct peer writes.
+    #[error("PE {pe} broke the protocol: {what}: expected {expected}, got {got}")]
+    PeerMisbehaved {
+        /// The peer whose memory it is; another peer may have written there.
+        pe: PeId,
+        /// What was read.
+        what: &'static str,
+        /// What would have been right.
+        expected: String,
+        /// What was there.
+        got: String,
+    },
+    /// The machine refused something.
+    #[error("{what}: {cause}")]
+    Environment {
+        /// What was attempted, and what to do about it where that is known.
+        what: String,
+        /// The operating system's words.
+        cause: String,
+    },
+}
+
+impl TransportError {
+    /// An [`Environment`](Self::Environment) error.
+    pub fn environment(what: impl Into<String>, cause: impl core::fmt::Display) -> Self {
+        Self::Environment {
+            what: what.into(),
+            cause: cause.to_string(),
+        }
+    }
+
+    /// A [`PeerMisbehaved`](Self::PeerMisbehaved) error.
+    #[cold]
+    pub fn misbehaved(
+        pe: PeId,
+        what: &'static str,
+        expected: impl core::fmt::Display,
+        got: impl core::fmt::Display,
+    ) -> Self {
+        Self::PeerMisbehaved {
+            pe,
+            what,
+            expected: expected.to_string(),
+            got: got.to_string(),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A piece of shared memory and the only ways to touch it.
+//!
+//! Other processes write here at any time. So there is never a reference to plain
+//! data in it: whole words go through atomics, runs of bytes are copied in or out
+//! through raw pointers. A copy that races with a peer's store yields bytes from
+//! before or after it, in any mixture, and nothing worse: the other side of the
+//! race is another process, and every bit pattern is a valid `u8`.
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::error::TransportError;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// What keeps memory mapped: dropped when the last [`Memory`] over it is.
+pub trait Backing: Send + Sync {}
+
+/// `len_bytes` bytes of memory that others may write at any time.
+///
+/// Cloning is cheap and gives another handle to the same bytes.
+#[derive(Clone)]
+pub struct Memory {
+    base: NonNull<u8>,
+    len_bytes: usize,
+    _backing: Arc<dyn Backing>,
+}
+
+// SAFETY: the bytes are mapped for as long as `_backing` lives, which is itself
+// `Send + Sync`, and every access below is atomic or a raw copy that tolerates
+// concurrent writers (see the module text).
+unsafe impl Send for Memory {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Memory over a mapping.
+    ///
+    /// # Safety
+    /// `base .. base + len_bytes` must be readable and writable for as long as
+    /// `backing` lives, aligned to a page or at least to 64 bytes, and no Rust
+    /// reference to plain data may point into it.
+    pub unsafe fn new(base: NonNull<u8>, len_bytes: usize, backing: Arc<dyn Backing>) -> Self {
+        debug_assert_eq!(base.as_ptr() as usize % 64, 0);
+        debug_assert!(isize::try_from(len_bytes).is_ok());
+        Self {
+            base,
+            len_bytes,
+            _backing: backing,
+        }
+    }
+
+    /// Zeroed memory of this process alone, for tests and for jobs of one thread each.
+    pub fn anonymous(len_bytes: usize) -> Self {
+        struct Lines(#[expect(dead_code, reason = "owns the allocation")] Box<[Line]>);
+        impl Backing for Lines {}
+        #[repr(align(64))]
+        struct Line(#[expect(dead_code, reason = "written through `base`")] [AtomicU64; 8]);
+
+        let lines: Box<[Line]> = (0..len_bytes.div_ceil(64))
+            .map(|_| Line(std::array::from_fn(|_| AtomicU64::new(0))))
+            .collect();
+        let base = NonNull::from(&*lines).cast::<u8>();
+        let backing = Arc::new(Lines(lines));
+        // SAFETY: the box is 64-byte aligned, at least `len_bytes` long, owned by
+        // `backing`, and consists of atomics, so it may be written behind `&`.
+        unsafe { Self::new(base, len_bytes, backing) }
+    }
+
+    /// Bytes there are.
+    #[inline(always)]
+    pub fn len_bytes(&self) -> usize {
+        self.len_bytes
+    }
+
+    /// The first byte. Dereferencing it is the caller's responsibility; the memory
+    /// stays mapped while this handle or a clone lives.
+    #[inline(always)]
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// The address of `len_bytes` bytes at `offset_bytes`.
+    #[inline(always)]
+    pub fn range(&self, offset_bytes: usize, len: usize) -> Result<*mut u8, TransportError> {
+        if offset_bytes <= self.len_bytes && len <= self.len_bytes - offset_bytes {
+            // SAFETY: just checked to lie inside the allocation or one past its end.
+            Ok(unsafe { self.base.as_ptr().add(offset_bytes) })
+        } else {
+            Err(self.out_of_range(offset_bytes, len))
+        }
+    }
+
+    /// Copies `src` to `offset_bytes`.
+    ///
+    /// An aligned source of 4 or 8 bytes is stored in one piece, so that a peer
+    /// that waits on the word never sees half of it. Longer runs have no order.
+    #[inline(always)]
+    pub fn copy_in(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        let at = self.range(offset_bytes, src.len())?;
+        if let Ok(word) = <[u8; 8]>::try_from(src)
+            && is_aligned(at, 8)
+        {
+            self.word(offset_bytes)?
+                .store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        } else if let Ok(word) = <[u8; 4]>::try_from(src)
+            && is_aligned(at, 4)
+        {
+            self.half(offset_bytes)?
+                .store(u32::from_ne_bytes(word), Ordering::Relaxed);
+        } else {
+            // SAFETY: `at` is valid for `src.len()` bytes of writes (checked by
+            // `range`), and `src` is a Rust slice, so it cannot overlap memory to
+            // which no reference exists.
+            unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, src.len()) }
+        }
+        Ok(())
+    }
+
+    /// Copies bytes at `offset_bytes` to `dst`. Aligned 4 and 8 bytes come in one piece.
+    #[inline(always)]
+    pub fn copy_out(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        let at = self.range(offset_bytes, dst.len())?;
+        if dst.len() == 8 && is_aligned(at, 8) {
+            let word = self.word(offset_bytes)?.load(Ordering::Relaxed);
+            dst.copy_from_slice(&word.to_ne_bytes());
+        } else if dst.len() == 4 && is_aligned(at, 4) {
+            let half = self.half(offset_bytes)?.load(Ordering::Relaxed);
+            dst.copy_from_slice(&half.to_ne_bytes());
+        } else {
+            // SAFETY: `at` is valid for `dst.len()` bytes of reads, and `dst` is a
+            // Rust slice, so it cannot overlap memory to which no reference exists.
+            unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
+        }
+        Ok(())
+    }
+
+    /// Copies `len` bytes of `from`, at `from_offset_bytes`, to `offset_bytes` here.
+    /// The two ranges may overlap.
+    pub fn copy_from(
+        &self,
+        offset_bytes: usize,
+        from: &Memory,
+        from_offset_bytes: usize,
+        len: usize,
+    ) -> Result<(), TransportError> {
+        let dst = self.range(offset_bytes, len)?;
+        let src = from.range(from_offset_bytes, len)?;
+        // SAFETY: both ranges were checked, and `copy` allows them to overlap.
+        unsafe { core::ptr::copy(src, dst, len) }
+        Ok(())
+    }
+
+    /// The 64-bit word at `offset_bytes`.
+    #[inline(always)]
+    pub fn word(&self, offset_bytes: usize) -> Result<&AtomicU64, TransportError> {
+        let at = self.aligned(offset_bytes, 8)?;
+        // SAFETY: in range, aligned, valid for any bits, mapped while `self` lives,
+        // and shared only through atomics or raw copies.
+        Ok(unsafe { &*at.cast::<AtomicU64>() })
+    }
+
+    /// The 32-bit word at `offset_bytes`.
+    #[inline(always)]
+    pub fn half(&self, offset_bytes: usize) -> Result<&AtomicU32, TransportError> {
+        let at = self.aligned(offset_bytes, 4)?;
+        // SAFETY: as in `word`.
+        Ok(unsafe { &*at.cast::<AtomicU32>() })
+    }
+
+    /// The eight words of the 64-byte line at `offset_bytes`.
+    #[inline(always)]
+    pub fn line(&self, offset_bytes: usize) -> Result<&[AtomicU64; 8], TransportError> {
+        let at = self.aligned(offset_bytes, 64)?;
+        // SAFETY: as in `word`; 64 bytes in range are eight words.
+        Ok(unsafe { &*at.cast::<[AtomicU64; 8]>() })
+    }
+
+    #[inline(always)]
+    fn aligned(&self, offset_bytes: usize, bytes: usize) -> Result<*mut u8, TransportError> {
+        let at = self.range(offset_bytes, bytes)?;
+        if is_aligned(at, bytes) {
+            Ok(at)
+        } else {
+            Err(misaligned(offset_bytes, bytes))
+        }
+    }
+
+    #[cold]
+    fn out_of_range(&self, offset_bytes: usize, len_bytes: usize) -> TransportError {
+        TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes,
+            segment_bytes: self.len_bytes,
+        }
+    }
+}
+
+#[inline(always)]
+fn is_aligned(at: *const u8, bytes: usize) -> bool {
+    (at as usize).is_multiple_of(bytes)
+}
+
+#[cold]
+fn misaligned(offset_bytes: usize, align_bytes: usize) -> TransportError {
+    TransportError::Misaligned {
+        offset_bytes,
+        align_bytes,
+    }
+}
+
+impl core::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Memory({} bytes at {:p})", self.len_bytes, self.base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_checked_at_both_ends_and_against_overflow() {
+        let memory = Memory::anonymous(128);
+        assert!(memory.range(0, 128).is_ok());
+        assert!(memory.range(128, 0).is_ok());
+        for (offset, len) in [
+            (0, 129),
+            (128, 1),
+            (129, 0),
+            (usize::MAX, 2),
+            (2, usize::MAX),
+        ] {
+            assert_eq!(
+                memory.range(offset, len),
+                Err(TransportError::OutOfRange {
+                    offset_bytes: offset,
+                    len_bytes: len,
+                    segment_bytes: 128
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn words_need_their_alignment() {
+        let memory = Memory::anonymous(128);
+        assert!(memory.word(8).is_ok());
+        assert!(memory.word(4).is_err());
+        assert!(memory.half(4).is_ok());
+        assert!(memory.line(32).is_err());
+        assert!(memory.line(64).is_ok());
+    }
+
+    #[test]
+    fn bytes_come_back_at_every_alignment_and_length() {
+        let memory = Memory::anonymous(256);
+        for offset in 0..24 {
+            for len in 0..=100 {
+                let src: Vec<u8> = (0..len).map(|i| (i * 7 + offset) as u8).collect();
+                let mut dst = vec![0; len];
+                memory.copy_in(offset, &src).unwrap();
+                memory.copy_out(offset, &mut dst).unwrap();
+                assert_eq!(src, dst);
+            }
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_keep_the_bytes() {
+        let memory = Memory::anonymous(128);
+        memory.copy_in(0, &[1, 2, 3, 4, 5]).unwrap();
+        memory.copy_from(2, &memory, 0, 5).unwrap();
+        let mut out = [0; 7];
+        memory.copy_out(0, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 1, 2, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Messages out of stores: a ring of 64-byte slots per (sender, receiver) pair.
+//!
+//! The ring lies in the receiver's memory, as in TCCluster (section IV.A), and only
+//! its sender writes it. A slot holds one line: an 8-byte header and up to 56 bytes.
+//! The header carries a *stamp* that tells in which lap around the ring the line was
+//! written, so a line validates itself: the receiver polls the next slot until the
+//! stamp is the one it expects, and a message of up to one line is one posted packet
+//! with no fence. Nothing has to be overwritten to free a slot; the receiver returns
+//! *credits*, cumulative counts of lines, by storing them into the sender's memory,
+//! in batches of a quarter of the ring.
+//!
+//! A message longer than 56 bytes takes several lines, each with a header of its own
+//! and the number of bytes still to come. It is admitted whole or not at all, so a
+//! message may take at most half of the ring: credits held back in a batch can never
+//! starve it.
+//!
+//! The code is generic over where lines are stored and loaded, so that the same code
+//! runs over shared memory, over a wire that only has posted packets, and under loom.
+
+mod header;
+#[cfg(all(test, loom))]
+mod model;
+#[cfg(not(loom))]
+mod place;
+mod receiver;
+mod sender;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
+#[cfg(not(loom))]
+pub use place::{CreditInlet, Inlet, Outlet, WordOutlet};
+pub use receiver::{Head, RingReceiver};
+pub use sender::RingSender;
+
+use crate::error::TransportError;
+
+/// Smallest ring: four slots.
+pub const RING_BYTES_MIN: usize = 256;
+/// Largest ring.
+pub const RING_BYTES_MAX: usize = 1 << 20;
+/// Ring of TCCluster, section IV.A.
+pub const RING_BYTES_DEFAULT: usize = 4096;
+
+/// How many slots a ring has: a power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slots(u64);
+
+impl Slots {
+    /// The slots of a ring of `ring_bytes` bytes.
+    ///
+    /// Returns `None` unless it is a power of two from [`RING_BYTES_MIN`] to
+    /// [`RING_BYTES_MAX`].
+    pub fn of_bytes(ring_bytes: usize) -> Option<Self> {
+        (ring_bytes.is_power_of_two() && (RING_BYTES_MIN..=RING_BYTES_MAX).contains(&ring_bytes))
+            .then_some(Self(ring_bytes as u64 / 64))
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn count(self) -> u64 {
+        self.0
+    }
+
+    /// The slot of the line with this number.
+    #[inline(always)]
+    pub fn slot(self, line: u64) -> usize {
+        (line & (self.0 - 1)) as usize
+    }
+
+    /// The lap in which the line with this number is written, from 0.
+    #[inline(always)]
+    fn lap(self, line: u64) -> u64 {
+        line >> self.0.trailing_zeros()
+    }
+
+    /// Lines freed before the receiver says so.
+    #[inline(always)]
+    fn credit_batch(self) -> u64 {
+        (self.0 / 4).max(1)
+    }
+
+    /// The longest message that goes through the ring.
+    pub fn message_bytes_max(self) -> usize {
+        let lines = self.0 as usize / 2;
+        (lines * PAYLOAD_BYTES).min(header::LEN_MAX)
+    }
+}
+
+/// How many lines a message of `len` bytes takes.
+#[inline(always)]
+pub fn lines_for(len: usize) -> u64 {
+    if len <= PAYLOAD_BYTES {
+        1
+    } else {
+        len.div_ceil(PAYLOAD_BYTES) as u64
+    }
+}
+
+/// Where a sender's lines go: the ring in the receiver's memory.
+pub trait LineStore {
+    /// Stores a line: `payload` (at most 56 bytes) first, then the header.
+    fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError>;
+    /// Called once behind the last line of a message.
+    fn message_stored(&self) {}
+}
+
+/// Where a receiver finds them.
+pub trait LineLoad {
+    /// The header of a slot, loaded before anything behind it.
+    fn header(&self, slot: usize) -> u64;
+    /// The first `dst.len()` (at most 56) bytes of the payload of a slot.
+    fn payload(&self, slot: usize, dst: &mut [u8]);
+}
+
+/// A cumulative count of freed lines, as its owner stores it.
+pub trait CreditStore {
+    /// Says that `lines` lines have been freed since the beginning.
+    fn store_credit(&self, lines: u64) -> Result<(), TransportError>;
+}
+
+/// The same count, as the sender sees it.
+pub trait CreditLoad {
+    /// Lines freed since the beginning.
+    fn load_credit(&self) -> u64;
+}

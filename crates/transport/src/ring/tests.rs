@@ -1,0 +1,258 @@
+//! The ring against a plain queue, under random operations and hostile memory.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::TransportError;
+use crate::shm::{self, ShmOptions};
+use crate::transport::Transport;
+use crate::visibility::Visibility;
+
+const RING_OFFSET: usize = 64;
+/// In the sender's segment.
+const CREDIT_OFFSET: usize = 64;
+
+type Sender = RingSender<Outlet, CreditInlet>;
+type Receiver = RingReceiver<Inlet, WordOutlet>;
+
+/// A ring from PE 0 to PE 1 and the segments behind it.
+struct Fixture {
+    sender: Sender,
+    receiver: Receiver,
+    slots: Slots,
+    wires: Vec<Arc<dyn Transport>>,
+}
+
+fn fixture(ring_bytes: usize, options: ShmOptions) -> Fixture {
+    let slots = Slots::of_bytes(ring_bytes).unwrap();
+    let wires: Vec<Arc<dyn Transport>> = shm::local(2, RING_OFFSET + ring_bytes, options)
+        .unwrap()
+        .into_iter()
+        .map(|wire| Arc::new(wire) as Arc<dyn Transport>)
+        .collect();
+    let sender = RingSender::new(
+        Outlet::new(&wires[0], 1, RING_OFFSET, slots).unwrap(),
+        CreditInlet::new(wires[0].segment(), CREDIT_OFFSET).unwrap(),
+        1,
+        slots,
+    );
+    let receiver = RingReceiver::new(
+        Inlet::new(wires[1].segment(), RING_OFFSET, slots).unwrap(),
+        WordOutlet::new(&wires[1], 0, CREDIT_OFFSET).unwrap(),
+        0,
+        slots,
+    );
+    Fixture {
+        sender,
+        receiver,
+        slots,
+        wires,
+    }
+}
+
+fn wires() -> [ShmOptions; 4] {
+    let with = |visibility, stores_only| ShmOptions {
+        visibility,
+        stores_only,
+    };
+    [
+        with(Visibility::Coherent, false),
+        with(Visibility::WriteCombining, false),
+        with(Visibility::Flushed, false),
+        with(Visibility::Coherent, true),
+    ]
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Send { kind: u8, tag: u32, len: usize },
+    Receive { room: usize },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        (1..KIND_LIMIT, any::<u32>(), 0..1200usize).prop_map(|(kind, tag, len)| Op::Send {
+            kind,
+            tag,
+            len
+        }),
+        (1..KIND_LIMIT, any::<u32>(), 0..130usize).prop_map(|(kind, tag, len)| Op::Send {
+            kind,
+            tag,
+            len
+        }),
+        (0..1300usize).prop_map(|room| Op::Receive { room }),
+        Just(Op::Receive { room: 8192 }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 400 }))]
+
+    /// Whatever is sent comes out once, in order, unchanged; and a send is refused
+    /// only while the receiver holds so much that the message really may not fit.
+    #[test]
+    fn behaves_like_a_queue(
+        ops in proptest::collection::vec(op(), 1..300),
+        ring_bytes in prop::sample::select(vec![256usize, 512, 1024, 4096, 16384]),
+        wire in 0..4usize,
+    ) {
+        let mut ring = fixture(ring_bytes, wires()[wire]);
+        let mut model: VecDeque<(u8, u32, Vec<u8>)> = VecDeque::new();
+        let mut queued_lines = 0;
+        let mut fill = 0u8;
+        for op in ops {
+            match op {
+                Op::Send { kind, tag, len } => {
+                    let payload: Vec<u8> = (0..len).map(|_| { fill = fill.wrapping_mul(31).wrapping_add(7); fill }).collect();
+                    let sent = ring.sender.try_send(kind, tag, &payload);
+                    if len > ring.slots.message_bytes_max() {
+                        // Refused, unless there happened to be credit at hand.
+                        if sent != Ok(true) { continue; }
+                        prop_assert!(lines_for(len) <= ring.slots.count());
+                        // The receiver refuses what the ring does not allow.
+                        return Ok(());
+                    }
+                    let lines = lines_for(len);
+                    let held_back = ring.slots.credit_batch() - 1;
+                    match sent {
+                        Ok(true) => {
+                            prop_assert!(queued_lines + lines <= ring.slots.count());
+                            queued_lines += lines;
+                            model.push_back((kind, tag, payload));
+                        }
+                        Ok(false) => prop_assert!(
+                            queued_lines + held_back + lines > ring.slots.count()
+                        ),
+                        Err(error) => prop_assert!(false, "{error}"),
+                    }
+                }
+                Op::Receive { room } => {
+                    let head = ring.receiver.peek().unwrap();
+                    let expected = model.pop_front();
+                    prop_assert_eq!(
+                        head,
+                        expected.as_ref().map(|(kind, tag, bytes)| Head {
+                            kind: *kind, tag: *tag, len_bytes: bytes.len()
+                        })
+                    );
+                    if let Some((_, _, bytes)) = expected {
+                        let mut out = vec![0xee; room];
+                        prop_assert!(ring.receiver.take(&mut out).unwrap());
+                        let fits = room.min(bytes.len());
+                        prop_assert_eq!(&out[..fits], &bytes[..fits]);
+                        prop_assert!(out[fits..].iter().all(|byte| *byte == 0xee));
+                        queued_lines -= lines_for(bytes.len());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Random bytes over the whole ring and the credit: an error or silence, never a
+    /// panic, never a byte outside.
+    #[test]
+    fn scribbled_memory_is_survived(noise in proptest::collection::vec(any::<u8>(), 4096), credit in any::<u64>(), sends in 0..70u32) {
+        let mut ring = fixture(4096, ShmOptions::default());
+        for tag in 0..sends {
+            let _ = ring.sender.try_send(1, tag, &tag.to_le_bytes());
+        }
+        ring.wires[0].store(1, RING_OFFSET, &noise).unwrap();
+        ring.wires[1].store_word(0, CREDIT_OFFSET, credit).unwrap();
+        let mut out = [0; 64];
+        for _ in 0..200 {
+            match ring.receiver.take(&mut out) {
+                Ok(_) => {}
+                Err(TransportError::PeerMisbehaved { pe, .. }) => { prop_assert_eq!(pe, 0); break; }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+        for tag in 0..200 {
+            match ring.sender.try_send(1, tag, b"more") {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(TransportError::PeerMisbehaved { pe, .. }) => { prop_assert_eq!(pe, 1); break; }
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_lies_in_memory_as_documented() {
+    let mut ring = fixture(256, ShmOptions::default());
+    let payload: Vec<u8> = (1..=64).collect();
+    assert_eq!(ring.sender.try_send(3, 0x0403_0201, &payload), Ok(true));
+    let mut bytes = [0; 128];
+    ring.wires[1]
+        .segment()
+        .get(RING_OFFSET, &mut bytes)
+        .unwrap();
+    // Stamp 1, kind 3, 64 bytes from here on, tag.
+    assert_eq!(bytes[..8], [1, 0, 3, 2, 1, 2, 3, 4]);
+    assert_eq!(bytes[8..64], payload[..56]);
+    // Stamp 1, continued, 8 bytes from here on, tag.
+    assert_eq!(bytes[64..72], [1, 0, 0x40, 0, 1, 2, 3, 4]);
+    assert_eq!(bytes[72..80], payload[56..]);
+}
+
+#[test]
+fn a_full_ring_refuses_until_a_batch_of_credits_is_back() {
+    let mut ring = fixture(1024, ShmOptions::default());
+    for tag in 0..16 {
+        assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(true));
+    }
+    assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(false));
+    for _ in 0..3 {
+        assert_eq!(ring.receiver.take(&mut []), Ok(true));
+        assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(false));
+    }
+    assert_eq!(ring.receiver.take(&mut []), Ok(true));
+    assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(true));
+}
+
+#[test]
+fn the_longest_message_fits_whatever_credits_are_held_back() {
+    for ring_bytes in [256, 512, 1024, 4096, 1 << 20] {
+        let mut ring = fixture(ring_bytes, ShmOptions::default());
+        let longest = vec![7; ring.slots.message_bytes_max()];
+        let mut out = vec![0; longest.len()];
+        for short in 0..ring.slots.count().min(64) {
+            for _ in 0..short {
+                assert_eq!(ring.sender.try_send(1, 0, b"x"), Ok(true));
+                assert_eq!(ring.receiver.take(&mut out), Ok(true));
+            }
+            assert_eq!(ring.sender.try_send(1, 0, &longest), Ok(true));
+            assert_eq!(ring.receiver.take(&mut out), Ok(true));
+            assert_eq!(out, longest);
+        }
+    }
+}
+
+#[test]
+fn a_message_whose_second_line_is_late_is_taken_in_two_steps() {
+    let mut ring = fixture(1024, ShmOptions::default());
+    let first = Header::new(Stamp::of_lap(0), 1, 60, 9).0;
+    let second = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 4, 9).0;
+    let wire = Arc::clone(&ring.wires[0]);
+    wire.store_line(1, RING_OFFSET, first, &[5; 56]).unwrap();
+    let mut out = [0; 60];
+    assert_eq!(ring.receiver.take(&mut out), Ok(false));
+    assert_eq!(ring.receiver.take(&mut out), Ok(false));
+    wire.store_line(1, RING_OFFSET + 64, second, &[6; 4])
+        .unwrap();
+    assert_eq!(ring.receiver.take(&mut out), Ok(true));
+    assert_eq!(out[..56], [5; 56]);
+    assert_eq!(out[56..], [6; 4]);
+    assert_eq!(ring.receiver.peek(), Ok(None));
+}
+
+#[test]
+fn ring_sizes_that_cannot_be_are_refused() {
+    for bytes in [0, 64, 128, 300, 4095, (1 << 20) + 64, 1 << 21] {
+        assert_eq!(Slots::of_bytes(bytes), None, "{bytes}");
+    }
+}

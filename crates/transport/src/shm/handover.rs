@@ -1,0 +1,615 @@
+//! How the segments of a job reach its PEs: through a Unix socket, as descriptors.
+//!
+//! PE 0 listens under a random abstract name, which leaves nothing in any directory,
+//! and publishes a [`Ticket`] (the name and a random key) through the launcher. Every
+//! other PE connects, shows the key, hands its segment in and gets everybody's back.
+//! A connection of another user, or without the key, is dropped unanswered.
+//!
+//! Everything is sent as little-endian words over `SOCK_SEQPACKET`:
+//!
+//! | message | words | descriptors |
+//! |---|---|---|
+//! | hello | magic, key (2), PE, PEs, segment bytes | the segment |
+//! | roster | magic, first PE, count | liveness file in the first one, then segments |
+//! | refusal | magic, `u64::MAX`, then text | none |
+
+use std::io::{IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+
+use crate::error::{PeId, TransportError};
+
+/// "hostwire" and the version of this exchange.
+const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x01");
+const REFUSED: u64 = u64::MAX;
+/// Below the kernel's limit of 253; small in tests, so that rosters take several messages.
+const DESCRIPTORS_PER_MESSAGE: usize = if cfg!(test) { 3 } else { 128 };
+
+/// What a PE needs to find the job: published by PE 0, kept from everybody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ticket {
+    name: u128,
+    key: u128,
+}
+
+impl core::fmt::Display for Ticket {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:032x}{:032x}", self.name, self.key)
+    }
+}
+
+impl core::str::FromStr for Ticket {
+    type Err = TransportError;
+
+    fn from_str(text: &str) -> Result<Self, TransportError> {
+        let bad = || {
+            TransportError::environment(
+                "reading the ticket of the job from the launcher",
+                format!("expected 64 hexadecimal digits, got {text:?}"),
+            )
+        };
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(bad());
+        }
+        let number = |digits: &str| u128::from_str_radix(digits, 16).map_err(|_| bad());
+        Ok(Self {
+            name: number(&text[..32])?,
+            key: number(&text[32..])?,
+        })
+    }
+}
+
+/// The descriptors of a job, one segment per PE.
+#[derive(Debug)]
+pub struct Roster {
+    /// The segment of each PE.
+    pub segments: Vec<OwnedFd>,
+    /// The file whose bytes the PEs lock.
+    pub liveness: OwnedFd,
+}
+
+/// What a PE says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hello {
+    /// Its number.
+    pub pe: PeId,
+    /// How many PEs it believes the job has.
+    pub pes: u32,
+    /// The size of its segment.
+    pub segment_bytes: u64,
+}
+
+/// PE 0's side: where the others come to.
+#[derive(Debug)]
+pub struct Gathering {
+    socket: OwnedFd,
+    ticket: Ticket,
+}
+
+impl Gathering {
+    /// Opens the door.
+    pub fn open(pes: u32) -> Result<Self, TransportError> {
+        let ticket = Ticket {
+            name: random()?,
+            key: random()?,
+        };
+        let failed = |e: Errno| TransportError::environment("listening for the PEs of the job", e);
+        let socket = socket().map_err(failed)?;
+        rustix::net::bind(&socket, &address(ticket)?).map_err(failed)?;
+        let backlog = i32::try_from(pes).unwrap_or(i32::MAX);
+        rustix::net::listen(&socket, backlog).map_err(failed)?;
+        Ok(Self { socket, ticket })
+    }
+
+    /// What the others need to find it.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// Waits for all other PEs and gives everybody the roster.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] naming the PEs that did not come by
+    /// `deadline`, or what a PE brought that does not fit.
+    pub fn serve(
+        self,
+        own: &Hello,
+        segment: OwnedFd,
+        liveness: OwnedFd,
+        deadline: Instant,
+    ) -> Result<Roster, TransportError> {
+        let mut guests: Vec<Option<(OwnedFd, OwnedFd)>> = (0..own.pes).map(|_| None).collect();
+        let mut strangers: Vec<OwnedFd> = Vec::new();
+        while guests.iter().skip(1).any(Option::is_none) {
+            let ready =
+                wait_for_any(&self.socket, &strangers, deadline).map_err(|e| absent(e, &guests))?;
+            for index in ready.into_iter().rev() {
+                if index == 0 {
+                    strangers.extend(accept(&self.socket)?);
+                } else {
+                    let stranger = strangers.swap_remove(index - 1);
+                    self.admit(own, stranger, &mut guests)?;
+                }
+            }
+        }
+        let mut sockets = Vec::new();
+        let mut segments = vec![segment];
+        for (socket, segment) in guests.into_iter().flatten() {
+            sockets.push(socket);
+            segments.push(segment);
+        }
+        for socket in &sockets {
+            send_roster(socket, &segments, &liveness)?;
+        }
+        Ok(Roster { segments, liveness })
+    }
+
+    fn admit(
+        &self,
+        own: &Hello,
+        stranger: OwnedFd,
+        guests: &mut [Option<(OwnedFd, OwnedFd)>],
+    ) -> Result<(), TransportError> {
+        let same_user = rustix::net::sockopt::socket_peercred(&stranger)
+            .is_ok_and(|peer| peer.uid == rustix::process::geteuid());
+        let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key) else {
+            return Ok(()); // not of this job: dropped unanswered
+        };
+        if !same_user {
+            return Ok(());
+        }
+        let refusal = if hello.pes != own.pes {
+            Some(format!(
+                "PE {} says that the job has {} PEs, PE 0 says {}",
+                hello.pe, hello.pes, own.pes
+            ))
+        } else if hello.segment_bytes != own.segment_bytes {
+            Some(format!(
+                "PE {} has a segment of {} bytes, PE 0 of {}: all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING",
+                hello.pe, hello.segment_bytes, own.segment_bytes
+            ))
+        } else if hello.pe == 0 || hello.pe >= own.pes {
+            Some(format!(
+                "PE {} is not one of the {} PEs of the job",
+                hello.pe, own.pes
+            ))
+        } else if guests[hello.pe as usize].is_some() {
+            Some(format!("PE {} came twice", hello.pe))
+        } else {
+            None
+        };
+        match refusal {
+            None => {
+                guests[hello.pe as usize] = Some((stranger, segment));
+                Ok(())
+            }
+            Some(why) => {
+                send_refusal(&stranger, &why);
+                for (socket, _) in guests.iter().flatten() {
+                    send_refusal(socket, &why);
+                }
+                Err(TransportError::environment(
+                    "attaching the PEs of the job",
+                    why,
+                ))
+            }
+        }
+    }
+}
+
+/// The side of all other PEs: hands `segment` in and gets everybody's.
+pub fn join(
+    ticket: Ticket,
+    hello: &Hello,
+    segment: BorrowedFd<'_>,
+    deadline: Instant,
+) -> Result<Roster, TransportError> {
+    let failed = |e: Errno| {
+        TransportError::environment(
+            format!(
+                "PE {} reaching PE 0 (are all PEs on this host and in one network namespace?)",
+                hello.pe
+            ),
+            e,
+        )
+    };
+    let socket = socket().map_err(failed)?;
+    rustix::net::connect(&socket, &address(ticket)?).map_err(failed)?;
+    let same_user = rustix::net::sockopt::socket_peercred(&socket)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid());
+    if !same_user {
+        return Err(TransportError::environment(
+            "attaching to the job",
+            "the process that listens belongs to another user",
+        ));
+    }
+    send_hello(&socket, ticket.key, hello, segment).map_err(failed)?;
+    receive_roster(&socket, hello, deadline)
+}
+
+fn random() -> Result<u128, TransportError> {
+    let mut bytes = [0; 16];
+    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| TransportError::environment("drawing a job key", e))?;
+    if got != bytes.len() {
+        return Err(TransportError::environment(
+            "drawing a job key",
+            "too few random bytes",
+        ));
+    }
+    Ok(u128::from_le_bytes(bytes))
+}
+
+fn socket() -> Result<OwnedFd, Errno> {
+    rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+}
+
+fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
+    SocketAddrUnix::new_abstract_name(format!("hostwire-{:032x}", ticket.name).as_bytes())
+        .map_err(|e| TransportError::environment("naming the socket of the job", e))
+}
+
+fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
+    match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(Errno::INTR | Errno::CONNABORTED | Errno::AGAIN) => Ok(None),
+        Err(e) => Err(TransportError::environment(
+            "accepting a PE of the job (raise the limit of open files: ulimit -n)",
+            e,
+        )),
+    }
+}
+
+/// Which of `[listener, others...]` can be read, in rising order.
+fn wait_for_any(
+    listener: &OwnedFd,
+    others: &[OwnedFd],
+    deadline: Instant,
+) -> Result<Vec<usize>, Errno> {
+    let mut fds: Vec<PollFd<'_>> = core::iter::once(listener)
+        .chain(others)
+        .map(|fd| PollFd::new(fd, PollFlags::IN))
+        .collect();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        match poll(&mut fds, Some(&left)) {
+            Ok(0) => return Err(Errno::TIMEDOUT),
+            Ok(_) => break,
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(fds
+        .iter()
+        .enumerate()
+        .filter(|(_, fd)| !fd.revents().is_empty())
+        .map(|(index, _)| index)
+        .collect())
+}
+
+fn absent(cause: Errno, guests: &[Option<(OwnedFd, OwnedFd)>]) -> TransportError {
+    let missing: Vec<String> = guests
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, guest)| guest.is_none())
+        .map(|(pe, _)| pe.to_string())
+        .collect();
+    TransportError::environment(
+        format!("waiting for PE {} to attach", missing.join(", ")),
+        cause,
+    )
+}
+
+fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    let mut space = vec![
+        core::mem::MaybeUninit::uninit();
+        rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_MESSAGE))
+    ];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(Errno::NOBUFS);
+    }
+    loop {
+        match rustix::net::sendmsg(
+            &socket,
+            &[IoSlice::new(bytes)],
+            &mut control,
+            SendFlags::NOSIGNAL,
+        ) {
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            // Too many descriptors under way for this user: the receivers are about
+            // to take some, or to die, which makes this fail otherwise.
+            Err(Errno::TOOMANYREFS) => std::thread::sleep(Duration::from_millis(1)),
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Receives one message; descriptors beyond the buffer are lost, which the callers
+/// notice by their number.
+fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
+    let mut space = vec![
+        core::mem::MaybeUninit::uninit();
+        rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_MESSAGE))
+    ];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        match rustix::net::recvmsg(
+            &socket,
+            &mut [IoSliceMut::new(bytes)],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC,
+        ) {
+            Ok(received) => break received,
+            Err(Errno::INTR) => {}
+            Err(e) => return Err(e),
+        }
+    };
+    let fds = control
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    Ok((received.bytes, fds))
+}
+
+fn send_hello(
+    socket: &OwnedFd,
+    key: u128,
+    hello: &Hello,
+    segment: BorrowedFd<'_>,
+) -> Result<(), Errno> {
+    let words = [
+        MAGIC,
+        key as u64,
+        (key >> 64) as u64,
+        u64::from(hello.pe),
+        u64::from(hello.pes),
+        hello.segment_bytes,
+    ];
+    send_with(socket, &to_bytes(&words), &[segment])
+}
+
+fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
+    let mut bytes = [0; 6 * 8];
+    let (len, mut fds) = receive_with(socket, &mut bytes).ok()?;
+    let words = from_bytes(&bytes[..len]);
+    let [magic, key_low, key_high, pe, pes, segment_bytes] = words[..] else {
+        return None;
+    };
+    let shown = u128::from(key_high) << 64 | u128::from(key_low);
+    let segment = fds.pop()?;
+    (magic == MAGIC && shown == key && fds.is_empty()).then_some(())?;
+    let hello = Hello {
+        pe: u32::try_from(pe).ok()?,
+        pes: u32::try_from(pes).ok()?,
+        segment_bytes,
+    };
+    Some((hello, segment))
+}
+
+fn send_roster(
+    socket: &OwnedFd,
+    segments: &[OwnedFd],
+    liveness: &OwnedFd,
+) -> Result<(), TransportError> {
+    let mut first = 0;
+    while first < segments.len() {
+        let with_liveness = usize::from(first == 0);
+        let count = (segments.len() - first).min(DESCRIPTORS_PER_MESSAGE - with_liveness);
+        let fds: Vec<BorrowedFd<'_>> = core::iter::once(liveness)
+            .take(with_liveness)
+            .chain(&segments[first..first + count])
+            .map(AsFd::as_fd)
+            .collect();
+        let words = [MAGIC, first as u64, count as u64];
+        send_with(socket, &to_bytes(&words), &fds)
+            .map_err(|e| TransportError::environment("handing the segments to the PEs", e))?;
+        first += count;
+    }
+    Ok(())
+}
+
+fn receive_roster(
+    socket: &OwnedFd,
+    hello: &Hello,
+    deadline: Instant,
+) -> Result<Roster, TransportError> {
+    let failed = |cause: String| {
+        TransportError::environment(
+            format!("PE {} receiving the segments of its peers", hello.pe),
+            cause,
+        )
+    };
+    let mut segments = Vec::new();
+    let mut liveness = None;
+    while segments.len() < hello.pes as usize {
+        wait_for_any(socket, &[], deadline).map_err(|e| failed(e.to_string()))?;
+        let mut bytes = [0; 512];
+        let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.to_string()))?;
+        let words = from_bytes(&bytes[..len]);
+        let mut fds = fds.into_iter();
+        match words[..] {
+            [] => return Err(failed("PE 0 is gone".into())),
+            [MAGIC, REFUSED, ..] => {
+                let text = String::from_utf8_lossy(&bytes[16..len]);
+                return Err(failed(text.trim_end_matches('\0').into()));
+            }
+            [MAGIC, first, count] if first == segments.len() as u64 => {
+                if liveness.is_none() {
+                    liveness = fds.next();
+                }
+                segments.extend(fds);
+                if segments.len() as u64 != first + count {
+                    return Err(failed(format!(
+                        "expected {} descriptors, got {} (raise the limit of open files: ulimit -n)",
+                        first + count,
+                        segments.len()
+                    )));
+                }
+            }
+            _ => {
+                return Err(failed(format!(
+                    "a message of {len} bytes that is no roster"
+                )));
+            }
+        }
+    }
+    let liveness = liveness.ok_or_else(|| failed("no liveness file".into()))?;
+    Ok(Roster { segments, liveness })
+}
+
+fn send_refusal(socket: &OwnedFd, why: &str) {
+    let mut bytes = to_bytes(&[MAGIC, REFUSED]);
+    bytes.extend(why.bytes().take(400));
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    // The PE may be gone already; it is going to fail anyway.
+    let _ = send_with(socket, &bytes, &[]);
+}
+
+fn to_bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<u64> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    if rest.is_empty() {
+        words.iter().map(|word| u64::from_le_bytes(*word)).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memfd;
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    fn hello(pe: PeId, pes: u32) -> Hello {
+        Hello {
+            pe,
+            pes,
+            segment_bytes: 4096,
+        }
+    }
+
+    fn file() -> OwnedFd {
+        memfd::create("test", 4096).unwrap()
+    }
+
+    #[test]
+    fn tickets_survive_being_written_down() {
+        let ticket = Ticket {
+            name: 1,
+            key: u128::MAX,
+        };
+        assert_eq!(ticket.to_string().parse(), Ok(ticket));
+        for bad in ["", "xyz", &"g".repeat(64), &"é".repeat(32)] {
+            assert!(bad.parse::<Ticket>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn everybody_gets_every_segment_in_order() {
+        for pes in [2, 3, 4, 9] {
+            let gathering = Gathering::open(pes).unwrap();
+            let ticket = gathering.ticket();
+            std::thread::scope(|scope| {
+                let others: Vec<_> = (1..pes)
+                    .map(|pe| {
+                        scope.spawn(move || {
+                            let segment = file();
+                            rustix::io::pwrite(&segment, &pe.to_le_bytes(), 0).unwrap();
+                            join(ticket, &hello(pe, pes), segment.as_fd(), soon()).unwrap()
+                        })
+                    })
+                    .collect();
+                let own = gathering
+                    .serve(&hello(0, pes), file(), file(), soon())
+                    .unwrap();
+                let rosters = others.into_iter().map(|t| t.join().unwrap());
+                for roster in core::iter::once(own).chain(rosters) {
+                    assert_eq!(roster.segments.len(), pes as usize);
+                    for (pe, segment) in roster.segments.iter().enumerate() {
+                        let mut bytes = [0; 4];
+                        rustix::io::pread(segment, &mut bytes, 0).unwrap();
+                        assert_eq!(u32::from_le_bytes(bytes) as usize, pe);
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_stranger_without_the_key_is_ignored() {
+        let gathering = Gathering::open(2).unwrap();
+        let ticket = gathering.ticket();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let wrong = Ticket {
+                    key: ticket.key ^ 1,
+                    ..ticket
+                };
+                assert!(join(wrong, &hello(1, 2), file().as_fd(), soon()).is_err());
+                join(ticket, &hello(1, 2), file().as_fd(), soon()).unwrap();
+            });
+            gathering
+                .serve(&hello(0, 2), file(), file(), soon())
+                .unwrap();
+        });
+    }
+
+    #[test]
+    fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
+        let gathering = Gathering::open(2).unwrap();
+        let ticket = gathering.ticket();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let odd = Hello {
+                    segment_bytes: 8192,
+                    ..hello(1, 2)
+                };
+                let error = join(ticket, &odd, file().as_fd(), soon()).unwrap_err();
+                assert!(error.to_string().contains("HOSTWIRE_HEAP"), "{error}");
+            });
+            let error = gathering
+                .serve(&hello(0, 2), file(), file(), soon())
+                .unwrap_err();
+            assert!(error.to_string().contains("8192"), "{error}");
+        });
+    }
+
+    #[test]
+    fn pes_that_never_come_are_named() {
+        let gathering = Gathering::open(3).unwrap();
+        let error = gathering
+            .serve(&hello(0, 3), file(), file(), Instant::now())
+            .unwrap_err();
+        assert!(error.to_string().contains("PE 1, 2"), "{error}");
+    }
+}

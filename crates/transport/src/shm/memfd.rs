@@ -1,0 +1,140 @@
+//! Anonymous files as shared memory: made, sealed, checked, mapped.
+//!
+//! A memfd has no name, so nothing is left behind whoever dies, and no size limit
+//! but memory, so a small or missing `/dev/shm` does not matter. The seals stop a peer
+//! from truncating the file under us, which would turn our loads into SIGBUS.
+
+use core::ptr::NonNull;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::error::TransportError;
+use crate::memory::{Backing, Memory};
+
+const SEALS: SealFlags = SealFlags::SHRINK
+    .union(SealFlags::GROW)
+    .union(SealFlags::SEAL);
+
+/// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
+/// allocated on first touch.
+pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> {
+    let failed = |what: &str, cause: rustix::io::Errno| {
+        TransportError::environment(format!("{what} shared memory of {len_bytes} bytes"), cause)
+    };
+    let file = rustix::fs::memfd_create(label, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+        .map_err(|e| failed("creating", e))?;
+    rustix::fs::ftruncate(&file, len_bytes as u64).map_err(|e| failed("sizing", e))?;
+    rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|e| failed("sealing", e))?;
+    Ok(file)
+}
+
+/// Maps a file that [`create`] made, possibly in another process.
+///
+/// # Errors
+/// [`TransportError::Environment`] if the file has another size or is not sealed, or
+/// if there is no address space for it.
+pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> {
+    check(&file, len_bytes)?;
+    // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
+    // of this process.
+    let base = unsafe {
+        rustix::mm::mmap(
+            core::ptr::null_mut(),
+            len_bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::NORESERVE,
+            &file,
+            0,
+        )
+    }
+    .map_err(|e| {
+        TransportError::environment(format!("mapping a segment of {len_bytes} bytes"), e)
+    })?;
+    let base = NonNull::new(base.cast::<u8>())
+        .ok_or_else(|| TransportError::environment("mapping a segment", "null address"))?;
+    let mapping = Arc::new(Mapping { base, len_bytes });
+    // SAFETY: the mapping is page aligned, `len_bytes` long, readable and writable
+    // until `mapping` is dropped, cannot be truncated (checked above), and no
+    // reference into it exists.
+    Ok(unsafe { Memory::new(base, len_bytes, mapping) })
+}
+
+fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
+    let unusable = |what: String| {
+        TransportError::environment("a segment that was handed over is unusable", what)
+    };
+    let got = rustix::fs::fstat(file)
+        .map_err(|e| unusable(e.to_string()))?
+        .st_size;
+    if u64::try_from(got) != Ok(len_bytes as u64) {
+        return Err(unusable(format!(
+            "expected {len_bytes} bytes, got {got} (do all PEs run with the same heap and ring sizes?)"
+        )));
+    }
+    let seals = rustix::fs::fcntl_get_seals(file).map_err(|e| unusable(e.to_string()))?;
+    if !seals.contains(SEALS) {
+        return Err(unusable(format!("expected seals {SEALS:?}, got {seals:?}")));
+    }
+    Ok(())
+}
+
+struct Mapping {
+    base: NonNull<u8>,
+    len_bytes: usize,
+}
+
+// SAFETY: an address range; `Memory` governs access to what is behind it.
+unsafe impl Send for Mapping {}
+// SAFETY: as for `Send`; it has no methods.
+unsafe impl Sync for Mapping {}
+
+impl Backing for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: exactly the range that `map` mapped, and the last `Memory` over it
+        // is gone.
+        let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_mappings_of_one_file_are_the_same_bytes() {
+        let file = create("test", 8192).unwrap();
+        let (a, b) = (map(&file, 8192).unwrap(), map(&file, 8192).unwrap());
+        a.copy_in(5000, b"hello").unwrap();
+        let mut out = [0; 5];
+        b.copy_out(5000, &mut out).unwrap();
+        assert_eq!(&out, b"hello");
+    }
+
+    #[test]
+    fn a_peer_cannot_shrink_the_file() {
+        let file = create("test", 8192).unwrap();
+        assert_eq!(
+            rustix::fs::ftruncate(&file, 0),
+            Err(rustix::io::Errno::PERM)
+        );
+    }
+
+    #[test]
+    fn a_file_of_the_wrong_size_or_without_seals_is_refused() {
+        let file = create("test", 8192).unwrap();
+        assert!(
+            map(&file, 4096)
+                .unwrap_err()
+                .to_string()
+                .contains("expected 4096 bytes")
+        );
+        let bare = rustix::fs::memfd_create("bare", MemfdFlags::ALLOW_SEALING).unwrap();
+        rustix::fs::ftruncate(&bare, 4096).unwrap();
+        assert!(map(&bare, 4096).unwrap_err().to_string().contains("seals"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Shared memory between the processes of one host.
+//!
+//! Every PE's segment is a memfd that all PEs map. So stores, loads and atomics are
+//! CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
+
+mod handover;
+mod liveness;
+mod local;
+mod memfd;
+
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+pub use handover::{Gathering, Hello, Ticket};
+pub use local::local;
+
+use crate::error::{PeId, TransportError};
+use crate::memory::Memory;
+use crate::transport::{Capabilities, Transport};
+use crate::visibility::Visibility;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+use liveness::Liveness;
+
+/// How a [`Shm`] presents itself. The default is what the wire is; the rest lets tests
+/// run every layer above as if over another wire.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShmOptions {
+    /// The contract that windows declare and obey.
+    pub visibility: Visibility,
+    /// Hide everything but posted stores.
+    pub stores_only: bool,
+}
+
+/// The shared-memory transport.
+#[derive(Debug)]
+pub struct Shm {
+    pe: PeId,
+    windows: Vec<Window>,
+    liveness: Liveness,
+    limits: WaitLimits,
+    options: ShmOptions,
+}
+
+/// How a PE gets at its peers.
+pub enum Meeting {
+    /// There are none.
+    Alone,
+    /// This is PE 0, and the others hold its ticket.
+    Host(Gathering),
+    /// This is another PE, with the ticket of PE 0.
+    Guest(Ticket),
+}
+
+impl Shm {
+    /// Makes this PE's segment of `segment_bytes` zeroed bytes and exchanges it with
+    /// the peers. All PEs must be attached (a barrier of the launcher) before any asks
+    /// whether another lives.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`]: no memory, no descriptors, no peers by
+    /// `deadline`, or peers that do not fit.
+    pub fn attach(
+        pe: PeId,
+        pes: u32,
+        segment_bytes: usize,
+        meeting: Meeting,
+        deadline: Instant,
+    ) -> Result<Self, TransportError> {
+        let segment = memfd::create(&format!("hostwire-segment-{pe}"), segment_bytes)?;
+        let hello = Hello {
+            pe,
+            pes,
+            segment_bytes: segment_bytes as u64,
+        };
+        let new_liveness = || memfd::create("hostwire-liveness", pes as usize);
+        let roster = match meeting {
+            Meeting::Alone => handover::Roster {
+                segments: vec![segment],
+                liveness: new_liveness()?,
+            },
+            Meeting::Host(gathering) => {
+                gathering.serve(&hello, segment, new_liveness()?, deadline)?
+            }
+            Meeting::Guest(ticket) => handover::join(ticket, &hello, segment.as_fd(), deadline)?,
+        };
+        let segments = roster
+            .segments
+            .iter()
+            .map(|file| memfd::map(file, segment_bytes))
+            .collect::<Result<Vec<Memory>, _>>()?;
+        let liveness = Liveness::lock(roster.liveness, pe)?;
+        Self::over(pe, segments, liveness, ShmOptions::default())
+    }
+
+    fn over(
+        pe: PeId,
+        segments: Vec<Memory>,
+        liveness: Liveness,
+        options: ShmOptions,
+    ) -> Result<Self, TransportError> {
+        // Before the first store that a sleeping peer relies on.
+        crate::sync::registered();
+        let limits = WaitLimits::for_pes(segments.len() as u32);
+        let windows = segments
+            .into_iter()
+            .map(|memory| Window::new(memory, options.visibility))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            pe,
+            windows,
+            liveness,
+            limits,
+            options,
+        })
+    }
+
+    fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {
+        self.windows
+            .get(pe as usize)
+            .ok_or(TransportError::NoSuchPe {
+                pe,
+                pes: self.pes(),
+            })
+    }
+}
+
+impl Transport for Shm {
+    fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    fn pes(&self) -> u32 {
+        self.windows.len() as u32
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        if self.options.stores_only {
+            return Capabilities {
+                visibility: self.options.visibility,
+                ..Capabilities::STORES_ONLY
+            };
+        }
+        Capabilities {
+            mapped_stores: true,
+            loads: self.options.visibility != Visibility::WriteCombining,
+            cpu_atomics: self.options.visibility == Visibility::Coherent,
+            visibility: self.options.visibility,
+        }
+    }
+
+    fn segment(&self) -> &Window {
+        &self.windows[self.pe as usize]
+    }
+
+    fn window(&self, pe: PeId) -> Option<&Window> {
+        if self.options.stores_only && pe != self.pe {
+            return None;
+        }
+        self.windows.get(pe as usize)
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.peer(pe)?.put(offset_bytes, src)
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.peer(pe)?.put_word(offset_bytes, value)
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let window = self.peer(pe)?;
+        window.memory().line(offset_bytes)?;
+        window.memory().copy_in(offset_bytes + 8, payload)?;
+        window.put_word(offset_bytes, header)
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.options.visibility.store_fence();
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.options.visibility.store_fence();
+        crate::sync::fence(crate::sync::Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        if pe == self.pe {
+            return Ok(true);
+        }
+        self.liveness.is_alive(pe)
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+}

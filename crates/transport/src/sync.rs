@@ -1,0 +1,49 @@
+//! The one place where atomics come from: `core`, or loom's under `cfg(loom)`.
+//!
+//! It also holds the pair of fences behind sleeping. A writer stores data and then
+//! looks whether the reader sleeps; a reader says that it sleeps and then looks for
+//! data. Both need a store-load barrier between the two steps, and the writer's
+//! would cost more than the put itself. So the barrier is asymmetric: the writer's
+//! half ([`light_fence`]) only stops the compiler, and the reader's half
+//! ([`heavy_fence`]), taken just before it sleeps, makes the kernel run a full
+//! barrier on every CPU where a process of the job is running.
+
+#[cfg(not(loom))]
+pub use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// The writer's half of the asymmetric barrier. See the module text.
+#[inline(always)]
+pub fn light_fence() {
+    #[cfg(not(loom))]
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    // loom knows no asymmetric barrier: it is modelled as a full one on each side.
+    #[cfg(loom)]
+    fence(Ordering::SeqCst);
+}
+
+/// The sleeper's half of the asymmetric barrier. See the module text.
+///
+/// Returns false where the kernel offers none (before Linux 4.16, or filtered):
+/// the caller must then not rely on being woken and sleep for a short time only.
+#[must_use]
+pub fn heavy_fence() -> bool {
+    fence(Ordering::SeqCst);
+    #[cfg(not(loom))]
+    {
+        use rustix::thread::{MembarrierCommand, membarrier};
+        registered() && membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+    }
+    #[cfg(loom)]
+    true
+}
+
+/// Registers this process for the barriers of its peers. Must be called before the
+/// first [`light_fence`] that a peer relies on; calling it again costs nothing.
+#[cfg(not(loom))]
+pub fn registered() -> bool {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    static REGISTERED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *REGISTERED.get_or_init(|| membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok())
+}

@@ -1,0 +1,116 @@
+//! The waist: what every wire can do, and what some can do better.
+
+use core::time::Duration;
+
+use crate::error::{PeId, TransportError};
+use crate::visibility::Visibility;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// What a wire can do beyond posted stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// [`Transport::window`] gives every peer's segment for direct stores.
+    pub mapped_stores: bool,
+    /// Those windows may be loaded from: a get is a copy.
+    pub loads: bool,
+    /// CPU atomics work through those windows and exclude each other.
+    pub cpu_atomics: bool,
+    /// What it takes for a store to be seen.
+    pub visibility: Visibility,
+}
+
+impl Capabilities {
+    /// Nothing but posted stores: what the papers' hardware has.
+    pub const STORES_ONLY: Self = Self {
+        mapped_stores: false,
+        loads: false,
+        cpu_atomics: false,
+        visibility: Visibility::Remote,
+    };
+}
+
+/// One PE's attachment to a wire.
+///
+/// # Order and completion
+/// Stores to one PE may become visible in any order unless a [`fence`](Self::fence)
+/// lies between them, with two exceptions that all protocols above rest on:
+/// [`store_word`](Self::store_word) is never visible before earlier stores of the
+/// same PE to the same target, and within [`store_line`](Self::store_line) the
+/// header is never visible before the payload.
+///
+/// # Errors
+/// All stores give [`TransportError::NoSuchPe`], [`TransportError::OutOfRange`] or
+/// [`TransportError::Misaligned`] for the caller's mistakes, and then have stored
+/// nothing, and may give [`TransportError::PeerLost`].
+pub trait Transport: Send + Sync {
+    /// The number of this PE.
+    fn pe(&self) -> PeId;
+
+    /// How many PEs the job has.
+    fn pes(&self) -> u32;
+
+    /// What this wire can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The own segment: memory that peers store to and this PE reads.
+    fn segment(&self) -> &Window;
+
+    /// The segment of `pe`, where the wire maps it.
+    fn window(&self, pe: PeId) -> Option<&Window>;
+
+    /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local
+    /// completion: `src` may be reused.
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError>;
+
+    /// Stores one aligned 64-bit word, in one piece, after all earlier stores to `pe`.
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
+
+    /// Stores one 64-byte line as one packet: a header word and up to 56 bytes behind it.
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError>;
+
+    /// Orders earlier stores before later ones, per target.
+    fn fence(&self) -> Result<(), TransportError>;
+
+    /// Returns when all earlier stores are visible at their targets.
+    fn quiet(&self) -> Result<(), TransportError>;
+
+    /// Lets the wire make progress. Cheap; called while waiting.
+    fn poll(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    /// Looks whether `pe` still lives. May cost a system call: not for fast paths.
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
+
+    /// How a wait on this wire spends its time.
+    fn wait_limits(&self) -> WaitLimits;
+
+    /// Before sleeping: later stores of peers will wake this PE. Poll once more after
+    /// it. Returns the longest sleep that is safe.
+    fn arm(&self, wanted: Duration) -> Duration {
+        self.segment().doorbell().arm(wanted)
+    }
+
+    /// Takes [`arm`](Self::arm) back.
+    fn disarm(&self) {
+        self.segment().doorbell().disarm();
+    }
+
+    /// Sleeps until a peer stores, or for `limit`.
+    #[cfg(not(loom))]
+    fn sleep(&self, limit: Duration) {
+        self.segment().doorbell().sleep(limit);
+    }
+
+    /// Gives the core to somebody else.
+    fn yield_now(&self) {
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,289 @@
+//! The one waiting strategy: spin, then yield, then sleep.
+//!
+//! Two PEs on two cores must see nanoseconds, and eight on two cores must not
+//! collapse. So a wait spins for about as long as a cache line needs to cross the
+//! machine, then gives the core away, then sleeps on the doorbell of its PE until a
+//! store of a peer rings it. Sleeps are bounded: between them the waiter looks
+//! whether the peers it waits for still live, so nothing hangs in silence and a
+//! scribbled-over doorbell costs milliseconds, not a hang.
+
+use core::time::Duration;
+
+use crate::sync::{AtomicU32, Ordering, heavy_fence, light_fence};
+
+/// How often to spin and to yield before sleeping. All of it fitted: see
+/// `docs/ARCHITECTURE.md`, "Waiting".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitLimits {
+    /// Polls back to back.
+    pub spins: u32,
+    /// Polls with a CPU pause between them.
+    pub pauses: u32,
+    /// Polls with the core given away between them.
+    pub yields: u32,
+    /// First sleep; each further one is twice as long.
+    pub sleep_min: Duration,
+    /// Longest sleep. Bounds how late the death of a peer is noticed.
+    pub sleep_max: Duration,
+}
+
+impl WaitLimits {
+    /// Every PE has a core of its own.
+    pub const DEDICATED: Self = Self {
+        spins: 4_000,
+        pauses: 2_000,
+        yields: 200,
+        sleep_min: Duration::from_millis(1),
+        sleep_max: Duration::from_millis(100),
+    };
+    /// PEs share cores: the peer waited for may need this one.
+    pub const SHARED: Self = Self {
+        spins: 100,
+        pauses: 0,
+        yields: 200,
+        ..Self::DEDICATED
+    };
+    /// Waiting costs nothing but an event: for simulated time.
+    pub const SLEEP_ONLY: Self = Self {
+        spins: 0,
+        pauses: 0,
+        yields: 0,
+        ..Self::DEDICATED
+    };
+
+    /// The limits for `local_pes` PEs on the CPUs this process may use.
+    pub fn for_pes(local_pes: u32) -> Self {
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+        // A PE bound to one CPU sees only that one: ask the machine then.
+        let cpus = if cpus == 1 {
+            online_cpus().max(1)
+        } else {
+            cpus
+        };
+        if local_pes as usize <= cpus {
+            Self::DEDICATED
+        } else {
+            Self::SHARED
+        }
+    }
+}
+
+fn online_cpus() -> usize {
+    // SAFETY: `sysconf` with a constant name has no preconditions.
+    let n = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    usize::try_from(n).unwrap_or(1)
+}
+
+/// What to do before polling again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitStep {
+    /// Poll again at once.
+    Spin,
+    /// Poll again after a CPU pause.
+    Pause,
+    /// Give the core away first.
+    Yield,
+    /// Arm the doorbell, poll once more, and sleep at most this long.
+    Sleep(Duration),
+}
+
+/// Where one wait stands.
+#[derive(Debug, Clone)]
+pub struct Backoff {
+    limits: WaitLimits,
+    polls: u32,
+    sleep: Duration,
+}
+
+impl Backoff {
+    /// A wait that begins.
+    #[inline]
+    pub fn new(limits: WaitLimits) -> Self {
+        Self {
+            limits,
+            polls: 0,
+            sleep: limits.sleep_min,
+        }
+    }
+
+    /// The next step.
+    #[inline]
+    pub fn step(&mut self) -> WaitStep {
+        let WaitLimits {
+            spins,
+            pauses,
+            yields,
+            sleep_max,
+            ..
+        } = self.limits;
+        let polls = self.polls;
+        self.polls = polls.saturating_add(1);
+        if polls < spins {
+            WaitStep::Spin
+        } else if polls - spins < pauses {
+            WaitStep::Pause
+        } else if polls - spins - pauses < yields {
+            WaitStep::Yield
+        } else {
+            let sleep = self.sleep;
+            self.sleep = (sleep * 2).min(sleep_max);
+            WaitStep::Sleep(sleep)
+        }
+    }
+}
+
+const AWAKE: u32 = 0;
+const ASLEEP: u32 = 1;
+
+/// The word of a PE that says whether it sleeps. It lies in the PE's own segment;
+/// any peer may ring it.
+#[derive(Debug, Clone, Copy)]
+pub struct Doorbell<'a>(&'a AtomicU32);
+
+impl<'a> Doorbell<'a> {
+    /// The doorbell at `word`.
+    #[inline(always)]
+    pub fn new(word: &'a AtomicU32) -> Self {
+        Self(word)
+    }
+
+    /// Says that this PE is about to sleep. Poll once more after this: stores made
+    /// before it are visible then, and stores made after it will ring.
+    ///
+    /// Returns how long it is safe to sleep at most.
+    pub fn arm(self, wanted: Duration) -> Duration {
+        self.0.store(ASLEEP, Ordering::SeqCst);
+        if heavy_fence() {
+            wanted
+        } else {
+            // No barrier: a ring may be missed, so look often.
+            wanted.min(Duration::from_millis(1))
+        }
+    }
+
+    /// Takes [`arm`](Self::arm) back.
+    pub fn disarm(self) {
+        self.0.store(AWAKE, Ordering::Relaxed);
+    }
+
+    /// Sleeps until a peer rings, or for `limit`.
+    #[cfg(not(loom))]
+    pub fn sleep(self, limit: Duration) {
+        use rustix::thread::futex;
+        let timeout = futex::Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(limit.subsec_nanos()),
+        };
+        // Whatever it returns (rung, interrupted, timed out, value changed), the
+        // caller polls again. Not a private futex: the waker is another process.
+        let _ = futex::wait(self.0, futex::Flags::empty(), ASLEEP, Some(&timeout));
+        self.disarm();
+    }
+
+    /// Wakes the PE if it sleeps. Everything stored before is visible to it then.
+    #[inline(always)]
+    pub fn notify(self) {
+        light_fence();
+        if self.0.load(Ordering::Relaxed) != AWAKE {
+            self.ring();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ring(self) {
+        if self.0.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+            #[cfg(not(loom))]
+            let _ = rustix::thread::futex::wake(
+                self.0,
+                rustix::thread::futex::Flags::empty(),
+                i32::MAX as u32,
+            );
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_spins_then_pauses_then_yields_then_sleeps_longer_and_longer() {
+        let limits = WaitLimits {
+            spins: 1,
+            pauses: 1,
+            yields: 1,
+            sleep_min: Duration::from_millis(1),
+            sleep_max: Duration::from_millis(3),
+        };
+        let mut backoff = Backoff::new(limits);
+        let steps: Vec<_> = (0..6).map(|_| backoff.step()).collect();
+        let ms = Duration::from_millis;
+        assert_eq!(
+            steps,
+            [
+                WaitStep::Spin,
+                WaitStep::Pause,
+                WaitStep::Yield,
+                WaitStep::Sleep(ms(1)),
+                WaitStep::Sleep(ms(2)),
+                WaitStep::Sleep(ms(3)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_ring_ends_a_sleep() {
+        let word = AtomicU32::new(AWAKE);
+        let data = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let bell = Doorbell::new(&word);
+                loop {
+                    let limit = bell.arm(Duration::from_secs(60));
+                    if data.load(Ordering::Acquire) == 1 {
+                        bell.disarm();
+                        break;
+                    }
+                    bell.sleep(limit);
+                }
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            data.store(1, Ordering::Release);
+            Doorbell::new(&word).notify();
+        });
+        assert_eq!(word.load(Ordering::Relaxed), AWAKE);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+
+    /// No interleaving of "store, look for a sleeper" with "say that I sleep, look
+    /// for data" leaves the sleeper asleep with data waiting.
+    #[test]
+    fn no_wake_up_is_lost() {
+        loom::model(|| {
+            let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(AWAKE)));
+            let writer = {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || {
+                    shared.0.store(1, Ordering::Release);
+                    Doorbell::new(&shared.1).notify();
+                })
+            };
+            let bell = Doorbell::new(&shared.1);
+            let _ = bell.arm(Duration::from_secs(1));
+            if shared.0.load(Ordering::Acquire) == 0 {
+                // The futex: sleeps while the word says so.
+                while shared.1.load(Ordering::SeqCst) == ASLEEP {
+                    loom::thread::yield_now();
+                }
+                assert_eq!(shared.0.load(Ordering::Acquire), 1);
+            }
+            writer.join().unwrap();
+        });
+    }
+}

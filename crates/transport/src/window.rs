@@ -1,0 +1,131 @@
+//! A mapped aperture onto the segment of a PE.
+
+use crate::error::TransportError;
+use crate::memory::Memory;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::visibility::Visibility;
+use crate::wait::Doorbell;
+
+/// Where the doorbell of a PE lies in its segment. The first line is the
+/// transport's; the runtime lays out what follows.
+pub const DOORBELL_OFFSET_BYTES: usize = 0;
+/// First byte of a segment that the runtime may use.
+pub const FIRST_FREE_OFFSET_BYTES: usize = 64;
+
+/// The segment of a PE, mapped into this process: stores go straight to its memory.
+///
+/// The own segment is a window too. Every store of data is followed by
+/// [`notify`](Self::notify), so that a PE that sleeps on any word of its segment
+/// wakes up; while it is awake that costs one load of a line nobody writes.
+#[derive(Clone, Debug)]
+pub struct Window {
+    memory: Memory,
+    visibility: Visibility,
+}
+
+impl Window {
+    /// A window onto `memory`, a whole segment.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] if the segment cannot hold a doorbell.
+    pub fn new(memory: Memory, visibility: Visibility) -> Result<Self, TransportError> {
+        memory.line(DOORBELL_OFFSET_BYTES)?;
+        Ok(Self { memory, visibility })
+    }
+
+    /// The bytes behind the window.
+    #[inline(always)]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// What it takes for a store to be seen, and for a load to see.
+    #[inline(always)]
+    pub fn visibility(&self) -> Visibility {
+        self.visibility
+    }
+
+    /// Copies `src` to `offset_bytes`. Posted: see [`crate::Transport::store`].
+    #[inline(always)]
+    pub fn put(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.memory.copy_in(offset_bytes, src)?;
+        self.written(offset_bytes, src.len());
+        Ok(())
+    }
+
+    /// Copies bytes at `offset_bytes` to `dst`.
+    #[inline(always)]
+    pub fn get(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        self.about_to_read(offset_bytes, dst.len());
+        self.memory.copy_out(offset_bytes, dst)
+    }
+
+    /// Stores one word after everything stored before it.
+    #[inline(always)]
+    pub fn put_word(&self, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if self.visibility != Visibility::Coherent {
+            self.visibility.store_fence();
+        }
+        self.memory
+            .word(offset_bytes)?
+            .store(value, Ordering::Release);
+        self.written(offset_bytes, 8);
+        Ok(())
+    }
+
+    /// Loads one word, before everything loaded after it.
+    #[inline(always)]
+    pub fn load_word(&self, offset_bytes: usize) -> Result<u64, TransportError> {
+        self.about_to_read(offset_bytes, 8);
+        Ok(self.memory.word(offset_bytes)?.load(Ordering::Acquire))
+    }
+
+    /// The 64-bit word at `offset_bytes`, for atomics by the CPU. Call
+    /// [`notify`](Self::notify) after changing it.
+    #[inline(always)]
+    pub fn word(&self, offset_bytes: usize) -> Result<&AtomicU64, TransportError> {
+        self.memory.word(offset_bytes)
+    }
+
+    /// The 32-bit word at `offset_bytes`; as [`word`](Self::word).
+    #[inline(always)]
+    pub fn half(&self, offset_bytes: usize) -> Result<&AtomicU32, TransportError> {
+        self.memory.half(offset_bytes)
+    }
+
+    /// Wakes the PE behind the window if it sleeps.
+    #[inline(always)]
+    pub fn notify(&self) {
+        self.doorbell().notify();
+    }
+
+    /// The doorbell of the PE behind the window.
+    #[inline(always)]
+    pub fn doorbell(&self) -> Doorbell<'_> {
+        const { assert!(DOORBELL_OFFSET_BYTES == 0) };
+        let word = self.memory.base().cast::<AtomicU32>();
+        // SAFETY: `new` checked that the first line exists; the base is aligned to 64
+        // bytes, and the doorbell is only ever accessed as this atomic.
+        let word = unsafe { word.as_ref() };
+        Doorbell::new(word)
+    }
+
+    #[inline(always)]
+    fn written(&self, offset_bytes: usize, len_bytes: usize) {
+        if self.visibility == Visibility::Flushed
+            && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
+        {
+            self.visibility.after_store(at, len_bytes);
+        }
+        self.notify();
+    }
+
+    #[inline(always)]
+    fn about_to_read(&self, offset_bytes: usize, len_bytes: usize) {
+        if self.visibility == Visibility::Flushed
+            && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
+        {
+            self.visibility.before_load(at, len_bytes);
+        }
+    }
+}
