@@ -261,6 +261,11 @@ impl Job {
             match signal {
                 SIGCHLD => self.notice_ends(),
                 SIGTSTP => self.pause(),
+                // Only output is left, and somebody does not want to wait for it.
+                signal if self.all_ended() => {
+                    self.ending.get_or_insert(Ending::Interrupted(signal));
+                    self.abandon_outputs();
+                }
                 signal if self.ending.is_none() => self.end(Ending::Interrupted(signal)),
                 // Asked twice: no more grace.
                 _ => self.kill_at = Some(Instant::now()),
@@ -464,9 +469,19 @@ impl Job {
     }
 
     fn give_up_on_silent_outputs(&mut self) {
-        if !self.all_ended() || self.stdout.is_pending() || self.stderr.is_pending() {
-            return;
+        if self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending() {
+            self.close_outputs();
         }
+    }
+
+    /// Drops what has not been written yet.
+    fn abandon_outputs(&mut self) {
+        self.close_outputs();
+        self.stdout.abandon();
+        self.stderr.abandon();
+    }
+
+    fn close_outputs(&mut self) {
         for index in 0..self.pes.len() {
             for which in [Which::Stdout, Which::Stderr] {
                 if let Some(pe) = self.pes.get_mut(index) {

@@ -141,6 +141,12 @@ impl Sink {
         self.broken
     }
 
+    /// Drops what is pending and all that comes.
+    pub fn abandon(&mut self) {
+        self.broken = true;
+        self.flush();
+    }
+
     /// Writes as much as can be written without waiting.
     pub fn flush(&mut self) {
         while !self.broken && self.is_pending() && self.is_writable() {

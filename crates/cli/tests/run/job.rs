@@ -96,6 +96,17 @@ impl Job {
         kill_process(self.pid(), signal).unwrap();
     }
 
+    /// Sends `signal` until the job ends, and returns its status.
+    pub fn signal_until_end(mut self, signal: Signal) -> Option<i32> {
+        let mut status = None;
+        eventually("the job ends", || {
+            self.signal(signal);
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.and_then(|status| status.code())
+    }
+
     /// Stops reading what the job prints.
     pub fn close_stdout(self) -> Closed {
         Closed { child: self.child }
