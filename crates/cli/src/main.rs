@@ -1,2 +1,52 @@
 //! The `hostwire` command.
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The exit status for a command that was not even begun.
+pub const USAGE_STATUS: u8 = 2;
+
+#[derive(Debug, Parser)]
+#[command(name = "hostwire", version, disable_help_subcommand = true)]
+#[command(
+    about = "Program a cluster as one address space that is only ever written across the wire."
+)]
+#[command(long_about = "\
+Program a cluster as one address space that is only ever written across the wire.
+
+hostwire starts the processes of a parallel program and gives them memory that \
+each may write in all the others.
+
+    hostwire run -n 4 ./program       start 4 processes (PEs) of one job
+    hostwire run --help               everything that can be said about that")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    /// Started by run itself; not for users.
+    #[command(name = run::warden::COMMAND, hide = true)]
+    Warden,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return report::usage(&error),
+    };
+    match cli.command {
+        Command::Run(args) => run::main(&args),
+        Command::Warden => {
+            run::warden::main();
+            ExitCode::SUCCESS
+        }
+    }
+}

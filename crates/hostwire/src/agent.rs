@@ -22,8 +22,8 @@ use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
-use crate::inner::{Inner, Watch};
 use crate::error::{Error, Result};
+use crate::inner::{Inner, Watch};
 use crate::layout::{CHUNK_BYTES, CHUNKS, Layout};
 
 const DONE: u64 = 1;
@@ -166,7 +166,8 @@ impl Agent {
                     WaitStep::Spin | WaitStep::Pause | WaitStep::Yield => wire.yield_now(),
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
-                        if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire) {
+                        if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire)
+                        {
                             wire.sleep(limit);
                         }
                     }
@@ -258,7 +259,8 @@ impl Agent {
     /// Only the heap may be got or changed: what the peer names is checked against it.
     fn in_heap(&self, offset_bytes: usize, len: usize) -> bool {
         let heap = self.layout.heap();
-        offset_bytes >= heap && offset_bytes - heap <= self.layout.heap_bytes()
+        offset_bytes >= heap
+            && offset_bytes - heap <= self.layout.heap_bytes()
             && len <= self.layout.heap_bytes() - (offset_bytes - heap)
     }
 
@@ -321,13 +323,18 @@ impl Agent {
             | u64::from(request.operation as u8) << 32
             | u64::from(request.operand_bytes) << 40;
         let mut payload = [0; PAYLOAD_BYTES];
-        let words = [request.offset_bytes as u64, request.operand, request.compare];
+        let words = [
+            request.offset_bytes as u64,
+            request.operand,
+            request.compare,
+        ];
         for (bytes, word) in payload.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
         // An agent must see what was put before: a get after a put to one PE.
         inner.fence()?;
-        inner.wire
+        inner
+            .wire
             .store_line(pe, self.layout.request(inner.pe), header, &payload)?;
         let reply = self.layout.reply(pe);
         let segment = inner.segment();
@@ -339,7 +346,10 @@ impl Agent {
                 inner.progress()?;
                 Ok(None)
             } else {
-                Err(TransportError::misbehaved(pe, "number of its agent's reply", number, got).into())
+                Err(
+                    TransportError::misbehaved(pe, "number of its agent's reply", number, got)
+                        .into(),
+                )
             }
         })?;
         match segment.load_word(reply + 16)? {
@@ -350,7 +360,12 @@ impl Agent {
                 "an operation on its heap done",
                 format_args!("{request:?} refused"),
             ))),
-            other => Err(TransportError::misbehaved(pe, "status of its agent's reply", DONE, other).into()),
+            other => {
+                Err(
+                    TransportError::misbehaved(pe, "status of its agent's reply", DONE, other)
+                        .into(),
+                )
+            }
         }
     }
 }
@@ -373,6 +388,8 @@ pub(crate) fn apply(
         Ok(operation.apply_64(word, operand, compare))
     } else {
         let word = window.half(offset_bytes)?;
-        Ok(operation.apply_32(word, operand as u32, compare as u32).into())
+        Ok(operation
+            .apply_32(word, operand as u32, compare as u32)
+            .into())
     }
 }

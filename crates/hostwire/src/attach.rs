@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire_transport::os::inherited_file;
+use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::shm::{self, Gathering, Meeting, Shm};
 
 use crate::agent::AgentMode;
@@ -107,7 +107,7 @@ fn host_identity() -> Result<String> {
 /// The board of `hostwire run`. Without one nobody looks.
 fn board() -> Option<hostwire_transport::Memory> {
     let number = std::env::var(BOARD_FD_VARIABLE).ok()?.parse().ok()?;
-    let file = inherited_file(number).ok()?;
+    let file = inherited_fd(number).ok()?;
     shm::map_whole(file).ok()
 }
 

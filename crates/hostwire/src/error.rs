@@ -46,7 +46,9 @@ pub enum Error {
         heap_bytes: usize,
     },
     /// A message does not fit the buffer that was offered. The message is still there.
-    #[error("a message of {message_bytes} bytes from PE {from} does not fit a buffer of {room_bytes}")]
+    #[error(
+        "a message of {message_bytes} bytes from PE {from} does not fit a buffer of {room_bytes}"
+    )]
     MessageTooLong {
         /// Who sent it.
         from: PeId,
@@ -56,7 +58,9 @@ pub enum Error {
         room_bytes: usize,
     },
     /// A message is no whole number of elements. The message is still there.
-    #[error("a message of {message_bytes} bytes from PE {from} is no whole number of elements of {element_bytes} bytes")]
+    #[error(
+        "a message of {message_bytes} bytes from PE {from} is no whole number of elements of {element_bytes} bytes"
+    )]
     MessageShape {
         /// Who sent it.
         from: PeId,
@@ -127,7 +131,11 @@ impl From<TransportError> for Error {
     fn from(error: TransportError) -> Self {
         match error {
             TransportError::PeerLost { pe } => Self::PeerLost { pe },
-            TransportError::NoSuchPe { pe, pes } => Self::NoSuchPe { what: "PE", pe, pes },
+            TransportError::NoSuchPe { pe, pes } => Self::NoSuchPe {
+                what: "PE",
+                pe,
+                pes,
+            },
             TransportError::PeerMisbehaved { .. } => Self::PeerMisbehaved(error),
             other => Self::Environment(other),
         }

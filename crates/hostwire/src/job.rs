@@ -7,18 +7,18 @@ use std::thread::JoinHandle;
 use hostwire_transport::Transport;
 use zerocopy::IntoBytes;
 
+use crate::PeId;
 use crate::agent::{Agent, AgentMode};
 use crate::board::Activity;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 use crate::layout::{Layout, Sizes};
-use crate::message::{From, Into, Kind, Receive, Send};
+use crate::message::{Kind, Receiving, Sending, Source, Target};
 use crate::pmi;
 use crate::status::Status;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
-use crate::PeId;
 
 /// What a put with signal does to the signal word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +173,10 @@ impl Job {
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
     pub fn send<T: Element>(&self, to: PeId, tag: u32, values: &[T]) -> Result<()> {
-        self.run_send(Send::new(to, Kind::User, tag, From::Bytes(values.as_bytes())), to)
+        self.run_send(
+            Sending::new(to, Kind::User, tag, Source::Bytes(values.as_bytes())),
+            to,
+        )
     }
 
     /// As [`send`](Self::send), from own elements `index .. index + count`: a long
@@ -186,12 +189,12 @@ impl Job {
         index: usize,
         count: usize,
     ) -> Result<()> {
-        let source = From::Segment(source.locate(index, count)?, count * size_of::<T>());
-        self.run_send(Send::new(to, Kind::User, tag, source), to)
+        let source = Source::Segment(source.locate(index, count)?, count * size_of::<T>());
+        self.run_send(Sending::new(to, Kind::User, tag, source), to)
     }
 
     #[inline]
-    fn run_send(&self, mut send: Send<'_>, to: PeId) -> Result<()> {
+    fn run_send(&self, mut send: Sending<'_>, to: PeId) -> Result<()> {
         self.inner.check(to)?;
         let _busy = self.inner.status.during(Activity::Sending, Some(to));
         self.inner.wait(Watch::One(to), || {
@@ -209,14 +212,14 @@ impl Job {
     /// [`Error::PeerMisbehaved`].
     #[inline]
     pub fn recv<T: Element>(&self, from: PeId, tag: u32, values: &mut [T]) -> Result<usize> {
-        let receive = self.receive::<T>(from, tag, Into::Bytes(values.as_mut_bytes()));
+        let receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
         self.run_receive::<T>(receive, from)
     }
 
     /// As [`recv`](Self::recv), for a message of any length.
     pub fn recv_vec<T: Element>(&self, from: PeId, tag: u32) -> Result<Vec<T>> {
         let mut bytes = Vec::new();
-        let receive = self.receive::<T>(from, tag, Into::Vec(&mut bytes));
+        let receive = self.receive::<T>(from, tag, Target::Vec(&mut bytes));
         let count = self.run_receive::<T>(receive, from)?;
         let mut values = vec![T::new_zeroed(); count];
         values.as_mut_bytes().copy_from_slice(&bytes);
@@ -233,7 +236,7 @@ impl Job {
         index: usize,
         count: usize,
     ) -> Result<usize> {
-        let room = Into::Segment(target.locate(index, count)?, count * size_of::<T>());
+        let room = Target::Segment(target.locate(index, count)?, count * size_of::<T>());
         self.run_receive::<T>(self.receive::<T>(from, tag, room), from)
     }
 
@@ -247,7 +250,7 @@ impl Job {
         values: &mut [T],
     ) -> Result<Option<usize>> {
         self.inner.check(from)?;
-        let mut receive = self.receive::<T>(from, tag, Into::Bytes(values.as_mut_bytes()));
+        let mut receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
         let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
         match got {
             Some(len) => Ok(Some(len / size_of::<T>().max(1))),
@@ -272,8 +275,8 @@ impl Job {
     ) -> Result<usize> {
         self.inner.check(to)?;
         self.inner.check(from)?;
-        let mut send = Send::new(to, Kind::User, tag, From::Bytes(out.as_bytes()));
-        let mut receive = self.receive::<T>(from, tag, Into::Bytes(into.as_mut_bytes()));
+        let mut send = Sending::new(to, Kind::User, tag, Source::Bytes(out.as_bytes()));
+        let mut receive = self.receive::<T>(from, tag, Target::Bytes(into.as_mut_bytes()));
         let _busy = self.inner.status.during(Activity::Receiving, Some(from));
         let len = self.inner.wait(Watch::Some(&[to, from]), || {
             let messages = &mut *self.inner.messages.borrow_mut();
@@ -285,12 +288,12 @@ impl Job {
     }
 
     #[inline]
-    fn receive<'a, T: Element>(&self, from: PeId, tag: u32, into: Into<'a>) -> Receive<'a> {
-        Receive::new(from, Kind::User, tag, size_of::<T>().max(1), into)
+    fn receive<'a, T: Element>(&self, from: PeId, tag: u32, into: Target<'a>) -> Receiving<'a> {
+        Receiving::new(from, Kind::User, tag, size_of::<T>().max(1), into)
     }
 
     #[inline]
-    fn run_receive<T>(&self, mut receive: Receive<'_>, from: PeId) -> Result<usize> {
+    fn run_receive<T>(&self, mut receive: Receiving<'_>, from: PeId) -> Result<usize> {
         let _busy = self.inner.status.during(Activity::Receiving, Some(from));
         let len = self.inner.wait(Watch::One(from), || {
             receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())

@@ -12,11 +12,9 @@
 //! | staging | 256 KiB | the sender of the long message at hand |
 //! | heap | the rest | the program |
 
-use hostwire_transport::ring::{
-    RING_BYTES_DEFAULT, RING_BYTES_MAX, RING_BYTES_MIN, Slots,
-};
-use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use hostwire_transport::PeId;
+use hostwire_transport::ring::{RING_BYTES_DEFAULT, RING_BYTES_MAX, RING_BYTES_MIN, Slots};
+use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
 use crate::error::{Error, Result};
 
@@ -209,7 +207,15 @@ mod tests {
     #[test]
     fn impossible_sizes_name_the_setting() {
         let with = |ring_bytes, heap_bytes| {
-            Layout::new(2, Sizes { ring_bytes, heap_bytes }).unwrap_err().to_string()
+            Layout::new(
+                2,
+                Sizes {
+                    ring_bytes,
+                    heap_bytes,
+                },
+            )
+            .unwrap_err()
+            .to_string()
         };
         assert!(with(1000, 4096).contains("HOSTWIRE_RING"));
         assert!(with(4096, usize::MAX).contains("HOSTWIRE_HEAP"));

@@ -73,8 +73,13 @@ pub fn parse_bytes(text: &str) -> Option<usize> {
 }
 
 fn bytes(variable: &'static str, value: &str) -> Result<usize> {
-    parse_bytes(value)
-        .ok_or_else(|| unusable(variable, value, "a number of bytes, such as 4096, 64K, 512M or 2G"))
+    parse_bytes(value).ok_or_else(|| {
+        unusable(
+            variable,
+            value,
+            "a number of bytes, such as 4096, 64K, 512M or 2G",
+        )
+    })
 }
 
 fn unusable(variable: &'static str, value: &str, expected: &str) -> Error {
@@ -101,7 +106,12 @@ mod tests {
 
     #[test]
     fn an_unusable_setting_is_named() {
-        for (name, value) in [(HEAP, "lots"), (RING, "4 KB"), (WIRE, "pigeon"), (ATTACH_TIMEOUT, "0")] {
+        for (name, value) in [
+            (HEAP, "lots"),
+            (RING, "4 KB"),
+            (WIRE, "pigeon"),
+            (ATTACH_TIMEOUT, "0"),
+        ] {
             let error =
                 Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap_err();
             let text = error.to_string();

@@ -14,11 +14,13 @@ pub(crate) use barrier::{barrier, clear_flags};
 pub(crate) use gather::{all_gather, all_to_all, broadcast};
 pub(crate) use reduce::{all_reduce, scan};
 
+use zerocopy::IntoBytes;
+
 use crate::board::Activity;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::Watch;
-use crate::message::{From, Into, Kind, Receive, Send};
+use crate::message::{Kind, Receiving, Sending, Source, Target};
 use crate::team::{Rank, Team};
 
 impl Team {
@@ -86,8 +88,8 @@ fn exchange<T: Element>(
     let inner = &team.inner;
     let (to, from) = (team.member(to)?, team.member(from)?);
     let expected = size_of_val(into);
-    let mut send = Send::new(to, Kind::Team, tag, From::Bytes(out.as_bytes()));
-    let mut receive = Receive::new(from, Kind::Team, tag, 1, Into::Bytes(into.as_mut_bytes()));
+    let mut send = Sending::new(to, Kind::Team, tag, Source::Bytes(out.as_bytes()));
+    let mut receive = Receiving::new(from, Kind::Team, tag, 1, Target::Bytes(into.as_mut_bytes()));
     let got = inner.wait(Watch::Some(&[to, from]), || {
         let messages = &mut *inner.messages.borrow_mut();
         let sent = send.poll(inner, messages)?;
@@ -101,7 +103,7 @@ fn exchange<T: Element>(
 fn send<T: Element>(team: &Team, tag: u32, to: Rank, out: &[T]) -> Result<()> {
     let inner = &team.inner;
     let to = team.member(to)?;
-    let mut send = Send::new(to, Kind::Team, tag, From::Bytes(out.as_bytes()));
+    let mut send = Sending::new(to, Kind::Team, tag, Source::Bytes(out.as_bytes()));
     inner.wait(Watch::One(to), || {
         let sent = send.poll(inner, &mut inner.messages.borrow_mut())?;
         Ok(sent.then_some(()))
@@ -113,7 +115,7 @@ fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Res
     let inner = &team.inner;
     let from = team.member(from)?;
     let expected = size_of_val(into);
-    let mut receive = Receive::new(from, Kind::Team, tag, 1, Into::Bytes(into.as_mut_bytes()));
+    let mut receive = Receiving::new(from, Kind::Team, tag, 1, Target::Bytes(into.as_mut_bytes()));
     let got = inner.wait(Watch::One(from), || {
         receive.poll(inner, &mut inner.messages.borrow_mut())
     });
@@ -121,12 +123,7 @@ fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Res
 }
 
 /// Peers that pass other lengths to the same operation are told so.
-fn same_length(
-    team: &Team,
-    from: u32,
-    expected_bytes: usize,
-    got: Result<usize>,
-) -> Result<()> {
+fn same_length(team: &Team, from: u32, expected_bytes: usize, got: Result<usize>) -> Result<()> {
     let got = match got {
         Ok(got) => got,
         Err(Error::MessageTooLong { message_bytes, .. }) => message_bytes,
@@ -137,7 +134,10 @@ fn same_length(
     }
     Err(Error::CollectiveMismatch {
         operation: "a collective operation",
-        pe: team.rank_of(from).and_then(|rank| team.pe(rank)).unwrap_or(from),
+        pe: team
+            .rank_of(from)
+            .and_then(|rank| team.pe(rank))
+            .unwrap_or(from),
         theirs: format!("{got} bytes"),
         ours: format!("{expected_bytes} bytes"),
     })

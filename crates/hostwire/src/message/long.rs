@@ -57,8 +57,7 @@ impl Announcement {
             source: match word(2) {
                 NO_SOURCE => None,
                 offset => Some(
-                    usize::try_from(offset)
-                        .map_err(|_| bad("source of a long message", offset))?,
+                    usize::try_from(offset).map_err(|_| bad("source of a long message", offset))?,
                 ),
             },
         })
@@ -91,13 +90,10 @@ impl Delivery {
             (1, 0) => Ok(Self::Fetched),
             (2, offset) => Ok(Self::Direct(offset as usize)),
             (3, 0) => Ok(Self::Staged),
-            _ => Err(TransportError::misbehaved(
-                pe,
-                "way it wants a long message",
-                "1 to 3",
-                word,
-            )
-            .into()),
+            _ => Err(
+                TransportError::misbehaved(pe, "way it wants a long message", "1 to 3", word)
+                    .into(),
+            ),
         }
     }
 }
@@ -158,14 +154,22 @@ mod tests {
                 len_bytes: 1 << 40,
                 source,
             };
-            assert_eq!(Announcement::parse(1, &announcement.emit()), Ok(announcement));
+            assert_eq!(
+                Announcement::parse(1, &announcement.emit()),
+                Ok(announcement)
+            );
         }
         assert!(Announcement::parse(1, &[0xff; 24]).is_err());
     }
 
     #[test]
     fn deliveries_survive_the_wire() {
-        for delivery in [Delivery::Fetched, Delivery::Direct(0), Delivery::Direct(1 << 40), Delivery::Staged] {
+        for delivery in [
+            Delivery::Fetched,
+            Delivery::Direct(0),
+            Delivery::Direct(1 << 40),
+            Delivery::Staged,
+        ] {
             assert_eq!(Delivery::from_word(1, delivery.to_word()), Ok(delivery));
         }
         for bad in [0, 4, 5, 7, u64::MAX] {

@@ -23,8 +23,8 @@ use crate::error::Result;
 use crate::layout::{Layout, Mail};
 
 use long::Announcement;
-pub(crate) use receive::{Into, Receive};
-pub(crate) use send::{From, Send};
+pub(crate) use receive::{Receiving, Target};
+pub(crate) use send::{Sending, Source};
 
 /// Most bytes of messages of one sender that wait for a `recv` with their tag.
 pub const SET_ASIDE_BYTES_MAX: usize = 256 << 20;

@@ -10,7 +10,7 @@ use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
 /// Where a message goes.
 #[derive(Debug)]
-pub(crate) enum Into<'a> {
+pub(crate) enum Target<'a> {
     /// Private memory of fixed size.
     Bytes(&'a mut [u8]),
     /// Private memory that grows to fit.
@@ -20,13 +20,13 @@ pub(crate) enum Into<'a> {
 }
 
 /// One message on its way in.
-pub(crate) struct Receive<'a> {
+pub(crate) struct Receiving<'a> {
     from: PeId,
     kind: Kind,
     tag: u32,
     /// A message must be a multiple of this.
     element_bytes: usize,
-    target: Into<'a>,
+    target: Target<'a>,
     /// Private copy of a message that goes to the segment through the ring.
     bounce: Vec<u8>,
     state: State,
@@ -46,13 +46,13 @@ enum State {
     Done(usize),
 }
 
-impl<'a> Receive<'a> {
+impl<'a> Receiving<'a> {
     pub(crate) fn new(
         from: PeId,
         kind: Kind,
         tag: u32,
         element_bytes: usize,
-        target: Into<'a>,
+        target: Target<'a>,
     ) -> Self {
         Self {
             from,
@@ -108,9 +108,9 @@ impl<'a> Receive<'a> {
     #[inline]
     fn check_length(&self, message_bytes: usize) -> Result<()> {
         let room_bytes = match &self.target {
-            Into::Bytes(bytes) => bytes.len(),
-            Into::Vec(_) => usize::MAX,
-            Into::Segment(_, room) => *room,
+            Target::Bytes(bytes) => bytes.len(),
+            Target::Vec(_) => usize::MAX,
+            Target::Segment(_, room) => *room,
         };
         if message_bytes > room_bytes {
             return Err(Error::MessageTooLong {
@@ -139,12 +139,12 @@ impl<'a> Receive<'a> {
     ) -> Result<bool> {
         let peer = messages.peer(self.from)?;
         let out = match &mut self.target {
-            Into::Bytes(bytes) => &mut bytes[..len],
-            Into::Vec(bytes) => {
+            Target::Bytes(bytes) => &mut bytes[..len],
+            Target::Vec(bytes) => {
                 bytes.resize(len, 0);
                 &mut bytes[..]
             }
-            Into::Segment(..) => {
+            Target::Segment(..) => {
                 self.bounce.resize(len, 0);
                 &mut self.bounce[..]
             }
@@ -152,7 +152,7 @@ impl<'a> Receive<'a> {
         if !peer.take(found, out)? {
             return Ok(false);
         }
-        if let Into::Segment(offset, _) = self.target {
+        if let Target::Segment(offset, _) = self.target {
             inner.segment().put(offset, &self.bounce)?;
         }
         self.state = State::Done(len);
@@ -185,7 +185,7 @@ impl<'a> Receive<'a> {
         let delivery = if self.fetch(inner, &announcement)? {
             self.state = State::Done(len);
             Delivery::Fetched
-        } else if let Into::Segment(offset, _) = self.target {
+        } else if let Target::Segment(offset, _) = self.target {
             self.state = State::Direct(announcement);
             Delivery::Direct(offset)
         } else {
@@ -218,12 +218,12 @@ impl<'a> Receive<'a> {
             .range(source, len)
             .map_err(|_| misplaced(self.from, source, len))?;
         match &mut self.target {
-            Into::Bytes(bytes) => window.get(source, &mut bytes[..len])?,
-            Into::Vec(bytes) => {
+            Target::Bytes(bytes) => window.get(source, &mut bytes[..len])?,
+            Target::Vec(bytes) => {
                 bytes.resize(len, 0);
                 window.get(source, bytes)?;
             }
-            Into::Segment(offset, _) => {
+            Target::Segment(offset, _) => {
                 let own = inner.segment().memory();
                 own.copy_from(*offset, window.memory(), source, len)?;
             }
@@ -253,13 +253,13 @@ impl<'a> Receive<'a> {
             let end = (start + CHUNK_BYTES).min(len_bytes);
             let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
             let out = match &mut self.target {
-                Into::Bytes(bytes) => &mut bytes[start..end],
-                Into::Vec(bytes) => {
+                Target::Bytes(bytes) => &mut bytes[start..end],
+                Target::Vec(bytes) => {
                     // Grows with what really arrives, whatever was announced.
                     bytes.resize(end, 0);
                     &mut bytes[start..end]
                 }
-                Into::Segment(..) => &mut [],
+                Target::Segment(..) => &mut [],
             };
             inner.segment().get(at, out)?;
             store_count(inner, self.from, Mail::Freed, number, piece + 1)?;

@@ -10,14 +10,14 @@ use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum From<'a> {
+pub(crate) enum Source<'a> {
     /// Private memory.
     Bytes(&'a [u8]),
     /// The own segment: offset and length.
     Segment(usize, usize),
 }
 
-impl From<'_> {
+impl Source<'_> {
     fn len_bytes(self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -26,7 +26,14 @@ impl From<'_> {
     }
 
     /// Puts bytes `start .. start + len` of it to `offset_bytes` in the segment of `pe`.
-    fn put(self, inner: &Inner, pe: PeId, offset_bytes: usize, start: usize, len: usize) -> Result<()> {
+    fn put(
+        self,
+        inner: &Inner,
+        pe: PeId,
+        offset_bytes: usize,
+        start: usize,
+        len: usize,
+    ) -> Result<()> {
         match self {
             Self::Bytes(bytes) => inner.put(pe, offset_bytes, &bytes[start..start + len]),
             Self::Segment(source, _) => match inner.window(pe) {
@@ -51,11 +58,11 @@ impl From<'_> {
 }
 
 /// One message on its way out.
-pub(crate) struct Send<'a> {
+pub(crate) struct Sending<'a> {
     to: PeId,
     kind: Kind,
     tag: u32,
-    source: From<'a>,
+    source: Source<'a>,
     state: State,
 }
 
@@ -65,12 +72,16 @@ enum State {
     /// Announced; waiting for the receiver's answer.
     Announced(u32),
     /// Going through staging.
-    Staging { number: u32, put: u64, freed: u64 },
+    Staging {
+        number: u32,
+        put: u64,
+        freed: u64,
+    },
     Done,
 }
 
-impl<'a> Send<'a> {
-    pub(crate) fn new(to: PeId, kind: Kind, tag: u32, source: From<'a>) -> Self {
+impl<'a> Sending<'a> {
+    pub(crate) fn new(to: PeId, kind: Kind, tag: u32, source: Source<'a>) -> Self {
         Self {
             to,
             kind,
@@ -108,7 +119,7 @@ impl<'a> Send<'a> {
     #[inline]
     fn begin(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         let peer = messages.peer(self.to)?;
-        if let From::Bytes(bytes) = self.source
+        if let Source::Bytes(bytes) = self.source
             && bytes.len() <= peer.sender.message_bytes_max()
             && self.to != inner.pe
         {
@@ -128,8 +139,8 @@ impl<'a> Send<'a> {
         let fits = len_bytes <= peer.sender.message_bytes_max();
         if self.to == inner.pe || fits {
             let bytes = match self.source {
-                From::Bytes(bytes) => bytes.to_vec(),
-                From::Segment(offset, len) => {
+                Source::Bytes(bytes) => bytes.to_vec(),
+                Source::Segment(offset, len) => {
                     let mut bytes = vec![0; len];
                     inner.segment().get(offset, &mut bytes)?;
                     bytes
@@ -147,8 +158,8 @@ impl<'a> Send<'a> {
             number: peer.announced.wrapping_add(1),
             len_bytes,
             source: match self.source {
-                From::Bytes(_) => None,
-                From::Segment(offset, _) => Some(offset),
+                Source::Bytes(_) => None,
+                Source::Segment(offset, _) => Some(offset),
             },
         };
         // The receiver may load the source as soon as it reads this.

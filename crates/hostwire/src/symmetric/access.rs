@@ -1,6 +1,6 @@
 //! Reading and writing: here and at other PEs.
 
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::IntoBytes;
 
 use super::Symmetric;
 use crate::element::Element;

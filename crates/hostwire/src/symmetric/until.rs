@@ -99,7 +99,8 @@ impl<T: AtomicElement> Symmetric<T> {
         if indices.is_empty() {
             return Ok(None);
         }
-        self.wait(|| self.test_any(indices, compare, value)).map(Some)
+        self.wait(|| self.test_any(indices, compare, value))
+            .map(Some)
     }
 
     /// Waits until at least one of `indices` compares so, and says which do.

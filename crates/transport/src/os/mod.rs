@@ -1,1 +1,3 @@
 //! What the launcher and the bootstrap need of the operating system.
+
+pub mod process;

@@ -1,0 +1,117 @@
+//! The options of `hostwire run`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::bind::Bind;
+use super::parse;
+
+/// The wires that `--wire` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Wire {
+    /// Shared memory of one host.
+    Shm,
+}
+
+impl Wire {
+    /// The name, as in `--wire` and `HOSTWIRE_WIRE`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wire::Shm => "shm",
+        }
+    }
+}
+
+/// Start a program as the PEs of one job on this host.
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "hostwire run -n N [OPTIONS] [--] PROGRAM [ARGS]...")]
+#[command(after_long_help = "\
+EXAMPLES
+    Four PEs, each line of output marked with the PE it came from:
+
+        hostwire run -n 4 --label ./heat2d 1024
+
+    Give up after two minutes, and say what every PE was doing:
+
+        hostwire run -n 8 --timeout 2m ./gups
+
+    Two PEs on CPUs 0 and 2, with a symmetric heap of 1 GiB each:
+
+        hostwire run -n 2 --bind 0,2 --heap 1G ./prog --its-own-option
+
+EXIT STATUS
+    0    every PE exited with 0
+    2    something was wrong before anything was started
+    124  --timeout passed
+    130  Ctrl-C (128 + the signal that ended hostwire)
+    Otherwise that of the PE that failed first; 128 + N if signal N killed it.
+
+ENVIRONMENT
+    Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
+with MPICH. HOSTWIRE_WIRE, HOSTWIRE_HEAP, HOSTWIRE_RING and HOSTWIRE_BOARD_FD \
+are for the hostwire library.")]
+pub struct Args {
+    /// How many PEs to start.
+    ///
+    /// At least 1, at most 4096. More PEs than CPUs is fine: a PE that waits
+    /// sleeps.
+    #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes)]
+    pub pes: u32,
+
+    /// What carries the stores from PE to PE.
+    #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
+    pub wire: Wire,
+
+    /// Which CPU each PE runs on: auto, none, or a list such as 0,2-5.
+    ///
+    /// With a list, PE i gets the CPU at place i, from the start again when the
+    /// list is shorter than the job. With auto, each PE gets a CPU of its own
+    /// if there are enough, and no binding at all otherwise. Only CPUs that
+    /// hostwire itself may use are handed out by auto.
+    #[arg(long, value_name = "BIND", default_value = "auto", value_parser = parse::bind)]
+    pub bind: Bind,
+
+    /// End the job after this long: 30s, 2m, 1h, 500ms or plain seconds.
+    ///
+    /// The PEs still running are named with what each was doing. The exit
+    /// status is 124.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub timeout: Option<Duration>,
+
+    /// Begin each line of output with the PE it came from, as in `[3] `.
+    #[arg(long)]
+    pub label: bool,
+
+    /// Size of each PE's symmetric heap: bytes, or with K, M, G or T.
+    ///
+    /// Suffixes are powers of 1024. The heaps of all PEs must fit into this
+    /// machine's memory together.
+    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    pub heap: Option<u64>,
+
+    /// Size of the ring that each pair of PEs exchanges messages through.
+    ///
+    /// A multiple of 64 bytes. A larger ring lets a sender run further ahead of
+    /// its receiver.
+    #[arg(long, value_name = "SIZE", value_parser = parse::ring)]
+    pub ring: Option<u64>,
+
+    /// Let the others run on when a PE fails.
+    ///
+    /// Without this, the others are ended. The exit status is that of the PE
+    /// that failed first in either case.
+    #[arg(long)]
+    pub keep_going: bool,
+
+    /// How long PEs that are ended have between SIGTERM and SIGKILL.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse::grace)]
+    pub grace: Duration,
+
+    /// The program and its arguments.
+    ///
+    /// Everything after the name of the program is the program's own. Standard
+    /// input goes to PE 0; the others read nothing.
+    #[arg(required = true, trailing_var_arg = true)]
+    #[arg(value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}

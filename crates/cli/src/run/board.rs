@@ -1,0 +1,70 @@
+//! The launcher's side of the board: make it, read it.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use hostwire::board::{Activity, RECORD_BYTES, Record};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::io::Errno;
+
+/// The memory file in which each PE writes what it does.
+#[derive(Debug)]
+pub struct Board {
+    fd: Arc<OwnedFd>,
+}
+
+impl Board {
+    /// A board for `pes` PEs. Its size is sealed: a PE cannot cut it off under
+    /// the others.
+    pub fn new(pes: u32) -> Result<Board, Errno> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let fd = memfd_create("hostwire-board", flags)?;
+        ftruncate(&fd, u64::from(pes) * RECORD_BYTES as u64)?;
+        fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Ok(Board { fd: Arc::new(fd) })
+    }
+
+    /// The descriptor, to be inherited.
+    pub fn fd(&self) -> &Arc<OwnedFd> {
+        &self.fd
+    }
+
+    /// What `pe` wrote last. `None` when it never attached, or wrote what makes
+    /// no sense.
+    pub fn last(&self, pe: u32) -> Option<Record> {
+        let mut word = [0; 8];
+        let at = u64::from(pe) * RECORD_BYTES as u64;
+        let read = rustix::io::pread(&*self.fd, &mut word, at).ok()?;
+        if read != word.len() {
+            return None;
+        }
+        Record::parse(word).filter(|record| record.activity != Activity::NotAttached)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_where_the_pes_write_them() {
+        let board = Board::new(3).unwrap();
+        let record = Record {
+            activity: Activity::Receiving,
+            peer: Some(0),
+        };
+        rustix::io::pwrite(&**board.fd(), &record.to_word().to_le_bytes(), 128).unwrap();
+        assert_eq!(board.last(2), Some(record));
+        assert_eq!(board.last(0), None);
+        assert_eq!(board.last(3), None);
+        rustix::io::pwrite(&**board.fd(), &[0xee; 8], 64).unwrap();
+        assert_eq!(board.last(1), None);
+    }
+
+    #[test]
+    fn the_size_is_sealed() {
+        let board = Board::new(1).unwrap();
+        assert_eq!(ftruncate(&**board.fd(), 0), Err(Errno::PERM));
+        assert_eq!(ftruncate(&**board.fd(), 4096), Err(Errno::PERM));
+    }
+}

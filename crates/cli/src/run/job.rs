@@ -1,0 +1,509 @@
+//! A running job: one loop that waits for signals, sockets, output and
+//! deadlines, and never for anything else.
+
+use std::os::fd::BorrowedFd;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::{SIGCHLD, SIGTSTP};
+
+use super::board::Board;
+use super::outcome::{Cause, Ending, Failure};
+use super::output::{Merger, Sink};
+use super::pes::{End, Pe, Which};
+use super::plan::{Plan, StartError};
+use super::pmi_server::{Effect, Server};
+use super::signals::Signals;
+use super::spawn::{Input, spawn};
+use super::stdin::Pump;
+use super::strays;
+use super::warden::Warden;
+
+/// How long an output may stay silent after every PE has ended, before what
+/// still holds it open is left alone. Only a process that escaped from its PE's
+/// process group can hold it.
+const SILENCE: Duration = Duration::from_millis(200);
+/// How often a launcher in the background looks whether it has been brought to
+/// the foreground, where it may read the terminal.
+const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
+
+/// The PEs of a job and all that the launcher knows about them.
+pub struct Job {
+    plan: Plan,
+    board: Board,
+    server: Server,
+    pes: Vec<Pe>,
+    signals: Signals,
+    stdout: Sink,
+    stderr: Sink,
+    stdin: Option<Pump>,
+    deadline: Option<Instant>,
+    /// Set once the job is being ended.
+    ending: Option<Ending>,
+    kill_at: Option<Instant>,
+    /// With `--keep-going`: the exit status of the PE that failed first.
+    failed_status: Option<u8>,
+    /// Whether what the PEs left behind has been killed.
+    swept: bool,
+    /// Dropped after the PEs.
+    _warden: Warden,
+}
+
+/// What a polled descriptor is.
+#[derive(Clone, Copy)]
+enum Source {
+    Signals,
+    Pmi(usize),
+    Output(usize, Which),
+    Sink,
+    Terminal,
+    Stdin,
+}
+
+impl Job {
+    /// Starts all PEs of `plan`.
+    ///
+    /// # Errors
+    /// Nothing is left running then.
+    pub fn start(plan: Plan) -> Result<Job, StartError> {
+        let system = |what| move |errno| StartError::System { what, errno };
+        let input_output = |what| {
+            move |error: std::io::Error| StartError::System {
+                what,
+                errno: Errno::from_io_error(&error).unwrap_or(Errno::IO),
+            }
+        };
+        let signals = Signals::new().map_err(input_output("handle signals"))?;
+        strays::adopt().map_err(system("adopt what PEs leave behind"))?;
+        let mut warden = Warden::start().map_err(input_output("start a warden"))?;
+        let board = Board::new(plan.pes).map_err(system("make the board of the job"))?;
+
+        let mut pes = Vec::with_capacity(plan.pes as usize);
+        let mut stdin = None;
+        for pe in 0..plan.pes {
+            let input = match pe {
+                0 if Pump::is_needed() => Input::Pipe,
+                0 => Input::Inherit,
+                _ => Input::Null,
+            };
+            plan.binding.enter(pe)?;
+            let mut spawned = spawn(&plan, &board, pe, input)?;
+            stdin = stdin.or(spawned.stdin.take().map(Pump::new));
+            let started = Pe::new(spawned);
+            warden.watch(started.pid());
+            pes.push(started);
+        }
+        plan.binding.leave();
+
+        let merger = || Merger::new(plan.pes, plan.label);
+        let kvsname = format!("kvs_{}_0", getpid().as_raw_pid());
+        Ok(Job {
+            server: Server::new(&kvsname, plan.pes),
+            stdout: Sink::new(rustix::stdio::stdout(), merger()),
+            stderr: Sink::new(rustix::stdio::stderr(), merger()),
+            // A deadline too far to be named never passes.
+            deadline: plan
+                .timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
+            ending: None,
+            kill_at: None,
+            failed_status: None,
+            swept: false,
+            plan,
+            board,
+            pes,
+            signals,
+            stdin,
+            _warden: warden,
+        })
+    }
+
+    /// Looks after the PEs until all have ended and all they wrote is written.
+    pub fn run(mut self) -> ExitCode {
+        // A PE may have ended before its end could have been signalled to us.
+        self.notice_ends();
+        while !self.is_over() {
+            let ready = self.wait();
+            self.pass_deadlines();
+            if ready.is_empty() {
+                self.give_up_on_silent_outputs();
+            }
+            for source in ready {
+                self.handle(source);
+            }
+            self.sweep();
+            self.flush();
+        }
+        let status = self
+            .ending
+            .as_ref()
+            .map(Ending::status)
+            .or(self.failed_status);
+        // Reaps the PEs.
+        drop(self);
+        strays::end();
+        ExitCode::from(status.unwrap_or(0))
+    }
+
+    fn all_ended(&self) -> bool {
+        self.pes.iter().all(|pe| pe.end().is_some())
+    }
+
+    fn is_over(&self) -> bool {
+        let open =
+            |pe: &Pe| pe.output(Which::Stdout).is_some() || pe.output(Which::Stderr).is_some();
+        self.all_ended()
+            && !self.pes.iter().any(open)
+            && !self.stdout.is_pending()
+            && !self.stderr.is_pending()
+    }
+
+    /// Waits until something is ready or a deadline passes.
+    fn wait(&mut self) -> Vec<Source> {
+        let watched = self.watched();
+        let mut fds: Vec<PollFd<'_>> = watched
+            .iter()
+            .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
+            .collect();
+        let timeout = self.poll_timeout().map(|timeout| Timespec {
+            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {}
+            // The signal is in the pipe by now.
+            Err(Errno::INTR) => return vec![Source::Signals],
+            // Out of memory is the only other way this fails; try again soon.
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+        watched
+            .iter()
+            .zip(&fds)
+            .filter(|(_, fd)| !fd.revents().is_empty())
+            .map(|((source, ..), _)| *source)
+            .collect()
+    }
+
+    fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
+        use std::os::fd::AsFd;
+        let mut watched = vec![(Source::Signals, self.signals.fd(), PollFlags::IN)];
+        for (index, pe) in self.pes.iter().enumerate() {
+            if let Some(fd) = pe.pmi() {
+                let mut flags = PollFlags::empty();
+                flags.set(PollFlags::IN, !pe.is_deaf());
+                flags.set(PollFlags::OUT, pe.has_replies());
+                watched.push((Source::Pmi(index), fd.as_fd(), flags));
+            }
+            for which in [Which::Stdout, Which::Stderr] {
+                // A full sink must not be polled around: a closed output is
+                // always ready.
+                if let Some(fd) = pe.output(which).filter(|_| !self.sink(which).is_full()) {
+                    watched.push((Source::Output(index, which), fd.as_fd(), PollFlags::IN));
+                }
+            }
+        }
+        for sink in [&self.stdout, &self.stderr] {
+            if sink.is_pending() {
+                watched.push((Source::Sink, sink.fd(), PollFlags::OUT));
+            }
+        }
+        if let Some(stdin) = &self.stdin {
+            if let Some(fd) = stdin.blocked_on() {
+                watched.push((Source::Stdin, fd, PollFlags::OUT));
+            } else if Pump::is_in_foreground() {
+                watched.push((Source::Terminal, rustix::stdio::stdin(), PollFlags::IN));
+            }
+        }
+        watched
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let until = |at: Instant| at.saturating_duration_since(now);
+        let deadline = self.deadline.filter(|_| self.ending.is_none()).map(until);
+        let kill = self.kill_at.filter(|_| !self.all_ended()).map(until);
+        let silence = self.all_ended().then_some(SILENCE);
+        let background = self.stdin.is_some() && !Pump::is_in_foreground();
+        let background = background.then_some(FOREGROUND_CHECK);
+        [deadline, kill, silence, background]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn handle(&mut self, source: Source) {
+        match source {
+            Source::Signals => self.handle_signals(),
+            Source::Pmi(index) => self.serve(index),
+            Source::Output(index, which) => {
+                self.pass_output(index, which);
+            }
+            // Flushed after everything else.
+            Source::Sink => {}
+            Source::Terminal => {
+                if self.stdin.as_mut().is_some_and(|stdin| !stdin.read()) {
+                    self.stdin = None;
+                }
+            }
+            Source::Stdin => {
+                if self.stdin.as_mut().is_some_and(|stdin| !stdin.write()) {
+                    self.stdin = None;
+                }
+            }
+        }
+    }
+
+    fn handle_signals(&mut self) {
+        for signal in self.signals.pending() {
+            match signal {
+                SIGCHLD => self.notice_ends(),
+                SIGTSTP => self.pause(),
+                // Only output is left, and somebody does not want to wait for it.
+                signal if self.all_ended() => {
+                    self.ending.get_or_insert(Ending::Interrupted(signal));
+                    self.abandon_outputs();
+                }
+                signal if self.ending.is_none() => self.end(Ending::Interrupted(signal)),
+                // Asked twice: no more grace.
+                _ => self.kill_at = Some(Instant::now()),
+            }
+        }
+    }
+
+    /// Ctrl-Z: the PEs are not in the terminal's process group, so they are
+    /// stopped and continued along with the launcher.
+    fn pause(&mut self) {
+        self.signal_running(Signal::STOP);
+        let _ = kill_process(getpid(), Signal::STOP);
+        self.signal_running(Signal::CONT);
+    }
+
+    /// Reads and answers what a PE asks, all of it.
+    fn serve(&mut self, index: usize) {
+        loop {
+            let Some(pe) = self.pes.get_mut(index) else {
+                return;
+            };
+            pe.send_replies();
+            if pe.is_deaf() {
+                return;
+            }
+            let bytes = pe.receive();
+            if bytes.is_empty() {
+                return;
+            }
+            let effects = self.server.receive(index as u32, &bytes);
+            self.apply(effects);
+        }
+    }
+
+    fn apply(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Reply { pe, bytes } => {
+                    if let Some(pe) = self.pes.get_mut(pe as usize) {
+                        pe.send(&bytes);
+                    }
+                }
+                Effect::Abort { pe, code, message } => {
+                    let cause = Cause::Abort { code, message };
+                    let failure = Failure {
+                        pe,
+                        cause,
+                        last: self.board.last(pe),
+                    };
+                    self.end(Ending::Failed(failure));
+                }
+                Effect::Violation { pe, reason } => {
+                    let cause = Cause::Violation(reason);
+                    let failure = Failure {
+                        pe,
+                        cause,
+                        last: self.board.last(pe),
+                    };
+                    if let Some(pe) = self.pes.get(pe as usize) {
+                        pe.signal(Signal::KILL);
+                    }
+                    self.fail(failure);
+                }
+            }
+        }
+    }
+
+    /// Passes one read of output on. `false` when there is nothing to pass.
+    fn pass_output(&mut self, index: usize, which: Which) -> bool {
+        let Some(pe) = self.pes.get_mut(index) else {
+            return false;
+        };
+        let bytes = pe.read_output(which);
+        let is_open = pe.output(which).is_some();
+        let sink = match which {
+            Which::Stdout => &mut self.stdout,
+            Which::Stderr => &mut self.stderr,
+        };
+        sink.merger.write(index as u32, &bytes);
+        if !is_open {
+            sink.merger.end(index as u32);
+        }
+        !bytes.is_empty()
+    }
+
+    /// Finds the PEs that have ended and judges them.
+    fn notice_ends(&mut self) {
+        let mut failures = Vec::new();
+        for index in 0..self.pes.len() {
+            let Some(end) = self.pes.get_mut(index).and_then(Pe::notice_end) else {
+                continue;
+            };
+            let pe = index as u32;
+            // What it said before it ended comes first.
+            self.serve(index);
+            for which in [Which::Stdout, Which::Stderr] {
+                while !self.sink(which).is_full() && self.pass_output(index, which) {}
+            }
+            let cause = match end {
+                End::Exited(0) if self.server.has_joined(pe) => Some(Cause::NotFinalized),
+                End::Exited(0) => None,
+                End::Exited(code) => Some(Cause::Exited(code)),
+                End::Signal(signal) => Some(Cause::Signal(signal)),
+            };
+            if let Some(cause) = cause {
+                failures.push(Failure {
+                    pe,
+                    cause,
+                    last: self.board.last(pe),
+                });
+            }
+            if pe == 0 {
+                self.stdin = None;
+            }
+        }
+        // A stable sort: among equals the lowest PE.
+        failures.sort_by_key(Failure::rank);
+        for failure in failures {
+            self.fail(failure);
+        }
+        // Those who wait for an ended PE in a PMI barrier are told after it has
+        // been decided whether they are ended as well.
+        if self.ending.is_none() {
+            for index in 0..self.pes.len() {
+                if self.pes.get(index).is_some_and(|pe| pe.end().is_some()) {
+                    let effects = self.server.gone(index as u32);
+                    self.apply(effects);
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        if self.ending.is_some() {
+            return;
+        }
+        if self.plan.keep_going {
+            self.failed_status.get_or_insert(failure.status());
+            self.stderr.merger.note(&failure.to_string());
+        } else {
+            self.end(Ending::Failed(failure));
+        }
+    }
+
+    /// Ends all PEs that still run. Says why, once.
+    fn end(&mut self, ending: Ending) {
+        if self.ending.is_some() {
+            return;
+        }
+        let others = self.pes.iter().filter(|pe| pe.end().is_none()).count();
+        let culprit = match &ending {
+            Ending::Failed(failure) => self.pes.get(failure.pe as usize),
+            _ => None,
+        };
+        let culprit_runs = culprit.is_some_and(|pe| pe.end().is_none());
+        if let Some(line) = ending.line(others - usize::from(culprit_runs)) {
+            self.stderr.merger.note(&line);
+        }
+        self.ending = Some(ending);
+        self.kill_at = Instant::now().checked_add(self.plan.grace);
+        self.signal_running(Signal::TERM);
+        // A stopped process gets no signal but these two.
+        self.signal_running(Signal::CONT);
+    }
+
+    fn signal_running(&self, signal: Signal) {
+        for pe in self.pes.iter().filter(|pe| pe.end().is_none()) {
+            pe.signal(signal);
+        }
+    }
+
+    fn pass_deadlines(&mut self) {
+        let now = Instant::now();
+        if self.ending.is_none() && self.deadline.is_some_and(|deadline| deadline <= now) {
+            // One that ended in this very moment is not running.
+            self.notice_ends();
+            if !self.all_ended() {
+                let running = (0u32..)
+                    .zip(&self.pes)
+                    .filter(|(_, pe)| pe.end().is_none())
+                    .map(|(index, _)| (index, self.board.last(index)))
+                    .collect();
+                let after = self.plan.timeout.unwrap_or_default();
+                self.end(Ending::TimedOut { after, running });
+            }
+        }
+        if self.kill_at.is_some_and(|kill_at| kill_at <= now) {
+            self.kill_at = None;
+            self.signal_running(Signal::KILL);
+        }
+    }
+
+    /// When every PE has ended, kills what they started and did not wait for.
+    fn sweep(&mut self) {
+        if !self.swept && self.all_ended() {
+            self.swept = true;
+            for pe in &self.pes {
+                pe.signal(Signal::KILL);
+            }
+        }
+    }
+
+    fn give_up_on_silent_outputs(&mut self) {
+        if self.all_ended() && !self.stdout.is_pending() && !self.stderr.is_pending() {
+            self.close_outputs();
+        }
+    }
+
+    /// Drops what has not been written yet.
+    fn abandon_outputs(&mut self) {
+        self.close_outputs();
+        self.stdout.abandon();
+        self.stderr.abandon();
+    }
+
+    fn close_outputs(&mut self) {
+        for index in 0..self.pes.len() {
+            for which in [Which::Stdout, Which::Stderr] {
+                if let Some(pe) = self.pes.get_mut(index) {
+                    pe.close_output(which);
+                }
+                self.pass_output(index, which);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        self.stdout.flush();
+        self.stderr.flush();
+        if self.stdout.is_broken() && self.ending.is_none() && !self.all_ended() {
+            self.end(Ending::OutputClosed);
+        }
+    }
+
+    fn sink(&self, which: Which) -> &Sink {
+        match which {
+            Which::Stdout => &self.stdout,
+            Which::Stderr => &self.stderr,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! How a PE or a job ended, in words and as an exit status.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use hostwire::board::Record;
+use signal_hook::consts::{SIGABRT, SIGPIPE};
+
+use super::bind::ranges;
+
+/// The exit status when `--timeout` passed, as that of timeout(1).
+const TIMEOUT_STATUS: u8 = 124;
+
+/// Why a PE counts as failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It exited with a status that is not 0.
+    Exited(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// It joined the job and exited with 0 without leaving the job.
+    NotFinalized,
+    /// It sent the launcher what is not PMI-1.
+    Violation(String),
+    /// It asked for the end of the job.
+    Abort { code: i32, message: String },
+}
+
+/// The failure of one PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub pe: u32,
+    pub cause: Cause,
+    /// What the PE wrote on the board last.
+    pub last: Option<Record>,
+}
+
+impl Failure {
+    /// The exit status that it makes for the job.
+    pub fn status(&self) -> u8 {
+        match &self.cause {
+            Cause::Exited(code) => u8::try_from(*code).unwrap_or(1).max(1),
+            Cause::Signal(signal) => signal_status(*signal),
+            Cause::NotFinalized | Cause::Violation(_) => 1,
+            Cause::Abort { code, .. } => match (code & 0xff) as u8 {
+                0 => 1,
+                status => status,
+            },
+        }
+    }
+
+    /// Which of several failures that are noticed together is the cause of the
+    /// others: the lowest. A PE that was killed did not do so because it lost a
+    /// peer; one that exits or aborts may have.
+    pub fn rank(&self) -> u32 {
+        match self.cause {
+            Cause::Violation(_) => 0,
+            Cause::Signal(signal) if signal != SIGABRT => 1,
+            Cause::NotFinalized => 2,
+            Cause::Signal(_) | Cause::Exited(_) | Cause::Abort { .. } => 3,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pe = self.pe;
+        match &self.cause {
+            Cause::Exited(code) => write!(f, "PE {pe} exited with status {code}")?,
+            Cause::Signal(signal) => write!(f, "PE {pe} was killed by {}", signal_name(*signal))?,
+            Cause::NotFinalized => {
+                write!(
+                    f,
+                    "PE {pe} exited with status 0 without finalizing: it left the job"
+                )?;
+            }
+            Cause::Violation(reason) => {
+                write!(f, "PE {pe} sent its launcher what is not PMI-1: {reason}")?;
+            }
+            Cause::Abort { code, message } if message.is_empty() => {
+                write!(f, "PE {pe} aborted the job with code {code}")?;
+            }
+            Cause::Abort { code, message } => {
+                write!(
+                    f,
+                    "PE {pe} aborted the job with code {code}: {}",
+                    printable(message)
+                )?;
+            }
+        }
+        match self.last {
+            Some(last) => write!(f, "; it was last {last}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a whole job is ended before its PEs end by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// A PE failed.
+    Failed(Failure),
+    /// The launcher got a signal.
+    Interrupted(i32),
+    /// `--timeout` passed.
+    TimedOut {
+        after: Duration,
+        /// The PEs that had not ended, with what each was doing.
+        running: Vec<(u32, Option<Record>)>,
+    },
+    /// Nobody reads the launcher's standard output any more.
+    OutputClosed,
+}
+
+impl Ending {
+    /// The exit status of the launcher.
+    pub fn status(&self) -> u8 {
+        match self {
+            Ending::Failed(failure) => failure.status(),
+            Ending::Interrupted(signal) => signal_status(*signal),
+            Ending::TimedOut { .. } => TIMEOUT_STATUS,
+            Ending::OutputClosed => signal_status(SIGPIPE),
+        }
+    }
+
+    /// The line for the user, if there is one, when `others` PEs were still
+    /// running.
+    pub fn line(&self, others: usize) -> Option<String> {
+        let pes = |n: usize| match n {
+            1 => "1 PE".to_owned(),
+            n => format!("{n} PEs"),
+        };
+        match self {
+            Ending::Failed(failure) if others == 0 => Some(failure.to_string()),
+            Ending::Failed(failure) => Some(format!("{failure}; ended the other {}", pes(others))),
+            Ending::Interrupted(signal) => Some(format!(
+                "interrupted by {}; ended {}",
+                signal_name(*signal),
+                pes(others)
+            )),
+            Ending::TimedOut { after, running } => Some(format!(
+                "timed out after {after:?}; still running: {}",
+                grouped(running)
+            )),
+            Ending::OutputClosed => None,
+        }
+    }
+}
+
+/// `PE 0-2 (in a barrier), PE 3 (computing)`, lowest PE first.
+fn grouped(running: &[(u32, Option<Record>)]) -> String {
+    let mut groups: BTreeMap<Option<Record>, Vec<usize>> = BTreeMap::new();
+    for (pe, record) in running {
+        groups.entry(*record).or_default().push(*pe as usize);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, pes)| pes.first().copied());
+    let texts: Vec<String> = groups
+        .iter()
+        .map(|(record, pes)| match record {
+            Some(record) => format!("PE {} ({record})", ranges(pes)),
+            None => format!("PE {}", ranges(pes)),
+        })
+        .collect();
+    texts.join(", ")
+}
+
+fn signal_status(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal_hook::low_level::signal_name(signal) {
+        Some(name) => name.to_owned(),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// A PE's words, on one line and without control characters.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hostwire::board::Activity;
+
+    use super::*;
+
+    fn failure(cause: Cause) -> Failure {
+        Failure {
+            pe: 3,
+            cause,
+            last: None,
+        }
+    }
+
+    #[test]
+    fn failures_in_words_and_numbers() {
+        let barrier = Record {
+            activity: Activity::Barrier,
+            peer: None,
+        };
+        let killed = Failure {
+            pe: 3,
+            cause: Cause::Signal(9),
+            last: Some(barrier),
+        };
+        assert_eq!(killed.status(), 137);
+        assert_eq!(
+            Ending::Failed(killed).line(3).unwrap(),
+            "PE 3 was killed by SIGKILL; it was last in a barrier; ended the other 3 PEs"
+        );
+        for (cause, status, text) in [
+            (Cause::Exited(7), 7, "PE 3 exited with status 7"),
+            (
+                Cause::NotFinalized,
+                1,
+                "PE 3 exited with status 0 without finalizing: it left the job",
+            ),
+            (Cause::Signal(40), 168, "PE 3 was killed by signal 40"),
+            (
+                Cause::Abort {
+                    code: 256,
+                    message: "a\nb".into(),
+                },
+                1,
+                "PE 3 aborted the job with code 256: a b",
+            ),
+            (
+                Cause::Abort {
+                    code: 5,
+                    message: String::new(),
+                },
+                5,
+                "PE 3 aborted the job with code 5",
+            ),
+            (
+                Cause::Violation("x".into()),
+                1,
+                "PE 3 sent its launcher what is not PMI-1: x",
+            ),
+        ] {
+            let ending = Ending::Failed(failure(cause));
+            assert_eq!(ending.status(), status);
+            assert_eq!(ending.line(0).unwrap(), text);
+        }
+        assert_eq!(Ending::Interrupted(2).status(), 130);
+        assert_eq!(
+            Ending::Interrupted(2).line(1).unwrap(),
+            "interrupted by SIGINT; ended 1 PE"
+        );
+    }
+
+    #[test]
+    fn the_death_of_a_peer_comes_before_what_it_led_to() {
+        let killed = failure(Cause::Signal(9)).rank();
+        assert!(killed < failure(Cause::Exited(1)).rank());
+        assert!(killed < failure(Cause::Signal(SIGABRT)).rank());
+        assert!(
+            killed
+                < failure(Cause::Abort {
+                    code: 1,
+                    message: String::new()
+                })
+                .rank()
+        );
+    }
+
+    #[test]
+    fn a_timeout_names_everybody() {
+        let barrier = Some(Record {
+            activity: Activity::Barrier,
+            peer: None,
+        });
+        let receiving = Some(Record {
+            activity: Activity::Receiving,
+            peer: Some(3),
+        });
+        let running = vec![
+            (0, barrier),
+            (1, barrier),
+            (2, barrier),
+            (3, None),
+            (5, receiving),
+            (7, None),
+        ];
+        let ending = Ending::TimedOut {
+            after: Duration::from_secs(30),
+            running,
+        };
+        assert_eq!(ending.status(), 124);
+        assert_eq!(
+            ending.line(6).unwrap(),
+            "timed out after 30s; still running: PE 0-2 (in a barrier), PE 3,7, \
+             PE 5 (receiving from PE 3)"
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! Lines of many PEs into one stream, none torn by another.
+
+use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// How much of a line without an end is held back.
+const HELD_BYTES_MAX: usize = 64 << 10;
+/// A pipe that polls as writable takes this much without blocking.
+const PIPE_BYTES: usize = 4096;
+/// While this much waits to be written, no more is read from the PEs.
+const QUEUE_BYTES_MAX: usize = 1 << 20;
+
+/// Merges what PEs write. Whole lines pass as they are; the rest of a line is
+/// held back until its end arrives, it grows beyond [`HELD_BYTES_MAX`], or the
+/// PE closes its output. An unfinished line that did pass is finished by a
+/// newline before another PE's text follows.
+#[derive(Debug)]
+pub struct Merger {
+    label: bool,
+    /// One PE and no label: there is nothing to merge.
+    verbatim: bool,
+    held: BTreeMap<u32, Vec<u8>>,
+    /// Who wrote the unfinished line at the end of `merged`.
+    unfinished: Option<Source>,
+    merged: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Pe(u32),
+    Launcher,
+}
+
+impl Merger {
+    /// A merger for `pes` PEs that begins each line with the PE if `label`.
+    pub fn new(pes: u32, label: bool) -> Merger {
+        Merger {
+            label,
+            verbatim: pes == 1 && !label,
+            held: BTreeMap::new(),
+            unfinished: None,
+            merged: Vec::new(),
+        }
+    }
+
+    /// Takes what `pe` wrote.
+    pub fn write(&mut self, pe: u32, bytes: &[u8]) {
+        let mut held = self.held.remove(&pe).unwrap_or_default();
+        held.extend_from_slice(bytes);
+        let complete = match held.iter().rposition(|byte| *byte == b'\n') {
+            _ if self.verbatim => held.len(),
+            Some(end) => end + 1,
+            None => 0,
+        };
+        let rest = held.split_off(complete);
+        self.emit(Source::Pe(pe), &held);
+        if rest.len() > HELD_BYTES_MAX {
+            self.emit(Source::Pe(pe), &rest);
+        } else if !rest.is_empty() {
+            self.held.insert(pe, rest);
+        }
+    }
+
+    /// `pe` will write no more: what is held of it passes.
+    pub fn end(&mut self, pe: u32) {
+        if let Some(rest) = self.held.remove(&pe) {
+            self.emit(Source::Pe(pe), &rest);
+        }
+    }
+
+    /// A line of the launcher's own.
+    pub fn note(&mut self, text: &str) {
+        self.emit(Source::Launcher, format!("hostwire: {text}\n").as_bytes());
+    }
+
+    fn emit(&mut self, source: Source, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.unfinished.is_some_and(|before| before != source) {
+            self.merged.push(b'\n');
+            self.unfinished = None;
+        }
+        match source {
+            Source::Pe(pe) if self.label => {
+                let label = format!("[{pe}] ");
+                let mut at_start = self.unfinished.is_none();
+                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    if std::mem::replace(&mut at_start, true) {
+                        self.merged.extend_from_slice(label.as_bytes());
+                    }
+                    self.merged.extend_from_slice(line);
+                }
+            }
+            _ => self.merged.extend_from_slice(bytes),
+        }
+        self.unfinished = (bytes.last() != Some(&b'\n')).then_some(source);
+    }
+}
+
+/// One of the launcher's own outputs, written to without ever blocking.
+#[derive(Debug)]
+pub struct Sink {
+    fd: BorrowedFd<'static>,
+    pub merger: Merger,
+    written: usize,
+    broken: bool,
+}
+
+impl Sink {
+    /// Writes what `merger` merges to `fd`.
+    pub fn new(fd: BorrowedFd<'static>, merger: Merger) -> Sink {
+        Sink {
+            fd,
+            merger,
+            written: 0,
+            broken: false,
+        }
+    }
+
+    /// Where it writes.
+    pub fn fd(&self) -> BorrowedFd<'static> {
+        self.fd
+    }
+
+    /// Whether something waits to be written.
+    pub fn is_pending(&self) -> bool {
+        self.merger.merged.len() > self.written
+    }
+
+    /// Whether more should not be read before some has been written.
+    pub fn is_full(&self) -> bool {
+        self.merger.merged.len() - self.written > QUEUE_BYTES_MAX
+    }
+
+    /// Whether nobody will ever read from here. What is written is dropped.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Drops what is pending and all that comes.
+    pub fn abandon(&mut self) {
+        self.broken = true;
+        self.flush();
+    }
+
+    /// Writes as much as can be written without waiting.
+    pub fn flush(&mut self) {
+        while !self.broken && self.is_pending() && self.is_writable() {
+            let pending = self.merger.merged.get(self.written..).unwrap_or_default();
+            // The descriptor may be shared with other processes, so it is not
+            // ours to make non-blocking.
+            let piece = pending.get(..PIPE_BYTES).unwrap_or(pending);
+            match rustix::io::write(self.fd, piece) {
+                Ok(n) => self.written += n,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => self.broken = true,
+            }
+        }
+        if self.broken || !self.is_pending() {
+            self.merger.merged.clear();
+            self.written = 0;
+        } else if self.written > QUEUE_BYTES_MAX {
+            self.merger.merged.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
+    fn is_writable(&self) -> bool {
+        let mut fds = [PollFd::new(&self.fd, PollFlags::OUT)];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        matches!(poll(&mut fds, Some(&now)), Ok(n) if n > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn merged(merger: &Merger) -> &str {
+        std::str::from_utf8(&merger.merged).unwrap()
+    }
+
+    #[test]
+    fn lines_are_not_torn() {
+        let mut merger = Merger::new(2, false);
+        merger.write(0, b"he");
+        merger.write(1, b"good ");
+        merger.write(0, b"llo\nhow ");
+        merger.write(1, b"bye\n");
+        assert_eq!(merged(&merger), "hello\ngood bye\n");
+        merger.end(0);
+        merger.end(1);
+        assert_eq!(merged(&merger), "hello\ngood bye\nhow ");
+        merger.note("the end");
+        assert_eq!(
+            merged(&merger),
+            "hello\ngood bye\nhow \nhostwire: the end\n"
+        );
+    }
+
+    #[test]
+    fn each_line_is_labelled_once() {
+        let mut merger = Merger::new(3, true);
+        merger.write(2, b"a\nb\n\nc");
+        merger.write(0, b"d\n");
+        merger.end(2);
+        merger.write(0, b"e\n");
+        assert_eq!(merged(&merger), "[2] a\n[2] b\n[2] \n[0] d\n[2] c\n[0] e\n");
+    }
+
+    #[test]
+    fn one_pe_passes_byte_by_byte() {
+        let mut merger = Merger::new(1, false);
+        merger.write(0, b"name? ");
+        assert_eq!(merged(&merger), "name? ");
+        merger.write(0, b"\0\xff");
+        assert_eq!(merger.merged, b"name? \0\xff");
+    }
+
+    #[test]
+    fn a_line_without_end_passes_in_pieces() {
+        let mut merger = Merger::new(2, true);
+        let piece = vec![b'x'; HELD_BYTES_MAX / 2 + 1];
+        merger.write(0, &piece);
+        assert_eq!(merged(&merger), "");
+        merger.write(0, &piece);
+        assert_eq!(merger.merged.len(), 4 + 2 * piece.len());
+        merger.write(0, b"end\n");
+        merger.write(1, b"other\n");
+        assert!(merged(&merger).ends_with("xend\n[1] other\n"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_pe_finds_its_own_lines_in_order(
+            writes in proptest::collection::vec((0u32..3, "[a-c\n]{0,6}"), 0..60)
+        ) {
+            let mut merger = Merger::new(3, true);
+            let mut wrote = [String::new(), String::new(), String::new()];
+            for (pe, text) in &writes {
+                merger.write(*pe, text.as_bytes());
+                wrote[*pe as usize].push_str(text);
+            }
+            for (pe, text) in (0..).zip(&wrote) {
+                merger.end(pe);
+                let label = format!("[{pe}] ");
+                let lines: Vec<&str> =
+                    merged(&merger).lines().filter_map(|line| line.strip_prefix(&label)).collect();
+                prop_assert_eq!(lines, text.lines().collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Values of options: sizes, times, lists of CPUs.
+
+use std::time::Duration;
+
+use super::bind::Bind;
+
+/// The most PEs of one job.
+pub const PES_MAX: u32 = 4096;
+/// The highest CPU number that the affinity calls can name.
+const CPU_MAX: usize = 1023;
+/// The longest list of CPUs: more would never be used.
+const CPU_LIST_MAX: usize = PES_MAX as usize;
+/// The longest time, about 31 years: beyond it a deadline could overflow.
+const SECONDS_MAX: u64 = 1_000_000_000;
+/// Rings consist of slots of this size.
+const SLOT_BYTES: u64 = 64;
+
+/// A number of PEs.
+pub fn pes(text: &str) -> Result<u32, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("a job has at least one PE".to_owned()),
+        Ok(n) => u32::try_from(n)
+            .ok()
+            .filter(|n| *n <= PES_MAX)
+            .ok_or_else(|| format!("a job on one host has at most {PES_MAX} PEs")),
+        Err(_) => Err(format!("expected a number from 1 to {PES_MAX}")),
+    }
+}
+
+/// A size in bytes: digits, with K, M, G or T (or KiB ...) for powers of 1024.
+pub fn size(text: &str) -> Result<u64, String> {
+    let expected = || "expected bytes, or a number with K, M, G or T, such as 64M".to_owned();
+    let digits_end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(digits_end);
+    if digits.is_empty() {
+        return Err(expected());
+    }
+    let shift = match suffix {
+        "" | "B" => 0,
+        "K" | "k" | "KiB" => 10,
+        "M" | "m" | "MiB" => 20,
+        "G" | "g" | "GiB" => 30,
+        "T" | "t" | "TiB" => 40,
+        "kB" | "KB" | "MB" | "GB" | "TB" => {
+            return Err(format!(
+                "{suffix} is a power of 1000 to some and of 1024 to others; \
+                say {}iB",
+                suffix.trim_end_matches('B').to_uppercase()
+            ));
+        }
+        _ => return Err(expected()),
+    };
+    let bytes = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(1 << shift));
+    match bytes {
+        Some(0) => Err("must be more than 0".to_owned()),
+        Some(bytes) => Ok(bytes),
+        None => Err("more than any machine has".to_owned()),
+    }
+}
+
+/// The size of a ring.
+pub fn ring(text: &str) -> Result<u64, String> {
+    let bytes = size(text)?;
+    if bytes % SLOT_BYTES == 0 {
+        Ok(bytes)
+    } else {
+        Err(format!("must be a multiple of {SLOT_BYTES} bytes"))
+    }
+}
+
+/// A length of time of more than nothing.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    match grace(text)? {
+        Duration::ZERO => Err("must be more than 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A length of time, which may be 0: `500ms`, `30s`, `2m`, `1h`, plain seconds.
+pub fn grace(text: &str) -> Result<Duration, String> {
+    let digits_end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(digits_end);
+    let milliseconds: u64 = match suffix {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("expected a time such as 500ms, 30s, 2m or 1h".to_owned()),
+    };
+    if digits.is_empty() {
+        return Err("expected a time such as 500ms, 30s, 2m or 1h".to_owned());
+    }
+    digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(milliseconds))
+        .filter(|total| *total <= SECONDS_MAX * 1000)
+        .map(Duration::from_millis)
+        .ok_or_else(|| format!("longer than {SECONDS_MAX} seconds"))
+}
+
+/// `auto`, `none`, or CPUs such as `0,2-5`.
+pub fn bind(text: &str) -> Result<Bind, String> {
+    match text {
+        "auto" => return Ok(Bind::Auto),
+        "none" => return Ok(Bind::None),
+        _ => {}
+    }
+    let expected = || "expected auto, none, or CPUs such as 0,2-5".to_owned();
+    let cpu = |digits: &str| -> Result<usize, String> {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(expected());
+        }
+        digits
+            .parse::<usize>()
+            .ok()
+            .filter(|cpu| *cpu <= CPU_MAX)
+            .ok_or_else(|| {
+                format!("CPU {digits} does not exist; {CPU_MAX} is the highest possible")
+            })
+    };
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (cpu(first)?, cpu(last)?),
+            None => (cpu(part)?, cpu(part)?),
+        };
+        if first > last {
+            return Err(format!("{part} runs backwards"));
+        }
+        cpus.extend(first..=last);
+        if cpus.len() > CPU_LIST_MAX {
+            return Err(format!("more than {CPU_LIST_MAX} CPUs"));
+        }
+    }
+    Ok(Bind::List(cpus))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_pes() {
+        assert_eq!(pes("1"), Ok(1));
+        assert_eq!(pes("4096"), Ok(4096));
+        assert_eq!(pes("0").unwrap_err(), "a job has at least one PE");
+        for absurd in ["4097", "4294967297", "18446744073709551615"] {
+            assert_eq!(
+                pes(absurd).unwrap_err(),
+                "a job on one host has at most 4096 PEs"
+            );
+        }
+        for wrong in ["", "-1", "four", "1.5", "99999999999999999999"] {
+            assert_eq!(pes(wrong).unwrap_err(), "expected a number from 1 to 4096");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("1"), Ok(1));
+        assert_eq!(size("64M"), Ok(64 << 20));
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("2G"), Ok(2 << 30));
+        assert_eq!(size("1T"), Ok(1 << 40));
+        assert_eq!(size("0").unwrap_err(), "must be more than 0");
+        assert_eq!(size("17000000T").unwrap_err(), "more than any machine has");
+        assert!(size("64MB").unwrap_err().ends_with("say MiB"));
+        for wrong in ["", "M", "-1", "1.5G", "1 G", "0x10", "1Q"] {
+            assert!(
+                size(wrong).unwrap_err().starts_with("expected bytes"),
+                "{wrong}"
+            );
+        }
+        assert_eq!(ring("4K"), Ok(4096));
+        assert_eq!(ring("100").unwrap_err(), "must be a multiple of 64 bytes");
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(grace("0"), Ok(Duration::ZERO));
+        assert_eq!(duration("0").unwrap_err(), "must be more than 0");
+        assert!(duration("99999999999h").is_err());
+        for wrong in ["", "s", "-1", "1d", "1.5s", "1 s"] {
+            assert!(
+                duration(wrong).unwrap_err().starts_with("expected a time"),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn lists_of_cpus() {
+        assert_eq!(bind("auto"), Ok(Bind::Auto));
+        assert_eq!(bind("none"), Ok(Bind::None));
+        assert_eq!(bind("0,1"), Ok(Bind::List(vec![0, 1])));
+        assert_eq!(bind("0-2,7,1"), Ok(Bind::List(vec![0, 1, 2, 7, 1])));
+        assert_eq!(bind("3-1").unwrap_err(), "3-1 runs backwards");
+        assert!(bind("1024").unwrap_err().contains("does not exist"));
+        assert!(
+            bind(&["0-1023"; 5].join(","))
+                .unwrap_err()
+                .contains("more than")
+        );
+        for wrong in ["", ",", "0,", "a", "1-", "-1", "1-2-3", "+1", "0x1", "all"] {
+            assert!(
+                bind(wrong).unwrap_err().starts_with("expected auto"),
+                "{wrong}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,12}|[0-9a-zA-Z,.-]{0,24}") {
+            let _ = (pes(&text), size(&text), ring(&text), duration(&text), bind(&text));
+        }
+    }
+}

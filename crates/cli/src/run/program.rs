@@ -1,0 +1,108 @@
+//! Finds the program before anything is started.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+
+use super::plan::StartError;
+
+/// The file that `name` means: itself when it has a slash, otherwise the first
+/// executable file of that name in `search_path`.
+pub fn find(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartError> {
+    let error = |problem| StartError::Program {
+        name: Path::new(name).display().to_string(),
+        problem,
+    };
+    if name.is_empty() {
+        return Err(error("its name is empty"));
+    }
+    if name.as_bytes().contains(&b'/') {
+        let path = PathBuf::from(name);
+        return match problem_with(&path) {
+            None => Ok(path),
+            Some(problem) => Err(error(problem)),
+        };
+    }
+    // As execvp: a file that may not be run is remembered, and the search goes
+    // on for one that may.
+    let search_path = search_path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
+    let mut found = "not found in PATH";
+    for folder in std::env::split_paths(search_path) {
+        let path = if folder.as_os_str().is_empty() {
+            Path::new(".").join(name)
+        } else {
+            folder.join(name)
+        };
+        match problem_with(&path) {
+            None => return Ok(path),
+            Some(NO_SUCH_FILE | DIRECTORY) => {}
+            Some(problem) => found = problem,
+        }
+    }
+    Err(error(found))
+}
+
+const NO_SUCH_FILE: &str = "no such file";
+const DIRECTORY: &str = "it is a directory";
+
+/// Why the file at `path` cannot be run, as far as can be told without trying.
+fn problem_with(path: &Path) -> Option<&'static str> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Some(DIRECTORY),
+        Ok(metadata) if !metadata.is_file() => Some("it is not a regular file"),
+        Ok(_) if access(path, Access::EXEC_OK).is_err() => {
+            Some("permission denied: the file is not executable")
+        }
+        Ok(_) => None,
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Some("permission denied: a folder on the way to it may not be entered")
+        }
+        Err(_) => Some(NO_SUCH_FILE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn problem(name: &OsStr, path: Option<&OsStr>) -> &'static str {
+        match find(name, path) {
+            Err(StartError::Program { problem, .. }) => problem,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_and_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, tool) = (folder.path().join("plain"), folder.path().join("tool"));
+        std::fs::write(&plain, "").unwrap();
+        std::fs::write(&tool, "").unwrap();
+        std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = Some(folder.path().as_os_str());
+
+        assert_eq!(find(tool.as_os_str(), None).unwrap(), tool);
+        assert_eq!(find(OsStr::new("tool"), path).unwrap(), tool);
+        assert_eq!(problem(OsStr::new("absent"), path), "not found in PATH");
+        assert_eq!(problem(OsStr::new(""), path), "its name is empty");
+        assert_eq!(problem(OsStr::new("/no/such/file"), path), "no such file");
+        assert_eq!(
+            problem(folder.path().as_os_str(), path),
+            "it is a directory"
+        );
+        assert_eq!(
+            problem(OsStr::new("/dev/null"), path),
+            "it is not a regular file"
+        );
+        for name in [plain.as_os_str(), OsStr::new("plain")] {
+            assert_eq!(
+                problem(name, path),
+                "permission denied: the file is not executable"
+            );
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Signals to the launcher, as something to poll.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+
+/// The signals that the launcher handles.
+pub struct Signals {
+    delivery: SignalDelivery<UnixStream, SignalOnly>,
+}
+
+impl Signals {
+    /// Begins to handle them. SIGHUP stays ignored where it was (nohup).
+    pub fn new() -> io::Result<Signals> {
+        let (read, write) = UnixStream::pair()?;
+        read.set_nonblocking(true)?;
+        write.set_nonblocking(true)?;
+        let mut signals = vec![SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        if !is_ignored(&status, SIGHUP) {
+            signals.push(SIGHUP);
+        }
+        let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
+        Ok(Signals { delivery })
+    }
+
+    /// What to poll for input.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.delivery.get_read().as_fd()
+    }
+
+    /// The signals that came since the last call.
+    pub fn pending(&mut self) -> Vec<i32> {
+        self.delivery.pending().collect()
+    }
+}
+
+/// Whether `SigIgn` of /proc/self/status has `signal`.
+fn is_ignored(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_seen() {
+        assert!(is_ignored(
+            "SigBlk:\t0\nSigIgn:\t0000000000000001\n",
+            SIGHUP
+        ));
+        assert!(!is_ignored("SigIgn:\t0000000000000002\n", SIGHUP));
+        assert!(is_ignored("SigIgn:\t0000000000000002\n", SIGINT));
+        assert!(!is_ignored("", SIGHUP));
+    }
+}

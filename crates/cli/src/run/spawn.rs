@@ -1,0 +1,133 @@
+//! Starts the process of one PE.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use hostwire::board::BOARD_FD_VARIABLE;
+use hostwire_transport::os::process::ChildSetup;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use super::board::Board;
+use super::plan::{Plan, StartError};
+
+/// A started process and the launcher's ends of what leads to it, all of them
+/// non-blocking.
+pub struct Spawned {
+    pub child: Child,
+    pub pmi: OwnedFd,
+    pub stdout: OwnedFd,
+    pub stderr: OwnedFd,
+    /// Only where [`Input::Pipe`] was asked for.
+    pub stdin: Option<OwnedFd>,
+}
+
+/// What a PE reads as its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    Null,
+    /// What the launcher would.
+    Inherit,
+    /// What the launcher passes on.
+    Pipe,
+}
+
+/// What an outer launcher left for its own client, which our PEs are not.
+const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMI_SPAWNED", "PMI_KVSNAME"];
+
+/// Starts PE `pe` of `plan`. Has to be called on the main thread: the child is
+/// killed when the thread that started it ends.
+pub fn spawn(plan: &Plan, board: &Board, pe: u32, input: Input) -> Result<Spawned, StartError> {
+    let failed = |error: io::Error| {
+        let name = plan.name();
+        let reason = match Errno::from_io_error(&error) {
+            Some(Errno::MFILE) => {
+                "too many open files; raise the limit with 'ulimit -n'".to_owned()
+            }
+            Some(Errno::NFILE) => "this machine has too many open files".to_owned(),
+            Some(Errno::AGAIN) => {
+                "no room for another process; 'ulimit -u' or a limit of this container".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        StartError::Spawn { pe, name, reason }
+    };
+
+    let (here, there) = socketpair(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(|errno| failed(errno.into()))?;
+    let there = Arc::new(there);
+
+    let mut command = Command::new(&plan.program);
+    command
+        .arg0(plan.command.first().map_or(OsStr::new(""), |name| name))
+        .args(plan.command.iter().skip(1))
+        .env("PMI_FD", there.as_raw_fd().to_string())
+        .env("PMI_RANK", pe.to_string())
+        .env("PMI_SIZE", plan.pes.to_string())
+        .env("HOSTWIRE_WIRE", plan.wire.name())
+        .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
+        .stdin(match input {
+            Input::Null => Stdio::null(),
+            Input::Inherit => Stdio::inherit(),
+            Input::Pipe => Stdio::piped(),
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    for name in FOREIGN {
+        command.env_remove(name);
+    }
+    for (name, bytes) in [
+        ("HOSTWIRE_HEAP", plan.heap_bytes),
+        ("HOSTWIRE_RING", plan.ring_bytes),
+    ] {
+        if let Some(bytes) = bytes {
+            command.env(name, bytes.to_string());
+        }
+    }
+    ChildSetup {
+        inherit: vec![there, Arc::clone(board.fd())],
+        nofile: Some(plan.nofile),
+    }
+    .apply(&mut command);
+
+    let mut child = command.spawn().map_err(failed)?;
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(failed(io::ErrorKind::Other.into()));
+    };
+    let spawned = Spawned {
+        stdin: child.stdin.take().map(OwnedFd::from),
+        child,
+        pmi: here,
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    };
+    let ends = [
+        Some(&spawned.pmi),
+        Some(&spawned.stdout),
+        Some(&spawned.stderr),
+    ];
+    for fd in ends.into_iter().chain([spawned.stdin.as_ref()]).flatten() {
+        set_nonblocking(fd).map_err(|errno| StartError::System {
+            what: "set up a pipe",
+            errno,
+        })?;
+    }
+    Ok(spawned)
+}
+
+fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {
+    let flags = fcntl_getfl(&fd)?;
+    fcntl_setfl(&fd, flags | OFlags::NONBLOCK)
+}

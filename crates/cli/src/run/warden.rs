@@ -1,0 +1,80 @@
+//! Kills what is left of a job whose launcher was killed.
+//!
+//! The kernel kills each PE when the launcher dies, but not what a PE has
+//! started: a PE may be a script. The warden is a small process beside the
+//! launcher that knows the process groups of the PEs and sees, by the end of a
+//! pipe, that the launcher is gone. A launcher that ends in order tells it that
+//! there is nothing to do.
+
+use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// The name of the hidden command that [`main`] is behind.
+pub const COMMAND: &str = "__warden";
+/// What the launcher says when it ends in order.
+const DONE: &str = "done";
+/// Not "hostwire", so that `killall -9 hostwire` leaves it to do its work.
+const NAME: &std::ffi::CStr = c"hw-warden";
+
+/// The launcher's end.
+pub struct Warden {
+    child: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Warden {
+    /// Starts a warden.
+    pub fn start() -> io::Result<Warden> {
+        let mut child = Command::new("/proc/self/exe")
+            .arg(COMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            .process_group(0)
+            .spawn()?;
+        let pipe = child.stdin.take();
+        Ok(Warden { child, pipe })
+    }
+
+    /// Puts a process group into its care. A warden that was killed cannot be
+    /// helped; the job goes on without.
+    pub fn watch(&mut self, group: Pid) {
+        self.say(&group.as_raw_pid().to_string());
+    }
+
+    fn say(&mut self, line: &str) {
+        if let Some(pipe) = &mut self.pipe {
+            let _ = writeln!(pipe, "{line}");
+        }
+    }
+}
+
+/// The job has ended in order, and so does the warden.
+impl Drop for Warden {
+    fn drop(&mut self) {
+        self.say(DONE);
+        self.pipe = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// The warden's end: waits for the end of the launcher.
+pub fn main() {
+    // The name is a convenience.
+    let _ = rustix::thread::set_name(NAME);
+    let mut groups = Vec::new();
+    for line in io::stdin().lock().lines() {
+        match line {
+            Ok(line) if line == DONE => return,
+            Ok(line) => groups.extend(line.parse().ok().and_then(Pid::from_raw)),
+            Err(_) => break,
+        }
+    }
+    for group in groups {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}

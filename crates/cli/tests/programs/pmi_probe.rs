@@ -1,0 +1,91 @@
+//! A PE that speaks PMI-1 and does as its first argument says. For the
+//! end-to-end tests of `hostwire run`.
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use hostwire::board::{Activity, BOARD_FD_VARIABLE, RECORD_BYTES, Record};
+use hostwire::pmi::Client;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument = |n: usize| arguments.get(n).map(String::as_str).unwrap_or_default();
+    let mut client = Client::from_env()?.ok_or("no launcher in the environment")?;
+    let (rank, size) = (client.rank(), client.size());
+    match argument(0) {
+        // Every PE learns what every other has put.
+        "exchange" => {
+            client.put(&format!("key-{rank}"), &format!("value={rank}"))?;
+            client.barrier()?;
+            for peer in 0..size {
+                let value = client.get(&format!("key-{peer}"))?;
+                if value != format!("value={peer}") {
+                    return Err(format!("PE {peer} put {value:?}").into());
+                }
+            }
+            client.barrier()?;
+            println!("PE {rank} of {size} has met all");
+            client.finalize()?;
+        }
+        "leave" => {}
+        // One PE aborts while the others wait for it.
+        "abort" if rank == argument(1).parse()? => {
+            client.abort(argument(2).parse()?, argument(3))?;
+            std::thread::sleep(Duration::from_secs(1000));
+        }
+        "abort" => client.barrier()?,
+        // One PE leaves in order, and the others come to a barrier.
+        "desert" if rank == argument(1).parse()? => client.finalize()?,
+        "desert" => {
+            let refusal = client.barrier().err().ok_or("the barrier opened")?;
+            println!("{refusal}");
+            client.finalize()?;
+        }
+        // One PE says nonsense.
+        "babble" if rank == argument(1).parse()? => {
+            let fd = std::os::fd::AsFd::as_fd(&client).try_clone_to_owned()?;
+            let mut socket = std::os::unix::net::UnixStream::from(fd);
+            socket.write_all(argument(2).as_bytes())?;
+            socket.write_all(b"\n")?;
+            std::thread::sleep(Duration::from_secs(1000));
+        }
+        "babble" => client.barrier()?,
+        // PE 0 ends by signal or status while all show something on the board.
+        "board" => {
+            let code: u32 = argument(1).parse()?;
+            let activity = Activity::from_code(code).ok_or("no such activity")?;
+            show(
+                rank,
+                Record {
+                    activity,
+                    peer: argument(2).parse().ok(),
+                },
+            )?;
+            client.barrier()?;
+            if rank == 0 && argument(3) == "kill" {
+                let me = std::process::id().to_string();
+                std::process::Command::new("kill")
+                    .args(["-9", &me])
+                    .status()?;
+            }
+            std::thread::sleep(Duration::from_secs(1000));
+        }
+        other => return Err(format!("nothing is called {other:?}").into()),
+    }
+    Ok(())
+}
+
+/// Writes on the board as the library would.
+fn show(rank: u32, record: Record) -> Result<(), Box<dyn Error>> {
+    let fd = std::env::var(BOARD_FD_VARIABLE)?;
+    let board = OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/self/fd/{fd}"))?;
+    let at = u64::from(rank) * RECORD_BYTES as u64;
+    board.write_all_at(&record.to_word().to_le_bytes(), at)?;
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! What cannot work is refused before anything is started: one line, status 2.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use crate::job::{Job, hostwire, run};
+
+/// The one line that `hostwire run ARGUMENTS` says.
+fn refusal(arguments: &[&str]) -> String {
+    let ended = run(&[&["run"], arguments].concat());
+    assert_eq!(
+        (ended.status, ended.stdout.as_str()),
+        (2, ""),
+        "{arguments:?}: {ended:?}"
+    );
+    let mut lines = ended.stderr.lines();
+    let line = lines
+        .next()
+        .and_then(|line| line.strip_prefix("hostwire: "));
+    assert_eq!(lines.next(), None, "{arguments:?}: {}", ended.stderr);
+    line.unwrap_or_else(|| panic!("{arguments:?}: {}", ended.stderr))
+        .to_owned()
+}
+
+#[test]
+fn numbers_of_pes() {
+    let one = refusal(&["-n", "0", "true"]);
+    assert_eq!(
+        one,
+        "invalid value '0' for '--pes <N>': a job has at least one PE"
+    );
+    assert!(refusal(&["-n", "4097", "true"]).ends_with("at most 4096 PEs"));
+    assert!(refusal(&["-n", "many", "true"]).ends_with("expected a number from 1 to 4096"));
+    assert!(refusal(&["-n", "-1", "true"]).contains("-1"));
+    assert!(refusal(&["true"]).contains("--pes <N>"));
+    assert!(refusal(&["-n", "2"]).contains("<PROGRAM>"));
+}
+
+#[test]
+fn programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, "#!/bin/sh\n").unwrap();
+    let cannot = |name: &str, problem: &str| {
+        assert_eq!(
+            refusal(&["-n", "2", name]),
+            format!("cannot run '{name}': {problem}")
+        );
+    };
+    cannot("no-such-program", "not found in PATH");
+    cannot("./no/such/file", "no such file");
+    cannot("/", "it is a directory");
+    cannot("", "its name is empty");
+    cannot(path, "permission denied: the file is not executable");
+
+    // Only the kernel knows that the interpreter is missing.
+    std::fs::write(&file, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(refusal(&["-n", "2", path]).starts_with(&format!("cannot start PE 0 ('{path}'): ")));
+}
+
+#[test]
+fn options() {
+    let wire = refusal(&["-n", "2", "--wire", "string", "true"]);
+    assert_eq!(
+        wire,
+        "invalid value 'string' for '--wire <WIRE>' [possible values: shm]"
+    );
+    let heap = refusal(&["-n", "2", "--heap", "900T", "true"]);
+    assert!(
+        heap.starts_with("--heap: 900 TiB for each of 2 PEs is more than the "),
+        "{heap}"
+    );
+    assert!(refusal(&["-n", "2", "--heap", "64MB", "true"]).ends_with("say MiB"));
+    assert!(refusal(&["-n", "2", "--heap", "0", "true"]).ends_with("must be more than 0"));
+    assert!(refusal(&["-n", "2", "--ring", "100", "true"]).ends_with("multiple of 64 bytes"));
+    assert!(refusal(&["-n", "2", "--timeout", "soon", "true"]).contains("expected a time"));
+    assert!(refusal(&["-n", "2", "--timeout", "0", "true"]).ends_with("must be more than 0"));
+    assert!(refusal(&["-n", "2", "--bind", "all", "true"]).contains("expected auto, none, or"));
+    let cpu = refusal(&["-n", "2", "--bind", "0,1023", "true"]);
+    assert!(
+        cpu.starts_with("--bind: CPU 1023 does not exist here"),
+        "{cpu}"
+    );
+    assert!(refusal(&["-n", "2", "--no-such-option", "true"]).contains("--no-such-option"));
+}
+
+#[test]
+fn too_few_descriptors() {
+    let hostwire = env!("CARGO_BIN_EXE_hostwire");
+    let script = format!("ulimit -n 64 && exec '{hostwire}' run -n 64 true");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("hostwire: 64 PEs need "), "{said}");
+    assert!(
+        said.contains("the limit is 64; raise it with 'ulimit -Hn "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_low_soft_limit_is_raised_for_the_launcher_only() {
+    let hostwire = env!("CARGO_BIN_EXE_hostwire");
+    let script = format!("ulimit -Sn 64 && exec '{hostwire}' run -n 40 sh -c 'ulimit -Sn'");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        (output.status.code(), printed),
+        (Some(0), "64\n".repeat(40))
+    );
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (arguments, expected) in [
+        (&["--version"][..], "hostwire 0."),
+        (&["--help"], "hostwire run -n 4"),
+        (&["run", "--help"], "EXIT STATUS"),
+        (&["run", "-h"], "--keep-going"),
+    ] {
+        let ended = Job::start(hostwire(arguments)).end();
+        assert_eq!(
+            (ended.status, ended.stderr.as_str()),
+            (0, ""),
+            "{arguments:?}"
+        );
+        assert!(
+            ended.stdout.contains(expected),
+            "{arguments:?}: {}",
+            ended.stdout
+        );
+    }
+    for arguments in [&[][..], &["bogus"]] {
+        let ended = Job::start(hostwire(arguments)).end();
+        assert_eq!(
+            (ended.status, ended.stderr.lines().count()),
+            (2, 1),
+            "{ended:?}"
+        );
+    }
+}

@@ -1,0 +1,12 @@
+//! `hostwire run`, end to end: the real binary with real processes.
+//!
+//! Limits of time are for a hang only and far beyond what a loaded machine
+//! needs; nothing here measures time.
+#![allow(clippy::print_stderr)]
+
+mod bad_input;
+mod job;
+mod nothing_stays;
+mod output;
+mod pmi;
+mod status;

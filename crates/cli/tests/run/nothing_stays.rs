@@ -1,0 +1,78 @@
+//! No process outlives its job.
+
+use rustix::process::Signal;
+
+use crate::job::{Job, eventually, hostwire, is_running, run};
+
+/// A script that starts something and prints both process numbers.
+const PARENT_AND_CHILD: &str = "sleep 1000 & echo $$ $!; wait";
+
+fn pids(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    lines
+        .into_iter()
+        .flat_map(|line| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn kill_9_of_the_launcher_takes_all_with_it() {
+    let mut job = Job::start(hostwire(&["run", "-n", "3", "sh", "-c", PARENT_AND_CHILD]));
+    let pids = pids([job.line(), job.line(), job.line()]);
+    assert_eq!(pids.len(), 6);
+    assert!(pids.iter().all(|pid| is_running(pid)));
+    job.signal(Signal::KILL);
+    assert_eq!(job.end().status, -9);
+    for pid in &pids {
+        eventually("the PEs and their children end", || !is_running(pid));
+    }
+}
+
+#[test]
+fn an_interrupt_reaches_the_children_of_scripts() {
+    let mut job = Job::start(hostwire(&["run", "-n", "2", "sh", "-c", PARENT_AND_CHILD]));
+    let pids = pids([job.line(), job.line()]);
+    job.signal(Signal::INT);
+    assert_eq!(job.end().status, 130);
+    assert!(!pids.iter().any(|pid| is_running(pid)));
+}
+
+#[test]
+fn what_a_pe_leaves_in_the_background_ends_with_the_job() {
+    // One in the PE's process group, one that made itself a session.
+    let script = "sleep 1000 & echo $!; setsid sleep 1000 & echo $!; exit 0";
+    let ended = run(&["run", "-n", "2", "sh", "-c", script]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let pids = pids(ended.stdout.lines().map(str::to_owned));
+    assert_eq!(pids.len(), 4);
+    assert!(!pids.iter().any(|pid| is_running(pid)));
+}
+
+#[test]
+fn many_jobs_in_a_row_leave_nothing() {
+    let before = shared_memory_files();
+    for _ in 0..20 {
+        let ended = run(&["run", "-n", "4", "sh", "-c", "echo $$"]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+        assert!(
+            !pids(ended.stdout.lines().map(str::to_owned))
+                .iter()
+                .any(|pid| is_running(pid))
+        );
+    }
+    assert_eq!(shared_memory_files(), before);
+}
+
+/// Files in /dev/shm that are called after us.
+fn shared_memory_files() -> usize {
+    let entries = std::fs::read_dir("/dev/shm")
+        .into_iter()
+        .flatten()
+        .flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().contains("hostwire"))
+        .count()
+}

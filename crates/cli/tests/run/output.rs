@@ -1,0 +1,124 @@
+//! What the PEs print and read.
+
+use std::collections::BTreeSet;
+
+use crate::job::{Job, hostwire, run, run_with_input};
+
+#[test]
+fn each_pe_knows_its_place() {
+    let ended = run(&[
+        "run",
+        "-n",
+        "3",
+        "sh",
+        "-c",
+        "echo $PMI_RANK of $PMI_SIZE on $HOSTWIRE_WIRE",
+    ]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert_eq!(
+        ended.sorted_lines(),
+        ["0 of 3 on shm", "1 of 3 on shm", "2 of 3 on shm"]
+    );
+}
+
+#[test]
+fn sizes_reach_the_pes_in_bytes() {
+    let program = ["sh", "-c", "echo $HOSTWIRE_HEAP $HOSTWIRE_RING"];
+    let ended = run(&[
+        &["run", "-n1", "--heap", "64M", "--ring", "8K", "--"],
+        &program[..],
+    ]
+    .concat());
+    assert_eq!(
+        (ended.status, ended.stdout.as_str()),
+        (0, "67108864 8192\n")
+    );
+}
+
+#[test]
+fn labels_say_where_a_line_comes_from() {
+    let script = "echo a; echo b >&2; printf c";
+    let ended = run(&["run", "-n", "2", "--label", "sh", "-c", script]);
+    assert_eq!(ended.status, 0);
+    assert_eq!(ended.sorted_lines(), ["[0] a", "[0] c", "[1] a", "[1] c"]);
+    let errors: BTreeSet<&str> = ended.stderr.lines().collect();
+    assert_eq!(errors, BTreeSet::from(["[0] b", "[1] b"]));
+}
+
+#[test]
+fn lines_written_in_pieces_are_not_torn() {
+    let script = "for i in 1 2 3 4 5 6 7 8 9; do printf $PMI_RANK; printf $PMI_RANK; \
+                  printf $PMI_RANK; echo $PMI_RANK; done";
+    let ended = run(&["run", "-n", "4", "sh", "-c", script]);
+    assert_eq!(ended.status, 0);
+    let expected: Vec<String> = (0..4)
+        .flat_map(|pe| vec![pe.to_string().repeat(4); 9])
+        .collect();
+    assert_eq!(ended.sorted_lines(), expected);
+}
+
+#[test]
+fn one_pe_is_passed_on_byte_by_byte() {
+    let input: String = (0..40_000).map(|i| format!("{i} ")).collect();
+    let ended = run_with_input(&["run", "-n", "1", "cat"], &input);
+    assert_eq!(ended.status, 0);
+    assert!(
+        ended.stdout == input,
+        "{} bytes of {}",
+        ended.stdout.len(),
+        input.len()
+    );
+}
+
+#[test]
+fn a_lot_of_output_arrives_whole() {
+    let script = "i=0; while [ $i -lt 2000 ]; do echo $PMI_RANK $i; i=$((i+1)); done; \
+                  head -c 300000 /dev/zero | tr '\\0' x; echo";
+    let ended = run(&["run", "-n", "3", "--label", "sh", "-c", script]);
+    assert_eq!(ended.status, 0);
+    for pe in 0..3 {
+        let mut lines = ended.stdout.lines();
+        for i in 0..2000 {
+            let line = format!("[{pe}] {pe} {i}");
+            assert!(
+                lines.any(|seen| seen == line),
+                "{line} is missing or out of order"
+            );
+        }
+    }
+    assert_eq!(ended.stdout.matches('x').count(), 3 * 300_000);
+}
+
+#[test]
+fn standard_input_goes_to_pe_0() {
+    let script = "echo $PMI_RANK got $(cat | wc -c)";
+    let ended = run_with_input(&["run", "-n", "3", "sh", "-c", script], "hello\n");
+    assert_eq!(ended.sorted_lines(), ["0 got 6", "1 got 0", "2 got 0"]);
+}
+
+#[test]
+fn the_arguments_of_the_program_are_its_own() {
+    let ended = run(&[
+        "run", "-n", "1", "printf", "%s|", "-n", "--label", "--", "a b", "",
+    ]);
+    assert_eq!(
+        (ended.status, ended.stdout.as_str()),
+        (0, "-n|--label|--|a b||")
+    );
+}
+
+#[test]
+fn nobody_listening_ends_the_job_quietly() {
+    let script = "while echo $PMI_RANK; do :; done; sleep 1000";
+    let mut job = Job::start(hostwire(&["run", "-n", "2", "sh", "-c", script]));
+    job.line();
+    let ended = job.close_stdout().end();
+    assert_eq!((ended.status, ended.stderr.as_str()), (141, ""));
+}
+
+#[test]
+fn binding_sets_the_affinity_of_each_pe() {
+    let script = "grep Cpus_allowed_list /proc/self/status";
+    let ended = run(&["run", "-n", "3", "--bind", "0", "sh", "-c", script]);
+    assert_eq!(ended.sorted_lines(), ["Cpus_allowed_list:\t0"; 3]);
+}

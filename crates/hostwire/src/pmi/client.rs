@@ -1,0 +1,480 @@
+//! The process's side of PMI-1.
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use hostwire_transport::os::process::inherited_socket;
+
+use super::wire::{self, Line, LineBuffer, LineError};
+
+/// What went wrong between this process and its launcher.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PmiError {
+    /// A launcher's variable is missing or not what it should be.
+    #[error("{name} is {seen} in the environment; expected {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value in quotes, or `missing`.
+        seen: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// The variables name a launcher that cannot be reached.
+    #[error("cannot reach the launcher at {place}: {source}")]
+    Unreachable {
+        /// `PMI_FD=5` or `PMI_PORT=host:port`.
+        place: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The connection broke. The launcher has ended, or ends this process.
+    #[error("lost the launcher while asking it for {asked}: {reason}")]
+    Lost {
+        /// The command that was under way.
+        asked: &'static str,
+        /// `it closed the connection`, or the system's error.
+        reason: String,
+    },
+    /// The launcher sent what is not PMI-1.
+    #[error("the launcher answered {asked} with {source}")]
+    Malformed {
+        /// The command that was under way.
+        asked: &'static str,
+        /// What it sent.
+        source: LineError,
+    },
+    /// The launcher sent a line of PMI-1 that does not belong here.
+    #[error("the launcher answered {asked} with {seen:?}; expected {expected}")]
+    Unexpected {
+        /// The command that was under way.
+        asked: &'static str,
+        /// The line it sent.
+        seen: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// The launcher understood and refused.
+    #[error("the launcher refused {asked}: {reason} (rc={rc})")]
+    Refused {
+        /// The command.
+        asked: &'static str,
+        /// The launcher's code.
+        rc: String,
+        /// The launcher's reason.
+        reason: String,
+    },
+    /// A key or a value that PMI-1 cannot carry: the caller's fault.
+    #[error("{what} of {got_bytes} bytes, {problem}")]
+    BadWord {
+        /// `a key` or `a value`.
+        what: &'static str,
+        /// Its length.
+        got_bytes: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// A connection to the launcher of this process.
+///
+/// Every call blocks until the launcher has answered. Dropping the client
+/// without [`Client::finalize`] is seen by the launcher as leaving the job
+/// without saying so, which ends the job.
+#[derive(Debug)]
+pub struct Client {
+    socket: OwnedFd,
+    received: LineBuffer,
+    rank: u32,
+    size: u32,
+    kvsname: String,
+    key_bytes_max: usize,
+    value_bytes_max: usize,
+}
+
+impl Client {
+    /// Connects to the launcher that the environment names.
+    ///
+    /// `Ok(None)` when neither `PMI_FD` nor `PMI_PORT` is set; ask
+    /// [`launch_environment`](super::launch_environment) whether this is then a
+    /// job of one or a launcher of another kind.
+    ///
+    /// # Errors
+    /// [`PmiError`]: variables that make no sense, a launcher that is gone or
+    /// does not speak PMI-1.
+    pub fn from_env() -> Result<Option<Client>, PmiError> {
+        Client::from_lookup(|name| {
+            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+        })
+    }
+
+    /// [`Client::from_env`], with `lookup` in place of the environment.
+    ///
+    /// # Errors
+    /// As [`Client::from_env`].
+    pub fn from_lookup(
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Client>, PmiError> {
+        let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        if lookup("PMI_FD").is_some() {
+            let fd = number(lookup, "PMI_FD", "the number of an open socket")?;
+            let rank = number(lookup, "PMI_RANK", "the rank of this process")?;
+            let size = number(lookup, "PMI_SIZE", "the number of processes of the job")?;
+            check_rank(rank, size)?;
+            let place = || format!("PMI_FD={fd}");
+            let n = i32::try_from(fd).map_err(|_| PmiError::Unreachable {
+                place: place(),
+                source: io::ErrorKind::InvalidInput.into(),
+            })?;
+            let socket = inherited_socket(n).map_err(|source| PmiError::Unreachable {
+                place: place(),
+                source,
+            })?;
+            return Client::start(socket, rank, size).map(Some);
+        }
+        if let Some(address) = lookup("PMI_PORT") {
+            let id = number(lookup, "PMI_ID", "the number of this process")?;
+            let place = format!("PMI_PORT={address}");
+            let stream = TcpStream::connect(&address)
+                .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
+                .map_err(|source| PmiError::Unreachable { place, source })?;
+            return Client::start_from_port(stream.into(), id).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Starts a conversation on `socket`, which leads to a PMI-1 server that
+    /// knows this process as `rank` of `size`.
+    ///
+    /// # Errors
+    /// As [`Client::from_env`].
+    pub fn start(socket: OwnedFd, rank: u32, size: u32) -> Result<Client, PmiError> {
+        Client::unnamed(socket, rank, size).initialised()
+    }
+
+    /// Starts a conversation over a port, where the server tells rank and size:
+    /// `initack`, then three lines `cmd=set` with size, rank and debug.
+    fn start_from_port(socket: OwnedFd, id: u32) -> Result<Client, PmiError> {
+        let mut client = Client::unnamed(socket, 0, 1);
+        let asked = "initack";
+        let reply = client.ask(asked, &Line::new(asked).with("pmiid", id), "initack")?;
+        accepted(asked, &reply)?;
+        let mut told = |name: &'static str| -> Result<u32, PmiError> {
+            let line = client.read(asked)?;
+            match line.value(name).and_then(|value| value.parse().ok()) {
+                Some(value) if line.command() == "set" => Ok(value),
+                _ => Err(PmiError::Unexpected {
+                    asked,
+                    seen: line.to_string(),
+                    expected: "cmd=set with size, rank and debug in turn",
+                }),
+            }
+        };
+        let (size, rank) = (told("size")?, told("rank")?);
+        told("debug")?;
+        check_rank(rank, size)?;
+        (client.rank, client.size) = (rank, size);
+        client.initialised()
+    }
+
+    fn unnamed(socket: OwnedFd, rank: u32, size: u32) -> Client {
+        Client {
+            socket,
+            received: LineBuffer::default(),
+            rank,
+            size,
+            kvsname: String::new(),
+            key_bytes_max: wire::KEY_BYTES_MAX,
+            value_bytes_max: wire::VALUE_BYTES_MAX,
+        }
+    }
+
+    fn initialised(mut self) -> Result<Client, PmiError> {
+        let line = Line::new("init")
+            .with("pmi_version", 1)
+            .with("pmi_subversion", 1);
+        let reply = self.ask("init", &line, "response_to_init")?;
+        accepted("init", &reply)?;
+        if reply.value("pmi_version") != Some("1") {
+            return Err(unexpected("init", &reply, "pmi_version=1"));
+        }
+
+        let reply = self.ask("get_maxes", &Line::new("get_maxes"), "maxes")?;
+        accepted("get_maxes", &reply)?;
+        let maximum = |name| {
+            reply
+                .value(name)
+                .and_then(|value| value.parse::<usize>().ok())
+        };
+        let (Some(key_bytes_max), Some(value_bytes_max)) =
+            (maximum("keylen_max"), maximum("vallen_max"))
+        else {
+            return Err(unexpected("get_maxes", &reply, "keylen_max and vallen_max"));
+        };
+        self.key_bytes_max = key_bytes_max.min(wire::LINE_BYTES_MAX / 4);
+        self.value_bytes_max = value_bytes_max.min(wire::LINE_BYTES_MAX / 2);
+
+        let reply = self.ask("get_my_kvsname", &Line::new("get_my_kvsname"), "my_kvsname")?;
+        accepted("get_my_kvsname", &reply)?;
+        match reply.value("kvsname") {
+            Some(name) if wire::is_word(name) => self.kvsname = name.to_owned(),
+            _ => return Err(unexpected("get_my_kvsname", &reply, "kvsname")),
+        }
+        Ok(self)
+    }
+
+    /// The number of this process, `0 .. size`.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The number of processes of the job.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Values are shorter than this many bytes.
+    pub fn value_bytes_max(&self) -> usize {
+        self.value_bytes_max
+    }
+
+    /// Publishes `value` under `key`; others may [`get`](Client::get) it after
+    /// the next [`barrier`](Client::barrier).
+    ///
+    /// # Errors
+    /// [`PmiError::BadWord`] when either is empty, too long or holds white space
+    /// or control characters; nothing is sent then. Otherwise as the launcher
+    /// answers.
+    pub fn put(&mut self, key: &str, value: &str) -> Result<(), PmiError> {
+        check_word("a key", key, self.key_bytes_max)?;
+        if key.contains('=') {
+            return Err(PmiError::BadWord {
+                what: "a key",
+                got_bytes: key.len(),
+                problem: "which holds \"=\"".to_owned(),
+            });
+        }
+        check_word("a value", value, self.value_bytes_max)?;
+        let line = Line::new("put")
+            .with("kvsname", &self.kvsname)
+            .with("key", key)
+            .with("value", value);
+        let reply = self.ask("put", &line, "put_result")?;
+        accepted("put", &reply)
+    }
+
+    /// The value that some process published under `key`.
+    ///
+    /// # Errors
+    /// [`PmiError::Refused`] when nobody has.
+    pub fn get(&mut self, key: &str) -> Result<String, PmiError> {
+        check_word("a key", key, self.key_bytes_max)?;
+        let line = Line::new("get")
+            .with("kvsname", &self.kvsname)
+            .with("key", key);
+        let reply = self.ask("get", &line, "get_result")?;
+        if reply.value("rc").is_some_and(|rc| rc != "0") {
+            let error = accepted("get", &reply).err();
+            return Err(match error {
+                Some(PmiError::Refused { asked, rc, reason }) => PmiError::Refused {
+                    asked,
+                    rc,
+                    reason: format!("{reason}, key {key:?}"),
+                },
+                Some(error) => error,
+                None => unexpected("get", &reply, "value"),
+            });
+        }
+        match reply.value("value") {
+            Some(value) => Ok(value.to_owned()),
+            None => Err(unexpected("get", &reply, "value")),
+        }
+    }
+
+    /// Waits until every process of the job has called it.
+    ///
+    /// # Errors
+    /// [`PmiError::Refused`] when `hostwire run` knows that a process will never
+    /// come, [`PmiError::Lost`] when the launcher ended.
+    pub fn barrier(&mut self) -> Result<(), PmiError> {
+        let reply = self.ask("barrier", &Line::new("barrier_in"), "barrier_out")?;
+        accepted("barrier", &reply)
+    }
+
+    /// Asks the launcher to end the whole job with exit status `code`.
+    ///
+    /// There is no answer: the launcher ends this process too, so the caller
+    /// should leave.
+    ///
+    /// # Errors
+    /// [`PmiError::Lost`] when the launcher is gone already.
+    pub fn abort(&mut self, code: i32, message: &str) -> Result<(), PmiError> {
+        let mut line = Line::new("abort").with("exitcode", code);
+        let cut: String = message.chars().take(256).collect();
+        if !cut.is_empty() {
+            line = line.with("message", wire::escape(&cut));
+        }
+        self.write("abort", &line)
+    }
+
+    /// Leaves the job. The launcher takes this process's end for a success
+    /// afterwards, if its exit status is 0.
+    ///
+    /// # Errors
+    /// As the launcher answers.
+    pub fn finalize(mut self) -> Result<(), PmiError> {
+        let reply = self.ask("finalize", &Line::new("finalize"), "finalize_ack")?;
+        accepted("finalize", &reply)
+    }
+
+    fn ask(
+        &mut self,
+        asked: &'static str,
+        line: &Line,
+        expected: &'static str,
+    ) -> Result<Line, PmiError> {
+        self.write(asked, line)?;
+        let reply = self.read(asked)?;
+        if reply.command() == expected {
+            Ok(reply)
+        } else {
+            Err(PmiError::Unexpected {
+                asked,
+                seen: reply.to_string(),
+                expected,
+            })
+        }
+    }
+
+    fn write(&mut self, asked: &'static str, line: &Line) -> Result<(), PmiError> {
+        let bytes = line.emit();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            // A launcher that is gone must be an error here, not a SIGPIPE.
+            match rustix::net::send(&self.socket, rest, rustix::net::SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => {
+                    return Err(PmiError::Lost {
+                        asked,
+                        reason: io::Error::from(errno).to_string(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, asked: &'static str) -> Result<Line, PmiError> {
+        loop {
+            let line = self
+                .received
+                .next_line()
+                .map_err(|source| PmiError::Malformed { asked, source })?;
+            if let Some(line) = line {
+                return Line::parse(&line).map_err(|source| PmiError::Malformed { asked, source });
+            }
+            let mut bytes = [0; wire::LINE_BYTES_MAX];
+            match rustix::io::read(&self.socket, &mut bytes) {
+                Ok(0) => {
+                    let reason = "it closed the connection".to_owned();
+                    return Err(PmiError::Lost { asked, reason });
+                }
+                Ok(n) => self.received.extend(bytes.get(..n).unwrap_or_default()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => {
+                    return Err(PmiError::Lost {
+                        asked,
+                        reason: io::Error::from(errno).to_string(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The socket, to be polled for the end of the launcher (`POLLHUP`). Reading
+/// from it would take the client's answers away.
+impl AsFd for Client {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn number(
+    lookup: impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    expected: &'static str,
+) -> Result<u32, PmiError> {
+    let value = lookup(name);
+    value
+        .as_deref()
+        .and_then(|value| value.trim().parse().ok())
+        .ok_or_else(|| {
+            let seen = value.map_or_else(|| "missing".to_owned(), |value| format!("{value:?}"));
+            PmiError::Variable {
+                name,
+                seen,
+                expected,
+            }
+        })
+}
+
+fn check_rank(rank: u32, size: u32) -> Result<(), PmiError> {
+    if rank < size {
+        return Ok(());
+    }
+    Err(PmiError::Variable {
+        name: "PMI_RANK",
+        seen: format!("{rank} of PMI_SIZE {size}"),
+        expected: "a rank below the size",
+    })
+}
+
+fn check_word(what: &'static str, word: &str, bytes_max: usize) -> Result<(), PmiError> {
+    let problem = if word.is_empty() {
+        "which is empty".to_owned()
+    } else if word.len() >= bytes_max {
+        format!("of which the launcher takes less than {bytes_max}")
+    } else if !wire::is_word(word) {
+        "which holds white space or control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(PmiError::BadWord {
+        what,
+        got_bytes: word.len(),
+        problem,
+    })
+}
+
+/// Checks the `rc` of a reply. A reply without one is a yes: older servers send
+/// none where nothing can go wrong.
+fn accepted(asked: &'static str, reply: &Line) -> Result<(), PmiError> {
+    match reply.value("rc") {
+        None | Some("0") => Ok(()),
+        Some(rc) => {
+            let reason = reply.value("msg").or_else(|| reply.value("reason"));
+            let reason = wire::unescape(reason.unwrap_or("no reason given"));
+            Err(PmiError::Refused {
+                asked,
+                rc: rc.to_owned(),
+                reason,
+            })
+        }
+    }
+}
+
+fn unexpected(asked: &'static str, reply: &Line, expected: &'static str) -> PmiError {
+    PmiError::Unexpected {
+        asked,
+        seen: reply.to_string(),
+        expected,
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

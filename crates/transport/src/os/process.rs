@@ -1,0 +1,169 @@
+//! Descriptors and settings that cross from a launcher into its children.
+//!
+//! A descriptor crosses in two halves. The launcher's half is [`ChildSetup`]:
+//! every descriptor in the launcher is close-on-exec, and the flag is cleared
+//! only between `fork` and `exec` in the one child that is meant to have it.
+//! The child's half is [`inherited_fd`]: it turns the number found in an
+//! environment variable back into an owned descriptor.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::Arc;
+
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
+use rustix::process::{
+    Resource, Rlimit, Signal, getpid, getppid, set_parent_process_death_signal, setrlimit,
+};
+
+/// Makes an owned descriptor of the open descriptor `n`, which a parent
+/// process left open for this one.
+///
+/// The result is a close-on-exec duplicate, and `n` itself becomes
+/// close-on-exec too but stays open: a number that came from an environment
+/// variable may be wrong, and closing a descriptor that belongs to another
+/// part of this process would be worse than leaving one open. So the function
+/// may be called twice with one number, and the launcher sees the descriptor
+/// hang up when this process ends, not before.
+///
+/// # Errors
+/// `EBADF` when `n` is negative or not open, `EMFILE` when this process may
+/// not open another descriptor.
+pub fn inherited_fd(n: RawFd) -> io::Result<OwnedFd> {
+    if n < 0 {
+        return Err(Errno::BADF.into());
+    }
+    // SAFETY: `n` is not -1, which is all that the validity of the type asks.
+    // The borrow ends with this function. Should `n` not be open, or be closed
+    // by another thread meanwhile, the calls below answer EBADF or duplicate
+    // another descriptor of this process; none of them touches memory, and
+    // none closes `n`, so no owner of `n` can lose it.
+    let fd = unsafe { BorrowedFd::borrow_raw(n) };
+    let flags = fcntl_getfd(fd)?;
+    let owned = fcntl_dupfd_cloexec(fd, 3)?;
+    fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?;
+    Ok(owned)
+}
+
+/// Like [`inherited_fd`], and checks that the descriptor is a socket.
+///
+/// # Errors
+/// Those of [`inherited_fd`], and `ENOTSOCK` when `n` is open but something
+/// else; `n` is then left as it was.
+pub fn inherited_socket(n: RawFd) -> io::Result<OwnedFd> {
+    if n < 0 {
+        return Err(Errno::BADF.into());
+    }
+    // SAFETY: as in `inherited_fd`; the call only asks for the socket's type.
+    let fd = unsafe { BorrowedFd::borrow_raw(n) };
+    rustix::net::sockopt::socket_type(fd)?;
+    inherited_fd(n)
+}
+
+/// What is set up in a child between `fork` and `exec`.
+#[derive(Debug, Default)]
+pub struct ChildSetup {
+    /// Descriptors that the child keeps, under the numbers they have here.
+    pub inherit: Vec<Arc<OwnedFd>>,
+    /// Soft and hard limit of open files that the child starts with; the
+    /// launcher's own where `None`.
+    pub nofile: Option<(Option<u64>, Option<u64>)>,
+}
+
+impl ChildSetup {
+    /// Arranges for `command` to start its child with this set-up, and for the
+    /// child to be killed by SIGKILL as soon as the *thread* that spawns it
+    /// ends, in whatever way that happens.
+    ///
+    /// Spawn from the main thread, therefore. A child whose parent died before
+    /// the arrangement was in force does not run the program.
+    pub fn apply(self, command: &mut Command) {
+        let launcher = getpid();
+        let setup = move || -> io::Result<()> {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            if getppid() != Some(launcher) {
+                return Err(Errno::SRCH.into());
+            }
+            if let Some((current, maximum)) = self.nofile {
+                setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+            }
+            for fd in &self.inherit {
+                fcntl_setfd(fd, FdFlags::empty())?;
+            }
+            Ok(())
+        };
+        // SAFETY: the closure runs in the child after `fork`. It makes system
+        // calls through rustix, which are async-signal-safe, reads memory that
+        // it owns, and neither allocates, locks nor panics.
+        unsafe { command.pre_exec(setup) };
+    }
+}
+
+/// Arranges for the child of `command` to be killed by SIGKILL when the thread
+/// that spawns it ends. [`ChildSetup::apply`] with nothing else to set up.
+pub fn die_with_parent(command: &mut Command) {
+    ChildSetup::default().apply(command);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_not_open_is_an_error() {
+        for n in [-1, -7, 1_000_000] {
+            let error = inherited_fd(n).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(Errno::BADF.raw_os_error()));
+            let error = inherited_socket(n).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(Errno::BADF.raw_os_error()));
+        }
+    }
+
+    #[test]
+    fn a_file_is_not_a_socket() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let error = inherited_socket(file.as_raw_fd()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::NOTSOCK.raw_os_error()));
+        assert!(inherited_fd(file.as_raw_fd()).is_ok());
+    }
+
+    #[test]
+    fn an_inherited_socket_is_close_on_exec_and_leaves_its_owner_alone() {
+        use std::io::{Read, Write};
+        let (mut here, there) = UnixStream::pair().unwrap();
+        fcntl_setfd(&there, FdFlags::empty()).unwrap();
+        let taken = inherited_socket(there.as_raw_fd()).unwrap();
+        assert_eq!(fcntl_getfd(&taken).unwrap(), FdFlags::CLOEXEC);
+        assert_eq!(fcntl_getfd(&there).unwrap(), FdFlags::CLOEXEC);
+        drop(there);
+        UnixStream::from(taken).write_all(b"x").unwrap();
+        let mut byte = [0];
+        here.read_exact(&mut byte).unwrap();
+        assert_eq!(&byte, b"x");
+    }
+
+    #[test]
+    fn only_the_child_that_is_meant_to_gets_a_descriptor() {
+        let (_here, there) = UnixStream::pair().unwrap();
+        let there = Arc::new(OwnedFd::from(there));
+        let path = format!("/proc/self/fd/{}", there.as_raw_fd());
+
+        let mut with = Command::new("test");
+        with.args(["-e", &path]);
+        ChildSetup {
+            inherit: vec![Arc::clone(&there)],
+            nofile: None,
+        }
+        .apply(&mut with);
+        assert!(with.status().unwrap().success());
+
+        let mut without = Command::new("test");
+        without.args(["-e", &path]);
+        die_with_parent(&mut without);
+        assert!(!without.status().unwrap().success());
+    }
+}
