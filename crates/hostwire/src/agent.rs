@@ -164,6 +164,7 @@ impl Agent {
                 Ok(false) | Err(_) => match backoff.step() {
                     // The program may want this core more than a spinning agent.
                     WaitStep::Spin | WaitStep::Pause | WaitStep::Yield => wire.yield_now(),
+                    WaitStep::Nap(time) => wire.nap(time),
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
                         if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire)

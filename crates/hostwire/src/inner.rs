@@ -9,7 +9,7 @@ use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::layout::Layout;
+use crate::layout::{Layout, Mail};
 use crate::message::Messages;
 use crate::status::Status;
 use crate::symmetric::Heap;
@@ -53,6 +53,9 @@ pub(crate) enum Watch<'a> {
     One(PeId),
     /// Any of these.
     Some(&'a [PeId]),
+    /// Any of these, but for those that have left the job in good order: they have done
+    /// all that is waited for.
+    Team(&'a [PeId]),
     /// Anybody's that was not known before: any PE may write the word waited for.
     Anybody,
 }
@@ -165,6 +168,20 @@ impl Inner {
         }
     }
 
+    /// Whether `pe` exists and is not known to be lost.
+    #[inline(always)]
+    pub(crate) fn is_there(&self, pe: PeId) -> bool {
+        self.peers
+            .get(pe as usize)
+            .is_some_and(|peer| !peer.lost.get())
+    }
+
+    /// How often a wait polls before it does anything else.
+    #[inline(always)]
+    pub(crate) fn spins(&self) -> u32 {
+        self.limits.spins
+    }
+
     /// Polls until there is a result. The one place where a PE waits.
     ///
     /// # Errors
@@ -188,8 +205,12 @@ impl Inner {
                     self.progress()?;
                     self.wire.yield_now();
                 }
+                WaitStep::Nap(time) => {
+                    self.progress()?;
+                    self.wire.nap(time);
+                }
                 WaitStep::Sleep(limit) => {
-                    if let Some(result) = self.sleep_once(watch, limit, &mut poll)? {
+                    if let Some(result) = self.sleep_once(watch, limit, &mut backoff, &mut poll)? {
                         return Ok(result);
                     }
                 }
@@ -203,6 +224,7 @@ impl Inner {
         &self,
         watch: Watch<'_>,
         limit: Duration,
+        backoff: &mut Backoff,
         poll: &mut dyn FnMut() -> Result<Option<R>>,
     ) -> Result<Option<R>> {
         let limit = self.wire.arm(limit);
@@ -210,7 +232,13 @@ impl Inner {
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
-        self.wire.sleep(limit);
+        let rung = self.wire.sleep(limit);
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        if rung {
+            backoff.rung_in_vain();
+        }
         let Some(pe) = self.find_lost(watch)? else {
             return Ok(None);
         };
@@ -244,13 +272,35 @@ impl Inner {
                 }
                 Ok(None)
             }
+            Watch::Team(pes) => {
+                for pe in pes {
+                    if self.is_lost(*pe)? && !self.has_left(*pe)? {
+                        return Ok(Some(*pe));
+                    }
+                }
+                Ok(None)
+            }
             Watch::Anybody => self.find_newly_lost(),
+        }
+    }
+
+    fn has_left(&self, pe: PeId) -> Result<bool> {
+        let left = self.layout.mail(pe, Mail::Left);
+        Ok(self.segment().load_word(left)? == 1)
+    }
+
+    /// Tells everybody that this PE's end will be no loss.
+    pub(crate) fn say_left(&self) {
+        let left = self.layout.mail(self.pe, Mail::Left);
+        for pe in 0..self.pes {
+            // Who is gone need not know.
+            let _ = self.put_word(pe, left, 1);
         }
     }
 
     fn find_newly_lost(&self) -> Result<Option<PeId>> {
         for pe in 0..self.pes {
-            if !self.peers[pe as usize].lost.get() && self.is_lost(pe)? {
+            if !self.peers[pe as usize].lost.get() && self.is_lost(pe)? && !self.has_left(pe)? {
                 return Ok(Some(pe));
             }
         }

@@ -98,10 +98,14 @@ pub trait Transport: Send + Sync {
         self.segment().doorbell().arm(wanted)
     }
 
-    /// Sleeps until a peer stores, or for `limit`.
-    #[cfg(not(loom))]
-    fn sleep(&self, limit: Duration) {
-        self.segment().doorbell().sleep(limit);
+    /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.
+    fn sleep(&self, limit: Duration) -> bool {
+        self.segment().doorbell().sleep(limit)
+    }
+
+    /// Sleeps for this long.
+    fn nap(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 
     /// Gives the core to somebody else.

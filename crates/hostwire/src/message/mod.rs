@@ -7,6 +7,7 @@
 //! A message matches by sender, kind and tag. What arrives while another tag is wanted
 //! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
 
+mod blocking;
 mod long;
 mod receive;
 mod send;
@@ -67,6 +68,8 @@ pub(crate) struct Messages {
 /// The two rings of a pair.
 pub(crate) struct Peer {
     pe: PeId,
+    /// This is the PE itself: its messages never enter a ring.
+    own: bool,
     sender: RingSender<Outlet, CreditInlet>,
     receiver: RingReceiver<Inlet, WordOutlet>,
     aside: VecDeque<Aside>,
@@ -94,6 +97,7 @@ impl Messages {
             let segment = wire.segment();
             Ok(Peer {
                 pe,
+                own: pe == own,
                 sender: RingSender::new(
                     Outlet::new(wire, pe, layout.ring(own), slots)?,
                     CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
@@ -126,14 +130,76 @@ impl Messages {
             .ok_or_else(|| TransportError::NoSuchPe { pe, pes }.into())
     }
 
+    /// The short way out: `bytes` as one message, if the ring takes it now.
+    #[inline(always)]
+    pub(crate) fn send_now(
+        &mut self,
+        to: PeId,
+        kind: Kind,
+        tag: u32,
+        bytes: &[u8],
+    ) -> Result<bool> {
+        match self.peers.get_mut(to as usize) {
+            Some(peer) if !peer.own && bytes.len() <= peer.sender.message_bytes_max() => {
+                Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The short way in: polls the ring of `from` up to `polls` times for a message that
+    /// matches and fits `out`. What it does not take at once is left for
+    /// [`Receiving`], which begins where this ends.
+    #[inline(always)]
+    pub(crate) fn receive_now(
+        &mut self,
+        from: PeId,
+        kind: Kind,
+        tag: u32,
+        element_bytes: usize,
+        out: &mut [u8],
+        polls: u32,
+    ) -> Result<Now> {
+        let Some(peer) = self.peers.get_mut(from as usize) else {
+            return Ok(Now::Nothing);
+        };
+        if !peer.aside.is_empty() || peer.moving.is_some() {
+            return Ok(Now::Nothing);
+        }
+        peer.receiver.return_credit()?;
+        let mut polls = polls;
+        while !peer.receiver.has_arrived() && polls > 0 {
+            polls -= 1;
+        }
+        match peer
+            .receiver
+            .take_line(kind.whole(), tag, element_bytes, out)
+        {
+            Some(len) => Ok(Now::All(len)),
+            None => peer.receive_lines_now(kind, tag, element_bytes, out),
+        }
+    }
+
     /// Makes room in the rings.
     #[cold]
     pub(crate) fn drain(&mut self) -> Result<()> {
         for peer in self.peers.iter_mut().filter(|peer| !peer.taking) {
             while peer.aside_bytes < DRAINED_BYTES_MAX && peer.set_aside()? {}
+            peer.receiver.return_credit()?;
         }
         Ok(())
     }
+}
+
+/// How far the short way in got.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Now {
+    /// The whole message, of this many bytes.
+    All(usize),
+    /// Some of its lines; the rest must follow into the same buffer.
+    Part(Head),
+    /// Nothing.
+    Nothing,
 }
 
 /// A message that matches, and where it is.
@@ -146,6 +212,30 @@ enum Found {
 }
 
 impl Peer {
+    /// [`Messages::receive_now`] for a message of several lines.
+    fn receive_lines_now(
+        &mut self,
+        kind: Kind,
+        tag: u32,
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<Now> {
+        let Some(head) = self.receiver.peek()? else {
+            return Ok(Now::Nothing);
+        };
+        let fits = head.len_bytes <= out.len() && head.len_bytes.is_multiple_of(element_bytes);
+        if head.tag != tag || head.kind != kind.whole() || !fits {
+            return Ok(Now::Nothing);
+        }
+        Ok(match self.receiver.take(out)? {
+            true => Now::All(head.len_bytes),
+            false => {
+                self.taking = true;
+                Now::Part(head)
+            }
+        })
+    }
+
     /// The first message that matches, if it has arrived.
     #[inline]
     fn find(&mut self, kind: Kind, tag: u32) -> Result<Option<Found>> {
