@@ -88,10 +88,11 @@ impl Operation {
     }
 }
 
-/// Who runs the agent of a PE.
+/// Who does a PE's work in the background: serves what peers ask for, where the wire
+/// needs that, and looks whether they live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentMode {
-    /// A thread, where the wire needs an agent at all.
+    /// Threads.
     Thread,
     /// Only the waits of the PE: for simulated time.
     Polled,

@@ -14,6 +14,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 use crate::layout::{Layout, Sizes};
+use crate::lost::Watcher;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
 use crate::pmi;
 use crate::status::Status;
@@ -38,6 +39,7 @@ pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
     agent_thread: Option<JoinHandle<()>>,
+    watcher: Option<Watcher>,
     launcher: Option<pmi::Client>,
     left: bool,
 }
@@ -75,8 +77,16 @@ impl Job {
         let agent_thread = agent.start(&wire, mode)?;
         let inner = Rc::new(Inner::new(wire, layout, status, agent)?);
         inner.status.set(Activity::Computing, None);
+        let watcher = match mode {
+            AgentMode::Thread if inner.pes > 1 => Some(Watcher::start(
+                Arc::clone(&inner.wire),
+                Arc::clone(&inner.lost),
+            )?),
+            _ => None,
+        };
         Ok(Self {
             world: Rc::new(Team::world(Rc::clone(&inner))),
+            watcher,
             inner,
             agent_thread,
             launcher,
@@ -319,6 +329,7 @@ impl Job {
     }
 
     fn stop_agent(&mut self) {
+        self.watcher = None;
         self.inner.agent.stop(&*self.inner.wire);
         if let Some(thread) = self.agent_thread.take() {
             // It cannot have panicked with anything of ours to mend.

@@ -1,8 +1,10 @@
 //! The waist: what every wire can do, and what some can do better.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use crate::error::{PeId, TransportError};
+use crate::reach::Reach;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -58,6 +60,11 @@ pub trait Transport: Send + Sync {
 
     /// The segment of `pe`, where the wire maps it.
     fn window(&self, pe: PeId) -> Option<&Window>;
+
+    /// All segments side by side, where all are mapped, coherent and good for atomics.
+    fn reach(&self) -> Option<&Arc<Reach>> {
+        None
+    }
 
     /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local
     /// completion: `src` may be reused.

@@ -1,9 +1,9 @@
 //! Sending and receiving as calls that wait: the short way first.
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::Head;
+use hostwire_transport::ring::{Head, Taken};
 
-use super::{Kind, Now, Receiving, Sending, Source, Target};
+use super::{Kind, Receiving, Sending, Source, Target};
 use crate::board::Activity;
 use crate::error::Result;
 use crate::inner::{Inner, Watch};
@@ -53,9 +53,11 @@ impl Inner {
             self.spins(),
         )?;
         match now {
-            Now::All(len) => Ok(len),
-            Now::Part(head) => self.receive_slowly(kind, from, tag, element_bytes, out, Some(head)),
-            Now::Nothing => self.receive_slowly(kind, from, tag, element_bytes, out, None),
+            Taken::All(len) => Ok(len),
+            Taken::Part(head) => {
+                self.receive_slowly(kind, from, tag, element_bytes, out, Some(head))
+            }
+            Taken::Nothing => self.receive_slowly(kind, from, tag, element_bytes, out, None),
         }
     }
 

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{
-    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, WordOutlet,
+    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, Taken, WordOutlet,
 };
 use hostwire_transport::{PeId, Transport, TransportError};
 
@@ -159,25 +159,23 @@ impl Messages {
         element_bytes: usize,
         out: &mut [u8],
         polls: u32,
-    ) -> Result<Now> {
+    ) -> Result<Taken> {
         let Some(peer) = self.peers.get_mut(from as usize) else {
-            return Ok(Now::Nothing);
+            return Ok(Taken::Nothing);
         };
         if !peer.aside.is_empty() || peer.moving.is_some() {
-            return Ok(Now::Nothing);
+            return Ok(Taken::Nothing);
         }
         peer.receiver.return_credit()?;
         let mut polls = polls;
         while !peer.receiver.has_arrived() && polls > 0 {
             polls -= 1;
         }
-        match peer
+        let taken = peer
             .receiver
-            .take_line(kind.whole(), tag, element_bytes, out)
-        {
-            Some(len) => Ok(Now::All(len)),
-            None => peer.receive_lines_now(kind, tag, element_bytes, out),
-        }
+            .take_now(kind.whole(), tag, element_bytes, out)?;
+        peer.taking = matches!(taken, Taken::Part(_));
+        Ok(taken)
     }
 
     /// Makes room in the rings.
@@ -191,17 +189,6 @@ impl Messages {
     }
 }
 
-/// How far the short way in got.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Now {
-    /// The whole message, of this many bytes.
-    All(usize),
-    /// Some of its lines; the rest must follow into the same buffer.
-    Part(Head),
-    /// Nothing.
-    Nothing,
-}
-
 /// A message that matches, and where it is.
 #[derive(Debug, Clone, Copy)]
 enum Found {
@@ -212,30 +199,6 @@ enum Found {
 }
 
 impl Peer {
-    /// [`Messages::receive_now`] for a message of several lines.
-    fn receive_lines_now(
-        &mut self,
-        kind: Kind,
-        tag: u32,
-        element_bytes: usize,
-        out: &mut [u8],
-    ) -> Result<Now> {
-        let Some(head) = self.receiver.peek()? else {
-            return Ok(Now::Nothing);
-        };
-        let fits = head.len_bytes <= out.len() && head.len_bytes.is_multiple_of(element_bytes);
-        if head.tag != tag || head.kind != kind.whole() || !fits {
-            return Ok(Now::Nothing);
-        }
-        Ok(match self.receiver.take(out)? {
-            true => Now::All(head.len_bytes),
-            false => {
-                self.taking = true;
-                Now::Part(head)
-            }
-        })
-    }
-
     /// The first message that matches, if it has arrived.
     #[inline]
     fn find(&mut self, kind: Kind, tag: u32) -> Result<Option<Found>> {

@@ -32,7 +32,7 @@ mod tests;
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 #[cfg(not(loom))]
 pub use place::{CreditInlet, Inlet, Outlet, WordOutlet};
-pub use receiver::{Head, RingReceiver};
+pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::RingSender;
 
 use crate::error::TransportError;

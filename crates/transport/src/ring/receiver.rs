@@ -14,6 +14,18 @@ pub struct Head {
     pub len_bytes: usize,
 }
 
+/// How far [`RingReceiver::take_now`] got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The whole message, of this many bytes.
+    All(usize),
+    /// Some of its lines; the rest must follow into the same buffer, by
+    /// [`RingReceiver::take`].
+    Part(Head),
+    /// Nothing.
+    Nothing,
+}
+
 /// The receiving end of a ring. See the [module text](super).
 ///
 /// [`peek`](Self::peek) says what comes next, [`take`](Self::take) takes it.
@@ -53,30 +65,77 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
-    /// The short way: takes the next message if it is there, of this kind and tag, and of
-    /// one line that is a multiple of `element_bytes` and fits `out`. Says how many bytes
-    /// it has; `None` means no more than that the long way has to look.
+    /// The short way: takes the next message if it is there, of this kind and tag, a
+    /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
+    /// that the long way has to look.
+    ///
+    /// # Errors
+    /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
     #[inline(always)]
-    pub fn take_line(
+    pub fn take_now(
         &mut self,
         kind: u8,
         tag: u32,
         element_bytes: usize,
         out: &mut [u8],
-    ) -> Option<usize> {
+    ) -> Result<Taken, TransportError> {
         let header = Header(self.load.header(self.next.slot()));
-        let wanted = Header::new(self.next.stamp, kind, header.len_bytes(), tag);
         let len = header.len_bytes();
-        if header != wanted
-            || self.head.is_some()
-            || len > PAYLOAD_BYTES
-            || !len.is_multiple_of(element_bytes)
-        {
-            return None;
+        let wanted = Header::new(self.next.stamp, kind, len, tag);
+        let fits = len <= out.len() && len.is_multiple_of(element_bytes);
+        if header != wanted || !fits || self.head.is_some() {
+            return Ok(Taken::Nothing);
         }
-        self.load.payload(self.next.slot(), out.get_mut(..len)?);
+        if len > PAYLOAD_BYTES {
+            return self.take_lines(
+                Head {
+                    kind,
+                    tag,
+                    len_bytes: len,
+                },
+                out,
+            );
+        }
+        self.load.payload(self.next.slot(), &mut out[..len]);
         self.next.advance();
-        Some(len)
+        Ok(Taken::All(len))
+    }
+
+    /// Takes a message of several lines whose first has arrived. The others are on their
+    /// way, so it is worth waiting a little.
+    #[inline(never)]
+    fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
+        const POLLS_PER_LINE: u32 = 1000;
+        if head.len_bytes > self.next.slots.message_bytes_max() {
+            return Err(self.bad_first_line(head));
+        }
+        let mut rest = &mut out[..head.len_bytes];
+        let mut kind = head.kind;
+        while !rest.is_empty() {
+            let mut polls = POLLS_PER_LINE;
+            while !self.has_arrived() {
+                polls -= 1;
+                if polls == 0 {
+                    self.head = Some(head);
+                    self.taken_bytes = head.len_bytes - rest.len();
+                    return Ok(Taken::Part(head));
+                }
+            }
+            let header = Header(self.load.header(self.next.slot()));
+            if header != Header::new(self.next.stamp, kind, rest.len(), head.tag) {
+                return Err(self.bad_next_line(rest.len(), header));
+            }
+            let (now, later) = rest.split_at_mut(rest.len().min(PAYLOAD_BYTES));
+            self.load.payload(self.next.slot(), now);
+            self.next.advance();
+            rest = later;
+            kind = KIND_CONTINUED;
+        }
+        // Most of the ring is ours now: the next message may need it before we are back.
+        if self.next.line - self.returned >= self.next.slots.count() / 2 {
+            self.return_credit()?;
+        }
+        Ok(Taken::All(head.len_bytes))
     }
 
     /// Tells the sender of freed lines once there is a batch of them.
