@@ -136,6 +136,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
                 return Err(self.bad_next_line(rest.len(), header));
             }
             let (now, later) = rest.split_at_mut(rest.len().min(PAYLOAD_BYTES));
+            self.load
+                .expect(self.next.slots.slot(self.next.line + LINES_AHEAD));
             self.load.payload(self.next.slot(), now);
             self.next.advance();
             rest = later;
