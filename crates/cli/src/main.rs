@@ -1,6 +1,7 @@
 //! The `hostwire` command.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod report;
 mod run;
 
@@ -23,7 +24,8 @@ hostwire starts the processes of a parallel program and gives them memory that \
 each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
-    hostwire run --help               everything that can be said about that")]
+    hostwire run --help               everything that can be said about that
+    hostwire bench all                how fast this machine is, and hostwire on it")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -32,6 +34,10 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Bench(bench::Args),
+    /// Started by bench itself; not for users.
+    #[command(name = bench::PE_COMMAND, hide = true)]
+    BenchPe(bench::PeArgs),
     /// Started by run itself; not for users.
     #[command(name = run::warden::COMMAND, hide = true)]
     Warden,
@@ -44,6 +50,8 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run(args) => run::main(&args),
+        Command::Bench(args) => bench::main(&args),
+        Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();
             ExitCode::SUCCESS

@@ -10,6 +10,11 @@ pub fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "hostwire: {text}");
 }
 
+/// Prints `text` on standard output. That nobody reads it is no reason to fail.
+pub fn out(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
 /// Prints help or version as asked for, or what is wrong with the command line.
 pub fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {

@@ -20,7 +20,12 @@ fn main() -> Result<()> {
         let mut into = vec![0; len];
         let got = job.exchange(right, &out, left, &mut into, 7)?;
         assert_eq!(got, len);
-        assert!(into.iter().enumerate().all(|(i, b)| *b == (i as u8).wrapping_add(left as u8)), "{len}");
+        assert!(
+            into.iter()
+                .enumerate()
+                .all(|(i, b)| *b == (i as u8).wrapping_add(left as u8)),
+            "{len}"
+        );
     }
     let mut sum = [me, 1];
     job.all_reduce(&mut sum, |a, b| a + b)?;

@@ -15,6 +15,7 @@
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`shm`] | the transport between processes of one host |
 //! | [`os`] | what the launcher needs of the operating system |
+//! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
 //! | [`conformance`] | the tests that every transport must pass |
 //!
 //! This crate is for people who write transports. To write programs, use the
@@ -29,6 +30,8 @@
 #[cfg(not(loom))]
 pub mod conformance;
 pub mod error;
+#[cfg(not(loom))]
+pub mod limits;
 #[cfg(not(loom))]
 pub mod memory;
 #[cfg(not(loom))]

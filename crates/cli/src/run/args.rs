@@ -115,3 +115,21 @@ pub struct Args {
     #[arg(value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
+
+impl Args {
+    /// A job with no options: what another command starts.
+    pub fn quiet(pes: u32, wire: Wire, command: Vec<OsString>) -> Self {
+        Self {
+            pes,
+            wire,
+            bind: Bind::Auto,
+            timeout: None,
+            label: false,
+            heap: None,
+            ring: None,
+            keep_going: false,
+            grace: Duration::from_secs(2),
+            command,
+        }
+    }
+}

@@ -31,7 +31,7 @@ pub mod warden;
 
 use std::process::ExitCode;
 
-pub use args::Args;
+pub use args::{Args, Wire};
 
 use crate::{USAGE_STATUS, report};
 

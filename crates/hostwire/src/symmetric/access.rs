@@ -2,6 +2,8 @@
 
 use zerocopy::IntoBytes;
 
+use hostwire_transport::Memory;
+
 use super::Symmetric;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -197,17 +199,23 @@ impl<T: Element> Symmetric<T> {
         Ok(values)
     }
 
+    /// The memory of `pe` behind this object and the offset of element 0 in it, where the
+    /// wire allows direct access: words by atomics, runs of bytes by copying. Whatever is
+    /// stored there has to be followed by [`crate::Job::fence`] as any put, and a PE that
+    /// sleeps does not notice it for up to 0.1 s.
+    pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
+        let direct = self.inner.capabilities.loads || pe == self.inner.pe;
+        let window = self.inner.window(pe).filter(|_| direct)?;
+        Some((window.memory(), self.offset_bytes))
+    }
+
     /// The address of element 0 of `pe` in this process, where the wire allows direct
     /// access. It stays valid as long as the job; what other PEs do to the memory
     /// meanwhile is for the program to order, and a data race with them is undefined
     /// behaviour unless every access is atomic or volatile.
     pub fn local_ptr(&self, pe: PeId) -> Option<*mut T> {
-        let direct = self.inner.capabilities.loads || pe == self.inner.pe;
-        let window = self.inner.window(pe).filter(|_| direct)?;
-        let at = window
-            .memory()
-            .range(self.offset_bytes, self.len * size_of::<T>())
-            .ok()?;
+        let (memory, offset) = self.memory(pe)?;
+        let at = memory.range(offset, self.len * size_of::<T>()).ok()?;
         Some(at.cast())
     }
 }

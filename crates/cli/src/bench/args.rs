@@ -1,0 +1,118 @@
+//! The options of `hostwire bench`.
+
+use crate::run::Wire;
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Bench {
+    /// Half round trip of a tagged message.
+    Latency,
+    /// Messages per second, one way.
+    Rate,
+    /// Bytes per second of long messages.
+    Bandwidth,
+    /// Puts to a PE that does not look.
+    Put,
+    /// Gets from a PE that does not look.
+    Get,
+    /// Fetch-add and compare-swap on a word of the other PE.
+    Atomic,
+    /// Barrier of all PEs.
+    Barrier,
+    /// All-reduce of all PEs.
+    Allreduce,
+    /// All of these, then barrier and all-reduce with 8 PEs, then the start of 64.
+    All,
+    /// Nothing but a barrier.
+    #[value(skip)]
+    Startup,
+}
+
+impl Bench {
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Rate => "rate",
+            Self::Bandwidth => "bandwidth",
+            Self::Put => "put",
+            Self::Get => "get",
+            Self::Atomic => "atomic",
+            Self::Barrier => "barrier",
+            Self::Allreduce => "allreduce",
+            Self::All => "all",
+            Self::Startup => "startup",
+        }
+    }
+
+    fn from_name(name: &str) -> Result<Self, String> {
+        use clap::ValueEnum;
+        if name == "startup" {
+            return Ok(Self::Startup);
+        }
+        Self::from_str(name, false)
+    }
+}
+
+/// Measure hostwire beside the physical limit of this machine.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+WHAT THE FIGURES MEAN
+    Two PEs are started and pinned to two CPUs. Every figure is taken in turn \
+with its limit: a bare cache-line ping-pong for latency, the best bare ring for \
+the message rate, a bare memcpy or store loop for bandwidth, put and get, a \
+bare atomic instruction, a bare flag barrier. ratio is the median over the \
+pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
+rates (1.00 is perfect, less is slower).
+    A put or get here is to memory that its owner does not touch meanwhile: it \
+measures stores and loads, not communication.
+
+EXAMPLES
+    hostwire bench all
+    hostwire bench latency --size 8,64,1024
+    hostwire bench barrier --pes 8 --json
+
+JSON
+    One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \
+limit, ratio, repeats. For times p99 and min are the slowest 1 % and the \
+fastest batch; for rates the rate that 99 % of the batches reach and the \
+slowest batch. limit and ratio are null where there is no limit to compare \
+with.")]
+pub struct Args {
+    /// What to measure.
+    #[arg(value_enum)]
+    pub bench: Bench,
+
+    /// Sizes in bytes, separated by commas, instead of the usual ones.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=64 << 20))]
+    pub size: Vec<u64>,
+
+    /// What carries the stores from PE to PE.
+    #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
+    pub wire: Wire,
+
+    /// Print JSON, one object per line.
+    #[arg(long)]
+    pub json: bool,
+
+    /// How many PEs. Only barrier and allreduce take more than 2.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub pes: Option<u32>,
+
+    /// How often to repeat each measurement.
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: u32,
+}
+
+/// The options of a PE of a benchmark.
+#[derive(Debug, clap::Args)]
+pub struct PeArgs {
+    #[arg(value_parser = Bench::from_name)]
+    pub bench: Bench,
+    #[arg(long, value_delimiter = ',')]
+    pub size: Vec<u64>,
+    #[arg(long)]
+    pub json: bool,
+    #[arg(long, default_value_t = 7)]
+    pub repeats: u32,
+}

@@ -1,0 +1,73 @@
+//! Atomics on a word of the other PE beside the bare instruction.
+
+use hostwire::{Result, Symmetric};
+use hostwire_transport::sync::Ordering;
+
+use super::measure::{Loop, Unit, measure};
+use super::pe::{Context, place, time};
+
+pub fn run(bench: &Context) -> Result<()> {
+    let words = bench.job.alloc::<u64>(8)?;
+    let bare = bench.word(1, place::ATOMIC)?;
+    let only_first = |run: &dyn Fn() -> Result<()>| match bench.is_first() {
+        true => run(),
+        false => Ok(()),
+    };
+    let add: Loop<'_> = Box::new(|n| {
+        time(|| {
+            only_first(&|| {
+                for _ in 0..n {
+                    bare.fetch_add(1, Ordering::SeqCst);
+                }
+                Ok(())
+            })
+        })
+    });
+    let swap: Loop<'_> = Box::new(|n| {
+        time(|| {
+            only_first(&|| {
+                for i in 0..n {
+                    let _ = bare.compare_exchange(i, i + 1, Ordering::SeqCst, Ordering::SeqCst);
+                }
+                Ok(())
+            })
+        })
+    });
+    let kinds: [(&'static str, Loop<'_>, Loop<'_>); 2] = [
+        ("fetch-add", fetch_add(bench, &words), add),
+        ("compare-swap", compare_swap(bench, &words), swap),
+    ];
+    for (name, ours, limit) in kinds {
+        let plan = bench.plan(20, 20_000);
+        let unit = Unit::Ns { parts: 1.0 };
+        let line = measure(&bench.job, name, 8, unit, plan, ours, vec![limit])?;
+        bench.print(&line);
+    }
+    words.free()
+}
+
+fn fetch_add<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
+    Box::new(move |n| {
+        time(|| {
+            if bench.is_first() {
+                for _ in 0..n {
+                    words.fetch_add(1, 0, 1)?;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+fn compare_swap<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
+    Box::new(move |n| {
+        time(|| {
+            if bench.is_first() {
+                for i in 0..n {
+                    words.compare_swap(1, 0, i, i + 1)?;
+                }
+            }
+            Ok(())
+        })
+    })
+}

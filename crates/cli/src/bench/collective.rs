@@ -1,0 +1,74 @@
+//! Barrier and all-reduce of all PEs; with two, beside a bare flag barrier.
+
+use hostwire::Result;
+use hostwire_transport::limits;
+
+use super::measure::{Loop, Unit, measure};
+use super::pe::{Context, place, time};
+
+const UNIT: Unit = Unit::Ns { parts: 1.0 };
+
+/// More PEs than cores take their time.
+fn turns(bench: &Context, few: u64) -> u64 {
+    if bench.job.pes() == 2 { few } else { 20 }
+}
+
+pub fn barrier(bench: &Context) -> Result<()> {
+    let mut turn = 0;
+    let ours: Loop<'_> = Box::new(|n| {
+        time(|| {
+            for _ in 0..n {
+                bench.job.barrier()?;
+            }
+            Ok(())
+        })
+    });
+    let plan = bench.plan(60, turns(bench, 1000));
+    let limits = flag_barrier(bench, &mut turn)?;
+    let line = measure(&bench.job, "barrier", 0, UNIT, plan, ours, limits)?;
+    bench.print(&line);
+    Ok(())
+}
+
+pub fn all_reduce(bench: &Context) -> Result<()> {
+    let mut turn = 0;
+    for size in bench.sizes(&[8, 64 << 10]) {
+        let mut values = vec![1.0_f64; (size as usize / 8).max(1)];
+        let ours: Loop<'_> = Box::new(move |n| {
+            time(|| {
+                for _ in 0..n {
+                    bench.job.all_reduce(&mut values, f64::max)?;
+                }
+                Ok(())
+            })
+        });
+        let small = size <= 64;
+        let plan = bench.plan(20, turns(bench, if small { 500 } else { 20 }));
+        // A word each way is what a barrier is.
+        let limits = if small {
+            flag_barrier(bench, &mut turn)?
+        } else {
+            Vec::new()
+        };
+        let line = measure(&bench.job, "allreduce", size, UNIT, plan, ours, limits)?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+fn flag_barrier<'a>(bench: &'a Context, turn: &'a mut u64) -> Result<Vec<Loop<'a>>> {
+    if bench.job.pes() != 2 {
+        return Ok(Vec::new());
+    }
+    let mine = bench.word(bench.peer(), place::BARRIER)?;
+    let theirs = bench.word(bench.job.pe(), place::BARRIER)?;
+    // Goes on where earlier benchmarks left the words.
+    let begin = theirs.load(hostwire_transport::sync::Ordering::Acquire);
+    *turn = begin.max(*turn);
+    Ok(vec![Box::new(move |n| {
+        time(|| {
+            limits::flag_barrier(mine, theirs, turn, n);
+            Ok(())
+        })
+    })])
+}

@@ -1,0 +1,156 @@
+//! What each PE of a benchmark does.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use hostwire::{Error, Job, Result, Symmetric};
+use hostwire_transport::Memory;
+use hostwire_transport::limits::Side;
+use hostwire_transport::sync::AtomicU64;
+
+use super::args::{Bench, PeArgs};
+use super::measure::Plan;
+use super::report::Line;
+use super::{atomic, bandwidth, collective, latency, rate, rma};
+use crate::report;
+
+/// Runs one PE.
+pub fn main(args: &PeArgs) -> ExitCode {
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::line(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &PeArgs) -> Result<()> {
+    let job = Job::attach()?;
+    let bench = Context {
+        arena: job.alloc(ARENA_BYTES)?,
+        job,
+        sizes: args.size.clone(),
+        repeats: args.repeats,
+        json: args.json,
+    };
+    let all = [
+        (Bench::Latency, latency::run as fn(&Context) -> Result<()>),
+        (Bench::Rate, rate::run),
+        (Bench::Bandwidth, bandwidth::run),
+        (Bench::Put, rma::put),
+        (Bench::Get, rma::get),
+        (Bench::Atomic, atomic::run),
+        (Bench::Barrier, collective::barrier),
+        (Bench::Allreduce, collective::all_reduce),
+    ];
+    for (name, run) in all {
+        if args.bench == Bench::All || args.bench == name {
+            let any_size = matches!(name, Bench::Barrier | Bench::Allreduce);
+            if bench.job.pes() != 2 && !any_size {
+                return Err(Error::Length {
+                    what: "PEs for this benchmark",
+                    expected: 2,
+                    got: bench.job.pes() as usize,
+                });
+            }
+            run(&bench)?;
+        }
+    }
+    let Context { job, arena, .. } = bench;
+    drop(arena);
+    job.finalize()
+}
+
+/// Room for the largest size twice.
+const ARENA_BYTES: usize = 160 << 20;
+
+/// What all benchmarks share.
+pub struct Context {
+    pub job: Job,
+    /// Symmetric memory for the limits and for long messages.
+    pub arena: Symmetric<u8>,
+    sizes: Vec<u64>,
+    repeats: u32,
+    json: bool,
+}
+
+impl Context {
+    /// The sizes asked for, or these.
+    pub fn sizes(&self, usual: &[u64]) -> Vec<u64> {
+        if self.sizes.is_empty() {
+            usual.to_vec()
+        } else {
+            self.sizes.clone()
+        }
+    }
+
+    pub fn plan(&self, batches: u32, turns: u64) -> Plan {
+        Plan {
+            repeats: self.repeats,
+            batches,
+            turns,
+        }
+    }
+
+    pub fn is_first(&self) -> bool {
+        self.job.pe() == 0
+    }
+
+    pub fn side(&self) -> Side {
+        if self.is_first() {
+            Side::First
+        } else {
+            Side::Second
+        }
+    }
+
+    /// The PE on the other side of a benchmark of two.
+    pub fn peer(&self) -> u32 {
+        1 - self.job.pe().min(1)
+    }
+
+    /// The arena of a PE, directly.
+    pub fn memory(&self, pe: u32) -> Result<(&Memory, usize)> {
+        self.arena
+            .memory(pe)
+            .ok_or_else(|| Error::Launch("this wire does not map memory".into()))
+    }
+
+    /// A word of the arena of `pe`, on a line of its own.
+    pub fn word(&self, pe: u32, line: usize) -> Result<&AtomicU64> {
+        let (memory, base) = self.memory(pe)?;
+        Ok(memory.word(base + line * 256)?)
+    }
+
+    /// PE 0 prints.
+    pub fn print(&self, line: &Line) {
+        if self.is_first() {
+            line.print(self.json);
+        }
+    }
+}
+
+/// How long something takes.
+pub fn time(run: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let begin = Instant::now();
+    run()?;
+    Ok(begin.elapsed())
+}
+
+/// Where in the arena the limits keep their words, by line of 256 bytes.
+pub mod place {
+    pub const FROM_FIRST: usize = 0;
+    pub const FROM_SECOND: usize = 1;
+    pub const BARRIER: usize = 2;
+    pub const CREDIT: usize = 3;
+    pub const HEAD: usize = 4;
+    pub const INDEX_CREDIT: usize = 5;
+    pub const ATOMIC: usize = 6;
+    /// Bytes: rings of the limits.
+    pub const RING_1: usize = 1 << 12;
+    pub const RING_2: usize = 2 << 12;
+    pub const RING_INDEX: usize = 3 << 12;
+    /// Bytes: everything else.
+    pub const DATA: usize = 1 << 16;
+}
