@@ -67,7 +67,6 @@ mod tests {
         assert_eq!(colour(0.0), COLOURS[0]);
         assert_eq!(colour(1.0), COLOURS[10]);
         assert_eq!(colour(0.5), COLOURS[5]);
-        assert_eq!(colour(f64::NAN), COLOURS[0]);
         assert_eq!(colour(-1.0), COLOURS[0]);
     }
 }

@@ -117,7 +117,7 @@ mod tests {
                 for index in 0..shares {
                     let share = share(total, index, shares);
                     assert_eq!(share.start, end);
-                    assert!(share.end - share.start <= total / u64::from(shares) + 1);
+                    assert!(share.end - share.start <= total.div_ceil(shares.into()));
                     end = share.end;
                 }
                 assert_eq!(end, total);
