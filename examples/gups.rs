@@ -65,7 +65,7 @@ fn gups(job: &Job, args: Args) -> Result<(), Failure> {
             job.pes()
         )));
     }
-    let table = Table::new(job, words).map_err(needs_heap)?;
+    let table = Table::new(job, args.log2_words).map_err(needs_heap)?;
     let buckets = Buckets::new(job).map_err(needs_heap)?;
     let own = share(updates, job.pe(), job.pes());
 
@@ -131,35 +131,42 @@ fn needs_heap(error: hostwire::Error) -> Failure {
     }
 }
 
-/// The table: word `i` lies at PE `i / per_pe`.
+/// The table: its `2^k` words are split among the PEs as evenly as can be.
 struct Table {
     memory: Symmetric<u64>,
     pe: PeId,
-    /// Words of each PE but the last, which may have fewer.
-    per_pe: u64,
-    words: u64,
+    log2_words: u32,
+    /// The first word of each PE, and behind it the number of words.
+    first: Vec<u64>,
 }
 
 impl Table {
-    fn new(job: &Job, words: u64) -> hostwire::Result<Self> {
-        let per_pe = words.div_ceil(u64::from(job.pes()));
-        let memory = job.alloc::<u64>(per_pe as usize)?;
-        let first = per_pe * u64::from(job.pe());
-        let initial: Vec<u64> = (first..first + per_pe).collect();
-        memory.write(0, &initial)?;
-        Ok(Self {
-            memory,
+    fn new(job: &Job, log2_words: u32) -> hostwire::Result<Self> {
+        let most = (1_u64 << log2_words).div_ceil(job.pes().into());
+        let table = Self {
+            memory: job.alloc(most as usize)?,
             pe: job.pe(),
-            per_pe,
-            words,
-        })
+            log2_words,
+            first: first_words(log2_words, job.pes()),
+        };
+        let initial: Vec<u64> = table.own_words().collect();
+        table.memory.write(0, &initial)?;
+        Ok(table)
     }
 
-    /// Where word `number mod words` lies.
+    fn own_words(&self) -> std::ops::Range<u64> {
+        let pe = self.pe as usize;
+        self.first[pe]..self.first[pe + 1]
+    }
+
+    /// Where word `number mod 2^k` lies.
     #[inline]
     fn locate(&self, number: u64) -> (PeId, usize) {
-        let word = number & (self.words - 1);
-        ((word / self.per_pe) as PeId, (word % self.per_pe) as usize)
+        let word = number & ((1 << self.log2_words) - 1);
+        let pes = self.first.len() as u64 - 1;
+        // A multiplication where a division would take longer than the update.
+        let pe = (word * pes) >> self.log2_words;
+        (pe as PeId, (word - self.first[pe as usize]) as usize)
     }
 
     fn update_by_atomics(&self, numbers: impl Iterator<Item = u64>) -> hostwire::Result<()> {
@@ -183,12 +190,17 @@ impl Table {
 
     /// How many words of this PE are not what they were at first.
     fn wrong_words(&self) -> hostwire::Result<u64> {
-        let first = self.per_pe * u64::from(self.pe);
-        let mine = self.words.saturating_sub(first).min(self.per_pe);
-        let words = self.memory.to_vec()?;
-        let wrong = (first..).zip(words).take(mine as usize);
-        Ok(wrong.filter(|(initial, word)| initial != word).count() as u64)
+        let words = self.own_words().zip(self.memory.to_vec()?);
+        Ok(words.filter(|(initial, word)| initial != word).count() as u64)
     }
+}
+
+/// The first word of each PE, and the number of words: the least `w` with
+/// `w * pes / 2^k >= pe`.
+fn first_words(log2_words: u32, pes: u32) -> Vec<u64> {
+    (0..=u64::from(pes))
+        .map(|pe| (pe << log2_words).div_ceil(pes.into()))
+        .collect()
 }
 
 /// In each round, every PE puts what it has for another into that PE's inbox.
@@ -369,10 +381,10 @@ mod tests {
         for number in numbers() {
             expected[(number % words) as usize] ^= number;
         }
-        let by_atomics = Table::new(&job, words).unwrap();
+        let by_atomics = Table::new(&job, 8).unwrap();
         by_atomics.update_by_atomics(numbers()).unwrap();
         assert_eq!(by_atomics.memory.to_vec().unwrap(), expected);
-        let by_buckets = Table::new(&job, words).unwrap();
+        let by_buckets = Table::new(&job, 8).unwrap();
         let buckets = Buckets::new(&job).unwrap();
         buckets
             .update(&by_buckets, numbers(), rounds(words * 4, 1))
@@ -386,12 +398,20 @@ mod tests {
     #[test]
     fn every_word_has_one_place() {
         let job = Job::attach().unwrap();
-        let mut table = Table::new(&job, 64).unwrap();
-        table.per_pe = 22; // as for three PEs
-        let places: Vec<_> = (0..64).map(|word| table.locate(word)).collect();
-        assert_eq!(places[21], (0, 21));
-        assert_eq!(places[22], (1, 0));
-        assert_eq!(places[63], (2, 19));
-        assert_eq!(table.locate(64), places[0]);
+        let mut table = Table::new(&job, 6).unwrap();
+        for pes in [1, 2, 3, 5, 64] {
+            table.first = first_words(6, pes);
+            let mut next = (0, 0);
+            for word in 0..64 {
+                let place = table.locate(word);
+                if place != next {
+                    next = (next.0 + 1, 0);
+                }
+                assert_eq!(place, next, "word {word} of {pes} PEs");
+                assert_eq!(table.locate(word + 64), place);
+                next.1 += 1;
+            }
+            assert_eq!(next.0, pes - 1);
+        }
     }
 }

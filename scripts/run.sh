@@ -62,7 +62,7 @@ count() { # NAME FILES...
         verdict='NOT THE SAME'
         failures+=("$out/$name.counts and $out/$name.pipeline differ")
     fi
-    quote "$name" '^ *[0-9]+ [[:alnum:]]+$|different, in|^check'
+    quote "$name" '^ *[0-9]+ [[:alnum:]]+$|different;|^check'
     say "  tr | sort | uniq -c | sort -rn in $(seconds_since "$start") s: $verdict"
 }
 

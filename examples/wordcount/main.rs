@@ -100,10 +100,10 @@ fn wordcount(job: &Job, args: Args) -> Result<(), Failure> {
         }
         let seconds = begin.elapsed().as_secs_f64();
         eprintln!(
-            "{} words, {different} different, in {} files of {:.1} MB; {} PEs, {seconds:.3} s, {:.0} MB/s",
+            "{} words, {different} different; {:.1} MB in {} file(s), {} PEs, {seconds:.3} s, {:.0} MB/s",
             counted.words,
-            inputs.len(),
             bytes as f64 * 1e-6,
+            inputs.len(),
             job.pes(),
             bytes as f64 * 1e-6 / seconds,
         );

@@ -107,7 +107,11 @@ fn nothing_to_count_is_no_error() {
     for pes in 1..=3 {
         let ended = run(pes, WORDCOUNT, &[&file]).well();
         assert_eq!(ended.stdout, "");
-        assert!(ended.stderr.contains("0 words, 0 different, in 1 files"));
+        assert!(
+            ended
+                .stderr
+                .contains("0 words, 0 different; 0.0 MB in 1 file(s)")
+        );
     }
 }
 
