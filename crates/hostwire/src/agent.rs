@@ -88,10 +88,11 @@ impl Operation {
     }
 }
 
-/// Who runs the agent of a PE.
+/// Who does a PE's work in the background: serves what peers ask for, where the wire
+/// needs that, and looks whether they live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentMode {
-    /// A thread, where the wire needs an agent at all.
+    /// Threads.
     Thread,
     /// Only the waits of the PE: for simulated time.
     Polled,
@@ -164,6 +165,7 @@ impl Agent {
                 Ok(false) | Err(_) => match backoff.step() {
                     // The program may want this core more than a spinning agent.
                     WaitStep::Spin | WaitStep::Pause | WaitStep::Yield => wire.yield_now(),
+                    WaitStep::Nap(time) => wire.nap(time),
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
                         if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire)

@@ -2,21 +2,18 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::layout::Layout;
+use crate::layout::{Layout, Mail};
+use crate::lost::Lost;
 use crate::message::Messages;
 use crate::status::Status;
 use crate::symmetric::Heap;
-
-/// How often an operation that never waits looks whether its peer still lives.
-const OPERATIONS_PER_LOOK: u32 = 4096;
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// See the [module text](self).
 pub(crate) struct Inner {
@@ -33,17 +30,10 @@ pub(crate) struct Inner {
     pub(crate) team_slots: Cell<u64>,
     /// Symmetric objects whose handles were dropped here, by offset in the segment.
     pub(crate) dropped: RefCell<Vec<usize>>,
-    peers: Box<[Peer]>,
+    /// The segments that stores reach directly.
+    windows: Box<[Option<Window>]>,
     limits: WaitLimits,
-    operations: Cell<u32>,
-    looked: Cell<Instant>,
-}
-
-/// How a PE is reached.
-struct Peer {
-    /// Its segment, where stores reach it directly.
-    window: Option<Window>,
-    lost: Cell<bool>,
+    pub(crate) lost: Arc<Lost>,
 }
 
 /// Whose death ends a wait.
@@ -53,6 +43,9 @@ pub(crate) enum Watch<'a> {
     One(PeId),
     /// Any of these.
     Some(&'a [PeId]),
+    /// Any of these, but for those that have left the job in good order: they have done
+    /// all that is waited for.
+    Team(&'a [PeId]),
     /// Anybody's that was not known before: any PE may write the word waited for.
     Anybody,
 }
@@ -65,12 +58,7 @@ impl Inner {
         agent: Arc<Agent>,
     ) -> Result<Self> {
         let (pe, pes) = (wire.pe(), wire.pes());
-        let peers = (0..pes)
-            .map(|pe| Peer {
-                window: wire.window(pe).cloned(),
-                lost: Cell::new(false),
-            })
-            .collect();
+        let windows = (0..pes).map(|pe| wire.window(pe).cloned()).collect();
         Ok(Self {
             pe,
             pes,
@@ -81,10 +69,9 @@ impl Inner {
             agent,
             team_slots: Cell::new(1),
             dropped: RefCell::new(Vec::new()),
-            peers,
+            windows,
             limits: wire.wait_limits(),
-            operations: Cell::new(0),
-            looked: Cell::new(Instant::now()),
+            lost: Arc::new(Lost::new(&wire)),
             layout,
             wire,
         })
@@ -99,8 +86,8 @@ impl Inner {
     /// The mapped segment of `pe`, if the wire maps it and `pe` is not known to be lost.
     #[inline(always)]
     pub(crate) fn window(&self, pe: PeId) -> Option<&Window> {
-        match self.peers.get(pe as usize) {
-            Some(peer) if !peer.lost.get() => peer.window.as_ref(),
+        match self.windows.get(pe as usize) {
+            Some(window) if !self.lost.contains(pe) => window.as_ref(),
             _ => None,
         }
     }
@@ -108,7 +95,6 @@ impl Inner {
     /// As [`window`](Self::window), if CPU atomics work there.
     #[inline(always)]
     pub(crate) fn atomic_window(&self, pe: PeId) -> Option<&Window> {
-        self.count_operation();
         self.window(pe)
             .filter(|_| self.capabilities.cpu_atomics || pe == self.pe)
     }
@@ -144,7 +130,6 @@ impl Inner {
     /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
     #[inline]
     pub(crate) fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
-        self.count_operation();
         match self.window(pe) {
             Some(window) if self.capabilities.loads || pe == self.pe => {
                 Ok(window.get(offset_bytes, dst)?)
@@ -158,11 +143,25 @@ impl Inner {
 
     /// An error if there is no such PE or it is known to be lost.
     pub(crate) fn check(&self, pe: PeId) -> Result<()> {
-        match self.peers.get(pe as usize) {
-            Some(peer) if peer.lost.get() => Err(Error::PeerLost { pe }),
-            Some(_) => Ok(()),
-            None => Err(TransportError::NoSuchPe { pe, pes: self.pes }.into()),
+        if pe >= self.pes {
+            Err(TransportError::NoSuchPe { pe, pes: self.pes }.into())
+        } else if self.lost.contains(pe) {
+            Err(Error::PeerLost { pe })
+        } else {
+            Ok(())
         }
+    }
+
+    /// Whether `pe` exists and is not known to be lost.
+    #[inline(always)]
+    pub(crate) fn is_there(&self, pe: PeId) -> bool {
+        pe < self.pes && !self.lost.contains(pe)
+    }
+
+    /// How often a wait polls before it does anything else.
+    #[inline(always)]
+    pub(crate) fn spins(&self) -> u32 {
+        self.limits.spins
     }
 
     /// Polls until there is a result. The one place where a PE waits.
@@ -188,8 +187,12 @@ impl Inner {
                     self.progress()?;
                     self.wire.yield_now();
                 }
+                WaitStep::Nap(time) => {
+                    self.progress()?;
+                    self.wire.nap(time);
+                }
                 WaitStep::Sleep(limit) => {
-                    if let Some(result) = self.sleep_once(watch, limit, &mut poll)? {
+                    if let Some(result) = self.sleep_once(watch, limit, &mut backoff, &mut poll)? {
                         return Ok(result);
                     }
                 }
@@ -203,6 +206,7 @@ impl Inner {
         &self,
         watch: Watch<'_>,
         limit: Duration,
+        backoff: &mut Backoff,
         poll: &mut dyn FnMut() -> Result<Option<R>>,
     ) -> Result<Option<R>> {
         let limit = self.wire.arm(limit);
@@ -210,7 +214,13 @@ impl Inner {
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
-        self.wire.sleep(limit);
+        let rung = self.wire.sleep(limit);
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        if rung {
+            backoff.rung_in_vain();
+        }
         let Some(pe) = self.find_lost(watch)? else {
             return Ok(None);
         };
@@ -244,13 +254,35 @@ impl Inner {
                 }
                 Ok(None)
             }
+            Watch::Team(pes) => {
+                for pe in pes {
+                    if self.is_lost(*pe)? && !self.has_left(*pe)? {
+                        return Ok(Some(*pe));
+                    }
+                }
+                Ok(None)
+            }
             Watch::Anybody => self.find_newly_lost(),
+        }
+    }
+
+    fn has_left(&self, pe: PeId) -> Result<bool> {
+        let left = self.layout.mail(pe, Mail::Left);
+        Ok(self.segment().load_word(left)? == 1)
+    }
+
+    /// Tells everybody that this PE's end will be no loss.
+    pub(crate) fn say_left(&self) {
+        let left = self.layout.mail(self.pe, Mail::Left);
+        for pe in 0..self.pes {
+            // Who is gone need not know.
+            let _ = self.put_word(pe, left, 1);
         }
     }
 
     fn find_newly_lost(&self) -> Result<Option<PeId>> {
         for pe in 0..self.pes {
-            if !self.peers[pe as usize].lost.get() && self.is_lost(pe)? {
+            if self.is_lost(pe)? && !self.has_left(pe)? && self.lost.report(pe) {
                 return Ok(Some(pe));
             }
         }
@@ -258,37 +290,7 @@ impl Inner {
     }
 
     fn is_lost(&self, pe: PeId) -> Result<bool> {
-        let Some(peer) = self.peers.get(pe as usize) else {
-            return Err(TransportError::NoSuchPe { pe, pes: self.pes }.into());
-        };
-        if !peer.lost.get() && !self.wire.is_alive(pe)? {
-            peer.lost.set(true);
-        }
-        Ok(peer.lost.get())
-    }
-
-    /// Called by operations that never wait, so that a program that only uses those
-    /// learns of a lost peer too.
-    #[inline(always)]
-    fn count_operation(&self) {
-        let count = self.operations.get().wrapping_add(1);
-        self.operations.set(count);
-        if count.is_multiple_of(OPERATIONS_PER_LOOK) {
-            self.look();
-        }
-    }
-
-    /// Marks lost peers, at most every [`LOOK_INTERVAL`].
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn look(&self) {
-        if self.looked.get().elapsed() >= LOOK_INTERVAL {
-            self.looked.set(Instant::now());
-            for pe in 0..self.pes {
-                // An error here shows itself in the operation that needs the peer.
-                let _ = self.is_lost(pe);
-            }
-        }
+        self.lost.look(&*self.wire, pe)
     }
 
     /// Orders earlier stores before later ones, per target.
@@ -300,7 +302,6 @@ impl Inner {
     /// Returns when all earlier stores are visible.
     #[inline]
     pub(crate) fn quiet(&self) -> Result<()> {
-        self.count_operation();
         Ok(self.wire.quiet()?)
     }
 }

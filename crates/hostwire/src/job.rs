@@ -14,6 +14,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 use crate::layout::{Layout, Sizes};
+use crate::lost::Watcher;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
 use crate::pmi;
 use crate::status::Status;
@@ -38,6 +39,7 @@ pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
     agent_thread: Option<JoinHandle<()>>,
+    watcher: Option<Watcher>,
     launcher: Option<pmi::Client>,
     left: bool,
 }
@@ -75,8 +77,16 @@ impl Job {
         let agent_thread = agent.start(&wire, mode)?;
         let inner = Rc::new(Inner::new(wire, layout, status, agent)?);
         inner.status.set(Activity::Computing, None);
+        let watcher = match mode {
+            AgentMode::Thread if inner.pes > 1 => Some(Watcher::start(
+                Arc::clone(&inner.wire),
+                Arc::clone(&inner.lost),
+            )?),
+            _ => None,
+        };
         Ok(Self {
             world: Rc::new(Team::world(Rc::clone(&inner))),
+            watcher,
             inner,
             agent_thread,
             launcher,
@@ -173,10 +183,7 @@ impl Job {
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
     pub fn send<T: Element>(&self, to: PeId, tag: u32, values: &[T]) -> Result<()> {
-        self.run_send(
-            Sending::new(to, Kind::User, tag, Source::Bytes(values.as_bytes())),
-            to,
-        )
+        self.inner.send(Kind::User, to, tag, values.as_bytes())
     }
 
     /// As [`send`](Self::send), from own elements `index .. index + count`: a long
@@ -190,17 +197,8 @@ impl Job {
         count: usize,
     ) -> Result<()> {
         let source = Source::Segment(source.locate(index, count)?, count * size_of::<T>());
-        self.run_send(Sending::new(to, Kind::User, tag, source), to)
-    }
-
-    #[inline]
-    fn run_send(&self, mut send: Sending<'_>, to: PeId) -> Result<()> {
-        self.inner.check(to)?;
-        let _busy = self.inner.status.during(Activity::Sending, Some(to));
-        self.inner.wait(Watch::One(to), || {
-            let sent = send.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
-            Ok(sent.then_some(()))
-        })
+        self.inner
+            .run_send(Sending::new(to, Kind::User, tag, source), to)
     }
 
     /// Receives the next message of `from` with this `tag` into the front of `values`,
@@ -212,8 +210,12 @@ impl Job {
     /// [`Error::PeerMisbehaved`].
     #[inline]
     pub fn recv<T: Element>(&self, from: PeId, tag: u32, values: &mut [T]) -> Result<usize> {
-        let receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
-        self.run_receive::<T>(receive, from)
+        let element_bytes = size_of::<T>().max(1);
+        let out = values.as_mut_bytes();
+        let len = self
+            .inner
+            .receive(Kind::User, from, tag, element_bytes, out)?;
+        Ok(len / element_bytes)
     }
 
     /// As [`recv`](Self::recv), for a message of any length.
@@ -292,12 +294,8 @@ impl Job {
         Receiving::new(from, Kind::User, tag, size_of::<T>().max(1), into)
     }
 
-    #[inline]
-    fn run_receive<T>(&self, mut receive: Receiving<'_>, from: PeId) -> Result<usize> {
-        let _busy = self.inner.status.during(Activity::Receiving, Some(from));
-        let len = self.inner.wait(Watch::One(from), || {
-            receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())
-        })?;
+    fn run_receive<T>(&self, receiving: Receiving<'_>, from: PeId) -> Result<usize> {
+        let len = self.inner.run_receive(receiving, from)?;
         Ok(len / size_of::<T>().max(1))
     }
 
@@ -320,6 +318,7 @@ impl Job {
         // The agents serve until everybody is through.
         self.stop_agent();
         met?;
+        self.inner.say_left();
         if let Some(launcher) = self.launcher.take() {
             launcher
                 .finalize()
@@ -330,6 +329,7 @@ impl Job {
     }
 
     fn stop_agent(&mut self) {
+        self.watcher = None;
         self.inner.agent.stop(&*self.inner.wire);
         if let Some(thread) = self.agent_thread.take() {
             // It cannot have panicked with anything of ours to mend.

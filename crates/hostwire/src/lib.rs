@@ -41,6 +41,7 @@ mod error;
 mod inner;
 mod job;
 mod layout;
+mod lost;
 mod message;
 pub mod pmi;
 pub mod settings;

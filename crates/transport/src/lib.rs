@@ -9,7 +9,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`transport`] | the waist: the [`Transport`] trait and what a wire may promise |
-//! | [`memory`], [`window`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
+//! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
@@ -36,6 +36,8 @@ pub mod limits;
 pub mod memory;
 #[cfg(not(loom))]
 pub mod os;
+#[cfg(not(loom))]
+pub mod reach;
 pub mod ring;
 #[cfg(not(loom))]
 pub mod shm;
@@ -51,6 +53,8 @@ pub mod window;
 pub use error::{PeId, TransportError};
 #[cfg(not(loom))]
 pub use memory::Memory;
+#[cfg(not(loom))]
+pub use reach::{Extent, Reach};
 #[cfg(not(loom))]
 pub use transport::{Capabilities, Transport};
 #[cfg(not(loom))]

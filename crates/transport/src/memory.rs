@@ -66,6 +66,20 @@ impl Memory {
         unsafe { Self::new(base, len_bytes, backing) }
     }
 
+    /// A handle to `len` bytes at `offset_bytes`, a multiple of 64, alone.
+    pub fn part(&self, offset_bytes: usize, len: usize) -> Result<Self, TransportError> {
+        let at = self.range(offset_bytes, len)?;
+        if !is_aligned(at, 64) {
+            return Err(misaligned(offset_bytes, 64));
+        }
+        Ok(Self {
+            // SAFETY: `range` gives addresses inside a non-null allocation.
+            base: unsafe { NonNull::new_unchecked(at) },
+            len_bytes: len,
+            _backing: Arc::clone(&self._backing),
+        })
+    }
+
     /// Bytes there are.
     #[inline(always)]
     pub fn len_bytes(&self) -> usize {

@@ -1,8 +1,10 @@
 //! The waist: what every wire can do, and what some can do better.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use crate::error::{PeId, TransportError};
+use crate::reach::Reach;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -59,6 +61,11 @@ pub trait Transport: Send + Sync {
     /// The segment of `pe`, where the wire maps it.
     fn window(&self, pe: PeId) -> Option<&Window>;
 
+    /// All segments side by side, where all are mapped, coherent and good for atomics.
+    fn reach(&self) -> Option<&Arc<Reach>> {
+        None
+    }
+
     /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local
     /// completion: `src` may be reused.
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError>;
@@ -98,10 +105,14 @@ pub trait Transport: Send + Sync {
         self.segment().doorbell().arm(wanted)
     }
 
-    /// Sleeps until a peer stores, or for `limit`.
-    #[cfg(not(loom))]
-    fn sleep(&self, limit: Duration) {
-        self.segment().doorbell().sleep(limit);
+    /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.
+    fn sleep(&self, limit: Duration) -> bool {
+        self.segment().doorbell().sleep(limit)
+    }
+
+    /// Sleeps for this long.
+    fn nap(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 
     /// Gives the core to somebody else.

@@ -83,9 +83,18 @@ pub enum WaitStep {
     Pause,
     /// Give the core away first.
     Yield,
+    /// Sleep this long whatever happens.
+    Nap(Duration),
     /// Arm the doorbell, poll once more, and sleep at most this long.
     Sleep(Duration),
 }
+
+/// Rings for nothing before a wait takes naps instead.
+const RINGS_IN_VAIN_MAX: u32 = 2;
+/// Naps before it asks to be rung again.
+const NAPS_PER_SLEEP: u32 = 16;
+/// Short against what a busy stream of puts takes, long against a system call.
+const NAP: Duration = Duration::from_micros(50);
 
 /// Where one wait stands.
 #[derive(Debug, Clone)]
@@ -93,6 +102,7 @@ pub struct Backoff {
     limits: WaitLimits,
     polls: u32,
     sleep: Duration,
+    rung_in_vain: u32,
 }
 
 impl Backoff {
@@ -103,7 +113,17 @@ impl Backoff {
             limits,
             polls: 0,
             sleep: limits.sleep_min,
+            rung_in_vain: 0,
         }
+    }
+
+    /// A sleep was ended by a store that was not the one waited for. A peer that stores
+    /// all the time pays for every ring, so after some the sleeper stops asking for them
+    /// and looks by itself instead: see [`WaitStep::Nap`].
+    #[inline]
+    pub fn rung_in_vain(&mut self) {
+        self.rung_in_vain = self.rung_in_vain.saturating_add(1);
+        self.sleep = self.limits.sleep_min;
     }
 
     /// The next step.
@@ -124,6 +144,8 @@ impl Backoff {
             WaitStep::Pause
         } else if polls - spins - pauses < yields {
             WaitStep::Yield
+        } else if self.rung_in_vain > RINGS_IN_VAIN_MAX && !polls.is_multiple_of(NAPS_PER_SLEEP) {
+            WaitStep::Nap(NAP)
         } else {
             let sleep = self.sleep;
             self.sleep = (sleep * 2).min(sleep_max);
@@ -166,8 +188,10 @@ impl<'a> Doorbell<'a> {
     }
 
     /// Sleeps until a peer rings, or for `limit`.
+    ///
+    /// Returns whether a peer rang.
     #[cfg(not(loom))]
-    pub fn sleep(self, limit: Duration) {
+    pub fn sleep(self, limit: Duration) -> bool {
         use rustix::thread::futex;
         let timeout = futex::Timespec {
             tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
@@ -176,6 +200,7 @@ impl<'a> Doorbell<'a> {
         // Whatever it returns (rung, interrupted, timed out, value changed), the
         // caller polls again. Not a private futex: the waker is another process.
         let _ = futex::wait(self.0, futex::Flags::empty(), ASLEEP, Some(&timeout));
+        self.0.load(Ordering::Relaxed) == AWAKE
     }
 
     /// Wakes the PE if it sleeps. Everything stored before is visible to it then.
@@ -228,6 +253,18 @@ mod tests {
                 WaitStep::Sleep(ms(3)),
             ]
         );
+    }
+
+    #[test]
+    fn rings_in_vain_turn_sleeps_into_naps_for_a_while() {
+        let mut backoff = Backoff::new(WaitLimits::SLEEP_ONLY);
+        for _ in 0..=RINGS_IN_VAIN_MAX {
+            assert!(matches!(backoff.step(), WaitStep::Sleep(_)));
+            backoff.rung_in_vain();
+        }
+        let steps: Vec<_> = (0..NAPS_PER_SLEEP).map(|_| backoff.step()).collect();
+        let sleeps = steps.iter().filter(|s| matches!(s, WaitStep::Sleep(_)));
+        assert_eq!(sleeps.count(), 1, "{steps:?}");
     }
 
     #[test]

@@ -67,7 +67,9 @@ fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) 
         time(|| {
             if bench.is_first() {
                 for i in 0..n as usize {
-                    words.put(1, i % 64 * N, black_box(&values))?;
+                    // The compiler may know the length, but not the values.
+                    let values: &[u64; N] = black_box(&values);
+                    words.put(1, i % 64 * N, values)?;
                 }
                 bench.job.quiet()?;
             }

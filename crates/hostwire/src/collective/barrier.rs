@@ -29,7 +29,7 @@ pub(crate) fn barrier(team: &Team) -> Result<()> {
         let flag = inner.layout.flag(team.slot, round);
         inner.put_word(to, flag, epoch)?;
         let segment = inner.segment();
-        inner.wait(Watch::Some(&team.members), || {
+        inner.wait(Watch::Team(&team.members), || {
             let got = segment.load_word(flag)?;
             // A peer can be one barrier ahead, never more.
             if got == epoch || got == epoch + 1 {

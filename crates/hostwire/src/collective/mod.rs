@@ -101,24 +101,16 @@ fn exchange<T: Element>(
 
 /// Sends to a rank.
 fn send<T: Element>(team: &Team, tag: u32, to: Rank, out: &[T]) -> Result<()> {
-    let inner = &team.inner;
     let to = team.member(to)?;
-    let mut send = Sending::new(to, Kind::Team, tag, Source::Bytes(out.as_bytes()));
-    inner.wait(Watch::One(to), || {
-        let sent = send.poll(inner, &mut inner.messages.borrow_mut())?;
-        Ok(sent.then_some(()))
-    })
+    team.inner.send(Kind::Team, to, tag, out.as_bytes())
 }
 
 /// Receives from a rank.
 fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Result<()> {
-    let inner = &team.inner;
     let from = team.member(from)?;
     let expected = size_of_val(into);
-    let mut receive = Receiving::new(from, Kind::Team, tag, 1, Target::Bytes(into.as_mut_bytes()));
-    let got = inner.wait(Watch::One(from), || {
-        receive.poll(inner, &mut inner.messages.borrow_mut())
-    });
+    let into = into.as_mut_bytes();
+    let got = team.inner.receive(Kind::Team, from, tag, 1, into);
     same_length(team, from, expected, got)
 }
 

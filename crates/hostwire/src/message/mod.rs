@@ -7,6 +7,7 @@
 //! A message matches by sender, kind and tag. What arrives while another tag is wanted
 //! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
 
+mod blocking;
 mod long;
 mod receive;
 mod send;
@@ -15,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{
-    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, WordOutlet,
+    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, Taken, WordOutlet,
 };
 use hostwire_transport::{PeId, Transport, TransportError};
 
@@ -67,6 +68,8 @@ pub(crate) struct Messages {
 /// The two rings of a pair.
 pub(crate) struct Peer {
     pe: PeId,
+    /// This is the PE itself: its messages never enter a ring.
+    own: bool,
     sender: RingSender<Outlet, CreditInlet>,
     receiver: RingReceiver<Inlet, WordOutlet>,
     aside: VecDeque<Aside>,
@@ -94,6 +97,7 @@ impl Messages {
             let segment = wire.segment();
             Ok(Peer {
                 pe,
+                own: pe == own,
                 sender: RingSender::new(
                     Outlet::new(wire, pe, layout.ring(own), slots)?,
                     CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
@@ -126,11 +130,60 @@ impl Messages {
             .ok_or_else(|| TransportError::NoSuchPe { pe, pes }.into())
     }
 
+    /// The short way out: `bytes` as one message, if the ring takes it now.
+    #[inline(always)]
+    pub(crate) fn send_now(
+        &mut self,
+        to: PeId,
+        kind: Kind,
+        tag: u32,
+        bytes: &[u8],
+    ) -> Result<bool> {
+        match self.peers.get_mut(to as usize) {
+            Some(peer) if !peer.own && bytes.len() <= peer.sender.message_bytes_max() => {
+                Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The short way in: polls the ring of `from` up to `polls` times for a message that
+    /// matches and fits `out`. What it does not take at once is left for
+    /// [`Receiving`], which begins where this ends.
+    #[inline(always)]
+    pub(crate) fn receive_now(
+        &mut self,
+        from: PeId,
+        kind: Kind,
+        tag: u32,
+        element_bytes: usize,
+        out: &mut [u8],
+        polls: u32,
+    ) -> Result<Taken> {
+        let Some(peer) = self.peers.get_mut(from as usize) else {
+            return Ok(Taken::Nothing);
+        };
+        if !peer.aside.is_empty() || peer.moving.is_some() {
+            return Ok(Taken::Nothing);
+        }
+        peer.receiver.return_credit()?;
+        let mut polls = polls;
+        while !peer.receiver.has_arrived() && polls > 0 {
+            polls -= 1;
+        }
+        let taken = peer
+            .receiver
+            .take_now(kind.whole(), tag, element_bytes, out)?;
+        peer.taking = matches!(taken, Taken::Part(_));
+        Ok(taken)
+    }
+
     /// Makes room in the rings.
     #[cold]
     pub(crate) fn drain(&mut self) -> Result<()> {
         for peer in self.peers.iter_mut().filter(|peer| !peer.taking) {
             while peer.aside_bytes < DRAINED_BYTES_MAX && peer.set_aside()? {}
+            peer.receiver.return_credit()?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Receiving, as a state machine that is polled.
 
+use hostwire_transport::ring::Head;
 use hostwire_transport::{PeId, TransportError};
 
 use super::long::{Announcement, Delivery, load_count, pieces, store_count};
@@ -63,6 +64,12 @@ impl<'a> Receiving<'a> {
             bounce: Vec::new(),
             state: State::Matching,
         }
+    }
+
+    /// Goes on with a message whose first lines are in `target` already.
+    pub(crate) fn go_on(mut self, head: Head) -> Self {
+        self.state = State::Taking(Found::Ring(head), head.len_bytes);
+        self
     }
 
     /// Whether a message has been matched: from then on it must be polled to its end.

@@ -38,6 +38,17 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
+        if let Some(extent) = &self.extent
+            && extent.put(pe, Self::byte_offset(index), values.as_bytes())
+        {
+            return Ok(());
+        }
+        self.put_slowly(pe, index, values)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_slowly(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
         let offset = self.locate(index, values.len())?;
         self.inner.put(pe, offset, values.as_bytes())
     }
@@ -54,8 +65,19 @@ impl<T: Element> Symmetric<T> {
     ///
     /// Complete on return. On a wire that only carries stores, the agent of `pe` is
     /// asked, which works while its program computes.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
+        if let Some(extent) = &self.extent
+            && extent.get(pe, Self::byte_offset(index), values.as_mut_bytes())
+        {
+            return Ok(());
+        }
+        self.get_slowly(pe, index, values)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_slowly(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
         let offset = self.locate(index, values.len())?;
         self.inner.get(pe, offset, values.as_mut_bytes())
     }

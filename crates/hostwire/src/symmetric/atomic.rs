@@ -19,6 +19,40 @@ impl<T: AtomicElement> Symmetric<T> {
         operand: u64,
         compare: u64,
     ) -> Result<T> {
+        let Some(extent) = &self.extent else {
+            return self.atomic_slowly(pe, index, operation, operand, compare);
+        };
+        let at = Self::byte_offset(index);
+        let old = if T::BYTES == 8 {
+            let word = extent.word(pe, at);
+            word.map(|word| operation.apply_64(word, operand, compare))
+        } else {
+            let word = extent.half(pe, at);
+            word.map(|word| {
+                operation
+                    .apply_32(word, operand as u32, compare as u32)
+                    .into()
+            })
+        };
+        let Some(old) = old else {
+            return self.atomic_slowly(pe, index, operation, operand, compare);
+        };
+        if operation != Operation::Fetch {
+            extent.notify(pe);
+        }
+        Ok(T::from_bits(old))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn atomic_slowly(
+        &self,
+        pe: PeId,
+        index: usize,
+        operation: Operation,
+        operand: u64,
+        compare: u64,
+    ) -> Result<T> {
         let request = Request {
             operation,
             offset_bytes: self.locate(index, 1)?,
@@ -26,24 +60,16 @@ impl<T: AtomicElement> Symmetric<T> {
             operand,
             compare,
         };
+        self.inner.check(pe)?;
         let old = match self.inner.atomic_window(pe) {
             Some(window) => {
                 let old = apply(window, &request)?;
-                if operation != Operation::Fetch {
-                    window.notify();
-                }
+                window.notify();
                 old
             }
-            None => self.ask(pe, request)?,
+            None => self.inner.agent.ask(&self.inner, pe, request)?,
         };
         Ok(T::from_bits(old))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ask(&self, pe: PeId, request: Request) -> Result<u64> {
-        self.inner.check(pe)?;
-        self.inner.agent.ask(&self.inner, pe, request)
     }
 
     /// Reads element `index` of `pe`.

@@ -8,7 +8,7 @@ mod until;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use hostwire_transport::TransportError;
+use hostwire_transport::{Extent, TransportError};
 
 pub(crate) use heap::Heap;
 pub use until::Compare;
@@ -34,6 +34,8 @@ pub struct Symmetric<T: Element> {
     world: Rc<Team>,
     /// Whether dropping the handle has to give the memory back.
     owned: bool,
+    /// All copies, where they are within direct reach.
+    pub(crate) extent: Option<Extent>,
     /// Where it begins, in everybody's segment.
     pub(crate) offset_bytes: usize,
     pub(crate) len: usize,
@@ -61,8 +63,13 @@ impl<T: Element> Symmetric<T> {
             inner.segment().put(offset_bytes + done, &zeros[..now])?;
             done += now;
         }
+        let extent = match inner.wire.reach() {
+            Some(reach) => Some(reach.extent(offset_bytes, len_bytes)?),
+            None => None,
+        };
         world.barrier()?;
         Ok(Self {
+            extent,
             inner: Rc::clone(inner),
             world: Rc::clone(world),
             owned: true,
@@ -80,6 +87,12 @@ impl<T: Element> Symmetric<T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Where element `index` begins in the object; past all ends if that overflows.
+    #[inline(always)]
+    pub(crate) fn byte_offset(index: usize) -> usize {
+        index.saturating_mul(size_of::<T>())
     }
 
     /// Where `count` elements from `index` on lie in a segment.

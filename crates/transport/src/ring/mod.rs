@@ -7,7 +7,9 @@
 //! stamp is the one it expects, and a message of up to one line is one posted packet
 //! with no fence. Nothing has to be overwritten to free a slot; the receiver returns
 //! *credits*, cumulative counts of lines, by storing them into the sender's memory,
-//! in batches of a quarter of the ring.
+//! in batches of a quarter of the ring. It does so when it comes back for more, not between a
+//! message and the answer to it: a store to a line that the sender has just read takes a
+//! crossing of the machine, and stores leave a core in order.
 //!
 //! A message longer than 56 bytes takes several lines, each with a header of its own
 //! and the number of bytes still to come. It is admitted whole or not at all, so a
@@ -30,7 +32,7 @@ mod tests;
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 #[cfg(not(loom))]
 pub use place::{CreditInlet, Inlet, Outlet, WordOutlet};
-pub use receiver::{Head, RingReceiver};
+pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::RingSender;
 
 use crate::error::TransportError;
@@ -74,16 +76,53 @@ impl Slots {
         line >> self.0.trailing_zeros()
     }
 
-    /// Lines freed before the receiver says so.
+    /// Lines freed before the receiver says so. At most this many are held back.
     #[inline(always)]
     fn credit_batch(self) -> u64 {
         (self.0 / 4).max(1)
     }
 
     /// The longest message that goes through the ring.
+    #[inline]
     pub fn message_bytes_max(self) -> usize {
         let lines = self.0 as usize / 2;
         (lines * PAYLOAD_BYTES).min(header::LEN_MAX)
+    }
+}
+
+/// The number of a line since the beginning, with what follows from it at hand.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    line: u64,
+    slots: Slots,
+    /// What the line carries.
+    stamp: Stamp,
+    /// What its slot holds until then.
+    before: Stamp,
+}
+
+impl Position {
+    fn new(slots: Slots) -> Self {
+        Self {
+            line: 0,
+            slots,
+            stamp: Stamp::of_lap(0),
+            before: Stamp::before_lap(0),
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> usize {
+        self.slots.slot(self.line)
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.line += 1;
+        if self.slot() == 0 {
+            self.before = self.stamp;
+            self.stamp = Stamp::of_lap(self.slots.lap(self.line));
+        }
     }
 }
 

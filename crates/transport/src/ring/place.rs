@@ -51,6 +51,8 @@ impl MappedSlots {
 fn store_mapped(line: &[AtomicU64; 8], header: u64, payload: &[u8]) {
     if let Ok(full) = <&[u8; PAYLOAD_BYTES]>::try_from(payload) {
         store_full_payload(line, full);
+    } else if let Ok(word) = <[u8; 8]>::try_from(payload) {
+        line[1].store(u64::from_ne_bytes(word), Ordering::Relaxed);
     } else {
         let mut words = payload.chunks_exact(8);
         let mut at = 1;
@@ -227,6 +229,16 @@ impl LineLoad for Inlet {
     #[inline(always)]
     fn payload(&self, slot: usize, dst: &mut [u8]) {
         let line = self.slots.line(slot);
+        if let Ok(full) = <&mut [u8; PAYLOAD_BYTES]>::try_from(&mut *dst) {
+            for (bytes, word) in full.as_chunks_mut::<8>().0.iter_mut().zip(&line[1..]) {
+                *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+            }
+            return;
+        }
+        if let Ok(bytes) = <&mut [u8; 8]>::try_from(&mut *dst) {
+            *bytes = line[1].load(Ordering::Relaxed).to_ne_bytes();
+            return;
+        }
         let mut words = dst.chunks_exact_mut(8);
         let mut at = 1;
         for word in words.by_ref() {

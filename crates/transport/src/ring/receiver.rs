@@ -1,6 +1,6 @@
 //! The receiving end of a ring.
 
-use super::{CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, Slots, Stamp};
+use super::{CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, Position, Slots};
 use crate::error::{PeId, TransportError};
 
 /// The first line of a message that has arrived.
@@ -14,6 +14,18 @@ pub struct Head {
     pub len_bytes: usize,
 }
 
+/// How far [`RingReceiver::take_now`] got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The whole message, of this many bytes.
+    All(usize),
+    /// Some of its lines; the rest must follow into the same buffer, by
+    /// [`RingReceiver::take`].
+    Part(Head),
+    /// Nothing.
+    Nothing,
+}
+
 /// The receiving end of a ring. See the [module text](super).
 ///
 /// [`peek`](Self::peek) says what comes next, [`take`](Self::take) takes it.
@@ -22,9 +34,8 @@ pub struct RingReceiver<L, C> {
     load: L,
     credit: C,
     peer: PeId,
-    slots: Slots,
-    /// Lines taken since the beginning; the number of the next one.
-    received: u64,
+    /// The next line.
+    next: Position,
     /// What the sender has been told of that.
     returned: u64,
     /// Bytes already taken of the message at hand.
@@ -40,12 +51,104 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             load,
             credit,
             peer,
-            slots,
-            received: 0,
+            next: Position::new(slots),
             returned: 0,
             taken_bytes: 0,
             head: None,
         }
+    }
+
+    /// Whether the next line has arrived. Tells nothing of what is in it; made for
+    /// spinning on.
+    #[inline(always)]
+    pub fn has_arrived(&self) -> bool {
+        Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
+    }
+
+    /// The short way: takes the next message if it is there, of this kind and tag, a
+    /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
+    /// that the long way has to look.
+    ///
+    /// # Errors
+    /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
+    #[inline(always)]
+    pub fn take_now(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<Taken, TransportError> {
+        let header = Header(self.load.header(self.next.slot()));
+        let len = header.len_bytes();
+        let wanted = Header::new(self.next.stamp, kind, len, tag);
+        let fits = len <= out.len() && len.is_multiple_of(element_bytes);
+        if header != wanted || !fits || self.head.is_some() {
+            return Ok(Taken::Nothing);
+        }
+        if len > PAYLOAD_BYTES {
+            return self.take_lines(
+                Head {
+                    kind,
+                    tag,
+                    len_bytes: len,
+                },
+                out,
+            );
+        }
+        self.load.payload(self.next.slot(), &mut out[..len]);
+        self.next.advance();
+        Ok(Taken::All(len))
+    }
+
+    /// Takes a message of several lines whose first has arrived. The others are on their
+    /// way, so it is worth waiting a little.
+    #[inline(never)]
+    fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
+        const POLLS_PER_LINE: u32 = 1000;
+        if head.len_bytes > self.next.slots.message_bytes_max() {
+            return Err(self.bad_first_line(head));
+        }
+        let mut rest = &mut out[..head.len_bytes];
+        let mut kind = head.kind;
+        while !rest.is_empty() {
+            let mut polls = POLLS_PER_LINE;
+            while !self.has_arrived() {
+                polls -= 1;
+                if polls == 0 {
+                    self.head = Some(head);
+                    self.taken_bytes = head.len_bytes - rest.len();
+                    return Ok(Taken::Part(head));
+                }
+            }
+            let header = Header(self.load.header(self.next.slot()));
+            if header != Header::new(self.next.stamp, kind, rest.len(), head.tag) {
+                return Err(self.bad_next_line(rest.len(), header));
+            }
+            let (now, later) = rest.split_at_mut(rest.len().min(PAYLOAD_BYTES));
+            self.load.payload(self.next.slot(), now);
+            self.next.advance();
+            rest = later;
+            kind = KIND_CONTINUED;
+        }
+        // Most of the ring is ours now: the next message may need it before we are back.
+        if self.next.line - self.returned >= self.next.slots.count() / 2 {
+            self.return_credit()?;
+        }
+        Ok(Taken::All(head.len_bytes))
+    }
+
+    /// Tells the sender of freed lines once there is a batch of them.
+    ///
+    /// # Errors
+    /// What storing the credit gives.
+    #[inline(always)]
+    pub fn return_credit(&mut self) -> Result<(), TransportError> {
+        if self.next.line - self.returned >= self.next.slots.credit_batch() {
+            self.credit.store_credit(self.next.line)?;
+            self.returned = self.next.line;
+        }
+        Ok(())
     }
 
     /// The message that comes next, if its first line is there.
@@ -57,6 +160,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if let Some(head) = self.head {
             return Ok(Some(head));
         }
+        self.return_credit()?;
         let Some(header) = self.next_header()? else {
             return Ok(None);
         };
@@ -65,7 +169,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             tag: header.tag(),
             len_bytes: header.len_bytes(),
         };
-        if head.kind == KIND_CONTINUED || head.len_bytes > self.slots.message_bytes_max() {
+        if head.kind == KIND_CONTINUED || head.len_bytes > self.next.slots.message_bytes_max() {
             return Err(self.bad_first_line(head));
         }
         self.head = Some(head);
@@ -98,12 +202,13 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             let room = out.len().saturating_sub(self.taken_bytes).min(now);
             if room > 0 {
                 let dst = &mut out[self.taken_bytes..self.taken_bytes + room];
-                self.load.payload(self.slots.slot(self.received), dst);
+                self.load.payload(self.next.slot(), dst);
             }
-            self.received += 1;
-            if self.received - self.returned >= self.slots.credit_batch() {
-                self.credit.store_credit(self.received)?;
-                self.returned = self.received;
+            self.next.advance();
+            if self.taken_bytes > 0 {
+                // A long message needs the room that it frees; behind a single line the
+                // answer goes first.
+                self.return_credit()?;
             }
             if now == rest {
                 self.taken_bytes = 0;
@@ -117,23 +222,22 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// The header of the next slot, if this lap has written it.
     #[inline]
     fn next_header(&self) -> Result<Option<Header>, TransportError> {
-        let lap = self.slots.lap(self.received);
-        let header = Header(self.load.header(self.slots.slot(self.received)));
-        if header.stamp() == Stamp::of_lap(lap) {
-            Ok(Some(header))
-        } else if header.stamp() == Stamp::before_lap(lap) {
-            Ok(None)
-        } else {
-            Err(self.bad_stamp(lap, header))
+        let header = Header(self.load.header(self.next.slot()));
+        if header.stamp() == self.next.stamp {
+            return Ok(Some(header));
         }
+        if header.stamp() == self.next.before {
+            return Ok(None);
+        }
+        Err(self.bad_stamp(header))
     }
 
     #[cold]
-    fn bad_stamp(&self, lap: u64, header: Header) -> TransportError {
+    fn bad_stamp(&self, header: Header) -> TransportError {
         TransportError::misbehaved(
             self.peer,
             "stamp of a line in its message ring",
-            format_args!("{} or {}", Stamp::of_lap(lap).0, Stamp::before_lap(lap).0),
+            format_args!("{} or {}", self.next.stamp.0, self.next.before.0),
             header.stamp().0,
         )
     }
@@ -145,7 +249,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             "first line of a message in its ring",
             format_args!(
                 "kind 1 to 7 with at most {} bytes",
-                self.slots.message_bytes_max()
+                self.next.slots.message_bytes_max()
             ),
             format_args!("kind {} with {} bytes", head.kind, head.len_bytes),
         )

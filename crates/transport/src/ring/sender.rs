@@ -1,7 +1,7 @@
 //! The sending end of a ring.
 
 use super::{
-    CreditLoad, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Slots, Stamp, lines_for,
+    CreditLoad, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
 };
 use crate::error::{PeId, TransportError};
 
@@ -11,9 +11,8 @@ pub struct RingSender<S, C> {
     store: S,
     credit: C,
     peer: PeId,
-    slots: Slots,
-    /// Lines stored since the beginning; the number of the next one.
-    sent: u64,
+    /// The next line.
+    next: Position,
     /// Lines that may be stored since the beginning, as far as we have looked.
     granted: u64,
 }
@@ -25,8 +24,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             store,
             credit,
             peer,
-            slots,
-            sent: 0,
+            next: Position::new(slots),
             granted: slots.count(),
         }
     }
@@ -46,54 +44,73 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     pub fn try_send(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<bool, TransportError> {
         debug_assert_ne!(kind, KIND_CONTINUED);
         let lines = lines_for(payload.len());
-        if self.granted - self.sent < lines && !self.look_for_credit(lines, payload.len())? {
+        if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
             return Ok(false);
         }
-        let mut kind = kind;
-        let mut rest = payload;
-        loop {
-            let (now, later) = rest.split_at(rest.len().min(PAYLOAD_BYTES));
-            let stamp = Stamp::of_lap(self.slots.lap(self.sent));
-            let header = Header::new(stamp, kind, rest.len(), tag);
-            self.store
-                .store_line(self.slots.slot(self.sent), header.0, now)?;
-            self.sent += 1;
-            if later.is_empty() {
-                break;
-            }
-            kind = KIND_CONTINUED;
-            rest = later;
+        if payload.len() <= PAYLOAD_BYTES {
+            self.store_line(kind, payload.len(), tag, payload)?;
+        } else {
+            self.store_lines(kind, tag, payload)?;
         }
         self.store.message_stored();
         Ok(true)
     }
 
+    #[inline(always)]
+    fn store_line(
+        &mut self,
+        kind: u8,
+        rest: usize,
+        tag: u32,
+        now: &[u8],
+    ) -> Result<(), TransportError> {
+        let header = Header::new(self.next.stamp, kind, rest, tag);
+        self.store.store_line(self.next.slot(), header.0, now)?;
+        self.next.advance();
+        Ok(())
+    }
+
+    #[inline]
+    fn store_lines(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<(), TransportError> {
+        let mut kind = kind;
+        let mut rest = payload;
+        while let Some((now, later)) = rest.split_at_checked(PAYLOAD_BYTES) {
+            self.store_line(kind, rest.len(), tag, now)?;
+            kind = KIND_CONTINUED;
+            rest = later;
+        }
+        if !rest.is_empty() {
+            self.store_line(kind, rest.len(), tag, rest)?;
+        }
+        Ok(())
+    }
+
     /// The longest message this ring takes.
     pub fn message_bytes_max(&self) -> usize {
-        self.slots.message_bytes_max()
+        self.next.slots.message_bytes_max()
     }
 
     #[cold]
     #[inline(never)]
     fn look_for_credit(&mut self, lines: u64, len: usize) -> Result<bool, TransportError> {
-        if len > self.slots.message_bytes_max() {
+        if len > self.next.slots.message_bytes_max() {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
                 len_bytes: len,
-                segment_bytes: self.slots.message_bytes_max(),
+                segment_bytes: self.next.slots.message_bytes_max(),
             });
         }
         let freed = self.credit.load_credit();
-        let known = self.granted - self.slots.count();
-        if freed < known || freed > self.sent {
+        let known = self.granted - self.next.slots.count();
+        if freed < known || freed > self.next.line {
             return Err(TransportError::misbehaved(
                 self.peer,
                 "credit of a message ring",
-                format_args!("{known} to {} lines", self.sent),
+                format_args!("{known} to {} lines", self.next.line),
                 freed,
             ));
         }
-        self.granted = freed + self.slots.count();
-        Ok(self.granted - self.sent >= lines)
+        self.granted = freed + self.next.slots.count();
+        Ok(self.granted - self.next.line >= lines)
     }
 }

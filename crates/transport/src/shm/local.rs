@@ -14,17 +14,16 @@ pub fn local(
     segment_bytes: usize,
     options: ShmOptions,
 ) -> Result<Vec<Shm>, TransportError> {
+    let segment_bytes = super::whole_pages(segment_bytes)?;
     let segments = (0..pes)
-        .map(|pe| {
-            let file = memfd::create(&format!("hostwire-local-{pe}"), segment_bytes)?;
-            memfd::map(file, segment_bytes)
-        })
+        .map(|pe| memfd::create(&format!("hostwire-local-{pe}"), segment_bytes))
         .collect::<Result<Vec<_>, _>>()?;
     let alive: Arc<[AtomicBool]> = (0..pes).map(|_| AtomicBool::new(true)).collect();
     (0..pes)
         .map(|pe: PeId| {
             let alive = Arc::clone(&alive);
-            Shm::over(pe, segments.clone(), Liveness::Flags { alive, pe }, options)
+            let liveness = Liveness::Flags { alive, pe };
+            Shm::over(pe, &segments, segment_bytes, liveness, options)
         })
         .collect()
 }

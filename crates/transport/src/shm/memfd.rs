@@ -18,6 +18,10 @@ const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
 
+/// Segments are whole huge pages, so that they can be made of those and lie side by side
+/// without gaps.
+pub(super) const SEGMENT_ALIGN_BYTES: usize = 2 << 20;
+
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
 /// allocated on first touch.
 pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> {
@@ -31,35 +35,75 @@ pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> 
     Ok(file)
 }
 
-/// Maps a file that [`create`] made, possibly in another process.
+/// Maps files that [`create`] made, possibly in other processes, side by side: file `i`
+/// at `i` times the stride, which is returned beside the memory.
 ///
 /// # Errors
-/// [`TransportError::Environment`] if the file has another size or is not sealed, or
-/// if there is no address space for it.
-pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> {
-    check(&file, len_bytes)?;
+/// [`TransportError::Environment`] if a file has another size or is not sealed, or if
+/// there is no address space for them.
+pub fn map_side_by_side(
+    files: &[impl AsFd],
+    len_bytes: usize,
+) -> Result<(Memory, usize), TransportError> {
+    for file in files {
+        check(file, len_bytes)?;
+    }
+    let no_room = |cause: &dyn core::fmt::Display| {
+        TransportError::environment(
+            format!("mapping {} segments of {len_bytes} bytes", files.len()),
+            cause,
+        )
+    };
+    let stride_bytes = len_bytes.next_multiple_of(SEGMENT_ALIGN_BYTES);
+    let all_bytes = stride_bytes
+        .checked_mul(files.len())
+        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .ok_or_else(|| no_room(&"more than the address space"))?;
     // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
     // of this process.
     let base = unsafe {
-        rustix::mm::mmap(
+        rustix::mm::mmap_anonymous(
             core::ptr::null_mut(),
-            len_bytes,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::SHARED | MapFlags::NORESERVE,
-            &file,
-            0,
+            all_bytes,
+            ProtFlags::empty(),
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
         )
     }
-    .map_err(|e| {
-        TransportError::environment(format!("mapping a segment of {len_bytes} bytes"), e)
-    })?;
-    let base = NonNull::new(base.cast::<u8>())
-        .ok_or_else(|| TransportError::environment("mapping a segment", "null address"))?;
-    let mapping = Arc::new(Mapping { base, len_bytes });
-    // SAFETY: the mapping is page aligned, `len_bytes` long, readable and writable
-    // until `mapping` is dropped, cannot be truncated (checked above), and no
-    // reference into it exists.
-    Ok(unsafe { Memory::new(base, len_bytes, mapping) })
+    .map_err(|e| no_room(&e))?;
+    let base = NonNull::new(base.cast::<u8>()).ok_or_else(|| no_room(&"null address"))?;
+    // Unmaps everything, whatever happens from here on.
+    let mapping = Arc::new(Mapping {
+        base,
+        len_bytes: all_bytes,
+    });
+    for (index, file) in files.iter().enumerate() {
+        let at = base.as_ptr().wrapping_add(index * stride_bytes);
+        // SAFETY: replaces a part of the reservation above, to which no reference exists.
+        unsafe {
+            rustix::mm::mmap(
+                at.cast(),
+                len_bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED,
+                file,
+                0,
+            )
+        }
+        .map_err(|e| no_room(&e))?;
+    }
+    // SAFETY: page aligned and mapped until `mapping` is dropped; cannot be truncated
+    // (checked above); no reference into it exists. Behind a file that is no multiple of
+    // the alignment there are pages without access: segments are multiples, and `map`
+    // hands out only the part that has access.
+    Ok((
+        unsafe { Memory::new(base, all_bytes, mapping) },
+        stride_bytes,
+    ))
+}
+
+/// Maps one such file.
+pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> {
+    map_side_by_side(&[file], len_bytes)?.0.part(0, len_bytes)
 }
 
 /// Maps all of a sealed file of any size.

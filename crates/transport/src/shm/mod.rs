@@ -8,7 +8,8 @@ mod liveness;
 mod local;
 mod memfd;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub use handover::{Gathering, Hello, Ticket};
@@ -16,7 +17,7 @@ pub use local::local;
 pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
-use crate::memory::Memory;
+use crate::reach::Reach;
 use crate::transport::{Capabilities, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
@@ -38,6 +39,7 @@ pub struct ShmOptions {
 pub struct Shm {
     pe: PeId,
     windows: Vec<Window>,
+    reach: Option<Arc<Reach>>,
     liveness: Liveness,
     limits: WaitLimits,
     options: ShmOptions,
@@ -68,6 +70,7 @@ impl Shm {
         meeting: Meeting,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
+        let segment_bytes = whole_pages(segment_bytes)?;
         let segment = memfd::create(&format!("hostwire-segment-{pe}"), segment_bytes)?;
         let hello = Hello {
             pe,
@@ -85,33 +88,44 @@ impl Shm {
             }
             Meeting::Guest(ticket) => handover::join(ticket, &hello, segment.as_fd(), deadline)?,
         };
-        let segments = roster
-            .segments
-            .iter()
-            .map(|file| memfd::map(file, segment_bytes))
-            .collect::<Result<Vec<Memory>, _>>()?;
         let liveness = Liveness::lock(roster.liveness, pe)?;
-        Self::over(pe, segments, liveness, ShmOptions::default())
+        let options = ShmOptions::default();
+        Self::over(pe, &roster.segments, segment_bytes, liveness, options)
     }
 
     fn over(
         pe: PeId,
-        segments: Vec<Memory>,
+        segments: &[OwnedFd],
+        segment_bytes: usize,
         liveness: Liveness,
         options: ShmOptions,
     ) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
-        let limits = WaitLimits::for_pes(segments.len() as u32);
-        let windows = segments
-            .into_iter()
-            .map(|memory| Window::new(memory, options.visibility))
+        let (memory, stride_bytes) = memfd::map_side_by_side(segments, segment_bytes)?;
+        let pes = segments.len() as u32;
+        let windows = (0..segments.len())
+            .map(|pe| {
+                let segment = memory.part(pe * stride_bytes, segment_bytes)?;
+                Window::new(segment, options.visibility)
+            })
             .collect::<Result<_, _>>()?;
+        let plain = options.visibility == Visibility::Coherent && !options.stores_only;
+        let reach = match plain {
+            true => Some(Arc::new(Reach::new(
+                memory,
+                pes,
+                segment_bytes,
+                stride_bytes,
+            )?)),
+            false => None,
+        };
         Ok(Self {
             pe,
             windows,
+            reach,
             liveness,
-            limits,
+            limits: WaitLimits::for_pes(pes),
             options,
         })
     }
@@ -124,6 +138,16 @@ impl Shm {
                 pes: self.pes(),
             })
     }
+}
+
+fn whole_pages(segment_bytes: usize) -> Result<usize, TransportError> {
+    segment_bytes
+        .checked_next_multiple_of(memfd::SEGMENT_ALIGN_BYTES)
+        .ok_or(TransportError::OutOfRange {
+            offset_bytes: 0,
+            len_bytes: segment_bytes,
+            segment_bytes: isize::MAX as usize,
+        })
 }
 
 impl Transport for Shm {
@@ -159,6 +183,10 @@ impl Transport for Shm {
             return None;
         }
         self.windows.get(pe as usize)
+    }
+
+    fn reach(&self) -> Option<&Arc<Reach>> {
+        self.reach.as_ref()
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {

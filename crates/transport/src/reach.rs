@@ -1,0 +1,300 @@
+//! All segments of a job side by side: the global address space of the papers, as a
+//! process sees it.
+//!
+//! Where every segment is mapped and coherent, they are mapped at equal distances, so
+//! that the address of a byte of any PE is a sum: no table lies between a put and its
+//! store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
+//! the bare instruction.)
+
+use core::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::{PeId, TransportError};
+use crate::memory::Memory;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::wait::Doorbell;
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub struct Reach {
+    /// All segments.
+    memory: Memory,
+    /// From one segment to the next.
+    stride_bytes: usize,
+    segment_bytes: usize,
+    lost: Box<[AtomicBool]>,
+}
+
+impl Reach {
+    /// `pes` segments of `segment_bytes` bytes in `memory`, one every `stride_bytes`. The
+    /// first line of each is its doorbell.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
+    /// so.
+    pub fn new(
+        memory: Memory,
+        pes: u32,
+        segment_bytes: usize,
+        stride_bytes: usize,
+    ) -> Result<Self, TransportError> {
+        let last = (pes as usize)
+            .saturating_sub(1)
+            .saturating_mul(stride_bytes);
+        memory.range(last, segment_bytes)?;
+        memory.line(0)?;
+        memory.line(stride_bytes.min(last))?;
+        if segment_bytes > stride_bytes || pes == 0 {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: segment_bytes,
+                segment_bytes: stride_bytes,
+            });
+        }
+        Ok(Self {
+            memory,
+            stride_bytes,
+            segment_bytes,
+            lost: (0..pes).map(|_| AtomicBool::new(false)).collect(),
+        })
+    }
+
+    /// From now on nothing of `pe` is within reach.
+    pub fn cut(&self, pe: PeId) {
+        if let Some(lost) = self.lost.get(pe as usize) {
+            lost.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The object of `len_bytes` bytes at `offset_bytes` of every segment; the offset is
+    /// a multiple of 64.
+    pub fn extent(
+        self: &Arc<Self>,
+        offset_bytes: usize,
+        len_bytes: usize,
+    ) -> Result<Extent, TransportError> {
+        let memory = &self.memory;
+        let in_segment =
+            offset_bytes <= self.segment_bytes && len_bytes <= self.segment_bytes - offset_bytes;
+        if !in_segment {
+            return Err(TransportError::OutOfRange {
+                offset_bytes,
+                len_bytes,
+                segment_bytes: self.segment_bytes,
+            });
+        }
+        if !offset_bytes.is_multiple_of(64) {
+            return Err(TransportError::Misaligned {
+                offset_bytes,
+                align_bytes: 64,
+            });
+        }
+        let object = memory.range(offset_bytes, len_bytes)?;
+        Ok(Extent {
+            doorbell: memory.base(),
+            // SAFETY: `range` gives addresses inside a non-null allocation.
+            object: unsafe { NonNull::new_unchecked(object) },
+            len_bytes,
+            stride_bytes: self.stride_bytes,
+            lost: NonNull::from(&self.lost[..]),
+            _reach: Arc::clone(self),
+        })
+    }
+}
+
+/// One object of every PE, within reach. All addresses are sums of the fields, which
+/// never change: a loop over puts needs to load them once.
+#[derive(Debug)]
+pub struct Extent {
+    /// PE 0's doorbell.
+    doorbell: NonNull<u8>,
+    /// PE 0's object.
+    object: NonNull<u8>,
+    len_bytes: usize,
+    stride_bytes: usize,
+    lost: NonNull<[AtomicBool]>,
+    /// Keeps all of it alive.
+    _reach: Arc<Reach>,
+}
+
+// SAFETY: the pointers go into what `_reach` keeps alive, which is `Send + Sync`; what is
+// behind them is atomic, or accessed by raw copies as `Memory` does.
+unsafe impl Send for Extent {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Extent {}
+
+impl Extent {
+    /// Where `len` bytes at `offset_bytes` of the object of `pe` lie; `None` if there are
+    /// none such within reach.
+    #[inline(always)]
+    fn at(&self, pe: PeId, offset_bytes: usize, len: usize) -> Option<*mut u8> {
+        // SAFETY: points to the flags of the `Reach` that is kept alive.
+        let lost = unsafe { self.lost.as_ref() };
+        let there = offset_bytes <= self.len_bytes && len <= self.len_bytes - offset_bytes;
+        if !there || lost.get(pe as usize)?.load(Ordering::Relaxed) {
+            return None;
+        }
+        // In bounds: `pe` is one of the PEs for which `Reach::new` checked a segment, and
+        // `extent` that the object lies in it.
+        let distance = pe as usize * self.stride_bytes + offset_bytes;
+        Some(self.object.as_ptr().wrapping_add(distance))
+    }
+
+    /// Copies `src` there. Returns false, having stored nothing, if it is not all within
+    /// reach. An aligned word of 4 or 8 bytes is stored in one piece.
+    #[inline(always)]
+    #[must_use]
+    pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> bool {
+        let Some(at) = self.at(pe, offset_bytes, src.len()) else {
+            return false;
+        };
+        if let Ok(word) = <[u8; 8]>::try_from(src)
+            && offset_bytes.is_multiple_of(8)
+        {
+            // SAFETY: in reach; the object starts at a multiple of 64, so this is aligned;
+            // shared only through atomics or raw copies.
+            let place = unsafe { &*at.cast::<AtomicU64>() };
+            place.store(u64::from_ne_bytes(word), Ordering::Relaxed);
+        } else if let Ok(word) = <[u8; 4]>::try_from(src)
+            && offset_bytes.is_multiple_of(4)
+        {
+            // SAFETY: as above.
+            let place = unsafe { &*at.cast::<AtomicU32>() };
+            place.store(u32::from_ne_bytes(word), Ordering::Relaxed);
+        } else {
+            // SAFETY: `src.len()` bytes in reach; `src` is a Rust slice, so it cannot
+            // overlap memory to which no reference exists.
+            unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, src.len()) }
+        }
+        self.notify(pe);
+        true
+    }
+
+    /// Copies bytes from there to `dst`; otherwise as [`put`](Self::put).
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> bool {
+        let Some(at) = self.at(pe, offset_bytes, dst.len()) else {
+            return false;
+        };
+        if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
+            && offset_bytes.is_multiple_of(8)
+        {
+            // SAFETY: as in `put`.
+            let place = unsafe { &*at.cast::<AtomicU64>() };
+            *dst = place.load(Ordering::Relaxed).to_ne_bytes();
+        } else if let Ok(dst) = <&mut [u8; 4]>::try_from(&mut *dst)
+            && offset_bytes.is_multiple_of(4)
+        {
+            // SAFETY: as in `put`.
+            let place = unsafe { &*at.cast::<AtomicU32>() };
+            *dst = place.load(Ordering::Relaxed).to_ne_bytes();
+        } else {
+            // SAFETY: as in `put`, the other way.
+            unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
+        }
+        true
+    }
+
+    /// The 64-bit word at `offset_bytes`, if it is within reach and aligned. Whoever
+    /// changes it calls [`notify`](Self::notify).
+    #[inline(always)]
+    pub fn word(&self, pe: PeId, offset_bytes: usize) -> Option<&AtomicU64> {
+        let at = self.at(pe, offset_bytes, 8)?;
+        // SAFETY: as in `put`; alive while `self` is.
+        offset_bytes
+            .is_multiple_of(8)
+            .then(|| unsafe { &*at.cast::<AtomicU64>() })
+    }
+
+    /// The 32-bit word at `offset_bytes`; as [`word`](Self::word).
+    #[inline(always)]
+    pub fn half(&self, pe: PeId, offset_bytes: usize) -> Option<&AtomicU32> {
+        let at = self.at(pe, offset_bytes, 4)?;
+        // SAFETY: as in `put`; alive while `self` is.
+        offset_bytes
+            .is_multiple_of(4)
+            .then(|| unsafe { &*at.cast::<AtomicU32>() })
+    }
+
+    /// Wakes `pe`, which is in the job, if it sleeps.
+    #[inline(always)]
+    pub fn notify(&self, pe: PeId) {
+        // SAFETY: points to the flags of the `Reach` that is kept alive.
+        if pe as usize >= unsafe { self.lost.as_ref() }.len() {
+            return;
+        }
+        let distance = pe as usize * self.stride_bytes;
+        let at = self.doorbell.as_ptr().wrapping_add(distance);
+        // SAFETY: the first line of the segment of a PE of the job, which `Reach::new`
+        // checked and which is only ever accessed as this atomic.
+        Doorbell::new(unsafe { &*at.cast::<AtomicU32>() }).notify();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(pes: u32) -> Extent {
+        let memory = Memory::anonymous(pes as usize * 1024);
+        let reach = Arc::new(Reach::new(memory, pes, 512, 1024).unwrap());
+        reach.extent(128, 64).unwrap()
+    }
+
+    #[test]
+    fn bytes_go_to_the_object_of_the_pe_and_nowhere_else() {
+        let object = extent(3);
+        assert!(object.put(1, 3, b"abc"));
+        for pe in 0..3 {
+            let mut got = [0; 3];
+            assert!(object.get(pe, 3, &mut got));
+            assert_eq!(&got == b"abc", pe == 1);
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_object_is_out_of_reach() {
+        let object = extent(2);
+        let mut bytes = [0; 65];
+        for (pe, offset, len) in [
+            (2, 0, 1),
+            (u32::MAX, 0, 1),
+            (0, 0, 65),
+            (1, 64, 1),
+            (1, 65, 0),
+            (0, usize::MAX, 1),
+        ] {
+            assert!(
+                !object.put(pe, offset, &bytes[..len]),
+                "{pe} {offset} {len}"
+            );
+            assert!(!object.get(pe, offset, &mut bytes[..len]));
+        }
+        assert!(object.put(1, 64, &[]));
+        assert!(object.word(0, 4).is_none() && object.word(0, 56).is_some());
+        assert!(object.word(0, 57).is_none() && object.half(0, 60).is_some());
+    }
+
+    #[test]
+    fn a_lost_pe_is_out_of_reach() {
+        let object = extent(2);
+        object._reach.cut(1);
+        object._reach.cut(7);
+        assert!(!object.put(1, 0, b"x") && object.put(0, 0, b"x"));
+    }
+
+    #[test]
+    fn segments_have_to_fit_their_stride_and_the_memory() {
+        let reach = |pes, segment, stride| {
+            Reach::new(Memory::anonymous(2048), pes, segment, stride).map(|_| ())
+        };
+        assert_eq!(reach(2, 1024, 1024), Ok(()));
+        assert!(reach(3, 1024, 1024).is_err());
+        assert!(reach(2, 1024, 512).is_err());
+        assert!(reach(2, 512, 1000).is_err());
+        assert!(reach(0, 512, 1024).is_err());
+        assert!(reach(u32::MAX, 512, usize::MAX / 2).is_err());
+    }
+}
