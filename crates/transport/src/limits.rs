@@ -48,30 +48,30 @@ pub fn flag_barrier(mine: &AtomicU64, theirs: &AtomicU64, turn: &mut u64, n: u64
     *turn += n;
 }
 
-/// `n` stores of 64 bytes to 64 lines in turn.
+/// `n` stores of 64 bytes to 8 lines in turn.
 pub fn store_64(
     to: &Memory,
     offset_bytes: usize,
     src: &[u8; 64],
     n: u64,
 ) -> Result<(), TransportError> {
-    let at = to.range(offset_bytes, 64 * 64)?;
+    let at = to.range(offset_bytes, 8 * 64)?;
     for i in 0..n as usize {
         let src = black_box(src).as_ptr();
-        let dst = at.wrapping_add(i % 64 * 64);
-        // SAFETY: `range` checked 64 lines at `at`; `src` is 64 bytes of private memory.
+        let dst = at.wrapping_add(i % 8 * 64);
+        // SAFETY: `range` checked 8 lines at `at`; `src` is 64 bytes of private memory.
         unsafe { core::ptr::copy_nonoverlapping(src, dst, 64) }
     }
     Ok(())
 }
 
-/// `n` stores of one word to 64 words in turn.
+/// `n` stores of one word to 8 words in turn.
 pub fn store_8(to: &Memory, offset_bytes: usize, n: u64) -> Result<(), TransportError> {
     let lines: Vec<&AtomicU64> = (0..64)
         .map(|word| to.word(offset_bytes + word * 8))
         .collect::<Result<_, _>>()?;
     for i in 0..n {
-        lines[i as usize % 64].store(black_box(i), Ordering::Relaxed);
+        lines[i as usize % 8].store(black_box(i), Ordering::Relaxed);
     }
     Ok(())
 }

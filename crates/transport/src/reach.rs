@@ -61,10 +61,29 @@ impl Reach {
     }
 
     /// From now on nothing of `pe` is within reach.
+    ///
+    /// The mark is set where every operation looks anyway: a PE whose doorbell is not at
+    /// rest is looked at more closely.
     pub fn cut(&self, pe: PeId) {
         if let Some(lost) = self.lost.get(pe as usize) {
             lost.store(true, Ordering::Relaxed);
+            if let Ok(word) = self.memory.half(pe as usize * self.stride_bytes) {
+                Doorbell::new(word).mark_dead();
+            }
         }
+    }
+
+    /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
+    /// whether it lives.
+    #[cold]
+    #[inline(never)]
+    fn look(&self, pe: PeId, doorbell: Doorbell<'_>) -> bool {
+        let lost = self.lost.get(pe as usize);
+        if lost.is_none_or(|lost| lost.load(Ordering::Relaxed)) {
+            return false;
+        }
+        doorbell.notify();
+        true
     }
 
     /// The object of `len_bytes` bytes at `offset_bytes` of every segment; the offset is
@@ -97,8 +116,8 @@ impl Reach {
             object: unsafe { NonNull::new_unchecked(object) },
             len_bytes,
             stride_bytes: self.stride_bytes,
-            lost: NonNull::from(&self.lost[..]),
-            _reach: Arc::clone(self),
+            pes: self.lost.len() as u32,
+            reach: Some(Arc::clone(self)),
         })
     }
 }
@@ -113,26 +132,36 @@ pub struct Extent {
     object: NonNull<u8>,
     len_bytes: usize,
     stride_bytes: usize,
-    lost: NonNull<[AtomicBool]>,
+    pes: u32,
     /// Keeps all of it alive.
-    _reach: Arc<Reach>,
+    reach: Option<Arc<Reach>>,
 }
 
-// SAFETY: the pointers go into what `_reach` keeps alive, which is `Send + Sync`; what is
+// SAFETY: the pointers go into what `reach` keeps alive, which is `Send + Sync`; what is
 // behind them is atomic, or accessed by raw copies as `Memory` does.
 unsafe impl Send for Extent {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Extent {}
 
 impl Extent {
+    /// An object of which nothing is within reach.
+    pub fn none() -> Self {
+        Self {
+            doorbell: NonNull::dangling(),
+            object: NonNull::dangling(),
+            len_bytes: 0,
+            stride_bytes: 0,
+            pes: 0,
+            reach: None,
+        }
+    }
+
     /// Where `len` bytes at `offset_bytes` of the object of `pe` lie; `None` if there are
-    /// none such within reach.
+    /// none such.
     #[inline(always)]
     fn at(&self, pe: PeId, offset_bytes: usize, len: usize) -> Option<*mut u8> {
-        // SAFETY: points to the flags of the `Reach` that is kept alive.
-        let lost = unsafe { self.lost.as_ref() };
         let there = offset_bytes <= self.len_bytes && len <= self.len_bytes - offset_bytes;
-        if !there || lost.get(pe as usize)?.load(Ordering::Relaxed) {
+        if !there || pe >= self.pes {
             return None;
         }
         // In bounds: `pe` is one of the PEs for which `Reach::new` checked a segment, and
@@ -141,8 +170,9 @@ impl Extent {
         Some(self.object.as_ptr().wrapping_add(distance))
     }
 
-    /// Copies `src` there. Returns false, having stored nothing, if it is not all within
-    /// reach. An aligned word of 4 or 8 bytes is stored in one piece.
+    /// Copies `src` there. Returns false if it is not all within reach; what was stored
+    /// in the memory of a PE that is lost is as lost. An aligned word of 4 or 8 bytes is
+    /// stored in one piece.
     #[inline(always)]
     #[must_use]
     pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> bool {
@@ -167,8 +197,7 @@ impl Extent {
             // overlap memory to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, src.len()) }
         }
-        self.notify(pe);
-        true
+        self.notify(pe)
     }
 
     /// Copies bytes from there to `dst`; otherwise as [`put`](Self::put).
@@ -194,7 +223,7 @@ impl Extent {
             // SAFETY: as in `put`, the other way.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
-        true
+        self.notify(pe)
     }
 
     /// The 64-bit word at `offset_bytes`, if it is within reach and aligned. Whoever
@@ -218,18 +247,18 @@ impl Extent {
             .then(|| unsafe { &*at.cast::<AtomicU32>() })
     }
 
-    /// Wakes `pe`, which is in the job, if it sleeps.
+    /// Wakes `pe` if it sleeps. Returns whether it is within reach.
     #[inline(always)]
-    pub fn notify(&self, pe: PeId) {
-        // SAFETY: points to the flags of the `Reach` that is kept alive.
-        if pe as usize >= unsafe { self.lost.as_ref() }.len() {
-            return;
-        }
+    pub fn notify(&self, pe: PeId) -> bool {
+        let Some(reach) = self.reach.as_ref().filter(|_| pe < self.pes) else {
+            return false;
+        };
         let distance = pe as usize * self.stride_bytes;
         let at = self.doorbell.as_ptr().wrapping_add(distance);
         // SAFETY: the first line of the segment of a PE of the job, which `Reach::new`
         // checked and which is only ever accessed as this atomic.
-        Doorbell::new(unsafe { &*at.cast::<AtomicU32>() }).notify();
+        let doorbell = Doorbell::new(unsafe { &*at.cast::<AtomicU32>() });
+        doorbell.is_at_rest() || reach.look(pe, doorbell)
     }
 }
 
@@ -280,9 +309,22 @@ mod tests {
     #[test]
     fn a_lost_pe_is_out_of_reach() {
         let object = extent(2);
-        object._reach.cut(1);
-        object._reach.cut(7);
+        let reach = object.reach.as_ref().unwrap();
+        reach.cut(1);
+        reach.cut(7);
+        let mut byte = [0];
         assert!(!object.put(1, 0, b"x") && object.put(0, 0, b"x"));
+        assert!(!object.get(1, 0, &mut byte) && object.get(0, 0, &mut byte));
+        assert!(!object.notify(1) && object.notify(0));
+    }
+
+    #[test]
+    fn a_mark_of_death_that_nobody_set_is_taken_off() {
+        let object = extent(2);
+        let reach = object.reach.as_ref().unwrap();
+        Doorbell::new(reach.memory.half(1024).unwrap()).mark_dead();
+        assert!(object.put(1, 0, b"x"));
+        assert!(Doorbell::new(reach.memory.half(1024).unwrap()).is_at_rest());
     }
 
     #[test]

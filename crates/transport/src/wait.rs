@@ -156,6 +156,8 @@ impl Backoff {
 
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
+/// Set by a peer that found the PE dead.
+const DEAD: u32 = 2;
 
 /// The word of a PE that says whether it sleeps. It lies in the PE's own segment;
 /// any peer may ring it.
@@ -203,11 +205,23 @@ impl<'a> Doorbell<'a> {
         self.0.load(Ordering::Relaxed) == AWAKE
     }
 
+    /// Whether there is no reason to look at this PE more closely. A store made before
+    /// this is not missed by a PE that goes to sleep meanwhile.
+    #[inline(always)]
+    pub fn is_at_rest(self) -> bool {
+        light_fence();
+        self.0.load(Ordering::Relaxed) == AWAKE
+    }
+
+    /// Makes [`is_at_rest`](Self::is_at_rest) false for ever.
+    pub fn mark_dead(self) {
+        self.0.store(DEAD, Ordering::Relaxed);
+    }
+
     /// Wakes the PE if it sleeps. Everything stored before is visible to it then.
     #[inline(always)]
     pub fn notify(self) {
-        light_fence();
-        if self.0.load(Ordering::Relaxed) != AWAKE {
+        if !self.is_at_rest() {
             self.ring();
         }
     }

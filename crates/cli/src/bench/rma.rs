@@ -60,7 +60,7 @@ pub fn put(bench: &Context) -> Result<()> {
     words.free()
 }
 
-/// Puts whose size the compiler knows, to 64 places in turn.
+/// Puts whose size the compiler knows, to 8 places in turn.
 fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     let values = [5_u64; N];
     Box::new(move |n| {
@@ -69,7 +69,7 @@ fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) 
                 for i in 0..n as usize {
                     // The compiler may know the length, but not the values.
                     let values: &[u64; N] = black_box(&values);
-                    words.put(1, i % 64 * N, values)?;
+                    words.put(1, i % 8 * N, values)?;
                 }
                 bench.job.quiet()?;
             }

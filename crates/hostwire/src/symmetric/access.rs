@@ -38,9 +38,8 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        if let Some(extent) = &self.extent
-            && extent.put(pe, Self::byte_offset(index), values.as_bytes())
-        {
+        let at = Self::byte_offset(index);
+        if self.extent.put(pe, at, values.as_bytes()) {
             return Ok(());
         }
         self.put_slowly(pe, index, values)
@@ -67,9 +66,8 @@ impl<T: Element> Symmetric<T> {
     /// asked, which works while its program computes.
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
-        if let Some(extent) = &self.extent
-            && extent.get(pe, Self::byte_offset(index), values.as_mut_bytes())
-        {
+        let at = Self::byte_offset(index);
+        if self.extent.get(pe, at, values.as_mut_bytes()) {
             return Ok(());
         }
         self.get_slowly(pe, index, values)

@@ -19,9 +19,7 @@ impl<T: AtomicElement> Symmetric<T> {
         operand: u64,
         compare: u64,
     ) -> Result<T> {
-        let Some(extent) = &self.extent else {
-            return self.atomic_slowly(pe, index, operation, operand, compare);
-        };
+        let extent = &self.extent;
         let at = Self::byte_offset(index);
         let old = if T::BYTES == 8 {
             let word = extent.word(pe, at);
@@ -34,13 +32,10 @@ impl<T: AtomicElement> Symmetric<T> {
                     .into()
             })
         };
-        let Some(old) = old else {
-            return self.atomic_slowly(pe, index, operation, operand, compare);
-        };
-        if operation != Operation::Fetch {
-            extent.notify(pe);
+        match old {
+            Some(old) if extent.notify(pe) => Ok(T::from_bits(old)),
+            _ => self.atomic_slowly(pe, index, operation, operand, compare),
         }
-        Ok(T::from_bits(old))
     }
 
     #[cold]

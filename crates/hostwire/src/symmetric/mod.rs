@@ -35,7 +35,7 @@ pub struct Symmetric<T: Element> {
     /// Whether dropping the handle has to give the memory back.
     owned: bool,
     /// All copies, where they are within direct reach.
-    pub(crate) extent: Option<Extent>,
+    pub(crate) extent: Extent,
     /// Where it begins, in everybody's segment.
     pub(crate) offset_bytes: usize,
     pub(crate) len: usize,
@@ -64,8 +64,8 @@ impl<T: Element> Symmetric<T> {
             done += now;
         }
         let extent = match inner.wire.reach() {
-            Some(reach) => Some(reach.extent(offset_bytes, len_bytes)?),
-            None => None,
+            Some(reach) => reach.extent(offset_bytes, len_bytes)?,
+            None => Extent::none(),
         };
         world.barrier()?;
         Ok(Self {
