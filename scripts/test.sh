@@ -22,11 +22,11 @@ step_licences() { scripts/licences.sh; }
 step_clippy() { "$cargo" clippy --locked --workspace --all-targets -- -D warnings; }
 
 step_test() {
-    "$cargo" test --locked --workspace
+    "$cargo" test --locked --workspace --no-fail-fast
     # Again with what is off by default, if anything is.
     if grep -qs '^\[features\]' crates/*/Cargo.toml examples/Cargo.toml; then
         "$cargo" clippy --locked --workspace --all-targets --all-features -- -D warnings
-        "$cargo" test --locked --workspace --all-features
+        "$cargo" test --locked --workspace --all-features --no-fail-fast
     fi
 }
 
