@@ -55,5 +55,5 @@ pub use error::{Error, Result};
 pub use hostwire_transport::PeId;
 pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
-pub use symmetric::{Compare, Symmetric};
+pub use symmetric::{Compare, Place, Symmetric};
 pub use team::{Rank, Team};

@@ -75,8 +75,6 @@ impl Reach {
 
     /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
     /// whether it lives.
-    #[cold]
-    #[inline(never)]
     fn look(&self, pe: PeId, doorbell: Doorbell<'_>) -> bool {
         let lost = self.lost.get(pe as usize);
         if lost.is_none_or(|lost| lost.load(Ordering::Relaxed)) {
@@ -156,18 +154,32 @@ impl Extent {
         }
     }
 
-    /// Where `len` bytes at `offset_bytes` of the object of `pe` lie; `None` if there are
-    /// none such.
+    /// Where `len` bytes at `offset_bytes` of the object of `pe` lie, and its doorbell;
+    /// `None` if there are none such. Both before the access itself: what follows an
+    /// atomic waits for it.
     #[inline(always)]
-    fn at(&self, pe: PeId, offset_bytes: usize, len: usize) -> Option<*mut u8> {
+    fn at(&self, pe: PeId, offset_bytes: usize, len: usize) -> Option<(*mut u8, Bell<'_>)> {
         let there = offset_bytes <= self.len_bytes && len <= self.len_bytes - offset_bytes;
         if !there || pe >= self.pes {
             return None;
         }
         // In bounds: `pe` is one of the PEs for which `Reach::new` checked a segment, and
         // `extent` that the object lies in it.
-        let distance = pe as usize * self.stride_bytes + offset_bytes;
-        Some(self.object.as_ptr().wrapping_add(distance))
+        let distance = pe as usize * self.stride_bytes;
+        let at = self.object.as_ptr().wrapping_add(distance + offset_bytes);
+        let doorbell = self.doorbell.as_ptr().wrapping_add(distance);
+        // SAFETY: the first line of the segment of a PE of the job, which `Reach::new`
+        // checked and which is only ever accessed as this atomic.
+        let doorbell = Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() });
+        let reach = &self.reach;
+        Some((
+            at,
+            Bell {
+                doorbell,
+                reach,
+                pe,
+            },
+        ))
     }
 
     /// Copies `src` there. Returns false if it is not all within reach; what was stored
@@ -176,7 +188,7 @@ impl Extent {
     #[inline(always)]
     #[must_use]
     pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> bool {
-        let Some(at) = self.at(pe, offset_bytes, src.len()) else {
+        let Some((at, bell)) = self.at(pe, offset_bytes, src.len()) else {
             return false;
         };
         if let Ok(word) = <[u8; 8]>::try_from(src)
@@ -197,14 +209,14 @@ impl Extent {
             // overlap memory to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, src.len()) }
         }
-        self.notify(pe)
+        bell.notify()
     }
 
     /// Copies bytes from there to `dst`; otherwise as [`put`](Self::put).
     #[inline(always)]
     #[must_use]
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> bool {
-        let Some(at) = self.at(pe, offset_bytes, dst.len()) else {
+        let Some((at, bell)) = self.at(pe, offset_bytes, dst.len()) else {
             return false;
         };
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
@@ -223,43 +235,55 @@ impl Extent {
             // SAFETY: as in `put`, the other way.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
-        self.notify(pe)
+        bell.notify()
     }
 
     /// The 64-bit word at `offset_bytes`, if it is within reach and aligned. Whoever
-    /// changes it calls [`notify`](Self::notify).
+    /// changes it rings the bell.
     #[inline(always)]
-    pub fn word(&self, pe: PeId, offset_bytes: usize) -> Option<&AtomicU64> {
-        let at = self.at(pe, offset_bytes, 8)?;
+    pub fn word(&self, pe: PeId, offset_bytes: usize) -> Option<(&AtomicU64, Bell<'_>)> {
+        let (at, bell) = self.at(pe, offset_bytes, 8)?;
+        if !offset_bytes.is_multiple_of(8) {
+            return None;
+        }
         // SAFETY: as in `put`; alive while `self` is.
-        offset_bytes
-            .is_multiple_of(8)
-            .then(|| unsafe { &*at.cast::<AtomicU64>() })
+        Some((unsafe { &*at.cast::<AtomicU64>() }, bell))
     }
 
     /// The 32-bit word at `offset_bytes`; as [`word`](Self::word).
     #[inline(always)]
-    pub fn half(&self, pe: PeId, offset_bytes: usize) -> Option<&AtomicU32> {
-        let at = self.at(pe, offset_bytes, 4)?;
+    pub fn half(&self, pe: PeId, offset_bytes: usize) -> Option<(&AtomicU32, Bell<'_>)> {
+        let (at, bell) = self.at(pe, offset_bytes, 4)?;
+        if !offset_bytes.is_multiple_of(4) {
+            return None;
+        }
         // SAFETY: as in `put`; alive while `self` is.
-        offset_bytes
-            .is_multiple_of(4)
-            .then(|| unsafe { &*at.cast::<AtomicU32>() })
+        Some((unsafe { &*at.cast::<AtomicU32>() }, bell))
     }
+}
 
-    /// Wakes `pe` if it sleeps. Returns whether it is within reach.
+/// How to tell a PE of a store to its memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Bell<'a> {
+    doorbell: Doorbell<'a>,
+    reach: &'a Option<Arc<Reach>>,
+    pe: PeId,
+}
+
+impl Bell<'_> {
+    /// Wakes the PE if it sleeps. Returns false if it is lost.
     #[inline(always)]
-    pub fn notify(&self, pe: PeId) -> bool {
-        let Some(reach) = self.reach.as_ref().filter(|_| pe < self.pes) else {
-            return false;
-        };
-        let distance = pe as usize * self.stride_bytes;
-        let at = self.doorbell.as_ptr().wrapping_add(distance);
-        // SAFETY: the first line of the segment of a PE of the job, which `Reach::new`
-        // checked and which is only ever accessed as this atomic.
-        let doorbell = Doorbell::new(unsafe { &*at.cast::<AtomicU32>() });
-        doorbell.is_at_rest() || reach.look(pe, doorbell)
+    pub fn notify(self) -> bool {
+        self.doorbell.is_at_rest() || look(self.reach, self.pe, self.doorbell)
     }
+}
+
+/// A function of three registers: handing a `Bell` over would put it on the stack, and
+/// a store in front of an atomic makes that wait.
+#[cold]
+#[inline(never)]
+fn look(reach: &Option<Arc<Reach>>, pe: PeId, doorbell: Doorbell<'_>) -> bool {
+    reach.as_ref().is_some_and(|reach| reach.look(pe, doorbell))
 }
 
 #[cfg(test)]
@@ -315,7 +339,8 @@ mod tests {
         let mut byte = [0];
         assert!(!object.put(1, 0, b"x") && object.put(0, 0, b"x"));
         assert!(!object.get(1, 0, &mut byte) && object.get(0, 0, &mut byte));
-        assert!(!object.notify(1) && object.notify(0));
+        let notified = |pe| object.word(pe, 0).unwrap().1.notify();
+        assert!(!notified(1) && notified(0));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Atomics on a word of the other PE beside the bare instruction.
 
+use std::hint::black_box;
+
 use hostwire::{Result, Symmetric};
 use hostwire_transport::sync::Ordering;
 
@@ -13,17 +15,20 @@ pub fn run(bench: &Context) -> Result<()> {
         true => run(),
         false => Ok(()),
     };
-    let add: Loop<'_> = Box::new(|n| {
-        time(|| {
-            only_first(&|| {
-                for _ in 0..n {
-                    bare.fetch_add(1, Ordering::SeqCst);
-                }
-                Ok(())
+    type Name = &'static str;
+    let bare_add = || -> Loop<'_> {
+        Box::new(|n| {
+            time(|| {
+                only_first(&|| {
+                    for _ in 0..n {
+                        black_box(bare.fetch_add(1, Ordering::SeqCst));
+                    }
+                    Ok(())
+                })
             })
         })
-    });
-    let swap: Loop<'_> = Box::new(|n| {
+    };
+    let bare_swap: Loop<'_> = Box::new(|n| {
         time(|| {
             only_first(&|| {
                 for i in 0..n {
@@ -33,9 +38,14 @@ pub fn run(bench: &Context) -> Result<()> {
             })
         })
     });
-    let kinds: [(&'static str, Loop<'_>, Loop<'_>); 2] = [
-        ("fetch-add", fetch_add(bench, &words), add),
-        ("compare-swap", compare_swap(bench, &words), swap),
+    let kinds: [(Name, Loop<'_>, Loop<'_>); 3] = [
+        ("fetch-add", fetch_add(bench, &words), bare_add()),
+        (
+            "fetch-add-indexed",
+            fetch_add_indexed(bench, &words),
+            bare_add(),
+        ),
+        ("compare-swap", compare_swap(bench, &words), bare_swap),
     ];
     for (name, ours, limit) in kinds {
         let plan = bench.plan(20, 20_000);
@@ -46,12 +56,28 @@ pub fn run(bench: &Context) -> Result<()> {
     words.free()
 }
 
+/// On a place worked out once.
 fn fetch_add<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
         time(|| {
             if bench.is_first() {
+                let place = words.at(1, 0)?;
                 for _ in 0..n {
-                    words.fetch_add(1, 0, 1)?;
+                    black_box(place.fetch_add(1)?);
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// On a PE and an index, checked every time.
+fn fetch_add_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
+    Box::new(move |n| {
+        time(|| {
+            if bench.is_first() {
+                for _ in 0..n {
+                    black_box(words.fetch_add(1, 0, 1)?);
                 }
             }
             Ok(())
@@ -63,8 +89,9 @@ fn compare_swap<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
         time(|| {
             if bench.is_first() {
+                let place = words.at(1, 0)?;
                 for i in 0..n {
-                    words.compare_swap(1, 0, i, i + 1)?;
+                    black_box(place.compare_swap(i, i + 1)?);
                 }
             }
             Ok(())

@@ -3,6 +3,10 @@
 //! All of them are atomic with respect to each other and sequentially consistent. On a
 //! mapped wire they are CPU instructions; elsewhere the agent of the target does them.
 
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use hostwire_transport::Bell;
+
 use super::Symmetric;
 use crate::PeId;
 use crate::agent::{Operation, Request, apply};
@@ -10,6 +14,33 @@ use crate::element::{AtomicElement, AtomicInteger};
 use crate::error::Result;
 
 impl<T: AtomicElement> Symmetric<T> {
+    /// Element `index` of `pe`, its address worked out once: for loops over one element,
+    /// where an atomic is then the bare instruction and one look whether `pe` sleeps.
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfRange`], [`crate::Error::NoSuchPe`], [`crate::Error::PeerLost`].
+    #[inline]
+    pub fn at(&self, pe: PeId, index: usize) -> Result<Place<'_, T>> {
+        self.locate(index, 1)?;
+        self.inner.check(pe)?;
+        let at = Self::byte_offset(index);
+        let direct = if T::BYTES == 8 {
+            self.extent
+                .word(pe, at)
+                .map(|(w, bell)| (Word::W64(w), bell))
+        } else {
+            self.extent
+                .half(pe, at)
+                .map(|(w, bell)| (Word::W32(w), bell))
+        };
+        Ok(Place {
+            symmetric: self,
+            pe,
+            index,
+            direct,
+        })
+    }
+
     #[inline(always)]
     fn atomic(
         &self,
@@ -19,21 +50,19 @@ impl<T: AtomicElement> Symmetric<T> {
         operand: u64,
         compare: u64,
     ) -> Result<T> {
-        let extent = &self.extent;
         let at = Self::byte_offset(index);
-        let old = if T::BYTES == 8 {
-            let word = extent.word(pe, at);
-            word.map(|word| operation.apply_64(word, operand, compare))
+        let done = if T::BYTES == 8 {
+            let word = self.extent.word(pe, at);
+            word.map(|(word, bell)| (operation.apply_64(word, operand, compare), bell))
         } else {
-            let word = extent.half(pe, at);
-            word.map(|word| {
-                operation
-                    .apply_32(word, operand as u32, compare as u32)
-                    .into()
+            let half = self.extent.half(pe, at);
+            half.map(|(half, bell)| {
+                let old = operation.apply_32(half, operand as u32, compare as u32);
+                (old.into(), bell)
             })
         };
-        match old {
-            Some(old) if extent.notify(pe) => Ok(T::from_bits(old)),
+        match done {
+            Some((old, bell)) if bell.notify() => Ok(T::from_bits(old)),
             _ => self.atomic_slowly(pe, index, operation, operand, compare),
         }
     }
@@ -122,5 +151,90 @@ impl<T: AtomicInteger> Symmetric<T> {
     #[inline]
     pub fn fetch_xor(&self, pe: PeId, index: usize, value: T) -> Result<T> {
         self.atomic(pe, index, Operation::Xor, value.to_bits(), 0)
+    }
+}
+
+/// One element of one PE. See [`Symmetric::at`].
+#[derive(Clone, Copy)]
+pub struct Place<'a, T: AtomicElement> {
+    symmetric: &'a Symmetric<T>,
+    pe: PeId,
+    index: usize,
+    direct: Option<(Word<'a>, Bell<'a>)>,
+}
+
+#[derive(Clone, Copy)]
+enum Word<'a> {
+    W32(&'a AtomicU32),
+    W64(&'a AtomicU64),
+}
+
+impl<T: AtomicElement> Place<'_, T> {
+    #[inline(always)]
+    fn atomic(&self, operation: Operation, operand: u64, compare: u64) -> Result<T> {
+        if let Some((word, bell)) = self.direct {
+            let old = match word {
+                Word::W64(word) => operation.apply_64(word, operand, compare),
+                Word::W32(word) => {
+                    let (operand, compare) = (operand as u32, compare as u32);
+                    operation.apply_32(word, operand, compare).into()
+                }
+            };
+            if bell.notify() {
+                return Ok(T::from_bits(old));
+            }
+        }
+        self.symmetric
+            .atomic_slowly(self.pe, self.index, operation, operand, compare)
+    }
+
+    /// Reads it.
+    #[inline(always)]
+    pub fn fetch(&self) -> Result<T> {
+        self.atomic(Operation::Fetch, 0, 0)
+    }
+
+    /// Sets it.
+    #[inline(always)]
+    pub fn set(&self, value: T) -> Result<()> {
+        self.swap(value).map(|_| ())
+    }
+
+    /// Sets it and returns what it was.
+    #[inline(always)]
+    pub fn swap(&self, value: T) -> Result<T> {
+        self.atomic(Operation::Swap, value.to_bits(), 0)
+    }
+}
+
+impl<T: AtomicInteger> Place<'_, T> {
+    /// Sets it to `new` if it is `expected`, and returns what it was.
+    #[inline(always)]
+    pub fn compare_swap(&self, expected: T, new: T) -> Result<T> {
+        self.atomic(Operation::CompareSwap, new.to_bits(), expected.to_bits())
+    }
+
+    /// Adds to it, wrapping, and returns what it was.
+    #[inline(always)]
+    pub fn fetch_add(&self, value: T) -> Result<T> {
+        self.atomic(Operation::Add, value.to_bits(), 0)
+    }
+
+    /// Ands it with `value` and returns what it was.
+    #[inline(always)]
+    pub fn fetch_and(&self, value: T) -> Result<T> {
+        self.atomic(Operation::And, value.to_bits(), 0)
+    }
+
+    /// Ors it with `value` and returns what it was.
+    #[inline(always)]
+    pub fn fetch_or(&self, value: T) -> Result<T> {
+        self.atomic(Operation::Or, value.to_bits(), 0)
+    }
+
+    /// Xors it with `value` and returns what it was.
+    #[inline(always)]
+    pub fn fetch_xor(&self, value: T) -> Result<T> {
+        self.atomic(Operation::Xor, value.to_bits(), 0)
     }
 }

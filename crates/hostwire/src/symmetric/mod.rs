@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use hostwire_transport::{Extent, TransportError};
 
+pub use atomic::Place;
 pub(crate) use heap::Heap;
 pub use until::Compare;
 
