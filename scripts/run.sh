@@ -92,6 +92,7 @@ say ''
 say "gups: random updates all over the memory of all PEs"
 for mode in bucket atomic; do
     job "gups-$mode" gups --mode "$mode"
+    say "  --mode $mode"
     quote "gups-$mode" 'GUPS|^check'
 done
 
