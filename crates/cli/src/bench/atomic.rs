@@ -38,7 +38,16 @@ pub fn run(bench: &Context) -> Result<()> {
             })
         })
     });
-    let kinds: [(Name, Loop<'_>, Loop<'_>); 3] = [
+    let shared: Loop<'_> = Box::new(|n| {
+        time(|| {
+            for _ in 0..n {
+                black_box(bare.fetch_add(1, Ordering::SeqCst));
+            }
+            Ok(())
+        })
+    });
+    let kinds: [(Name, Loop<'_>, Loop<'_>); 4] = [
+        ("fetch-add-shared", fetch_add_shared(&words), shared),
         ("fetch-add", fetch_add(bench, &words), bare_add()),
         (
             "fetch-add-indexed",
@@ -54,6 +63,19 @@ pub fn run(bench: &Context) -> Result<()> {
         bench.print(&line);
     }
     words.free()
+}
+
+/// Both PEs add to the word, so that its line really crosses the machine.
+fn fetch_add_shared(words: &Symmetric<u64>) -> Loop<'_> {
+    Box::new(move |n| {
+        time(|| {
+            let place = words.at(1, 0)?;
+            for _ in 0..n {
+                black_box(place.fetch_add(1)?);
+            }
+            Ok(())
+        })
+    })
 }
 
 /// On a place worked out once.

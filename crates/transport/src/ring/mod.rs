@@ -150,6 +150,8 @@ pub trait LineLoad {
     fn header(&self, slot: usize) -> u64;
     /// The first `dst.len()` (at most 56) bytes of the payload of a slot.
     fn payload(&self, slot: usize, dst: &mut [u8]);
+    /// The slot will be looked at soon.
+    fn expect(&self, _slot: usize) {}
 }
 
 /// A cumulative count of freed lines, as its owner stores it.

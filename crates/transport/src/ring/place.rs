@@ -227,6 +227,11 @@ impl LineLoad for Inlet {
     }
 
     #[inline(always)]
+    fn expect(&self, slot: usize) {
+        prefetch(self.slots.line(slot));
+    }
+
+    #[inline(always)]
     fn payload(&self, slot: usize, dst: &mut [u8]) {
         let line = self.slots.line(slot);
         if let Ok(full) = <&mut [u8; PAYLOAD_BYTES]>::try_from(&mut *dst) {
@@ -254,6 +259,19 @@ impl LineLoad for Inlet {
         }
     }
 }
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn prefetch(line: &[AtomicU64; 8]) {
+    use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: `prefetcht0` is part of SSE, which every x86-64 has; it is a hint that
+    // faults on nothing and changes no value.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[inline(always)]
+fn prefetch(_line: &[AtomicU64; 8]) {}
 
 /// A word in a peer's segment that only this PE writes: a credit count.
 pub enum WordOutlet {

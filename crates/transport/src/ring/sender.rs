@@ -64,14 +64,29 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         tag: u32,
         now: &[u8],
     ) -> Result<(), TransportError> {
-        let header = Header::new(self.next.stamp, kind, rest, tag);
-        self.store.store_line(self.next.slot(), header.0, now)?;
+        self.store_line_at(self.next, kind, rest, tag, now)?;
         self.next.advance();
         Ok(())
     }
 
+    #[inline(always)]
+    fn store_line_at(
+        &mut self,
+        at: Position,
+        kind: u8,
+        rest: usize,
+        tag: u32,
+        now: &[u8],
+    ) -> Result<(), TransportError> {
+        let header = Header::new(at.stamp, kind, rest, tag);
+        self.store.store_line(at.slot(), header.0, now)
+    }
+
     #[inline]
     fn store_lines(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<(), TransportError> {
+        if payload.len() <= 2 * PAYLOAD_BYTES {
+            return self.store_two_lines(kind, tag, payload);
+        }
         let mut kind = kind;
         let mut rest = payload;
         while let Some((now, later)) = rest.split_at_checked(PAYLOAD_BYTES) {
@@ -83,6 +98,23 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             self.store_line(kind, rest.len(), tag, rest)?;
         }
         Ok(())
+    }
+
+    /// The second line first: by the time the receiver sees the line that it polls, the
+    /// other is there, too, and comes along with it. With more lines it pays to let the
+    /// receiver begin while the rest is being written.
+    #[inline(always)]
+    fn store_two_lines(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let (first, second) = payload.split_at(PAYLOAD_BYTES);
+        let head = self.next;
+        self.next.advance();
+        self.store_line(KIND_CONTINUED, second.len(), tag, second)?;
+        self.store_line_at(head, kind, payload.len(), tag, first)
     }
 
     /// The longest message this ring takes.
