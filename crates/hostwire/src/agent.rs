@@ -340,7 +340,7 @@ impl Agent {
             .store_line(pe, self.layout.request(inner.pe), header, &payload)?;
         let reply = self.layout.reply(pe);
         let segment = inner.segment();
-        inner.wait(Watch::One(pe), || {
+        inner.wait(Watch::Agent(pe), || {
             let got = segment.load_word(reply)?;
             if got == u64::from(number) {
                 Ok(Some(()))

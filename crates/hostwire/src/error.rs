@@ -104,6 +104,12 @@ pub enum Error {
         /// The peer.
         pe: PeId,
     },
+    /// A peer that has to do its part is in `finalize`, where it does nothing more.
+    #[error("PE {pe} is leaving the job, while this PE still waits for it")]
+    PeerLeft {
+        /// The peer.
+        pe: PeId,
+    },
     /// A peer did what no correct peer does.
     #[error(transparent)]
     PeerMisbehaved(TransportError),
@@ -124,6 +130,17 @@ pub enum Error {
     /// The machine refused something.
     #[error(transparent)]
     Environment(TransportError),
+}
+
+impl Error {
+    /// Itself as `Ok` if it refuses a message that does not fit, which stays where it is;
+    /// anything else is passed on.
+    pub(crate) fn into_refusal(self) -> Result<Self> {
+        match self {
+            Self::MessageTooLong { .. } | Self::MessageShape { .. } => Ok(self),
+            other => Err(other),
+        }
+    }
 }
 
 impl From<TransportError> for Error {

@@ -36,18 +36,34 @@ pub(crate) struct Inner {
     pub(crate) lost: Arc<Lost>,
 }
 
-/// Whose death ends a wait.
+/// Whose end ends a wait that nothing else has ended.
 #[derive(Clone, Copy)]
 pub(crate) enum Watch<'a> {
-    /// This PE's.
-    One(PeId),
-    /// Any of these.
-    Some(&'a [PeId]),
-    /// Any of these, but for those that have left the job in good order: they have done
-    /// all that is waited for.
-    Team(&'a [PeId]),
-    /// Anybody's that was not known before: any PE may write the word waited for.
+    /// `next` has to do something: it must neither die nor leave the job. It does so for a
+    /// team of which all members must live, or for no team.
+    Next { members: &'a [PeId], next: PeId },
+    /// The agent of this PE has to do something: it serves until the job is over.
+    Agent(PeId),
+    /// As `Next`, for both of two PEs, unless it has been done.
+    Pair {
+        members: &'a [PeId],
+        to: (PeId, &'a Cell<bool>),
+        from: (PeId, &'a Cell<bool>),
+    },
+    /// All have to come to the end of the job.
+    TheEnd(&'a [PeId]),
+    /// Any PE may write the word waited for. Each loss is told once.
     Anybody,
+}
+
+/// How far a PE is on its way out of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Departure {
+    /// It will start nothing more.
+    Leaving = 1,
+    /// It knows that all PEs are leaving: its end is no loss.
+    Gone = 2,
 }
 
 impl Inner {
@@ -167,8 +183,8 @@ impl Inner {
     /// Polls until there is a result. The one place where a PE waits.
     ///
     /// # Errors
-    /// What `poll` gives; [`Error::PeerLost`] when a watched PE is gone and `poll`
-    /// still has nothing.
+    /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE
+    /// will not do what is waited for and `poll` still has nothing.
     #[inline]
     pub(crate) fn wait<R>(
         &self,
@@ -221,13 +237,17 @@ impl Inner {
         if rung {
             backoff.rung_in_vain();
         }
-        let Some(pe) = self.find_lost(watch)? else {
+        let Some(gone) = self.find_gone(watch)? else {
             return Ok(None);
         };
-        // What it stored before it died is there by now.
-        match poll()? {
-            Some(result) => Ok(Some(result)),
-            None => Err(Error::PeerLost { pe }),
+        // What it stored before is there by now.
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        match watch {
+            // That may have been its part, and only the other one's is missing.
+            Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
+            _ => Err(gone),
         }
     }
 
@@ -242,51 +262,88 @@ impl Inner {
         }
     }
 
-    /// A watched PE that is gone.
-    fn find_lost(&self, watch: Watch<'_>) -> Result<Option<PeId>> {
+    /// Why what is waited for will never happen, if that is so.
+    fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
         match watch {
-            Watch::One(pe) => Ok(self.is_lost(pe)?.then_some(pe)),
-            Watch::Some(pes) => {
-                for pe in pes {
-                    if self.is_lost(*pe)? {
-                        return Ok(Some(*pe));
+            Watch::Next { members, next } => self.find_absent(members, Some(next)),
+            Watch::Agent(pe) => self.find_absent(&[pe], None),
+            Watch::Pair { members, to, from } => {
+                for (pe, done) in [to, from] {
+                    if !done.get()
+                        && let Some(gone) = self.find_absent(&[], Some(pe))?
+                    {
+                        return Ok(Some(gone));
                     }
                 }
-                Ok(None)
+                self.find_absent(members, None)
             }
-            Watch::Team(pes) => {
-                for pe in pes {
-                    if self.is_lost(*pe)? && !self.has_left(*pe)? {
-                        return Ok(Some(*pe));
-                    }
-                }
-                Ok(None)
-            }
+            Watch::TheEnd(members) => self.find_the_end(members),
             Watch::Anybody => self.find_newly_lost(),
         }
     }
 
-    fn has_left(&self, pe: PeId) -> Result<bool> {
-        let left = self.layout.mail(pe, Mail::Left);
-        Ok(self.segment().load_word(left)? == 1)
-    }
-
-    /// Tells everybody that this PE's end will be no loss.
-    pub(crate) fn say_left(&self) {
-        let left = self.layout.mail(self.pe, Mail::Left);
-        for pe in 0..self.pes {
-            // Who is gone need not know.
-            let _ = self.put_word(pe, left, 1);
+    /// A member or `next` that has died, or `next` if it leaves the job.
+    fn find_absent(&self, members: &[PeId], next: Option<PeId>) -> Result<Option<Error>> {
+        for pe in next.iter().chain(members).copied() {
+            if self.is_lost(pe)? {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        match next {
+            Some(pe) if self.departure(pe)?.is_some() => Ok(Some(Error::PeerLeft { pe })),
+            _ => Ok(None),
         }
     }
 
-    fn find_newly_lost(&self) -> Result<Option<PeId>> {
-        for pe in 0..self.pes {
-            if self.is_lost(pe)? && !self.has_left(pe)? && self.lost.report(pe) {
-                return Ok(Some(pe));
+    /// Somebody who knows that all are leaving, or who has died without that.
+    fn find_the_end(&self, members: &[PeId]) -> Result<Option<Error>> {
+        for pe in members.iter().copied() {
+            let lost = self.is_lost(pe)?;
+            // Looked at second: what it stored before it ended counts.
+            if self.departure(pe)? == Some(Departure::Gone) {
+                return Ok(Some(Error::PeerLeft { pe }));
+            }
+            if lost {
+                return Ok(Some(Error::PeerLost { pe }));
             }
         }
         Ok(None)
+    }
+
+    fn find_newly_lost(&self) -> Result<Option<Error>> {
+        let mut left = None;
+        let mut others = 0;
+        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
+            let lost = self.is_lost(pe)?;
+            match self.departure(pe)? {
+                Some(_) => left = Some(Error::PeerLeft { pe }),
+                None => others += 1,
+            }
+            if lost && self.departure(pe)? != Some(Departure::Gone) && self.lost.report(pe) {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        // When all are leaving, nobody is there who could store anything.
+        Ok(left.filter(|_| others == 0))
+    }
+
+    /// Tells all peers how far this PE is on its way out.
+    pub(crate) fn tell_departure(&self, departure: Departure) {
+        let at = self.layout.mail(self.pe, Mail::Departure);
+        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
+            // One that is lost need not know.
+            let _ = self.put_word(pe, at, departure as u64);
+        }
+    }
+
+    /// How far `pe` says that it is.
+    pub(crate) fn departure(&self, pe: PeId) -> Result<Option<Departure>> {
+        let at = self.layout.mail(pe, Mail::Departure);
+        let word = self.segment().load_word(at)?;
+        // Anything else is not from a correct peer, and says nothing.
+        Ok([Departure::Leaving, Departure::Gone]
+            .into_iter()
+            .find(|departure| *departure as u64 == word))
     }
 
     fn is_lost(&self, pe: PeId) -> Result<bool> {

@@ -1,5 +1,6 @@
 //! A job and this process's place in it.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -10,9 +11,10 @@ use zerocopy::IntoBytes;
 use crate::PeId;
 use crate::agent::{Agent, AgentMode};
 use crate::board::Activity;
+use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::inner::{Inner, Watch};
+use crate::inner::{Departure, Inner, Watch};
 use crate::layout::{Layout, Sizes};
 use crate::lost::Watcher;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
@@ -183,7 +185,7 @@ impl Job {
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
     pub fn send<T: Element>(&self, to: PeId, tag: u32, values: &[T]) -> Result<()> {
-        self.inner.send(Kind::User, to, tag, values.as_bytes())
+        self.inner.send(Kind::User, &[], to, tag, values.as_bytes())
     }
 
     /// As [`send`](Self::send), from own elements `index .. index + count`: a long
@@ -198,7 +200,7 @@ impl Job {
     ) -> Result<()> {
         let source = Source::Segment(source.locate(index, count)?, count * size_of::<T>());
         self.inner
-            .run_send(Sending::new(to, Kind::User, tag, source), to)
+            .run_send(Sending::new(to, Kind::User, tag, source), &[], to)
     }
 
     /// Receives the next message of `from` with this `tag` into the front of `values`,
@@ -214,7 +216,7 @@ impl Job {
         let out = values.as_mut_bytes();
         let len = self
             .inner
-            .receive(Kind::User, from, tag, element_bytes, out)?;
+            .receive(Kind::User, &[], from, tag, element_bytes, out)?;
         Ok(len / element_bytes)
     }
 
@@ -251,7 +253,6 @@ impl Job {
         tag: u32,
         values: &mut [T],
     ) -> Result<Option<usize>> {
-        self.inner.check(from)?;
         let mut receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
         let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
         match got {
@@ -260,6 +261,10 @@ impl Job {
             None => {
                 // A program that only tries must see its job make progress, too.
                 self.inner.progress()?;
+                if self.watcher.is_none() {
+                    self.inner.lost.look(&*self.inner.wire, from)?;
+                }
+                self.inner.check(from)?;
                 Ok(None)
             }
         }
@@ -267,6 +272,10 @@ impl Job {
 
     /// Sends `out` to `to` and receives from `from` at the same time; neither waits for
     /// the other. Says how many elements were received.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`recv`](Self::recv). When the message is refused
+    /// because of its length or shape, `out` has been sent.
     pub fn exchange<T: Element>(
         &self,
         to: PeId,
@@ -280,12 +289,29 @@ impl Job {
         let mut send = Sending::new(to, Kind::User, tag, Source::Bytes(out.as_bytes()));
         let mut receive = self.receive::<T>(from, tag, Target::Bytes(into.as_mut_bytes()));
         let _busy = self.inner.status.during(Activity::Receiving, Some(from));
-        let len = self.inner.wait(Watch::Some(&[to, from]), || {
+        let (sent, received) = (Cell::new(false), Cell::new(false));
+        let watch = Watch::Pair {
+            members: &[],
+            to: (to, &sent),
+            from: (from, &received),
+        };
+        let mut refused = None;
+        let len = self.inner.wait(watch, || {
             let messages = &mut *self.inner.messages.borrow_mut();
-            let sent = send.poll(&self.inner, messages)?;
-            let got = receive.poll(&self.inner, messages)?;
-            Ok(got.filter(|_| sent))
+            sent.set(send.poll(&self.inner, messages)?);
+            let got = match &refused {
+                None => receive.poll(&self.inner, messages).or_else(|error| {
+                    refused = Some(error.into_refusal()?);
+                    Ok::<_, Error>(Some(0))
+                })?,
+                Some(_) => Some(0),
+            };
+            received.set(got.is_some());
+            Ok(got.filter(|_| sent.get()))
         })?;
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
         Ok(len / size_of::<T>().max(1))
     }
 
@@ -295,7 +321,7 @@ impl Job {
     }
 
     fn run_receive<T>(&self, receiving: Receiving<'_>, from: PeId) -> Result<usize> {
-        let len = self.inner.run_receive(receiving, from)?;
+        let len = self.inner.run_receive(receiving, &[], from)?;
         Ok(len / size_of::<T>().max(1))
     }
 
@@ -311,14 +337,15 @@ impl Job {
         if std::mem::replace(&mut self.left, true) {
             return Ok(());
         }
-        let _ = self.inner.status.during(Activity::Finalizing, None);
         self.inner.status.set(Activity::Finalizing, None);
-        let met = self.world.barrier();
-        self.inner.status.set(Activity::Finalizing, None);
+        self.inner.tell_departure(Departure::Leaving);
+        let met = collective::last_barrier(&self.world);
+        if met.is_ok() {
+            self.inner.tell_departure(Departure::Gone);
+        }
         // The agents serve until everybody is through.
         self.stop_agent();
         met?;
-        self.inner.say_left();
         if let Some(launcher) = self.launcher.take() {
             launcher
                 .finalize()

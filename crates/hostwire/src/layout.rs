@@ -65,8 +65,8 @@ pub(crate) enum Mail {
     Freed = 3,
     /// Pieces of its long message to us that it has delivered.
     Delivered = 4,
-    /// 1 when it has left the job in good order: its end is no loss then.
-    Left = 5,
+    /// How far it is on its way out of the job: a `Departure`.
+    Departure = 5,
 }
 
 /// Offsets of the parts. See the [module text](self).

@@ -29,6 +29,7 @@
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`pmi`], [`board`] | what a launcher has to know |
+//! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
 #![forbid(unsafe_code)]
 
@@ -36,6 +37,8 @@ mod agent;
 mod attach;
 pub mod board;
 mod collective;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod element;
 mod error;
 mod inner;

@@ -4,21 +4,52 @@
 //! back. Each flag is written by one peer and holds the number of the barrier, so it is
 //! never reset.
 
-use hostwire_transport::TransportError;
+use hostwire_transport::{PeId, TransportError};
 
 use crate::board::Activity;
-use crate::error::Result;
-use crate::inner::{Inner, Watch};
+use crate::error::{Error, Result};
+use crate::inner::{Departure, Inner, Watch};
 use crate::layout::PES_MAX;
 use crate::team::Team;
 
 #[inline]
 pub(crate) fn barrier(team: &Team) -> Result<()> {
-    let inner = &*team.inner;
-    let _busy = inner.status.during(Activity::Barrier, None);
-    let size = team.members.len();
+    let _busy = team.inner.status.during(Activity::Barrier, None);
+    meet(team, |from| Watch::Next {
+        members: &team.members,
+        next: from,
+    })
+}
+
+/// The barrier at the end of the job: whoever is through it may be gone while others
+/// are still in it.
+pub(crate) fn last_barrier(team: &Team) -> Result<()> {
+    let met = meet(team, |_| Watch::TheEnd(&team.members));
+    match met {
+        // Who has been through knows that all have come.
+        Err(Error::PeerLeft { pe } | Error::PeerLost { pe })
+            if team.inner.departure(pe)? == Some(Departure::Gone) =>
+        {
+            Ok(())
+        }
+        met => met,
+    }
+}
+
+#[inline]
+fn meet<'a>(team: &'a Team, watch: impl Fn(PeId) -> Watch<'a>) -> Result<()> {
     let epoch = team.epoch.get() + 1;
+    // A barrier that failed has not taken place: who tries it again must not look as if
+    // it were ahead of those that still wait in it.
+    rounds(team, epoch, watch)?;
     team.epoch.set(epoch);
+    Ok(())
+}
+
+#[inline]
+fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> Result<()> {
+    let inner = &*team.inner;
+    let size = team.members.len();
     inner.quiet()?;
     let mut round = 0;
     while 1 << round < size {
@@ -29,7 +60,7 @@ pub(crate) fn barrier(team: &Team) -> Result<()> {
         let flag = inner.layout.flag(team.slot, round);
         inner.put_word(to, flag, epoch)?;
         let segment = inner.segment();
-        inner.wait(Watch::Team(&team.members), || {
+        inner.wait(watch(from), || {
             let got = segment.load_word(flag)?;
             // A peer can be one barrier ahead, never more.
             if got == epoch || got == epoch + 1 {

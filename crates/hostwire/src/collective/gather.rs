@@ -5,14 +5,17 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::team::{Rank, Team};
 
-/// Up to this many bytes per PE everybody sends to everybody at once: it fits the rings
-/// whatever is under way in them. Fitted.
+/// Up to this many bytes per PE everybody sends to everybody at once. Fitted; and only
+/// what fits the rings, where nobody has to receive before all have sent.
 pub(super) const DIRECT_BYTES_MAX: usize = 512;
 /// And up to this many PEs.
 pub(super) const DIRECT_PES_MAX: usize = 64;
 
 pub(super) fn is_direct<T>(team: &Team, values: &[T]) -> bool {
-    size_of_val(values) <= DIRECT_BYTES_MAX && team.members.len() <= DIRECT_PES_MAX
+    let len_bytes = size_of_val(values);
+    len_bytes <= DIRECT_BYTES_MAX
+        && len_bytes <= team.inner.layout.slots().message_bytes_max()
+        && team.members.len() <= DIRECT_PES_MAX
 }
 
 /// A binomial tree.

@@ -10,9 +10,11 @@ mod barrier;
 mod gather;
 mod reduce;
 
-pub(crate) use barrier::{barrier, clear_flags};
+pub(crate) use barrier::{barrier, clear_flags, last_barrier};
 pub(crate) use gather::{all_gather, all_to_all, broadcast};
 pub(crate) use reduce::{all_reduce, scan};
+
+use std::cell::Cell;
 
 use zerocopy::IntoBytes;
 
@@ -90,11 +92,18 @@ fn exchange<T: Element>(
     let expected = size_of_val(into);
     let mut send = Sending::new(to, Kind::Team, tag, Source::Bytes(out.as_bytes()));
     let mut receive = Receiving::new(from, Kind::Team, tag, 1, Target::Bytes(into.as_mut_bytes()));
-    let got = inner.wait(Watch::Some(&[to, from]), || {
+    let (sent, received) = (Cell::new(false), Cell::new(false));
+    let watch = Watch::Pair {
+        members: &team.members,
+        to: (to, &sent),
+        from: (from, &received),
+    };
+    let got = inner.wait(watch, || {
         let messages = &mut *inner.messages.borrow_mut();
-        let sent = send.poll(inner, messages)?;
+        sent.set(send.poll(inner, messages)?);
         let got = receive.poll(inner, messages)?;
-        Ok(got.filter(|_| sent))
+        received.set(got.is_some());
+        Ok(got.filter(|_| sent.get()))
     });
     same_length(team, from, expected, got)
 }
@@ -102,7 +111,9 @@ fn exchange<T: Element>(
 /// Sends to a rank.
 fn send<T: Element>(team: &Team, tag: u32, to: Rank, out: &[T]) -> Result<()> {
     let to = team.member(to)?;
-    team.inner.send(Kind::Team, to, tag, out.as_bytes())
+    let members = &team.members;
+    team.inner
+        .send(Kind::Team, members, to, tag, out.as_bytes())
 }
 
 /// Receives from a rank.
@@ -110,7 +121,8 @@ fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Res
     let from = team.member(from)?;
     let expected = size_of_val(into);
     let into = into.as_mut_bytes();
-    let got = team.inner.receive(Kind::Team, from, tag, 1, into);
+    let members = &team.members;
+    let got = team.inner.receive(Kind::Team, members, from, tag, 1, into);
     same_length(team, from, expected, got)
 }
 

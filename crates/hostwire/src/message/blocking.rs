@@ -9,36 +9,59 @@ use crate::error::Result;
 use crate::inner::{Inner, Watch};
 
 impl Inner {
-    /// Sends `bytes` to `to`; waits until they may be reused.
+    /// Sends `bytes` to `to`; waits until they may be reused. Where it is a part of what a
+    /// team does, `members` are that team's.
     #[inline]
-    pub(crate) fn send(&self, kind: Kind, to: PeId, tag: u32, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn send(
+        &self,
+        kind: Kind,
+        members: &[PeId],
+        to: PeId,
+        tag: u32,
+        bytes: &[u8],
+    ) -> Result<()> {
         if self.is_there(to) && self.messages.borrow_mut().send_now(to, kind, tag, bytes)? {
             return Ok(());
         }
-        self.send_slowly(kind, to, tag, bytes)
+        self.send_slowly(kind, members, to, tag, bytes)
     }
 
     #[cold]
     #[inline(never)]
-    fn send_slowly(&self, kind: Kind, to: PeId, tag: u32, bytes: &[u8]) -> Result<()> {
-        self.run_send(Sending::new(to, kind, tag, Source::Bytes(bytes)), to)
+    fn send_slowly(
+        &self,
+        kind: Kind,
+        members: &[PeId],
+        to: PeId,
+        tag: u32,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let sending = Sending::new(to, kind, tag, Source::Bytes(bytes));
+        self.run_send(sending, members, to)
     }
 
     /// Polls `sending` to its end.
-    pub(crate) fn run_send(&self, mut sending: Sending<'_>, to: PeId) -> Result<()> {
+    pub(crate) fn run_send(
+        &self,
+        mut sending: Sending<'_>,
+        members: &[PeId],
+        to: PeId,
+    ) -> Result<()> {
         self.check(to)?;
         let _busy = self.status.during(Activity::Sending, Some(to));
-        self.wait(Watch::One(to), || {
+        self.wait(Watch::Next { members, next: to }, || {
             let sent = sending.poll(self, &mut self.messages.borrow_mut())?;
             Ok(sent.then_some(()))
         })
     }
 
     /// Receives a message into the front of `out` and says how many bytes it has.
+    /// `members` as in [`send`](Self::send).
     #[inline]
     pub(crate) fn receive(
         &self,
         kind: Kind,
+        members: &[PeId],
         from: PeId,
         tag: u32,
         element_bytes: usize,
@@ -55,17 +78,21 @@ impl Inner {
         match now {
             Taken::All(len) => Ok(len),
             Taken::Part(head) => {
-                self.receive_slowly(kind, from, tag, element_bytes, out, Some(head))
+                self.receive_slowly(kind, members, from, tag, element_bytes, out, Some(head))
             }
-            Taken::Nothing => self.receive_slowly(kind, from, tag, element_bytes, out, None),
+            Taken::Nothing => {
+                self.receive_slowly(kind, members, from, tag, element_bytes, out, None)
+            }
         }
     }
 
     #[cold]
     #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "the one way on from `receive`")]
     fn receive_slowly(
         &self,
         kind: Kind,
+        members: &[PeId],
         from: PeId,
         tag: u32,
         element_bytes: usize,
@@ -77,13 +104,22 @@ impl Inner {
             Some(head) => receiving.go_on(head),
             None => receiving,
         };
-        self.run_receive(receiving, from)
+        self.run_receive(receiving, members, from)
     }
 
     /// Polls `receiving` to its end and says how many bytes the message has.
-    pub(crate) fn run_receive(&self, mut receiving: Receiving<'_>, from: PeId) -> Result<usize> {
+    pub(crate) fn run_receive(
+        &self,
+        mut receiving: Receiving<'_>,
+        members: &[PeId],
+        from: PeId,
+    ) -> Result<usize> {
         let _busy = self.status.during(Activity::Receiving, Some(from));
-        self.wait(Watch::One(from), || {
+        let watch = Watch::Next {
+            members,
+            next: from,
+        };
+        self.wait(watch, || {
             receiving.poll(self, &mut self.messages.borrow_mut())
         })
     }

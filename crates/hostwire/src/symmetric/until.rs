@@ -45,37 +45,32 @@ impl Compare {
 
 impl<T: AtomicElement> Symmetric<T> {
     /// Whether own element `index` compares so with `value`, without waiting.
+    ///
+    /// If not, the job makes progress, so a program may call this until it holds.
     #[inline]
     pub fn test(&self, index: usize, compare: Compare, value: T) -> Result<bool> {
-        let holds = compare.holds(&self.load(index)?, &value);
-        fence(Ordering::Acquire);
-        Ok(holds)
+        self.tested(|| Ok(self.holds(index, compare, value)?.then_some(())))
+            .map(|found| found.is_some())
     }
 
     /// The first of `indices` whose own element compares so.
     pub fn test_any(&self, indices: &[usize], compare: Compare, value: T) -> Result<Option<usize>> {
-        for index in indices {
-            if self.test(*index, compare, value)? {
-                return Ok(Some(*index));
-            }
-        }
-        Ok(None)
+        self.tested(|| self.find_any(indices, compare, value))
     }
 
     /// All of `indices` whose own elements compare so.
     pub fn test_some(&self, indices: &[usize], compare: Compare, value: T) -> Result<Vec<usize>> {
-        let mut found = Vec::new();
-        for index in indices {
-            if self.test(*index, compare, value)? {
-                found.push(*index);
-            }
-        }
-        Ok(found)
+        let found = self.tested(|| {
+            let found = self.find_some(indices, compare, value)?;
+            Ok((!found.is_empty()).then_some(found))
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Whether all of `indices` compare so.
     pub fn test_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<bool> {
-        Ok(self.test_some(indices, compare, value)?.len() == indices.len())
+        self.tested(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
+            .map(|found| found.is_some())
     }
 
     /// Waits until own element `index` compares so with `value`.
@@ -85,7 +80,7 @@ impl<T: AtomicElement> Symmetric<T> {
     /// waiting; each loss is reported once, so a program may go on waiting for others.
     #[inline]
     pub fn wait_until(&self, index: usize, compare: Compare, value: T) -> Result<()> {
-        self.wait(|| Ok(self.test(index, compare, value)?.then_some(())))
+        self.wait(|| Ok(self.holds(index, compare, value)?.then_some(())))
     }
 
     /// Waits until one of `indices` compares so, and says which. Returns at once with
@@ -99,7 +94,7 @@ impl<T: AtomicElement> Symmetric<T> {
         if indices.is_empty() {
             return Ok(None);
         }
-        self.wait(|| self.test_any(indices, compare, value))
+        self.wait(|| self.find_any(indices, compare, value))
             .map(Some)
     }
 
@@ -114,14 +109,59 @@ impl<T: AtomicElement> Symmetric<T> {
             return Ok(Vec::new());
         }
         self.wait(|| {
-            let found = self.test_some(indices, compare, value)?;
+            let found = self.find_some(indices, compare, value)?;
             Ok((!found.is_empty()).then_some(found))
         })
     }
 
     /// Waits until all of `indices` compare so.
     pub fn wait_until_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<()> {
-        self.wait(|| Ok(self.test_all(indices, compare, value)?.then_some(())))
+        self.wait(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
+    }
+
+    #[inline]
+    fn holds(&self, index: usize, compare: Compare, value: T) -> Result<bool> {
+        let holds = compare.holds(&self.load(index)?, &value);
+        fence(Ordering::Acquire);
+        Ok(holds)
+    }
+
+    fn find_any(&self, indices: &[usize], compare: Compare, value: T) -> Result<Option<usize>> {
+        for index in indices {
+            if self.holds(*index, compare, value)? {
+                return Ok(Some(*index));
+            }
+        }
+        Ok(None)
+    }
+
+    fn find_some(&self, indices: &[usize], compare: Compare, value: T) -> Result<Vec<usize>> {
+        let mut found = Vec::new();
+        for index in indices {
+            if self.holds(*index, compare, value)? {
+                found.push(*index);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<bool> {
+        for index in indices {
+            if !self.holds(*index, compare, value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks once.
+    #[inline]
+    fn tested<R>(&self, poll: impl FnOnce() -> Result<Option<R>>) -> Result<Option<R>> {
+        let found = poll()?;
+        if found.is_none() {
+            self.inner.progress()?;
+        }
+        Ok(found)
     }
 
     #[inline]

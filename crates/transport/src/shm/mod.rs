@@ -70,12 +70,14 @@ impl Shm {
         meeting: Meeting,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
-        let segment_bytes = whole_pages(segment_bytes)?;
+        let asked_bytes = segment_bytes;
+        let segment_bytes = whole_pages(asked_bytes)?;
         let segment = memfd::create(&format!("hostwire-segment-{pe}"), segment_bytes)?;
         let hello = Hello {
             pe,
             pes,
-            segment_bytes: segment_bytes as u64,
+            // Not the whole pages: PEs that asked for different sizes do not fit together.
+            segment_bytes: asked_bytes as u64,
         };
         let new_liveness = || memfd::create("hostwire-liveness", pes as usize);
         let roster = match meeting {

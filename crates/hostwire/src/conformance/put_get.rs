@@ -1,0 +1,239 @@
+//! Puts, gets, and what orders them.
+
+use super::{Setup, left, right, values};
+use crate::{Compare, Element, Error, Job};
+
+/// Around words, lines, pages, and the largest piece that an agent gets at once.
+const SIZES: &[usize] = &[
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 55, 56, 57, 63, 64, 65, 127, 128, 129, 255,
+    1000, 4095, 4096, 4097, 65_537, 262_143, 262_145, 700_001,
+];
+
+/// Bytes arrive unchanged at any alignment, and no byte beside them changes.
+pub fn puts_and_gets_of_all_sizes(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let most = SIZES.iter().max().copied().unwrap_or(0) + 32;
+        let place = job.alloc::<u8>(most).unwrap();
+        for (round, size) in SIZES.iter().copied().enumerate() {
+            let offset = 8 + (round * 5 + size) % 11;
+            place.write(0, &vec![0xaa; size + 32]).unwrap();
+            job.barrier().unwrap();
+            place
+                .put(right(job), offset, &values(job.pe(), round, size))
+                .unwrap();
+            job.barrier().unwrap();
+
+            let mut here = vec![0; size + 32];
+            place.read(0, &mut here).unwrap();
+            let expected: Vec<u8> = values(left(job), round, size);
+            assert!(
+                here[offset..offset + size] == expected,
+                "{size} at {offset}"
+            );
+            assert_eq!(here[..offset], [0xaa; 32][..offset], "{size} at {offset}");
+            let behind = &here[offset + size..];
+            assert_eq!(behind, &[0xaa; 32][..behind.len()], "{size} at {offset}");
+
+            let mut got = vec![0; size + 2];
+            place.get(right(job), offset, &mut got[1..=size]).unwrap();
+            assert!(got[1..=size] == values::<u8>(job.pe(), round, size));
+            assert_eq!((got[0], got[size + 1]), (0, 0));
+            job.barrier().unwrap();
+        }
+    });
+}
+
+/// Elements of all widths keep their values, at every PE.
+pub fn elements_of_every_width(setup: &Setup<'_>) {
+    fn check<T: Element + PartialEq + std::fmt::Debug>(job: &Job) {
+        const EACH: usize = 13;
+        let all = job.alloc::<T>(EACH * job.pes() as usize).unwrap();
+        let own: Vec<T> = values(job.pe(), 0, EACH);
+        for pe in 0..job.pes() {
+            all.put_nbi(pe, EACH * job.pe() as usize, &own).unwrap();
+        }
+        job.barrier().unwrap();
+        for pe in 0..job.pes() {
+            let mut got = vec![T::new_zeroed(); all.len()];
+            all.get_nbi(pe, 0, &mut got).unwrap();
+            job.quiet().unwrap();
+            for (writer, part) in (0..).zip(got.chunks_exact(EACH)) {
+                // NaN differs from itself: look at the bytes.
+                let expected: Vec<T> = values(writer, 0, EACH);
+                assert_eq!(part.as_bytes(), expected.as_bytes(), "from PE {writer}");
+            }
+        }
+        job.barrier().unwrap();
+    }
+    use zerocopy::IntoBytes;
+    setup.job(|job| {
+        check::<u8>(job);
+        check::<i16>(job);
+        check::<u32>(job);
+        check::<f32>(job);
+        check::<u64>(job);
+        check::<f64>(job);
+        check::<u128>(job);
+        check::<[u8; 3]>(job);
+        check::<[u32; 5]>(job);
+    });
+}
+
+/// Strided copies touch every `stride`-th element and no other.
+pub fn strided_copies(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let place = job.alloc::<u32>(100).unwrap();
+        for (index, stride, local_stride, count) in [
+            (0, 1, 1, 100),
+            (3, 7, 1, 14),
+            (0, 2, 3, 33),
+            (99, 50, 9, 1),
+            (5, 5, 5, 0),
+        ] {
+            let source: Vec<u32> = (1000..1100).collect();
+            place.write(0, &[7; 100]).unwrap();
+            job.barrier().unwrap();
+            place
+                .put_strided(right(job), index, stride, &source, local_stride, count)
+                .unwrap();
+            job.barrier().unwrap();
+            let mut expected = vec![7; 100];
+            for i in 0..count {
+                expected[index + i * stride] = source[i * local_stride];
+            }
+            assert_eq!(place.to_vec().unwrap(), expected);
+
+            let mut got = vec![1; 100];
+            place
+                .get_strided(right(job), index, stride, &mut got, local_stride, count)
+                .unwrap();
+            for (at, value) in got.into_iter().enumerate() {
+                let taken = at % local_stride == 0 && at / local_stride < count;
+                let expected = if taken { source[at] } else { 1 };
+                assert_eq!(value, expected, "at {at}");
+            }
+            job.barrier().unwrap();
+        }
+        let mut local = [0; 10];
+        for (index, stride, local_stride, count) in [
+            (0, 0, 1, 1),
+            (0, 1, 0, 1),
+            (0, 50, 1, 3),
+            (0, 1, 5, 3),
+            (101, 1, 1, 0),
+            (0, usize::MAX, 1, 3),
+            (0, 1, usize::MAX, 3),
+            (0, 1, 1, usize::MAX),
+        ] {
+            let put = place.put_strided(0, index, stride, &local, local_stride, count);
+            assert!(put.is_err(), "{index} {stride} {local_stride} {count}");
+            let get = place.get_strided(0, index, stride, &mut local, local_stride, count);
+            assert_eq!(get, put);
+        }
+    });
+}
+
+/// A PE or an element that does not exist is an error, and nothing is stored.
+pub fn bad_places_store_nothing(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let place = job.alloc::<u64>(4).unwrap();
+        let pes = job.pes();
+        let nobody = Err(Error::NoSuchPe {
+            what: "PE",
+            pe: pes,
+            pes,
+        });
+        assert_eq!(place.put(pes, 0, &[1]), nobody);
+        assert_eq!(place.get(pes, 0, &mut [1]), nobody);
+        assert_eq!(place.set(pes, 0, 1), nobody);
+        assert!(place.put(u32::MAX, 0, &[1]).is_err());
+        for (index, count) in [(4, 1), (5, 0), (0, 5), (3, 2), (usize::MAX, 1)] {
+            let expected = Err(Error::OutOfRange {
+                index,
+                count,
+                elements: 4,
+            });
+            let mut many = vec![1; count];
+            assert_eq!(place.put(right(job), index, &many), expected);
+            assert_eq!(place.get(right(job), index, &mut many), expected);
+            assert_eq!(place.write(index, &many), expected);
+            assert_eq!(place.read(index, &mut many), expected);
+        }
+        for index in [4, usize::MAX] {
+            let expected = Error::OutOfRange {
+                index,
+                count: 1,
+                elements: 4,
+            };
+            assert_eq!(place.fetch_add(right(job), index, 1), Err(expected.clone()));
+            assert_eq!(place.load(index), Err(expected.clone()));
+            assert_eq!(place.store(index, 1), Err(expected.clone()));
+            assert_eq!(place.wait_until(index, Compare::Eq, 0), Err(expected));
+        }
+        job.barrier().unwrap();
+        assert_eq!(place.to_vec().unwrap(), [0; 4]);
+    });
+}
+
+/// A flag put behind a fence is never seen before the data in front of it.
+pub fn stores_behind_a_fence_are_seen_in_order(setup: &Setup<'_>) {
+    const WORDS: usize = 40;
+    setup.job(|job| {
+        let data = job.alloc::<u64>(WORDS).unwrap();
+        let flag = job.alloc::<u64>(1).unwrap();
+        let taken = job.alloc::<u64>(1).unwrap();
+        for round in 1..=100 {
+            data.put(right(job), 0, &[round; WORDS]).unwrap();
+            job.fence().unwrap();
+            flag.put(right(job), 0, &[round]).unwrap();
+
+            flag.wait_until(0, Compare::Ge, round).unwrap();
+            assert_eq!(data.to_vec().unwrap(), [round; WORDS]);
+            taken.put(left(job), 0, &[round]).unwrap();
+            taken.wait_until(0, Compare::Ge, round).unwrap();
+        }
+    });
+}
+
+/// Behind quiet, a third PE that hears of a put finds it at its target.
+pub fn quiet_is_visible_to_third_parties(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let place = job.alloc::<u64>(3).unwrap();
+        for round in 1..=20u64 {
+            let (writer, target, reader) = (0, 1 % job.pes(), 2 % job.pes());
+            if job.pe() == writer {
+                place.put(target, 0, &[round, round, round]).unwrap();
+                job.quiet().unwrap();
+                job.send(reader, 1, &[round]).unwrap();
+            }
+            if job.pe() == reader {
+                let mut heard = [0];
+                job.recv(writer, 1, &mut heard).unwrap();
+                let mut got = [0; 3];
+                place.get(target, 0, &mut got).unwrap();
+                assert_eq!(got, [heard[0]; 3]);
+            }
+            job.barrier().unwrap();
+        }
+    });
+}
+
+/// The own copy is there without a wire: load, store, read, write, pointer.
+pub fn own_memory(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let place = job.alloc::<u16>(5).unwrap();
+        assert_eq!(place.len(), 5);
+        assert!(!place.is_empty());
+        place.write(1, &[1, 2, 3]).unwrap();
+        place.store(0, 9).unwrap();
+        assert_eq!(place.load(3), Ok(3));
+        assert_eq!(place.to_vec().unwrap(), [9, 1, 2, 3, 0]);
+        let pointer = place.local_ptr(job.pe()).expect("the own segment");
+        assert_eq!(pointer.addr() % 64, 0);
+        assert_eq!(place.local_ptr(job.pes()), None);
+        let nothing = job.alloc::<u64>(0).unwrap();
+        assert!(nothing.is_empty());
+        nothing.put(right(job), 0, &[]).unwrap();
+        assert!(nothing.put(right(job), 0, &[1]).is_err());
+    });
+}

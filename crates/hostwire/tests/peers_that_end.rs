@@ -1,0 +1,205 @@
+//! What the others see of a PE that dies or leaves, whatever they are doing.
+//!
+//! PEs are threads here; `crates/cli/tests/faults` does the same to real processes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use hostwire::{AgentMode, Compare, Error, Job, Sizes};
+use hostwire_transport::conformance::{Fabric, Threads};
+
+fn run(pes: u32, program: impl Fn(Job) + Sync) {
+    let sizes = Sizes {
+        heap_bytes: 4 << 20,
+        ..Sizes::default()
+    };
+    let layout = hostwire::Layout::new(pes, sizes).unwrap();
+    Threads::default().run(pes, layout.segment_bytes(), &|wire| {
+        program(Job::over(wire, sizes, AgentMode::Thread).unwrap());
+    });
+}
+
+/// Ends as a killed process does: without a word to anybody.
+fn die<T>(all_it_has: T) {
+    let _ = catch_unwind(AssertUnwindSafe(move || {
+        let _all_it_has = all_it_has;
+        resume_unwind(Box::new("dies"))
+    }));
+}
+
+const LOST: fn(u32) -> Error = |pe| Error::PeerLost { pe };
+const LEFT: fn(u32) -> Error = |pe| Error::PeerLeft { pe };
+/// Of several PEs that are gone, any may be named.
+fn assert_lost(result: hostwire::Result<()>) {
+    assert!(matches!(result, Err(Error::PeerLost { .. })), "{result:?}");
+}
+
+/// For a hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+#[test]
+fn what_a_dead_pe_has_sent_is_received_and_then_the_loss_is_told() {
+    run(2, |job| {
+        if job.pe() == 1 {
+            job.send(0, 5, &[1u64]).unwrap();
+            job.send(0, 6, &[2u64]).unwrap();
+            return die(job);
+        }
+        let mut got = [0u64];
+        // It is dead before anything is received.
+        assert_eq!(job.recv(1, 9, &mut got), Err(LOST(1)));
+        assert_eq!(job.try_recv(1, 6, &mut got), Ok(Some(1)));
+        assert_eq!(job.recv(1, 5, &mut got), Ok(1));
+        assert_eq!(job.try_recv(1, 5, &mut got), Err(LOST(1)));
+        assert_eq!(job.send(1, 5, &got), Err(LOST(1)));
+        assert_eq!(job.send(1, 5, &[0u8; 100_000]), Err(LOST(1)));
+        assert_eq!(job.finalize(), Err(LOST(1)));
+    });
+}
+
+#[test]
+fn a_pe_that_only_tries_to_receive_notices_a_death() {
+    run(2, |job| {
+        if job.pe() == 1 {
+            return die(job);
+        }
+        let begin = Instant::now();
+        while job.try_recv(1, 0, &mut [0u8]) == Ok(None) {
+            assert!(begin.elapsed() < LIMIT);
+        }
+        assert_eq!(job.try_recv(1, 0, &mut [0u8]), Err(LOST(1)));
+        assert_eq!(job.finalize(), Err(LOST(1)));
+    });
+}
+
+#[test]
+fn a_loss_that_another_call_has_noticed_still_ends_a_wait() {
+    run(3, |job| {
+        let word = job.alloc::<u64>(1).unwrap();
+        match job.pe() {
+            1 => return die((job, word)),
+            2 => {
+                // PE 0 has been told by then that PE 1 is lost.
+                job.recv(0, 0, &mut [0u8]).unwrap();
+                word.put(0, 0, &[7]).unwrap();
+            }
+            _ => {
+                assert_eq!(job.recv(1, 0, &mut [0u8]), Err(LOST(1)));
+                assert_eq!(word.wait_until(0, Compare::Eq, 7), Err(LOST(1)));
+                job.send(2, 0, &[0u8]).unwrap();
+                // Told once; others may still store.
+                assert_eq!(word.wait_until(0, Compare::Eq, 7), Ok(()));
+            }
+        }
+        assert_lost(job.finalize());
+    });
+}
+
+#[test]
+fn a_barrier_may_be_tried_again_after_a_loss() {
+    run(3, |job| {
+        match job.pe() {
+            2 => return die(job),
+            0 => {
+                for _ in 0..5 {
+                    assert_eq!(job.barrier(), Err(LOST(2)));
+                }
+                job.send(1, 0, &[0u8]).unwrap();
+            }
+            _ => {
+                job.recv(0, 0, &mut [0u8]).unwrap();
+                // Not: "PE 0 broke the protocol".
+                assert_lost(job.barrier());
+            }
+        }
+        assert_lost(job.finalize());
+    });
+}
+
+#[test]
+fn a_death_ends_collective_operations_on_all_pes() {
+    for len in [1, 100_000] {
+        run(4, |job| {
+            job.barrier().unwrap();
+            if job.pe() == 1 {
+                return die(job);
+            }
+            let mut values = vec![1u64; len];
+            // PE 3 gets nothing from PE 1 itself; nor may it wait for PEs that have given
+            // up, and which it may find gone before PE 1.
+            assert_lost(job.all_reduce(&mut values, |a, b| a + b));
+            assert_lost(job.barrier());
+            assert_lost(job.finalize());
+        });
+    }
+}
+
+#[test]
+fn gets_and_atomics_of_a_dead_pe_end_where_its_agent_is_asked() {
+    let sizes = Sizes {
+        heap_bytes: 1 << 20,
+        ..Sizes::default()
+    };
+    let layout = hostwire::Layout::new(2, sizes).unwrap();
+    let options = hostwire_transport::shm::ShmOptions {
+        stores_only: true,
+        ..Default::default()
+    };
+    for mode in [AgentMode::Thread, AgentMode::Polled] {
+        Threads { options }.run(2, layout.segment_bytes(), &|wire| {
+            let job = Job::over(wire, sizes, mode).unwrap();
+            let word = job.alloc::<u64>(1).unwrap();
+            if job.pe() == 1 {
+                return die((job, word));
+            }
+            let begin = Instant::now();
+            // Its agent may serve a little longer than its program.
+            while word.fetch_add(1, 0, 1).is_ok() {
+                assert!(begin.elapsed() < LIMIT);
+            }
+            assert_eq!(word.fetch(1, 0), Err(LOST(1)));
+            assert_eq!(word.get(1, 0, &mut [0]), Err(LOST(1)));
+            assert_eq!(job.finalize(), Err(LOST(1)));
+        });
+    }
+}
+
+#[test]
+fn waiting_for_a_pe_that_is_leaving_is_an_error() {
+    run(3, |job| {
+        let word = job.alloc::<u64>(1).unwrap();
+        match job.pe() {
+            1 => word.put(0, 0, &[1]).unwrap(),
+            2 => job.send(0, 3, &[8u8]).unwrap(),
+            _ => {
+                assert_eq!(job.recv(1, 0, &mut [0u8]), Err(LEFT(1)));
+                assert_eq!(job.send(1, 0, &[0u8; 100_000]), Err(LEFT(1)));
+                assert!(matches!(
+                    job.broadcast(1, &mut [0u8]),
+                    Err(Error::PeerLeft { pe: 1 })
+                ));
+                let never = word.wait_until(0, Compare::Eq, 9);
+                assert!(matches!(never, Err(Error::PeerLeft { .. })));
+                // What they did before they left is there.
+                assert_eq!(word.wait_until(0, Compare::Eq, 1), Ok(()));
+                assert_eq!(job.recv(2, 3, &mut [0u8]), Ok(1));
+                assert_eq!(word.fetch_add(1, 0, 1), Ok(0));
+            }
+        }
+        drop(word);
+        job.finalize().unwrap();
+    });
+}
+
+#[test]
+fn leaving_in_any_order_and_at_any_pace_is_no_loss() {
+    for round in 0..30 {
+        run(8, |job| {
+            // Who is early is gone before others have seen the last flag of theirs.
+            if (job.pe() + round) % 3 == 0 {
+                std::thread::yield_now();
+            }
+            job.finalize().unwrap();
+        });
+    }
+}

@@ -1,0 +1,84 @@
+//! Where the PEs of a test run.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::shm::{self, ShmOptions};
+use crate::transport::Transport;
+
+/// What each PE of a test does with its end of the wire.
+pub type Program<'a> = dyn Fn(Arc<dyn Transport>) + Sync + 'a;
+
+/// Makes connected transports and runs one program on each PE.
+pub trait Fabric: Sync {
+    /// Connects `pes` PEs with segments of `segment_bytes` zeroed bytes, runs `program`
+    /// once for each with its own transport, at the same time, and returns when all
+    /// have ended.
+    ///
+    /// # Panics
+    /// If the program panicked on a PE: with what the first one said.
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>);
+}
+
+/// PEs are threads of this process and the wire is shared memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Threads {
+    /// What the wire shows of itself.
+    pub options: ShmOptions,
+}
+
+/// For a hang; no test takes this long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+impl Fabric for Threads {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");
+        let (ended, end) = channel();
+        let mut panics: Vec<Box<dyn Any + Send>> = Vec::new();
+        std::thread::scope(|scope| {
+            for (pe, wire) in wires.into_iter().enumerate() {
+                let ended = ended.clone();
+                let body = move || {
+                    let result = catch_unwind(AssertUnwindSafe(|| program(Arc::new(wire))));
+                    // The test may have been given up.
+                    let _ = ended.send((pe, result));
+                };
+                std::thread::Builder::new()
+                    .name(format!("PE {pe}"))
+                    .spawn_scoped(scope, body)
+                    .expect("starting a thread");
+            }
+            let mut running: Vec<bool> = vec![true; pes as usize];
+            while running.contains(&true) {
+                match end.recv_timeout(LIMIT) {
+                    Ok((pe, result)) => {
+                        running[pe] = false;
+                        panics.extend(result.err());
+                    }
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                        give_up(&running)
+                    }
+                }
+            }
+        });
+        // A PE that panics looks dead to the others, which then panic too.
+        if let Some(first) = panics.into_iter().next() {
+            resume_unwind(first);
+        }
+    }
+}
+
+/// Threads cannot be ended from outside, so a hang ends the whole test process.
+#[expect(clippy::print_stderr, reason = "a test process that is about to abort")]
+fn give_up(running: &[bool]) -> ! {
+    let pes: Vec<String> = (0..running.len())
+        .filter(|pe| running[*pe])
+        .map(|pe| pe.to_string())
+        .collect();
+    let test = std::thread::current().name().unwrap_or("?").to_owned();
+    eprintln!("{test}: PE {} still runs after {LIMIT:?}", pes.join(", "));
+    std::process::abort();
+}
