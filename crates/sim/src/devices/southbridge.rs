@@ -23,7 +23,12 @@ pub struct Southbridge {
 impl Southbridge {
     /// A southbridge on a link.
     pub fn new(port: Port) -> Southbridge {
-        Southbridge { port: Some(port), base_unit_id: 0, unit_count: 4, broadcasts: 0 }
+        Southbridge {
+            port: Some(port),
+            base_unit_id: 0,
+            unit_count: 4,
+            broadcasts: 0,
+        }
     }
 }
 

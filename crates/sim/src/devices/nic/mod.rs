@@ -197,7 +197,11 @@ impl Nic {
             self.counters.last_write = ctx.now();
         }
         let since = ctx.now();
-        self.to_self(self.config.core_in(), NicEvent::FromCore { packet, since }, ctx);
+        self.to_self(
+            self.config.core_in(),
+            NicEvent::FromCore { packet, since },
+            ctx,
+        );
     }
 
     fn leave_core(&mut self, packet: Box<Packet>, ctx: &mut Context<'_, DeviceEvent>) {
@@ -253,7 +257,10 @@ impl Nic {
         if let Some(host) = &mut self.host {
             host.reserve(packet.channel());
         }
-        let event = NicEvent::ToLink { packet: Box::new(packet), since: ctx.now() };
+        let event = NicEvent::ToLink {
+            packet: Box::new(packet),
+            since: ctx.now(),
+        };
         self.to_self(self.config.core_out(), event, ctx);
     }
 

@@ -6,6 +6,7 @@ use crate::devices::packet::{Command, Packet};
 use crate::engine::Ps;
 
 use super::config::OpteronConfig;
+use super::mapping::Mapping;
 use super::memory::Memory;
 use super::program::{Local, Op, Outcome, Program};
 use super::registers::{MemoryType, Registers};
@@ -43,6 +44,7 @@ pub(super) enum Waiting {
 pub(super) struct Core {
     program: Box<dyn Program>,
     op: Op,
+    mapping: Option<Mapping>,
     /// Bytes of the current operation that are done.
     done: usize,
     loaded: Vec<u8>,
@@ -62,6 +64,7 @@ impl Core {
         Core {
             program,
             op: Op::Compute(Ps::ZERO),
+            mapping: None,
             done: 0,
             loaded: Vec::new(),
             combiner: WriteCombiner::new(config.wc_buffers),
@@ -82,17 +85,25 @@ impl Core {
         self.loaded.clear();
     }
 
-    /// The address of the current operation if no mapping holds all of it.
-    pub(super) fn unmapped(&self, mappings: &[(u64, u64)]) -> Option<u64> {
+    /// Finds the mapping of the current operation; its address if there is none.
+    pub(super) fn find_mapping(&mut self, mappings: &[Mapping]) -> Option<u64> {
         let (address, bytes) = match &self.op {
             Op::Store { address, data } => (*address, data.len()),
             Op::Load { address, bytes } => (*address, *bytes),
             Op::Poll { address, not } => (*address, not.len()),
             _ => return None,
         };
-        let last = address.checked_add((bytes as u64).max(1) - 1);
-        let mapped = |last| mappings.iter().any(|&(from, to)| from <= address && last <= to);
-        (!last.is_some_and(mapped)).then_some(address)
+        self.mapping = mappings
+            .iter()
+            .find(|mapping| mapping.holds(address, bytes))
+            .copied();
+        self.mapping.is_none().then_some(address)
+    }
+
+    fn memory_type(&self, registers: &Registers, address: u64) -> MemoryType {
+        self.mapping.map_or(MemoryType::Uncached, |mapping| {
+            mapping.memory_type(registers, address)
+        })
     }
 
     /// Goes on with the current operation. `None` if it is done.
@@ -157,7 +168,7 @@ impl Core {
         }
         let address = address.wrapping_add(self.done as u64);
         let in_line = (LINE_BYTES - address % LINE_BYTES) as usize;
-        let memory_type = registers.memory_type(address);
+        let memory_type = self.memory_type(registers, address);
         let piece = match memory_type {
             // An uncached store goes out by itself, at most eight bytes.
             MemoryType::Uncached => in_line.min(8 - (address % 8) as usize),
@@ -243,7 +254,7 @@ impl Core {
         }
         let at = address.wrapping_add(self.done as u64);
         let cached = !matches!(
-            registers.memory_type(at),
+            self.memory_type(registers, at),
             MemoryType::Uncached | MemoryType::WriteCombining
         );
         if is_local(at) {
@@ -284,7 +295,7 @@ impl Core {
 
     fn poll(&mut self, address: u64, not: Vec<u8>, registers: &Registers, memory: &Memory) -> Next {
         let cached = !matches!(
-            registers.memory_type(address),
+            self.memory_type(registers, address),
             MemoryType::Uncached | MemoryType::WriteCombining
         );
         self.waiting = Waiting::Change { address, cached };

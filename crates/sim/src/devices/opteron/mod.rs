@@ -6,6 +6,7 @@
 mod config;
 mod core;
 mod inbound;
+mod mapping;
 mod memory;
 mod program;
 pub mod registers;
@@ -14,6 +15,7 @@ mod status;
 mod write_combining;
 
 pub use config::OpteronConfig;
+pub use mapping::Mapping;
 pub use memory::Memory;
 pub use program::{Local, Op, Outcome, Program, Script};
 pub use registers::Registers;
@@ -107,9 +109,8 @@ pub struct Opteron {
     pub memory: Memory,
     /// Whether firmware has initialised the memory controller.
     pub memory_ready: bool,
-    /// Address ranges (first and last byte) that programs may use, as a driver
-    /// maps them. Outside of these an access is a page fault.
-    pub mappings: Vec<(u64, u64)>,
+    /// What a driver has mapped for programs.
+    pub mappings: Vec<Mapping>,
     cores: Vec<Core>,
     ports: [Option<Port>; LINKS as usize],
     inputs: [[VecDeque<Box<Packet>>; 3]; LINKS as usize],
@@ -207,9 +208,10 @@ impl Opteron {
             match next {
                 None => {
                     core.advance(ctx.now(), &mut self.memory);
-                    if let Some(address) = core.unmapped(&self.mappings) {
+                    if let Some(address) = core.find_mapping(&self.mappings) {
                         core.abort();
-                        self.status.incident(ctx.now(), format!("page fault at {address:#x}"));
+                        self.status
+                            .incident(ctx.now(), format!("page fault at {address:#x}"));
                     }
                     continue;
                 }

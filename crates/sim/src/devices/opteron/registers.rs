@@ -4,12 +4,17 @@
 //! by coreboot (`amdfam10.h`, `resourcemap.c`, `h3ncmn.c`). Only what is listed
 //! in `docs/sim/opteron.md` has an effect; other offsets store what is written.
 
-/// Links of one socket.
-pub const LINKS: u8 = 4;
+/// Links of one socket: four of 16 bits, or eight sublinks of 8 bits (4 to 7 are
+/// the second halves and have their registers in function 4).
+pub const LINKS: u8 = 8;
 /// Routing rows, one per NodeID.
 pub const NODES_MAX: u8 = 8;
 /// DRAM and MMIO ranges of one socket.
 pub const RANGES: u8 = 8;
+/// Extended MMIO ranges of one socket.
+pub const EXTENDED_RANGES: u8 = 4;
+/// Functions of the northbridge.
+pub const FUNCTIONS: u8 = 5;
 /// Bytes of configuration space per function.
 pub const FUNCTION_BYTES: u16 = 0x200;
 
@@ -45,6 +50,9 @@ pub const MMIO_BASE: u16 = 0x80;
 pub const CONFIG_MAP: u16 = 0xe0;
 /// F1x140 + 8 per range: bits 47:40 of DRAM base; of the limit at + 4.
 pub const DRAM_BASE_HIGH: u16 = 0x140;
+
+/// F1x110 and F1x114: index and data of the extended MMIO ranges.
+pub const EXTENDED_INDEX: u16 = 0x110;
 
 /// F0x84: the link has failed.
 pub const LINK_FAIL: u32 = 1 << 4;
@@ -111,6 +119,10 @@ pub mod msr {
     pub const MTRR_BASE: u32 = 0x200;
     /// Default memory type; bit 11 enables the MTRRs.
     pub const MTRR_DEFAULT: u32 = 0x2ff;
+    /// System configuration; bit 21 enables TOP_MEM2.
+    pub const SYSCFG: u32 = 0xc001_0010;
+    /// First of two pairs of I/O range base and mask.
+    pub const IORR_BASE: u32 = 0xc001_0016;
     /// End of DRAM below 4 GB.
     pub const TOP_MEM: u32 = 0xc001_001a;
     /// End of DRAM above 4 GB.
@@ -144,9 +156,19 @@ pub struct MmioRange {
 /// Configuration space of functions 0 and 1 and the MSRs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
-    functions: [Vec<u32>; 2],
+    functions: Vec<Vec<u32>>,
+    /// Extended MMIO ranges: base and mask registers.
+    extended: [(u32, u32); EXTENDED_RANGES as usize],
+    msrs: Msrs,
+}
+
+/// The model-specific registers; all cores of a socket have the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Msrs {
     mtrrs: [(u64, u64); 8],
     mtrr_default: u64,
+    iorrs: [(u64, u64); 2],
+    syscfg: u64,
     top_mem: u64,
     top_mem2: u64,
 }
@@ -157,17 +179,15 @@ impl Registers {
     pub fn cold(bootstrap: bool) -> Registers {
         let words = usize::from(FUNCTION_BYTES / 4);
         let mut registers = Registers {
-            functions: [vec![0; words], vec![0; words]],
-            mtrrs: [(0, 0); 8],
-            mtrr_default: 0,
-            top_mem: 0,
-            top_mem2: 0,
+            functions: vec![vec![0; words]; usize::from(FUNCTIONS)],
+            extended: Default::default(),
+            msrs: Msrs::default(),
         };
         registers.reset_common(bootstrap);
         for link in 0..LINKS {
             // 8 bit, 200 MHz, all frequencies up to 2.6 GHz supported, 16 bit possible.
-            registers.write(0, LINK_CONTROL + 0x20 * u16::from(link), 0x0011 << 16);
-            registers.write(0, LINK_FREQUENCY + 0x20 * u16::from(link), 0x7fff << 16);
+            registers.write_link(link, LINK_CONTROL, 0x0011 << 16);
+            registers.write_link(link, LINK_FREQUENCY, 0x7fff << 16);
         }
         registers
     }
@@ -180,10 +200,10 @@ impl Registers {
         let control = self.read(0, INIT_CONTROL);
         self.write(0, INIT_CONTROL, control | kept);
         for link in 0..LINKS {
-            let offset = LINK_CONTROL + 0x20 * u16::from(link);
-            let control = self.read(0, offset) & !(LINK_FAIL | INIT_COMPLETE | END_OF_CHAIN);
-            self.write(0, offset, control);
-            self.write(0, LINK_TYPE + 0x20 * u16::from(link), 0);
+            let control =
+                self.read_link(link, LINK_CONTROL) & !(LINK_FAIL | INIT_COMPLETE | END_OF_CHAIN);
+            self.write_link(link, LINK_CONTROL, control);
+            self.write_link(link, LINK_TYPE, 0);
         }
     }
 
@@ -195,12 +215,21 @@ impl Registers {
         self.write(0, NODE_ID, if bootstrap { 0 } else { NODE_ID_RESET });
         let request_disabled = if bootstrap { 0 } else { REQUEST_DISABLED };
         self.write(0, INIT_CONTROL, ROUTE_TABLE_DISABLED | request_disabled);
-        let function1 = &mut self.functions[1];
-        function1.fill(0);
-        self.mtrrs = [(0, 0); 8];
-        self.mtrr_default = 0;
-        self.top_mem = 0;
-        self.top_mem2 = 0;
+        self.functions[1].fill(0);
+        self.extended = Default::default();
+        self.msrs = Msrs::default();
+    }
+
+    /// Reads a register of a link's capability block by its offset for link 0.
+    pub fn read_link(&self, link: u8, register: u16) -> u32 {
+        let (function, offset) = link_register(link, register);
+        self.read(function, offset)
+    }
+
+    /// Writes a register of a link's capability block.
+    pub fn write_link(&mut self, link: u8, register: u16, value: u32) {
+        let (function, offset) = link_register(link, register);
+        self.write(function, offset, value);
     }
 
     /// Reads a dword; all ones where there is no register.
@@ -218,32 +247,51 @@ impl Registers {
         if let Some(word) = words.and_then(|words| words.get_mut(usize::from(offset / 4))) {
             *word = value;
         }
+        if (function, offset) == (1, EXTENDED_INDEX + 4) {
+            let index = self.read(1, EXTENDED_INDEX);
+            if let Some((base, mask)) = self.extended.get_mut((index & 0x0fff_ffff) as usize) {
+                match index >> 28 {
+                    2 => *base = value,
+                    3 => *mask = value,
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// Reads an MSR that the model has; 0 for others.
     pub fn read_msr(&self, number: u32) -> u64 {
+        let half = |(base, mask): (u64, u64), number: u32| {
+            if number.is_multiple_of(2) { base } else { mask }
+        };
         match number {
-            0x200..=0x20f => {
-                let (base, mask) = self.mtrrs[(number - 0x200) as usize / 2];
-                if number.is_multiple_of(2) { base } else { mask }
-            }
-            msr::MTRR_DEFAULT => self.mtrr_default,
-            msr::TOP_MEM => self.top_mem,
-            msr::TOP_MEM2 => self.top_mem2,
+            0x200..=0x20f => half(self.msrs.mtrrs[(number - 0x200) as usize / 2], number),
+            0xc001_0016..=0xc001_0019 => half(
+                self.msrs.iorrs[(number - msr::IORR_BASE) as usize / 2],
+                number,
+            ),
+            msr::MTRR_DEFAULT => self.msrs.mtrr_default,
+            msr::SYSCFG => self.msrs.syscfg,
+            msr::TOP_MEM => self.msrs.top_mem,
+            msr::TOP_MEM2 => self.msrs.top_mem2,
             _ => 0,
         }
     }
 
     /// Writes an MSR; others than the model has are ignored.
     pub fn write_msr(&mut self, number: u32, value: u64) {
+        let set = |(base, mask): &mut (u64, u64)| {
+            *(if number.is_multiple_of(2) { base } else { mask }) = value
+        };
         match number {
-            0x200..=0x20f => {
-                let (base, mask) = &mut self.mtrrs[(number - 0x200) as usize / 2];
-                *(if number.is_multiple_of(2) { base } else { mask }) = value;
+            0x200..=0x20f => set(&mut self.msrs.mtrrs[(number - 0x200) as usize / 2]),
+            0xc001_0016..=0xc001_0019 => {
+                set(&mut self.msrs.iorrs[(number - msr::IORR_BASE) as usize / 2])
             }
-            msr::MTRR_DEFAULT => self.mtrr_default = value,
-            msr::TOP_MEM => self.top_mem = value,
-            msr::TOP_MEM2 => self.top_mem2 = value,
+            msr::MTRR_DEFAULT => self.msrs.mtrr_default = value,
+            msr::SYSCFG => self.msrs.syscfg = value,
+            msr::TOP_MEM => self.msrs.top_mem = value,
+            msr::TOP_MEM2 => self.msrs.top_mem2 = value,
             _ => {}
         }
     }
@@ -276,8 +324,19 @@ impl Registers {
             base: u64::from(base >> 8) << 16,
             limit: u64::from(limit >> 8) << 16 | 0xffff,
             node: (limit & 0x7) as u8,
-            link: (limit >> 4 & 0x3) as u8,
+            link: (limit >> 4 & 0x7) as u8,
         })
+    }
+
+    /// The extended MMIO range `index` if it is enabled and holds `address`:
+    /// NodeID and link. They reach 48 bits, in steps of 128 MB.
+    pub fn extended_range(&self, index: u8, address: u64) -> Option<(u8, u8)> {
+        let (base, mask) = *self.extended.get(usize::from(index))?;
+        let ignored = u64::from(mask >> 8 & 0x1f_ffff);
+        let first = u64::from(base >> 8 & 0x1f_ffff);
+        let enabled = mask & 1 == 1;
+        let holds = enabled && (address >> 27) & !ignored == first & !ignored;
+        holds.then_some(((base & 0x7) as u8, (base >> 4 & 0x7) as u8))
     }
 
     /// Routing row of `node`: (request, response, broadcast) masks; bit 0 is
@@ -289,7 +348,7 @@ impl Registers {
 
     /// Type register of a link.
     pub fn link_type(&self, link: u8) -> u32 {
-        self.read(0, LINK_TYPE + 0x20 * u16::from(link))
+        self.read_link(link, LINK_TYPE)
     }
 
     /// Whether the link is up.
@@ -306,10 +365,10 @@ impl Registers {
     /// MTRRs off everything is uncached. Overlaps take the more restrictive of
     /// uncached and anything, else the first.
     pub fn memory_type(&self, address: u64) -> MemoryType {
-        if self.mtrr_default & 1 << 11 == 0 {
+        if self.msrs.mtrr_default & 1 << 11 == 0 {
             return MemoryType::Uncached;
         }
-        let hits = self.mtrrs.iter().filter(|(base, mask)| {
+        let hits = self.msrs.mtrrs.iter().filter(|(base, mask)| {
             let significant = mask & !0xfff;
             mask & 1 << 11 != 0 && address & significant == base & significant
         });
@@ -322,13 +381,36 @@ impl Registers {
                     first
                 }
             })
-            .unwrap_or(MemoryType::from_bits(self.mtrr_default))
+            .unwrap_or(MemoryType::from_bits(self.msrs.mtrr_default))
     }
 
-    /// Whether a core's access to `address` may be DRAM: below TOP_MEM, or from
-    /// 4 GB up to TOP_MEM2.
+    /// Whether a core takes `address` for memory: an I/O range register decides,
+    /// else it is memory below TOP_MEM, and from 4 GB up to TOP_MEM2.
     pub fn core_sees_dram(&self, address: u64) -> bool {
-        address < self.top_mem || (address >= 1 << 32 && address < self.top_mem2)
+        const READ_AND_WRITE_MEMORY: u64 = 0b11 << 3;
+        let hit = self.msrs.iorrs.iter().find(|(base, mask)| {
+            let significant = mask & !0xfff;
+            mask & 1 << 11 != 0 && address & significant == base & significant
+        });
+        if let Some((base, _)) = hit {
+            return base & READ_AND_WRITE_MEMORY == READ_AND_WRITE_MEMORY;
+        }
+        let top_mem2 = if self.msrs.syscfg & 1 << 21 != 0 {
+            self.msrs.top_mem2
+        } else {
+            0
+        };
+        address < self.msrs.top_mem || (address >= 1 << 32 && address < top_mem2)
+    }
+}
+
+/// Function and offset of a register in a link's capability block.
+fn link_register(link: u8, register: u16) -> (u8, u16) {
+    let link = u16::from(link);
+    if link < 4 {
+        (0, register + 0x20 * link)
+    } else {
+        (4, register + 0x20 * (link - 4))
     }
 }
 
@@ -390,10 +472,10 @@ mod tests {
     fn nothing_outside_the_register_file_is_touched() {
         let mut registers = Registers::cold(true);
         let before = registers.clone();
-        registers.write(2, 0x40, 1);
+        registers.write(9, 0x40, 1);
         registers.write(0, 0xffff, 1);
         registers.write_msr(0x1b, 1);
         assert_eq!(registers, before);
-        assert_eq!(registers.read(5, 0), u32::MAX);
+        assert_eq!(registers.read(9, 0), u32::MAX);
     }
 }

@@ -4,7 +4,9 @@
 //! MMIO ranges; the NodeID found there indexes the routing table, except that
 //! an MMIO range of this very node names its link directly.
 
-use super::registers::{INIT_CONTROL, LINKS, RANGES, ROUTE_TABLE_DISABLED, Registers};
+use super::registers::{
+    EXTENDED_RANGES, INIT_CONTROL, LINKS, RANGES, ROUTE_TABLE_DISABLED, Registers,
+};
 
 /// Where a packet entered the northbridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,9 @@ impl std::fmt::Display for AbortReason {
             AbortReason::NoRange => write!(f, "no address range matches"),
             AbortReason::NoRoute { node } => write!(f, "routing row {node} names no link"),
             AbortReason::LinkDown { link } => write!(f, "link {link} is not initialised"),
-            AbortReason::LinkCoherent { link } => write!(f, "link {link} is coherent and takes no I/O packets"),
+            AbortReason::LinkCoherent { link } => {
+                write!(f, "link {link} is coherent and takes no I/O packets")
+            }
             AbortReason::NoMemory => write!(f, "there is no memory behind the DRAM range"),
             AbortReason::Loop => write!(f, "the packet goes round in circles"),
         }
@@ -68,8 +72,10 @@ impl std::fmt::Display for AbortReason {
 /// Routes a request by its address. `memory_bytes` is the size of this socket's
 /// memory, to notice ranges that promise more.
 pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: u64) -> Target {
-    let dram_possible = origin != Origin::Core || registers.core_sees_dram(address);
-    if dram_possible {
+    // A core has decided by itself what is memory and what is I/O, and sends
+    // one kind of request or the other.
+    let as_memory = origin == Origin::Core && registers.core_sees_dram(address);
+    if as_memory || origin != Origin::Core {
         let ranges = (0..RANGES).filter_map(|index| registers.dram_range(index));
         if let Some(range) = ranges
             .into_iter()
@@ -84,15 +90,24 @@ pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: 
             return Target::Memory;
         }
     }
+    if as_memory {
+        return Target::Abort(AbortReason::NoRange);
+    }
     let mut ranges = (0..RANGES).filter_map(|index| registers.mmio_range(index));
-    match ranges.find(|range| (range.base..=range.limit).contains(&address)) {
-        Some(range) if range.node == registers.node_id() => match to_link(registers, range.link) {
+    let plain = ranges
+        .find(|range| (range.base..=range.limit).contains(&address))
+        .map(|range| (range.node, range.link));
+    let owner = plain.or_else(|| {
+        (0..EXTENDED_RANGES).find_map(|index| registers.extended_range(index, address))
+    });
+    match owner {
+        Some((node, link)) if node == registers.node_id() => match to_link(registers, link) {
             Target::Link(link) if !registers.link_noncoherent(link) => {
                 Target::Abort(AbortReason::LinkCoherent { link })
             }
             target => target,
         },
-        Some(range) => to_node(registers, range.node),
+        Some((node, _)) => to_node(registers, node),
         None => Target::Abort(AbortReason::NoRange),
     }
 }
