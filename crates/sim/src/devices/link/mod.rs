@@ -295,10 +295,6 @@ impl Link {
     fn retry(&mut self, mode: LinkMode, ctx: &mut Context<'_, DeviceEvent>) {
         self.failures_in_a_row += 1;
         self.generation += 1;
-        if self.failures_in_a_row > self.config.retry_attempts_max {
-            self.state = State::Failed;
-            return;
-        }
         // The disconnect NOP and its answer cross first, with their CRCs.
         let handshake = self.config.propagation * 2;
         let init = Lane::new(ctx.now(), mode.mhz, 8, false).bit_times(INIT_BITS + 4 * 8);
@@ -308,6 +304,10 @@ impl Link {
             let lane = Lane::new(ready, mode.mhz, mode.width_bits(end), false);
             self.ends[end as usize].replay(lane, received);
             self.ends[end as usize].busy = true;
+        }
+        if self.failures_in_a_row > self.config.retry_attempts_max {
+            self.state = State::Failed;
+            return;
         }
         ctx.schedule_at(
             ctx.me(),

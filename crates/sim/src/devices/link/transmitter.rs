@@ -109,16 +109,24 @@ pub struct LinkCounters {
     pub last_end: Ps,
 }
 
+/// A packet that waits for its turn.
+#[derive(Clone, Debug)]
+struct Queued {
+    /// Order of submission.
+    order: u64,
+    /// It has been on the wire before.
+    replayed: bool,
+    packet: Box<Packet>,
+}
+
 /// The transmitting half of one end, and its receive buffers.
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub(super) device: Option<(ComponentId, u8)>,
     pub(super) lane: Lane,
     pub(super) busy: bool,
-    queues: [VecDeque<(u64, Box<Packet>)>; 3],
+    queues: [VecDeque<Queued>; 3],
     submitted: u64,
-    /// Packets up to this order have been on the wire before.
-    replayed_up_to: u64,
     /// Credits of the other end's buffers.
     pub(super) credits: Credits,
     /// Buffers emptied here and not yet announced.
@@ -128,8 +136,8 @@ pub(super) struct Transmitter {
     pub(super) damage: Damage,
     pub(super) transmissions: u64,
     next_number: u64,
-    /// Sent and not acknowledged (retry mode): number, order, packet.
-    history: VecDeque<(u64, u64, Box<Packet>)>,
+    /// Sent and not acknowledged (retry mode), with their numbers.
+    history: VecDeque<(u64, Queued)>,
     pub(super) expected: u64,
     pub(super) acknowledge_owed: bool,
     pub(super) counters: LinkCounters,
@@ -143,7 +151,6 @@ impl Transmitter {
             busy: false,
             queues: Default::default(),
             submitted: 0,
-            replayed_up_to: 0,
             credits: Credits::default(),
             owed: Credits::default(),
             free: Credits::default(),
@@ -182,16 +189,22 @@ impl Transmitter {
         self.acknowledge(received);
         let replayed = self.history.len() as u64;
         self.next_number -= replayed;
-        while let Some((_, order, packet)) = self.history.pop_back() {
-            self.replayed_up_to = self.replayed_up_to.max(order);
-            self.queues[packet.channel().index()].push_front((order, packet));
+        while let Some((_, queued)) = self.history.pop_back() {
+            self.queues[queued.packet.channel().index()].push_front(Queued {
+                replayed: true,
+                ..queued
+            });
         }
         self.counters.retries += 1;
     }
 
     pub(super) fn push(&mut self, packet: Box<Packet>) {
         self.submitted += 1;
-        self.queues[packet.channel().index()].push_back((self.submitted, packet));
+        self.queues[packet.channel().index()].push_back(Queued {
+            order: self.submitted,
+            replayed: false,
+            packet,
+        });
     }
 
     pub(super) fn acknowledge(&mut self, next: u64) {
@@ -260,16 +273,18 @@ impl Transmitter {
     }
 
     fn next_channel(&self) -> Option<VirtualChannel> {
-        let oldest_posted = self.queues[0].front().map_or(u64::MAX, |(order, _)| *order);
+        let oldest_posted = self.queues[0].front().map_or(u64::MAX, |head| head.order);
+        let may_go = |channel: VirtualChannel| {
+            let head = self.queues[channel.index()].front()?;
+            let waits_for_posted = channel != VirtualChannel::Posted
+                && !head.packet.pass_pw
+                && head.order > oldest_posted;
+            let may = self.missing_credit(&head.packet).is_none() && !waits_for_posted;
+            may.then_some((head.order, channel))
+        };
         VirtualChannel::ALL
             .into_iter()
-            .filter_map(|channel| {
-                let (order, packet) = self.queues[channel.index()].front()?;
-                let waits_for_posted =
-                    channel != VirtualChannel::Posted && !packet.pass_pw && *order > oldest_posted;
-                let may = self.missing_credit(packet).is_none() && !waits_for_posted;
-                may.then_some((*order, channel))
-            })
+            .filter_map(may_go)
             .min_by_key(|(order, _)| *order)
             .map(|(_, channel)| channel)
     }
@@ -284,22 +299,22 @@ impl Transmitter {
 
     fn take(&mut self, channel: VirtualChannel, mode: &LinkMode) -> Option<Unit> {
         let at = channel.index();
-        let (order, mut packet) = self.queues[at].pop_front()?;
+        let mut queued = self.queues[at].pop_front()?;
         self.credits.command[at] -= 1;
-        if packet.has_data() {
+        if queued.packet.has_data() {
             self.credits.data[at] -= 1;
         }
         let number = self.next_number;
         self.next_number += 1;
         self.transmissions += 1;
         if mode.retry {
-            self.history.push_back((number, order, packet.clone()));
+            self.history.push_back((number, queued.clone()));
         }
-        packet.damaged = self.damage.hits(self.transmissions);
+        queued.packet.damaged = self.damage.hits(self.transmissions);
         Some(Unit::Packet {
             number,
-            packet,
-            replayed: order <= self.replayed_up_to,
+            packet: queued.packet,
+            replayed: queued.replayed,
         })
     }
 
@@ -307,8 +322,11 @@ impl Transmitter {
     pub(super) fn missing(&self) -> Vec<(VirtualChannel, &'static str, usize)> {
         let heads = VirtualChannel::ALL.into_iter().filter_map(|channel| {
             let queue = &self.queues[channel.index()];
-            let (_, packet) = queue.front()?;
-            Some((channel, self.missing_credit(packet)?, queue.len()))
+            Some((
+                channel,
+                self.missing_credit(&queue.front()?.packet)?,
+                queue.len(),
+            ))
         });
         heads.collect()
     }
