@@ -3,10 +3,10 @@ use core::fmt;
 use crate::bits::Field;
 use crate::error::{Error, Result};
 
-/// Where every packet has its command: bits [5:0] of its first dword.
+/// Where every packet has its command: bits `[5:0]` of its first dword.
 pub(crate) const COMMAND: Field = Field::new(0, 5, 0);
 
-/// Command of a control packet (Cmd[5:0]).
+/// Command of a control packet (`Cmd[5:0]`).
 ///
 /// | bits | packet | bytes | channel | data |
 /// |---|---|---|---|---|
@@ -83,7 +83,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Decodes Cmd[5:0]; higher bits are ignored.
+    /// Decodes `Cmd[5:0]`; higher bits are ignored.
     ///
     /// # Errors
     /// [`Error::Value`] for the reserved codes.
@@ -136,7 +136,7 @@ impl Command {
         Self::decode((COMMAND.get_le(dword) & 0x3f) as u8)
     }
 
-    /// Cmd[5:0].
+    /// `Cmd[5:0]`.
     pub const fn encode(self) -> u8 {
         const fn low(dwords: bool, isoc: bool, coherent: bool) -> u8 {
             (dwords as u8) << 2 | (isoc as u8) << 1 | coherent as u8

@@ -11,15 +11,15 @@ use super::fields::VcSet;
 ///
 /// | bits | field |
 /// |---|---|
-/// | dword 0 [5:0] | command 110111 |
-/// | dword 0 [6] | size: 0 for 4 bytes, 1 for 8 bytes |
-/// | dword 0 [10:8] | VCSet |
-/// | dword 0 [15:12] | VCSetRsv, left to the two devices |
-/// | dword 0 [23:16] | VCSetFree0 |
-/// | dword 0 [31:24] | 4 bytes: RxNextPacketToAck; 8 bytes: VCSetFree1 |
-/// | dword 1 [7:0] | VCSetFree2 |
-/// | dword 1 [15:8] | VCSetFree3 |
-/// | dword 1 [31:24] | RxNextPacketToAck |
+/// | dword 0 `[5:0]` | command 110111 |
+/// | dword 0 `[6]` | size: 0 for 4 bytes, 1 for 8 bytes |
+/// | dword 0 `[10:8]` | VCSet |
+/// | dword 0 `[15:12]` | VCSetRsv, left to the two devices |
+/// | dword 0 `[23:16]` | VCSetFree0 |
+/// | dword 0 `[31:24]` | 4 bytes: RxNextPacketToAck; 8 bytes: VCSetFree1 |
+/// | dword 1 `[7:0]` | VCSetFree2 |
+/// | dword 1 `[15:8]` | VCSetFree3 |
+/// | dword 1 `[31:24]` | RxNextPacketToAck |
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,

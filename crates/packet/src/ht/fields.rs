@@ -148,7 +148,7 @@ impl Address {
         self.extended
     }
 
-    /// Address bits [39:2] and, if there is one, the extension [63:40].
+    /// Address bits `[39:2]` and, if there is one, the extension `[63:40]`.
     pub(crate) const fn from_wire(bits_39_2: u64, extension: Option<u32>) -> Self {
         let low = (bits_39_2 << 2) & (Self::PLAIN_END - 1);
         match extension {

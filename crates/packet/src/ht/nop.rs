@@ -16,17 +16,17 @@ pub const CREDITS_MAX: u8 = 3;
 ///
 /// | bits | field |
 /// |---|---|
-/// | [5:0] | command 000000 |
-/// | [6] | DisCon |
-/// | [9:8] | PostCmd |
-/// | [11:10] | PostData |
-/// | [13:12] | RespCmd |
-/// | [15:14] | RespData |
-/// | [17:16] | NonPostCmd |
-/// | [19:18] | NonPostData |
-/// | [21] | Isoc |
-/// | [22] | Diag |
-/// | [31:24] | RxNextPacketToAck (retry mode, else 0) |
+/// | `[5:0]` | command 000000 |
+/// | `[6]` | DisCon |
+/// | `[9:8]` | PostCmd |
+/// | `[11:10]` | PostData |
+/// | `[13:12]` | RespCmd |
+/// | `[15:14]` | RespData |
+/// | `[17:16]` | NonPostCmd |
+/// | `[19:18]` | NonPostData |
+/// | `[21]` | Isoc |
+/// | `[22]` | Diag |
+/// | `[31:24]` | RxNextPacketToAck (retry mode, else 0) |
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,

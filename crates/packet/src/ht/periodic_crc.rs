@@ -1,7 +1,7 @@
 //! Periodic CRC of links without retry mode (up to 1 GHz).
 //!
 //! Every lane of 8 CAD bits has its own CRC-32. One window is 512 bit-times;
-//! each of them contributes CAD[0] to CAD[7], then CTL. The CRC of a window
+//! each of them contributes `CAD[0]` to `CAD[7]`, then CTL. The CRC of a window
 //! is sent inverted, low byte first and with CTL set, 64 bit-times into the
 //! next window. It takes 4 bit-times that are neither counted nor covered, so
 //! in the long run 512 of 516 bit-times carry packets. The first window
@@ -141,7 +141,7 @@ impl Lane {
 /// One bit-time of one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitTime {
-    /// CAD[7:0].
+    /// `CAD[7:0]`.
     pub cad: u8,
     /// CTL.
     pub ctl: bool,

@@ -12,21 +12,21 @@ use super::ordering::VirtualChannel;
 ///
 /// | bits | field |
 /// |---|---|
-/// | dword 0 [5:0] | command |
-/// | dword 0 [7:6] | SeqID[3:2] |
-/// | dword 0 [12:8] | UnitID |
-/// | dword 0 [14:13] | SeqID[1:0] |
-/// | dword 0 [15] | PassPW |
-/// | dword 0 [20:16] | SrcTag (non-posted) |
-/// | dword 0 [20] | DataError (posted write) |
-/// | dword 0 [19] | Chain (posted write) |
-/// | dword 0 [21] | Compat; Isoc for Flush and Fence |
-/// | dword 0 [25:22] | Mask/Count |
-/// | dword 0 [31:26] | Addr[7:2] |
-/// | dword 1 [31:0] | Addr[39:8] |
+/// | dword 0 `[5:0]` | command |
+/// | dword 0 `[7:6]` | `SeqID[3:2]` |
+/// | dword 0 `[12:8]` | UnitID |
+/// | dword 0 `[14:13]` | `SeqID[1:0]` |
+/// | dword 0 `[15]` | PassPW |
+/// | dword 0 `[20:16]` | SrcTag (non-posted) |
+/// | dword 0 `[20]` | DataError (posted write) |
+/// | dword 0 `[19]` | Chain (posted write) |
+/// | dword 0 `[21]` | Compat; Isoc for Flush and Fence |
+/// | dword 0 `[25:22]` | Mask/Count |
+/// | dword 0 `[31:26]` | `Addr[7:2]` |
+/// | dword 1 `[31:0]` | `Addr[39:8]` |
 ///
 /// Flush and Fence end after dword 0. An address extension, command 111110 in
-/// [5:0] and Addr[63:40] in [31:8], goes in front of dword 0.
+/// `[5:0]` and `Addr[63:40]` in `[31:8]`, goes in front of dword 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,

@@ -13,16 +13,16 @@ pub const LEN: usize = 4;
 ///
 /// | bits | field |
 /// |---|---|
-/// | [5:0] | command 110000 (RdResponse) or 110011 (TgtDone) |
-/// | [7] | Isoc |
-/// | [12:8] | UnitID |
-/// | [14] | Bridge: sent by the host or a bridge, that is downstream |
-/// | [15] | PassPW |
-/// | [20:16] | SrcTag |
-/// | [21] | Error0 |
-/// | [25:22] | Count (RdResponse) |
-/// | [29] | Error1 |
-/// | [31:30] | RqUID[1:0] |
+/// | `[5:0]` | command 110000 (RdResponse) or 110011 (TgtDone) |
+/// | `[7]` | Isoc |
+/// | `[12:8]` | UnitID |
+/// | `[14]` | Bridge: sent by the host or a bridge, that is downstream |
+/// | `[15]` | PassPW |
+/// | `[20:16]` | SrcTag |
+/// | `[21]` | Error0 |
+/// | `[25:22]` | Count (RdResponse) |
+/// | `[29]` | Error1 |
+/// | `[31:30]` | `RqUID[1:0]` |
 ///
 /// A response finds its way by UnitID, RqUID, Bridge and SrcTag, never by an
 /// address. That is why a TCCluster cannot route reads.

@@ -10,7 +10,7 @@ pub const LEN: usize = 4;
 ///
 /// | bits | field |
 /// |---|---|
-/// | [31:0] | all ones; the command is 111111 |
+/// | `[31:0]` | all ones; the command is 111111 |
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {
     buffer: T,

@@ -73,7 +73,7 @@ impl fmt::Display for MacAddress {
 /// |---|---|
 /// | 0..6 | destination |
 /// | 6..12 | source |
-/// | 12..16 | 802.1Q tag: 0x8100, PCP in [15:13], DEI in \[12\], VID in [11:0] |
+/// | 12..16 | 802.1Q tag: 0x8100, PCP in `[15:13]`, DEI in `[12]`, VID in `[11:0]` |
 /// | last 2 | EtherType |
 #[derive(Clone, Copy, Debug)]
 pub struct Header<T: AsRef<[u8]>> {

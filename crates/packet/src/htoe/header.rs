@@ -13,7 +13,7 @@ pub const VERSION: u8 = 1;
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0 | version in [7:4], type in [3:0] |
+/// | 0 | version in `[7:4]`, type in `[3:0]` |
 /// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN |
 /// | 2..4 | virtual link id |
 /// | 4..6 | SEQ: number of this frame on its virtual link |

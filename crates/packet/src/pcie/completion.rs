@@ -14,13 +14,13 @@ pub const LEN: usize = 12;
 /// | bits | field |
 /// |---|---|
 /// | dword 0 | see [`Common`] |
-/// | dword 1 [31:16] | Completer ID |
-/// | dword 1 [15:13] | Status |
-/// | dword 1 [12] | BCM |
-/// | dword 1 [11:0] | Byte Count, 0 for 4096 |
-/// | dword 2 [31:16] | Requester ID |
-/// | dword 2 [15:8] | Tag |
-/// | dword 2 [6:0] | Lower Address |
+/// | dword 1 `[31:16]` | Completer ID |
+/// | dword 1 `[15:13]` | Status |
+/// | dword 1 `[12]` | BCM |
+/// | dword 1 `[11:0]` | Byte Count, 0 for 4096 |
+/// | dword 2 `[31:16]` | Requester ID |
+/// | dword 2 `[15:8]` | Tag |
+/// | dword 2 `[6:0]` | Lower Address |
 #[derive(Clone, Copy, Debug)]
 pub struct Header<T: AsRef<[u8]>> {
     buffer: T,

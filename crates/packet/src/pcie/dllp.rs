@@ -15,10 +15,10 @@ pub const WIRE_LEN: usize = LEN + 2;
 ///
 /// | bits | field |
 /// |---|---|
-/// | [31:24] | type: Ack 0x00, Nak 0x10, InitFC1 0x40, InitFC2 0xC0, UpdateFC 0x80 (+ 0x00 P, 0x10 NP, 0x20 Cpl; VC in [26:24]) |
-/// | [11:0] | Ack, Nak: sequence number |
-/// | [21:14] | flow control: header credits |
-/// | [11:0] | flow control: data credits |
+/// | `[31:24]` | type: Ack 0x00, Nak 0x10, InitFC1 0x40, InitFC2 0xC0, UpdateFC 0x80 (+ 0x00 P, 0x10 NP, 0x20 Cpl; VC in `[26:24]`) |
+/// | `[11:0]` | Ack, Nak: sequence number |
+/// | `[21:14]` | flow control: header credits |
+/// | `[11:0]` | flow control: data credits |
 /// | bytes 4 and 5 | CRC-16, see [`crc16`] |
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<T: AsRef<[u8]>> {

@@ -24,7 +24,7 @@ pub const fn tlp_wire_len(header: &HeaderRepr) -> usize {
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0..2 | sequence number in [11:0], big-endian |
+/// | 0..2 | sequence number in `[11:0]`, big-endian |
 /// | 2.. | TLP |
 /// | last 4 | LCRC: CRC-32 over all before, stored least significant byte first |
 ///

@@ -17,12 +17,12 @@ pub const BLOCK: u64 = 4096;
 /// | bits | field |
 /// |---|---|
 /// | dword 0 | see [`Common`] |
-/// | dword 1 [31:16] | Requester ID |
-/// | dword 1 [15:8] | Tag |
-/// | dword 1 [7:4] | Last DW BE |
-/// | dword 1 [3:0] | First DW BE |
-/// | dword 2 (3 DW) | Addr[31:2] in [31:2] |
-/// | dwords 2 and 3 (4 DW) | Addr[63:32]; Addr[31:2] in [31:2] |
+/// | dword 1 `[31:16]` | Requester ID |
+/// | dword 1 `[15:8]` | Tag |
+/// | dword 1 `[7:4]` | Last DW BE |
+/// | dword 1 `[3:0]` | First DW BE |
+/// | dword 2 (3 DW) | `Addr[31:2]` in `[31:2]` |
+/// | dwords 2 and 3 (4 DW) | `Addr[63:32]`; `Addr[31:2]` in `[31:2]` |
 #[derive(Clone, Copy, Debug)]
 pub struct Header<T: AsRef<[u8]>> {
     buffer: T,

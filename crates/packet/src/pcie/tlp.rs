@@ -159,14 +159,14 @@ impl TlpType {
 ///
 /// | bits | field |
 /// |---|---|
-/// | [31:29] | Fmt |
-/// | [28:24] | Type |
-/// | [22:20] | TC |
-/// | [15] | TD: a digest follows the data |
-/// | [14] | EP: the data is poisoned |
-/// | [13] | Attr: relaxed ordering |
-/// | [12] | Attr: no snoop |
-/// | [9:0] | Length in dwords, 0 for 1024 |
+/// | `[31:29]` | Fmt |
+/// | `[28:24]` | Type |
+/// | `[22:20]` | TC |
+/// | `[15]` | TD: a digest follows the data |
+/// | `[14]` | EP: the data is poisoned |
+/// | `[13]` | Attr: relaxed ordering |
+/// | `[12]` | Attr: no snoop |
+/// | `[9:0]` | Length in dwords, 0 for 1024 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Common {
     /// Traffic class.

@@ -17,7 +17,7 @@ fn assert_both_ways(bytes: &[u8], repr: Repr) {
 
 /// Posted dword write of 64 bytes to 0x12_3456_7840 by unit 3.
 ///
-/// Dword 0: Addr[7:2] = 010000, Count = 1111, UnitID = 00011, cmd = 101100.
+/// Dword 0: `Addr[7:2]` = 010000, Count = 1111, UnitID = 00011, cmd = 101100.
 const LINE: [u8; 8] = [
     0b0010_1100,
     0b0000_0011,
