@@ -1,0 +1,2 @@
+//! How long planning takes.
+fn main() {}

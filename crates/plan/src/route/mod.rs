@@ -1,0 +1,152 @@
+//! Which way packets go: for every node and destination the cable to leave by.
+//!
+//! A northbridge routes by address intervals, so a routing scheme is only good if
+//! the destinations behind each cable have consecutive numbers, or nearly so.
+//! Generated topologies use dimension-order routing ([`crate::topology::Grid`]);
+//! listed cables use shortest paths if these fit and cannot deadlock, a ring
+//! scheme if they form a ring, and a spanning tree with shortcuts otherwise.
+
+pub(crate) mod channels;
+mod minimal;
+pub(crate) mod ranges;
+mod ring;
+mod tree;
+
+use crate::address_map::AddressMap;
+use crate::check;
+use crate::diagnostic::Findings;
+use crate::spec::{Dimension, MapSpec, Policy, ShapeSpec};
+use crate::topology::{Edge, Grid, Topology};
+use ranges::Budget;
+
+/// Ways out of each node, by node.
+pub(crate) type Adjacency = [Vec<Edge>];
+
+/// How routes were chosen, for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Scheme {
+    /// One dimension of a grid after the other, slowest first.
+    DimensionOrder,
+    /// Every node has a cable to every other.
+    Direct,
+    /// Shortest paths.
+    Minimal,
+    /// Round a ring, wrapping only at the ends.
+    Ring,
+    /// Along a spanning tree, with cross cables as shortcuts.
+    Tree,
+}
+
+/// For every node and destination the way out.
+#[derive(Clone)]
+pub(crate) struct NextHops {
+    nodes: usize,
+    /// Position in the node's adjacency; `u8::MAX` for the node itself.
+    slots: Vec<u8>,
+}
+
+impl NextHops {
+    pub(crate) fn build(
+        nodes: usize,
+        mut slot: impl FnMut(usize, usize) -> Option<usize>,
+    ) -> Self {
+        let mut slots = Vec::with_capacity(nodes * nodes);
+        for from in 0..nodes {
+            for to in 0..nodes {
+                let slot = if from == to { None } else { slot(from, to) };
+                slots.push(slot.and_then(|s| u8::try_from(s).ok()).unwrap_or(u8::MAX));
+            }
+        }
+        Self { nodes, slots }
+    }
+
+    /// The ways out of `from`, by destination.
+    pub(crate) fn row(&self, from: usize) -> &[u8] {
+        &self.slots[from * self.nodes..(from + 1) * self.nodes]
+    }
+
+    /// The way out of `from` towards `to`; `None` where they are equal.
+    pub(crate) fn slot(&self, from: usize, to: usize) -> Option<usize> {
+        Some(usize::from(self.slots[from * self.nodes + to])).filter(|&s| s < usize::from(u8::MAX))
+    }
+}
+
+/// A complete choice: routes in the numbering that the topology now has.
+pub(crate) struct Routes {
+    pub scheme: Scheme,
+    pub next: NextHops,
+    pub map: AddressMap,
+}
+
+/// Chooses routes, and numbers nodes anew where that helps and no node has an address of its own.
+pub(crate) fn choose(
+    topology: &mut Topology,
+    map_spec: &MapSpec,
+    policy: Policy,
+    numbered: bool,
+    out: &mut Findings,
+) -> Option<Routes> {
+    let map = check::map::lay_out(topology, map_spec, out)?;
+    let adjacency = topology.adjacency();
+    if policy == Policy::Auto
+        && let Some((scheme, next)) = regular(topology, &adjacency)
+    {
+        return Some(Routes { scheme, next, map });
+    }
+    if policy != Policy::Tree {
+        let next = minimal::routes(&adjacency);
+        let fits = || {
+            let ranges = ranges::windows_of_all(&map, &next);
+            let budget = Budget::new(topology, &map);
+            ranges.iter().enumerate().all(|(node, w)| budget.excess(node, &map, w).is_none())
+        };
+        let sound = || channels::of_cables(&adjacency, &next).cycle().is_none();
+        if policy == Policy::Minimal || (fits() && sound()) {
+            return Some(Routes { scheme: Scheme::Minimal, next, map });
+        }
+        if let Some(order) = ring::order(&adjacency).filter(|_| !numbered) {
+            topology.renumber(&order);
+            let map = check::map::lay_out(topology, map_spec, out)?;
+            let ring = [Dimension { size: order.len(), wraps: true }];
+            let next = grid_routes(&Grid::new(&ring), &topology.adjacency());
+            return Some(Routes { scheme: Scheme::Ring, next, map });
+        }
+    }
+    let tree = tree::Tree::new(&adjacency);
+    let (map, tree) = if numbered {
+        (map, tree)
+    } else {
+        topology.renumber(tree.preorder());
+        (check::map::lay_out(topology, map_spec, out)?, tree.renumbered())
+    };
+    let budget = Budget::new(topology, &map);
+    let next = tree.routes(&topology.adjacency(), |node, row| {
+        budget.excess(node, &map, &ranges::windows(&map, node, row)).is_none()
+    });
+    Some(Routes { scheme: Scheme::Tree, next, map })
+}
+
+/// The scheme of a generated topology.
+fn regular(topology: &Topology, adjacency: &Adjacency) -> Option<(Scheme, NextHops)> {
+    match topology.shape.as_ref()? {
+        ShapeSpec::Grid(dims) => {
+            Some((Scheme::DimensionOrder, grid_routes(&Grid::new(dims), adjacency)))
+        }
+        ShapeSpec::Full(count) => Some((
+            Scheme::Direct,
+            NextHops::build(*count, |from, to| slot_to(&adjacency[from], to)),
+        )),
+    }
+}
+
+fn grid_routes(grid: &Grid, adjacency: &Adjacency) -> NextHops {
+    NextHops::build(adjacency.len(), |from, to| {
+        slot_to(&adjacency[from], grid.next_node(from, to)?)
+    })
+}
+
+fn slot_to(edges: &[Edge], peer: usize) -> Option<usize> {
+    edges.iter().position(|e| e.peer == peer)
+}
