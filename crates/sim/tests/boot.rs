@@ -86,7 +86,7 @@ fn one_board_boots_and_stores() {
 
 #[test]
 fn supernodes_boot_and_every_processor_reaches_every_memory() {
-    let mut machine = machine(FOUR_SUPERNODES);
+    let mut machine = machine(&FOUR_SUPERNODES);
     boot_all(&mut machine).unwrap_or_else(|e| panic!("{e}"));
     let sockets = machine.sockets().len();
     assert_eq!((sockets, machine.systems()), (16, 4));
@@ -315,7 +315,7 @@ fn without_the_driver_a_store_is_a_page_fault() {
 #[test]
 fn booting_is_deterministic() {
     let hash = || {
-        let mut machine = machine(FOUR_SUPERNODES);
+        let mut machine = machine(&FOUR_SUPERNODES);
         let log = boot_all(&mut machine).unwrap_or_else(|e| panic!("{e}"));
         (machine.sim.hash(), log)
     };

@@ -120,7 +120,7 @@ fn a_wrong_dram_range_swallows_the_packet() {
 fn planner_and_model_route_alike() {
     for text in [
         CHAIN,
-        FOUR_SUPERNODES,
+        &FOUR_SUPERNODES,
         clusters::TWO_BOARDS,
         clusters::ONE_BOARD,
     ] {

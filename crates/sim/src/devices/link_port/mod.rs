@@ -222,6 +222,7 @@ impl LinkPort {
                 if self.protocol.mark() == (base, false) {
                     self.protocol.timeout();
                 }
+                self.arm(ctx);
             }
         }
         self.transmit(ctx);
@@ -257,10 +258,18 @@ impl LinkPort {
                 frame: Box::new(frame),
             },
         );
+        self.arm(ctx);
+    }
+
+    /// Sets the timer while anything is unacknowledged.
+    fn arm(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
         let (base, nothing_in_flight) = self.protocol.mark();
         if !self.timer && !nothing_in_flight {
             self.timer = true;
-            let timer = LinkPortEvent::Timer { port, base };
+            let timer = LinkPortEvent::Timer {
+                port: self.index,
+                base,
+            };
             ctx.schedule(ctx.me(), self.config.timeout, DeviceEvent::LinkPort(timer));
         }
     }

@@ -144,9 +144,9 @@ impl Protocol {
     fn acknowledged(&mut self, next: u16) {
         let count = usize::from(next.wrapping_sub(self.base));
         // A number outside of what is in flight is old or garbage.
-        if count <= self.sent {
+        if count <= self.unacknowledged.len() {
             self.unacknowledged.drain(..count);
-            self.sent -= count;
+            self.sent = self.sent.saturating_sub(count);
             self.base = next;
         }
     }

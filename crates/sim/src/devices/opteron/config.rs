@@ -51,12 +51,12 @@ impl OpteronConfig {
     /// | store_line | 11.516 ns | **fitted** to the 5,300 MB/s peak (T7), as MiB/s |
     /// | sfence | 19.006 ns | **fitted** to 2,000 MB/s ordered (T5), as MiB/s |
     /// | posting_bytes | 126 KiB | **fitted** to the place of the peak, 256 KiB (T7) |
-    /// | out, inbound | 46.42 ns | **fitted** to 227 ns (T1); only the sum is determined |
+    /// | out, inbound | 54.165 ns | **fitted** to 227 ns (T1); only the sum is determined |
     /// | hop | 25 ns | assumed, within the "< 50 ns" of T3 |
     /// | memory_write | 18.3 ns | assumed, part of T1's sum |
     /// | memory_line | 5 ns | DDR2-800, two channels: 12.8 GB/s |
     /// | memory_read | 74 ns | McCalpin, family 10h C2 in two sockets |
-    /// | io_read, io_read_first | 45.5, 11.8 ns | as K8; not used by TCCluster |
+    /// | io_read, io_read_first | 35, 13 ns | as K8; not used by TCCluster |
     /// | port_depth | 8 | assumed; it only has to cover `out` |
     pub fn shanghai() -> OpteronConfig {
         OpteronConfig {
@@ -66,14 +66,14 @@ impl OpteronConfig {
             store_line: Ps(11_516),
             sfence: Ps(19_006),
             posting_bytes: 126 << 10,
-            out: Ps(46_420),
-            inbound: Ps(46_420),
+            out: Ps(54_165),
+            inbound: Ps(54_165),
             hop: Ps(25_000),
             memory_write: Ps(18_300),
             memory_line: Ps(5_000),
             memory_read: Ps(74_000),
-            io_read: Ps(45_500),
-            io_read_first: Ps(11_800),
+            io_read: Ps(35_000),
+            io_read_first: Ps(13_000),
             port_depth: 8,
         }
     }
@@ -103,11 +103,11 @@ impl OpteronConfig {
     /// | store_line | 16 ns | assumed: 4 cycles per 8-byte store; the link is slower |
     /// | sfence | 10 ns | assumed: 20 cycles |
     /// | posting_bytes | 512 | assumed: 8 lines |
-    /// | out, inbound | 22.75 ns | half of `io_read` each |
+    /// | out, inbound | 17.5 ns | half of `io_read` each |
     /// | hop, memory_write, memory_line | 25, 18.3, 10 ns | assumed; DDR-400 two channels |
     /// | memory_read | 60 ns | McCalpin, K8 |
-    /// | io_read | 45.5 ns | **fitted** to Table V (H6 to H8), with `io_read_first` |
-    /// | io_read_first | 11.8 ns | **fitted** to Table V |
+    /// | io_read | 35 ns | **fitted** to Table V (H6 to H8), with `io_read_first` |
+    /// | io_read_first | 13 ns | **fitted** to Table V |
     pub fn opteron_246() -> OpteronConfig {
         OpteronConfig {
             cores: 1,
@@ -116,14 +116,14 @@ impl OpteronConfig {
             store_line: Ps(16_000),
             sfence: Ps(10_000),
             posting_bytes: 512,
-            out: Ps(22_750),
-            inbound: Ps(22_750),
+            out: Ps(17_500),
+            inbound: Ps(17_500),
             hop: Ps(25_000),
             memory_write: Ps(18_300),
             memory_line: Ps(10_000),
             memory_read: Ps(60_000),
-            io_read: Ps(45_500),
-            io_read_first: Ps(11_800),
+            io_read: Ps(35_000),
+            io_read_first: Ps(13_000),
             port_depth: 8,
         }
     }
