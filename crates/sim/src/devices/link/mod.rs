@@ -17,7 +17,6 @@ pub use transmitter::{Credits, LinkCounters, Unit};
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 
 use super::event::DeviceEvent;
-use super::packet::Packet;
 use transmitter::Transmitter;
 
 /// Bit times of the link-initialisation sequence: CTL asserted (16), CTL and CAD
@@ -91,16 +90,20 @@ enum State {
     Failed,
 }
 
-/// Sees every packet when its transmission ends; see [`Link::set_tap`].
-pub type Tap = Box<dyn FnMut(Ps, End, TapUnit<'_>)>;
+/// Sees everything that crosses the wires; see [`Link::set_tap`].
+pub type Tap = Box<dyn FnMut(&Tapped<'_>)>;
 
-/// What a tap sees.
+/// One unit on the wires.
 #[derive(Clone, Copy, Debug)]
-pub enum TapUnit<'a> {
-    /// Flow control.
-    Nop(&'a Credits),
-    /// A packet.
-    Packet(&'a Packet),
+pub struct Tapped<'a> {
+    /// When it begins.
+    pub begin: Ps,
+    /// When it ends, at the transmitter.
+    pub end: Ps,
+    /// Where it comes from.
+    pub from: End,
+    /// What it is.
+    pub unit: &'a Unit,
 }
 
 /// The component.
@@ -211,21 +214,22 @@ impl Link {
         let counters = &mut transmitter.counters;
         counters.dwords += dwords;
         counters.busy += done - begin;
-        let tap_unit = match &unit {
-            Unit::Nop { credits, .. } => {
-                counters.nops += 1;
-                TapUnit::Nop(credits)
-            }
+        match &unit {
+            Unit::Nop { .. } => counters.nops += 1,
             Unit::Packet { packet, .. } => {
                 counters.packets += 1;
                 counters.payload_bytes += packet.data.len() as u64;
                 counters.first_begin.get_or_insert(begin);
                 counters.last_end = done;
-                TapUnit::Packet(packet)
             }
-        };
+        }
         if let Some(tap) = &mut self.tap {
-            tap(done, end, tap_unit);
+            tap(&Tapped {
+                begin,
+                end: done,
+                from: end,
+                unit: &unit,
+            });
         }
         if let (
             Unit::Packet {
