@@ -28,8 +28,8 @@ impl Opteron {
         let channel = packet.channel();
         if let Some(input) = self.inputs.get_mut(usize::from(port)) {
             input[channel.index()].push_back(packet);
+            self.pump(port, channel, ctx);
         }
-        self.pump(port, channel, ctx);
     }
 
     pub(super) fn pump_all(&mut self, ctx: &mut Context<'_, DeviceEvent>) {

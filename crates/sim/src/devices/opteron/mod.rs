@@ -115,6 +115,7 @@ pub struct Opteron {
     ports: [Option<Port>; LINKS as usize],
     inputs: [[VecDeque<Box<Packet>>; 3]; LINKS as usize],
     arbiter: usize,
+    cores_first: bool,
     memory_free: Ps,
     watches: Vec<Watch>,
     /// Core that waits for the response with this tag.
@@ -137,6 +138,7 @@ impl Opteron {
             ports: Default::default(),
             inputs: Default::default(),
             arbiter: 0,
+            cores_first: false,
             memory_free: Ps::ZERO,
             watches: Vec::new(),
             reads: BTreeMap::new(),
@@ -518,6 +520,11 @@ impl Component<DeviceEvent> for Opteron {
                 {
                     port.sent(channel);
                 }
+                // A free place goes to packets in transit and to the cores in turn.
+                self.cores_first = !self.cores_first;
+                if self.cores_first {
+                    self.egress(ctx);
+                }
                 self.pump_all(ctx);
                 self.egress(ctx);
             }
@@ -548,8 +555,8 @@ impl Component<DeviceEvent> for Opteron {
         let mut waits = Vec::new();
         for (index, core) in self.cores.iter().enumerate() {
             let (resource, holder) = match &core.waiting {
-                Waiting::Nothing => continue,
-                Waiting::Posting => {
+                Waiting::Nothing if core.posted.is_empty() => continue,
+                Waiting::Nothing | Waiting::Posting => {
                     let head = core
                         .posted
                         .front()
