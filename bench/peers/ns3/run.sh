@@ -13,7 +13,7 @@ fi
     g++ -std=c++17 -O3 -DNDEBUG "$here/seven_senders.cc" -o "$out" -lns3-network -lns3-core
 [ "${1:-}" = build ] && exit 0
 for kind in plain packet; do
-    for scheduler in MapScheduler HeapScheduler PriorityQueueScheduler; do
+    for scheduler in MapScheduler PriorityQueueScheduler; do
         for _ in 1 2 3 4 5; do "$out" 2000000 $kind ns3::$scheduler; done
     done
 done
