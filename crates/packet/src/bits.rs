@@ -114,6 +114,14 @@ pub(crate) fn room<'a>(
     })
 }
 
+/// Copies `source` to `offset`; does nothing if it does not fit there.
+pub(crate) fn put(buffer: &mut [u8], offset: usize, source: &[u8]) {
+    let end = offset.saturating_add(source.len());
+    if let Some(slot) = buffer.get_mut(offset..end) {
+        slot.copy_from_slice(source);
+    }
+}
+
 /// Defines an integer newtype with a range, so that a value that does not fit
 /// its field cannot be built.
 macro_rules! bounded {

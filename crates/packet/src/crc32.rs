@@ -9,15 +9,17 @@
 /// Polynomial, most significant bit first.
 pub(crate) const POLYNOMIAL: u32 = 0x04c1_1db7;
 
-/// Reflected tables for eight bytes per step ("slicing by 8").
-static REFLECTED: [[u32; 256]; 8] = reflected_tables();
+const SLICES: usize = 16;
+
+/// Reflected tables for 16 bytes per step ("slicing by 16").
+static REFLECTED: [[u32; 256]; SLICES] = reflected_tables();
 
 /// Direct table for one byte per step.
 static DIRECT: [u32; 256] = direct_table();
 
-const fn reflected_tables() -> [[u32; 256]; 8] {
+const fn reflected_tables() -> [[u32; 256]; SLICES] {
     let polynomial = POLYNOMIAL.reverse_bits();
-    let mut tables = [[0u32; 256]; 8];
+    let mut tables = [[0u32; 256]; SLICES];
     let mut i = 0;
     while i < 256 {
         let mut crc = i as u32;
@@ -30,7 +32,7 @@ const fn reflected_tables() -> [[u32; 256]; 8] {
         i += 1;
     }
     let mut slice = 1;
-    while slice < 8 {
+    while slice < SLICES {
         let mut i = 0;
         while i < 256 {
             let previous = tables[slice - 1][i];
@@ -60,18 +62,17 @@ const fn direct_table() -> [u32; 256] {
 
 /// Feeds bytes into a reflected register.
 pub(crate) fn reflected(mut crc: u32, bytes: &[u8]) -> u32 {
-    let (chunks, rest) = bytes.as_chunks::<8>();
+    let (chunks, rest) = bytes.as_chunks::<SLICES>();
     for chunk in chunks {
-        let word = u64::from_le_bytes(*chunk) ^ u64::from(crc);
-        let b = word.to_le_bytes();
-        crc = REFLECTED[7][usize::from(b[0])]
-            ^ REFLECTED[6][usize::from(b[1])]
-            ^ REFLECTED[5][usize::from(b[2])]
-            ^ REFLECTED[4][usize::from(b[3])]
-            ^ REFLECTED[3][usize::from(b[4])]
-            ^ REFLECTED[2][usize::from(b[5])]
-            ^ REFLECTED[1][usize::from(b[6])]
-            ^ REFLECTED[0][usize::from(b[7])];
+        let mut mixed = *chunk;
+        for (byte, old) in mixed.iter_mut().zip(crc.to_le_bytes()) {
+            *byte ^= old;
+        }
+        // The first byte has the longest way to go: 15 more bytes.
+        crc = 0;
+        for (table, byte) in REFLECTED.iter().rev().zip(mixed) {
+            crc ^= table[usize::from(byte)];
+        }
     }
     for &byte in rest {
         crc = (crc >> 8) ^ REFLECTED[0][usize::from(crc.to_le_bytes()[0] ^ byte)];

@@ -54,6 +54,32 @@ proptest! {
         prop_assert!(ht::packet_crc::parse(&bytes).is_err());
     }
 
+    /// Stores into a masked block against a map from address to byte.
+    #[test]
+    fn masked_block(
+        base in any::<u64>().prop_map(|base| base & !31),
+        stores in prop::collection::vec((0..32u64, prop::collection::vec(any::<u8>(), 0..20)), 0..6),
+    ) {
+        let mut block = ht::MaskedBlock::around(base | 13);
+        let mut oracle = std::collections::BTreeMap::new();
+        for (offset, bytes) in stores {
+            let fits = offset as usize + bytes.len() <= 32;
+            prop_assert_eq!(block.store(base + offset, &bytes).is_ok(), fits);
+            if fits {
+                oracle.extend((base + offset..).zip(bytes));
+            }
+        }
+        let mut data = [0; ht::MASKED_LEN_MAX];
+        let len = block.emit(&mut data).unwrap();
+        match block.span() {
+            None => prop_assert!(oracle.is_empty() && len == 0),
+            Some((address, count)) => {
+                let masked = ht::Masked::new_checked(address, count, &data[..len]).unwrap();
+                prop_assert!(masked.enabled().eq(oracle));
+            }
+        }
+    }
+
     #[test]
     fn tlp((header, data, digest) in strategies::tlp(), sequence in 0..=4095u16) {
         let tlp = TlpRepr::new(header, &data).unwrap().with_digest(digest);

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::bits::{room, word_at};
+use crate::bits::{put, room, word_at};
 use crate::error::{Error, Result};
 
 use super::fields::{Address, MaskedDwords};
@@ -214,12 +214,8 @@ impl MaskedBlock {
             .bytes
             .get(first..first + dwords.len_bytes())
             .unwrap_or(&[]);
-        for (slot, &byte) in buffer
-            .iter_mut()
-            .zip(self.mask.to_le_bytes().iter().chain(data))
-        {
-            *slot = byte;
-        }
+        put(buffer, 0, &self.mask.to_le_bytes());
+        put(buffer, 4, data);
         Ok(len)
     }
 }

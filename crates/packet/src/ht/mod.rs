@@ -31,6 +31,7 @@ mod fields;
 mod nop;
 mod ordering;
 mod packet;
+mod packet_buf;
 pub mod packet_crc;
 pub mod periodic_crc;
 mod request;
@@ -55,6 +56,7 @@ pub use self::ordering::{CreditCost, OrderingKey, Passing, VirtualChannel, may_p
 pub use self::packet::{
     CONTROL_LEN_MAX, ControlRepr, PACKET_LEN_MAX, Packet, Packets, Repr as PacketRepr,
 };
+pub use self::packet_buf::PacketBuf;
 pub use self::request::{
     AtomicOperation, Kind as RequestKind, Packet as RequestPacket, Read, ReadSize,
     Repr as RequestRepr, Write, WriteMode, WriteSize,

@@ -10,6 +10,10 @@ use super::packet::ControlRepr;
 use super::request;
 
 /// One of the three base virtual channels.
+///
+/// Isochronous packets are put into the base channel of their kind. Links that
+/// run the optional isochronous channels keep separate credits for them; look
+/// at the Isoc bits of packets and NOPs then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VirtualChannel {
     /// Requests without response.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::bits::{need, room};
+use crate::bits::{need, put, room};
 use crate::error::{Error, Result};
 
 use super::command::Command;
@@ -287,6 +287,11 @@ impl<'a> Repr<'a> {
         Ok(Self { control, data })
     }
 
+    /// A packet whose parts are known to be valid and to fit.
+    pub(super) const fn from_valid(control: ControlRepr, data: &'a [u8]) -> Self {
+        Self { control, data }
+    }
+
     /// Reads the packet at the start of `bytes`. Its length is
     /// [`buffer_len`](Self::buffer_len); bytes behind it are left alone.
     ///
@@ -295,7 +300,9 @@ impl<'a> Repr<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let control = ControlRepr::parse(bytes)?;
         let whole = need("ht.data", bytes, control.wire_len())?;
-        Self::new(control, whole.get(control.buffer_len()..).unwrap_or(&[]))
+        let data = whole.get(control.buffer_len()..).unwrap_or(&[]);
+        control.check_data(data)?;
+        Ok(Self::from_valid(control, data))
     }
 
     /// Bytes that [`emit`](Self::emit) writes.
@@ -311,9 +318,7 @@ impl<'a> Repr<'a> {
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let buffer = room("ht.packet", buffer, self.buffer_len())?;
         let control_len = self.control.emit(buffer)?;
-        for (slot, &byte) in buffer.iter_mut().skip(control_len).zip(self.data) {
-            *slot = byte;
-        }
+        put(buffer, control_len, self.data);
         Ok(self.buffer_len())
     }
 

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::bits::{need, room};
+use crate::bits::{need, put, room};
 use crate::crc32::crc32_ieee;
 use crate::error::{Error, Result};
 use crate::ht::{NOP_LEN, NopRepr, PacketRepr, VirtualChannel};
@@ -210,10 +210,8 @@ impl<'a> Repr<'a> {
             len: (len - OVERHEAD) as u16,
         };
         self.header.emit(&contents, buffer)?;
-        let payload = self.nops.iter().chain(self.packets);
-        for (slot, &byte) in buffer.iter_mut().skip(header::LEN).zip(payload) {
-            *slot = byte;
-        }
+        put(buffer, header::LEN, self.nops);
+        put(buffer, header::LEN + self.nops.len(), self.packets);
         Frame { buffer, contents }.fill_crc();
         Ok(len)
     }

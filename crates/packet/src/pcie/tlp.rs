@@ -1,6 +1,6 @@
 use core::fmt;
 
-use crate::bits::{need, room, word_at};
+use crate::bits::{need, put, room, word_at};
 use crate::error::{Error, Result};
 
 use super::fields::{CreditClass, CreditCost, TrafficClass};
@@ -451,11 +451,10 @@ impl<'a> Repr<'a> {
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let buffer = room("pcie.tlp", buffer, self.buffer_len())?;
         let header_len = self.header.emit(buffer)?;
-        let digest = self.digest.to_be_bytes();
-        let tail = self.data.iter().chain(&digest);
-        for (slot, &byte) in buffer.iter_mut().skip(header_len).zip(tail) {
-            *slot = byte;
-        }
+        put(buffer, header_len, self.data);
+        let end = header_len + self.data.len();
+        // Falls behind the buffer if the header announces no digest.
+        put(buffer, end, &self.digest.to_be_bytes());
         Ok(self.buffer_len())
     }
 

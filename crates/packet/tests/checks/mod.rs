@@ -96,6 +96,8 @@ pub fn ht_packet(bytes: &[u8]) {
         let again = emitted(packet.buffer_len(), |buffer| packet.emit(buffer));
         assert_eq!(ht::PacketRepr::parse(&again), Ok(packet));
 
+        assert_eq!(ht::PacketBuf::from(packet).as_repr(), packet);
+
         let view = ht::Packet::new_checked(bytes).unwrap();
         assert_eq!(view.data(), packet.data());
         assert_eq!(view.len(), packet.buffer_len());
