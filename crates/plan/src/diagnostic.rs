@@ -245,8 +245,12 @@ impl std::error::Error for Rejected {}
 pub(crate) struct Findings(Vec<Diagnostic>);
 
 impl Findings {
+    /// Adds a finding, unless it says just what one of the last ones said: generated nodes share
+    /// one place in the file.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        self.0.push(diagnostic);
+        if !self.0.iter().rev().take(16).any(|d| *d == diagnostic) {
+            self.0.push(diagnostic);
+        }
     }
 
     pub(crate) fn has_errors(&self) -> bool {

@@ -24,17 +24,11 @@ pub(crate) fn check(topology: &Topology, plan: &Plan, hops: &Hops, out: &mut Fin
             }
         }
     }
-    let graph = (0..processors * 8)
-        .map(|channel| {
-            let link = LinkIndex::from_bits((channel % 8) as u8);
-            let Some((next, ..)) = plan.peer(channel / 8, link) else { return Vec::new() };
-            (0..8u32)
-                .filter(|bit| follows[channel] >> bit & 1 == 1)
-                .map(|bit| u32::try_from(next * 8).unwrap_or(u32::MAX - 8) + bit)
-                .collect()
-        })
-        .collect();
-    let Some(cycle) = Channels::new(graph).cycle() else { return };
+    let channels = Channels::of_links(&follows, |at, link| {
+        let link = LinkIndex::from_bits((link & 7) as u8);
+        plan.peer(at, link).map(|(next, ..)| next)
+    });
+    let Some(cycle) = channels.cycle() else { return };
     let mut names: Vec<_> = cycle
         .iter()
         .take(PRINTED_MAX)

@@ -20,7 +20,7 @@ pub(crate) const WIDTH: Property =
     Property { code: "link-width", noun: "width", unit: "bit" };
 /// Link clock.
 pub(crate) const FREQUENCY: Property =
-    Property { code: "link-frequency", noun: "clock", unit: "MHz" };
+    Property { code: "link-frequency", noun: "frequency", unit: "MHz" };
 
 /// The value a link runs at: as asked for, where both ends can; else the lesser of the ends.
 pub(crate) fn agree(

@@ -92,40 +92,56 @@ pub(crate) fn choose(
     let adjacency = topology.adjacency();
     if policy == Policy::Auto
         && let Some((scheme, next)) = regular(topology, &adjacency)
+        && works(topology, &adjacency, &map, &next)
     {
         return Some(Routes { scheme, next, map });
     }
     if policy != Policy::Tree {
         let next = minimal::routes(&adjacency);
-        let fits = || {
-            let ranges = ranges::windows_of_all(&map, &next);
-            let budget = Budget::new(topology, &map);
-            ranges.iter().enumerate().all(|(node, w)| budget.excess(node, &map, w).is_none())
-        };
-        let sound = || channels::of_cables(&adjacency, &next).cycle().is_none();
-        if policy == Policy::Minimal || (fits() && sound()) {
+        if policy == Policy::Minimal || works(topology, &adjacency, &map, &next) {
             return Some(Routes { scheme: Scheme::Minimal, next, map });
         }
         if let Some(order) = ring::order(&adjacency).filter(|_| !numbered) {
             topology.renumber(&order);
             let map = check::map::lay_out(topology, map_spec, out)?;
             let ring = [Dimension { size: order.len(), wraps: true }];
-            let next = grid_routes(&Grid::new(&ring), &topology.adjacency());
-            return Some(Routes { scheme: Scheme::Ring, next, map });
+            let adjacency = topology.adjacency();
+            let next = grid_routes(&Grid::new(&ring), &adjacency);
+            if works(topology, &adjacency, &map, &next) {
+                return Some(Routes { scheme: Scheme::Ring, next, map });
+            }
         }
     }
-    let tree = tree::Tree::new(&adjacency);
+    let tree = tree::Tree::new(&topology.adjacency());
     let (map, tree) = if numbered {
-        (map, tree)
+        (check::map::lay_out(topology, map_spec, out)?, tree)
     } else {
         topology.renumber(tree.preorder());
         (check::map::lay_out(topology, map_spec, out)?, tree.renumbered())
     };
+    let adjacency = topology.adjacency();
     let budget = Budget::new(topology, &map);
-    let next = tree.routes(&topology.adjacency(), |node, row| {
+    let next = tree.routes(&adjacency, |node, row| {
         budget.excess(node, &map, &ranges::windows(&map, node, row)).is_none()
     });
+    // With several processors per node a shortcut can close a cycle over the coherent links. The
+    // tree alone cannot: its deepest node in a cycle would have to send back where it came from.
+    let next = if channels::of_routes(topology, &adjacency, &next).cycle().is_some() {
+        tree.routes(&adjacency, |_, _| false)
+    } else {
+        next
+    };
     Some(Routes { scheme: Scheme::Tree, next, map })
+}
+
+/// Whether the routes fit the registers and cannot deadlock.
+fn works(topology: &Topology, adjacency: &Adjacency, map: &AddressMap, next: &NextHops) -> bool {
+    let budget = Budget::new(topology, map);
+    let fit = ranges::windows_of_all(map, next)
+        .iter()
+        .enumerate()
+        .all(|(node, windows)| budget.excess(node, map, windows).is_none());
+    fit && channels::of_routes(topology, adjacency, next).cycle().is_none()
 }
 
 /// The scheme of a generated topology.

@@ -142,16 +142,17 @@ impl Topology {
 
     /// A port with the name of its node, for messages.
     pub(crate) fn port_name(&self, port: Port) -> String {
-        let node = &self.nodes[port.node];
-        match self.fabric {
-            Fabric::Peach2 => {
-                format!("{}.{}", node.name, peach2_port_name(port.link))
-            }
-            Fabric::TcCluster if node.processors() > 1 => {
-                format!("{}.p{}.{}", node.name, port.processor, port.link)
-            }
-            Fabric::TcCluster => format!("{}.{}", node.name, port.link),
+        port_name(self.fabric, &self.nodes[port.node], port)
+    }
+}
+
+fn port_name(fabric: Fabric, node: &Node, port: Port) -> String {
+    match fabric {
+        Fabric::Peach2 => format!("{}.{}", node.name, peach2_port_name(port.link)),
+        Fabric::TcCluster if node.processors() > 1 => {
+            format!("{}.p{}.{}", node.name, port.processor, port.link)
         }
+        Fabric::TcCluster => format!("{}.{}", node.name, port.link),
     }
 }
 
@@ -173,7 +174,7 @@ fn make_cable(
     let pick = |own: Option<crate::diagnostic::Located<u64>>, default| own.or(default);
     let capability = ends.map(|p| {
         let (width, frequency) = nodes[p.node].capability(p.processor, p.link);
-        (format!("{}.p{}.{}", nodes[p.node].name, p.processor, p.link), width, frequency)
+        (port_name(Fabric::TcCluster, &nodes[p.node], p), width, frequency)
     });
     let width = check::links::agree(
         &check::links::WIDTH,
