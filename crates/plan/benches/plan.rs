@@ -15,7 +15,10 @@ fn plans(c: &mut Criterion) {
     group.sample_size(10);
     for (name, file) in [
         ("mesh-32x32", topology("mesh", "size = [32, 32]", "512MiB")),
-        ("torus-8x8x8", topology("torus", "size = [8, 8, 8]", "512MiB")),
+        (
+            "torus-8x8x8",
+            topology("torus", "size = [8, 8, 8]", "512MiB"),
+        ),
         ("hypercube-64", topology("hypercube", "nodes = 64", "8GiB")),
     ] {
         group.bench_function(name, |b| {

@@ -34,7 +34,11 @@ fn diagnostics_are_as_written() {
     let cases = cases();
     assert!(cases.len() > 50, "the cases are missing");
     for path in cases {
-        let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a file")
+            .to_string_lossy()
+            .into_owned();
         let got = rendered(&name, &std::fs::read(&path).expect("a readable file"));
         let expected_path = path.with_extension("txt");
         if std::env::var_os("HOSTWIRE_BLESS").is_some() {
@@ -56,6 +60,8 @@ fn a_huge_file_is_refused() {
 #[test]
 fn very_many_findings_are_cut_short() {
     let file = "[[node]]\nname = 1\n".repeat(1000);
-    let text = hostwire_plan::plan("many.toml", file.as_bytes()).expect_err("bad").to_string();
+    let text = hostwire_plan::plan("many.toml", file.as_bytes())
+        .expect_err("bad")
+        .to_string();
     assert!(text.ends_with("more\n"), "{text}");
 }

@@ -5,11 +5,13 @@ mod common;
 use std::path::Path;
 
 use common::{File, check_delivery};
-use hostwire_plan::registers::Register;
+use hostwire_plan::registers::{BootStep, Register};
 use hostwire_plan::{FabricAddr, LinkRole, NodeId, Plan, Scheme, report};
 
 fn example(name: &str) -> Plan {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/clusters")
+        .join(name);
     let bytes = std::fs::read(path).expect("the example is part of the repository");
     match hostwire_plan::plan(name, &bytes) {
         Ok(plan) => {
@@ -25,7 +27,12 @@ fn all_examples_have_a_test() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters");
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder is part of the repository")
-        .map(|e| e.expect("a readable folder").file_name().to_string_lossy().into_owned())
+        .map(|e| {
+            e.expect("a readable folder")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     names.sort();
     let tested = [
@@ -80,13 +87,16 @@ fn two_boards_have_these_register_values() {
         (1, 0xE0, 0xFF00_0003),
     ];
     for (function, offset, value) in values {
-        assert_eq!(file.config(function, offset), value, "F{function}x{offset:02X}");
+        assert_eq!(
+            file.config(function, offset),
+            value,
+            "F{function}x{offset:02X}"
+        );
     }
     let msrs = [
         (0xC001_001A, 0x0100_0000),
         (0xC001_0010, 1 << 20),
-        // The local interval is memory, from the 4 GiB below it on, where nothing is: the first
-        // node's block may reach there, but 8 GiB is the largest aligned one.
+        // One IORR makes the local interval memory: 8 GiB, aligned.
         (0xC001_0016, 0x2_0000_0018),
         (0xC001_0017, 0xFFFE_0000_0800),
         (0x200, 0x0000_0006),
@@ -99,7 +109,12 @@ fn two_boards_have_these_register_values() {
         (0x2FF, 0x800),
     ];
     for (number, value) in msrs {
-        assert_eq!(file.msr(number), value, "MSR {number:#x}: {:#x}", file.msr(number));
+        assert_eq!(
+            file.msr(number),
+            value,
+            "MSR {number:#x}: {:#x}",
+            file.msr(number)
+        );
     }
 }
 
@@ -108,24 +123,58 @@ fn limits_are_written_before_bases() {
     let plan = example("two-boards.toml");
     let writes = &plan.nodes()[0].processors[0].registers;
     let place = |offset| {
-        writes.iter().position(|w| w.register == Register::Config { function: 1, offset })
+        writes.iter().position(|w| {
+            w.register
+                == Register::Config {
+                    function: 1,
+                    offset,
+                }
+        })
     };
     for i in 0..2 {
         assert!(place(0x44 + 8 * i) < place(0x40 + 8 * i));
         assert!(place(0x84 + 8 * i) < place(0x80 + 8 * i));
     }
     let place = |offset| {
-        writes.iter().position(|w| w.register == Register::Config { function: 0, offset })
+        writes.iter().position(|w| {
+            w.register
+                == Register::Config {
+                    function: 0,
+                    offset,
+                }
+        })
     };
     assert!(place(0xDC) < place(0xC8), "Freq[4] before Freq[3:0]");
+}
+
+#[test]
+fn boot_steps_split_the_writes() {
+    let plan = example("two-boards.toml");
+    let processor = &plan.nodes()[0].processors[0];
+    let count = |step| processor.writes_of(step).count();
+    assert_eq!(count(BootStep::Links), 5);
+    assert_eq!(count(BootStep::Cores), 2 + 4 + 1 + 16 + 2);
+    let all = [BootStep::Links, BootStep::Northbridge, BootStep::Cores].map(count);
+    assert_eq!(all.iter().sum::<usize>(), processor.registers.len());
 }
 
 #[test]
 fn one_board_has_a_link_for_configuration() {
     let plan = example("one-board.toml");
     check_delivery(&plan);
-    let roles: Vec<_> = plan.nodes()[0].processors[0].links.iter().map(|l| l.role).collect();
-    assert_eq!(roles, [LinkRole::Southbridge, LinkRole::Fabric, LinkRole::Configuration]);
+    let roles: Vec<_> = plan.nodes()[0].processors[0]
+        .links
+        .iter()
+        .map(|l| l.role)
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            LinkRole::Southbridge,
+            LinkRole::Fabric,
+            LinkRole::Configuration
+        ]
+    );
 }
 
 #[test]
@@ -135,8 +184,11 @@ fn four_supernodes_are_addressed_as_four_nodes() {
     assert_eq!(plan.nodes().len(), 4);
     for node in plan.nodes() {
         assert_eq!((node.processors.len(), node.range.bytes), (4, 32 << 30));
-        let ids: Vec<_> =
-            node.processors.iter().map(|p| File::of(p).config(0, 0x60) & 7).collect();
+        let ids: Vec<_> = node
+            .processors
+            .iter()
+            .map(|p| File::of(p).config(0, 0x60) & 7)
+            .collect();
         assert_eq!(ids, [0, 1, 2, 3]);
     }
 }
@@ -160,14 +212,20 @@ fn mesh_takes_one_range_per_direction() {
     for node in plan.nodes() {
         let (row, column) = (node.id.0 / 32, node.id.0 % 32);
         let neighbours = [row > 0, row < 31, column > 0, column < 31];
-        assert_eq!(node.windows.len(), neighbours.iter().filter(|&&n| n).count());
+        assert_eq!(
+            node.windows.len(),
+            neighbours.iter().filter(|&&n| n).count()
+        );
     }
     // The whole of it takes a million routes; a part of it, through the registers.
     for (from, to) in [(0, 1023), (1023, 0), (31, 992), (527, 496), (500, 501)] {
         let addr = plan.nodes()[to].range.last();
         let route = plan.route(NodeId(from), addr).expect("a route");
         let (a, b) = (usize::from(from), to);
-        assert_eq!(route.len(), (a / 32).abs_diff(b / 32) + (a % 32).abs_diff(b % 32));
+        assert_eq!(
+            route.len(),
+            (a / 32).abs_diff(b / 32) + (a % 32).abs_diff(b % 32)
+        );
     }
 }
 
@@ -194,9 +252,18 @@ fn peach2_blocks_and_bounds() {
     let map = plan.map();
     assert_eq!(map.end().0 - map.start().0, 512 << 30);
     assert!(map.entries().iter().all(|e| e.range.bytes == 32 << 30));
-    assert!(map.entries().iter().flat_map(|e| &e.parts).all(|p| p.range.bytes == 8 << 30));
+    assert!(
+        map.entries()
+            .iter()
+            .flat_map(|e| &e.parts)
+            .all(|p| p.range.bytes == 8 << 30)
+    );
     let node = plan.node_by_name("n1").expect("generated");
-    let writes: Vec<_> = node.processors[0].registers.iter().map(|w| w.value).collect();
+    let writes: Vec<_> = node.processors[0]
+        .registers
+        .iter()
+        .map(|w| w.value)
+        .collect();
     let base = 512 << 30;
     let at = |n: u64| base + (n << 35);
     let mask = !((1u64 << 35) - 1);
@@ -212,11 +279,18 @@ fn peach2_blocks_and_bounds() {
 
 #[test]
 fn rings_of_all_peers_are_disjoint_and_inside() {
-    for name in ["hypercube-64.toml", "peach2-double-ring.toml", "four-supernodes.toml"] {
+    for name in [
+        "hypercube-64.toml",
+        "peach2-double-ring.toml",
+        "four-supernodes.toml",
+    ] {
         let plan = example(name);
         let receiver = plan.nodes()[1].id;
-        let mut rings: Vec<_> =
-            plan.nodes().iter().filter_map(|n| plan.ring(receiver, n.id)).collect();
+        let mut rings: Vec<_> = plan
+            .nodes()
+            .iter()
+            .filter_map(|n| plan.ring(receiver, n.id))
+            .collect();
         assert_eq!(rings.len(), plan.nodes().len() - 1);
         rings.sort();
         assert!(rings.windows(2).all(|w| w[0].end() == w[1].start.0));
@@ -238,9 +312,15 @@ fn reports_name_what_they_should() {
     let json = report::json(&plan, report::JsonOptions::new(true)).expect("JSON");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(value["nodes"][1]["view"][0]["range"]["start"], 8u64 << 30);
-    assert_eq!(value["nodes"][0]["processors"][0]["registers"][0]["register"], "F0x60");
+    assert_eq!(
+        value["nodes"][0]["processors"][0]["registers"][0]["register"],
+        "F0x60"
+    );
     let dot = report::dot(&plan);
-    assert!(dot.contains("\"n0.p0\" -- \"n1.p0\" [taillabel=\"l2\", headlabel=\"l2\""), "{dot}");
+    assert!(
+        dot.contains("\"n0.p0\" -- \"n1.p0\" [taillabel=\"l2\", headlabel=\"l2\""),
+        "{dot}"
+    );
 }
 
 /// How long the largest example takes; run with `--release -- --ignored --nocapture`.
@@ -250,5 +330,8 @@ fn time_of_the_mesh() {
     let start = std::time::Instant::now();
     let plan = example("mesh-32x32.toml");
     let elapsed = start.elapsed();
-    println!("{} nodes planned and checked in {elapsed:?}", plan.nodes().len());
+    println!(
+        "{} nodes planned and checked in {elapsed:?}",
+        plan.nodes().len()
+    );
 }

@@ -8,7 +8,10 @@ use proptest::prelude::*;
 fn seeds() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seeds = Vec::new();
-    for folder in [folder.join("tests/diagnostics"), folder.join("../../examples/clusters")] {
+    for folder in [
+        folder.join("tests/diagnostics"),
+        folder.join("../../examples/clusters"),
+    ] {
         for entry in std::fs::read_dir(folder).expect("part of the repository") {
             let path = entry.expect("a readable folder").path();
             if path.extension().is_some_and(|e| e == "toml") {
@@ -25,7 +28,8 @@ fn seeds() -> Vec<String> {
 fn try_plan(bytes: &[u8]) {
     match hostwire_plan::plan("fuzz.toml", bytes) {
         Ok(plan) => {
-            let _ = hostwire_plan::report::text(&plan, hostwire_plan::report::TextOptions::new(true));
+            let _ =
+                hostwire_plan::report::text(&plan, hostwire_plan::report::TextOptions::new(true));
             let _ = hostwire_plan::report::dot(&plan);
         }
         Err(rejected) => {
@@ -39,11 +43,36 @@ fn try_plan(bytes: &[u8]) {
 
 /// Values that are wrong in interesting ways.
 const TOKENS: [&str; 30] = [
-    "0", "-1", "1", "2", "8", "9999999999999999999", "18446744073709551615", "1e300", "nan", "true",
-    "\"\"", "\"0B\"", "\"16MiB\"", "\"18446744073709551615B\"", "\"16777215TiB\"", "\"255TiB\"",
-    "\"0xffff_ffff_ffff_ffff\"", "\"0xffffffff000000\"", "\"0MHz\"", "\"l7\"", "\"p7.l7\"",
-    "\"n0.l0\"", "\"left.p7.l7\"", "\"\u{1F980}\"", "[]", "[1, 2, 3]", "[4096, 4096]", "{}",
-    "1979-05-27", "\"full\"",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "8",
+    "9999999999999999999",
+    "18446744073709551615",
+    "1e300",
+    "nan",
+    "true",
+    "\"\"",
+    "\"0B\"",
+    "\"16MiB\"",
+    "\"18446744073709551615B\"",
+    "\"16777215TiB\"",
+    "\"255TiB\"",
+    "\"0xffff_ffff_ffff_ffff\"",
+    "\"0xffffffff000000\"",
+    "\"0MHz\"",
+    "\"l7\"",
+    "\"p7.l7\"",
+    "\"n0.l0\"",
+    "\"left.p7.l7\"",
+    "\"\u{1F980}\"",
+    "[]",
+    "[1, 2, 3]",
+    "[4096, 4096]",
+    "{}",
+    "1979-05-27",
+    "\"full\"",
 ];
 
 proptest! {

@@ -22,13 +22,15 @@ impl Channels {
 
     /// Channel `8 * processor + link`. `follows` has for each a bit per link of the processor at
     /// the other end, `peer` says which processor that is.
-    pub(crate) fn of_links(
-        follows: &[u8],
-        peer: impl Fn(usize, usize) -> Option<usize>,
-    ) -> Self {
+    pub(crate) fn of_links(follows: &[u8], peer: impl Fn(usize, usize) -> Option<usize>) -> Self {
         let next = follows.iter().enumerate().map(|(channel, &bits)| {
-            let Some(next) = peer(channel / 8, channel % 8) else { return Vec::new() };
-            (0..8).filter(|bit| bits >> bit & 1 == 1).map(|bit| (next * 8 + bit) as u32).collect()
+            let Some(next) = peer(channel / 8, channel % 8) else {
+                return Vec::new();
+            };
+            (0..8)
+                .filter(|bit| bits >> bit & 1 == 1)
+                .map(|bit| (next * 8 + bit) as u32)
+                .collect()
         });
         Self::new(next.collect())
     }
@@ -80,7 +82,9 @@ pub(crate) fn of_routes(topology: &Topology, adjacency: &Adjacency, next: &NextH
     let mut follows = vec![0u8; graph.processors.len() * 8];
     let link = |at: (usize, u8), target: (usize, u8)| {
         let (node, processor) = at;
-        let exit = next.slot(node, target.0).map(|slot| adjacency[node][slot].port);
+        let exit = next
+            .slot(node, target.0)
+            .map(|slot| adjacency[node][slot].port);
         let towards = exit.map_or(target.1, |port| port.processor);
         match topology.nodes[node].next_processor(processor, towards) {
             Some(step) => topology.nodes[node].coherent_link(processor, step),
@@ -89,8 +93,12 @@ pub(crate) fn of_routes(topology: &Topology, adjacency: &Adjacency, next: &NextH
     };
     for (number, &at) in graph.processors.iter().enumerate() {
         for &target in &targets {
-            let Some(first) = link(at, target) else { continue };
-            let Some(peer) = graph.peers[number][first.index()] else { continue };
+            let Some(first) = link(at, target) else {
+                continue;
+            };
+            let Some(peer) = graph.peers[number][first.index()] else {
+                continue;
+            };
             if let Some(second) = link(graph.processors[peer], target) {
                 follows[number * 8 + first.index()] |= 1 << second.get();
             }
@@ -119,13 +127,21 @@ impl LinkGraph {
             peers[a.0][a.1.index()] = Some(b.0);
             peers[b.0][b.1.index()] = Some(a.0);
         };
-        for cable in topology.cables.iter().filter(|c| c.kind == CableKind::Fabric) {
-            let [a, b] = cable.ends.map(|p| (first[p.node] + usize::from(p.processor), p.link));
+        for cable in topology
+            .cables
+            .iter()
+            .filter(|c| c.kind == CableKind::Fabric)
+        {
+            let [a, b] = cable
+                .ends
+                .map(|p| (first[p.node] + usize::from(p.processor), p.link));
             join(a, b);
         }
         for (number, node) in topology.nodes.iter().enumerate() {
             for coherent in &node.coherent {
-                let [a, b] = coherent.ends.map(|(p, l)| (first[number] + usize::from(p), l));
+                let [a, b] = coherent
+                    .ends
+                    .map(|(p, l)| (first[number] + usize::from(p), l));
                 join(a, b);
             }
         }

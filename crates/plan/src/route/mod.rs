@@ -48,10 +48,7 @@ pub(crate) struct NextHops {
 }
 
 impl NextHops {
-    pub(crate) fn build(
-        nodes: usize,
-        mut slot: impl FnMut(usize, usize) -> Option<usize>,
-    ) -> Self {
+    pub(crate) fn build(nodes: usize, mut slot: impl FnMut(usize, usize) -> Option<usize>) -> Self {
         let mut slots = Vec::with_capacity(nodes * nodes);
         for from in 0..nodes {
             for to in 0..nodes {
@@ -99,16 +96,27 @@ pub(crate) fn choose(
     if policy != Policy::Tree {
         let next = minimal::routes(&adjacency);
         if policy == Policy::Minimal || works(topology, &adjacency, &map, &next) {
-            return Some(Routes { scheme: Scheme::Minimal, next, map });
+            return Some(Routes {
+                scheme: Scheme::Minimal,
+                next,
+                map,
+            });
         }
         if let Some(order) = ring::order(&adjacency).filter(|_| !numbered) {
             topology.renumber(&order);
             let map = check::map::lay_out(topology, map_spec, out)?;
-            let ring = [Dimension { size: order.len(), wraps: true }];
+            let ring = [Dimension {
+                size: order.len(),
+                wraps: true,
+            }];
             let adjacency = topology.adjacency();
             let next = grid_routes(&Grid::new(&ring), &adjacency);
             if works(topology, &adjacency, &map, &next) {
-                return Some(Routes { scheme: Scheme::Ring, next, map });
+                return Some(Routes {
+                    scheme: Scheme::Ring,
+                    next,
+                    map,
+                });
             }
         }
     }
@@ -117,21 +125,33 @@ pub(crate) fn choose(
         (check::map::lay_out(topology, map_spec, out)?, tree)
     } else {
         topology.renumber(tree.preorder());
-        (check::map::lay_out(topology, map_spec, out)?, tree.renumbered())
+        (
+            check::map::lay_out(topology, map_spec, out)?,
+            tree.renumbered(),
+        )
     };
     let adjacency = topology.adjacency();
     let budget = Budget::new(topology, &map);
     let next = tree.routes(&adjacency, |node, row| {
-        budget.excess(node, &map, &ranges::windows(&map, node, row)).is_none()
+        budget
+            .excess(node, &map, &ranges::windows(&map, node, row))
+            .is_none()
     });
     // With several processors per node a shortcut can close a cycle over the coherent links. The
     // tree alone cannot: its deepest node in a cycle would have to send back where it came from.
-    let next = if channels::of_routes(topology, &adjacency, &next).cycle().is_some() {
+    let next = if channels::of_routes(topology, &adjacency, &next)
+        .cycle()
+        .is_some()
+    {
         tree.routes(&adjacency, |_, _| false)
     } else {
         next
     };
-    Some(Routes { scheme: Scheme::Tree, next, map })
+    Some(Routes {
+        scheme: Scheme::Tree,
+        next,
+        map,
+    })
 }
 
 /// Whether the routes fit the registers and cannot deadlock.
@@ -141,15 +161,18 @@ fn works(topology: &Topology, adjacency: &Adjacency, map: &AddressMap, next: &Ne
         .iter()
         .enumerate()
         .all(|(node, windows)| budget.excess(node, map, windows).is_none());
-    fit && channels::of_routes(topology, adjacency, next).cycle().is_none()
+    fit && channels::of_routes(topology, adjacency, next)
+        .cycle()
+        .is_none()
 }
 
 /// The scheme of a generated topology.
 fn regular(topology: &Topology, adjacency: &Adjacency) -> Option<(Scheme, NextHops)> {
     match topology.shape.as_ref()? {
-        ShapeSpec::Grid(dims) => {
-            Some((Scheme::DimensionOrder, grid_routes(&Grid::new(dims), adjacency)))
-        }
+        ShapeSpec::Grid(dims) => Some((
+            Scheme::DimensionOrder,
+            grid_routes(&Grid::new(dims), adjacency),
+        )),
         ShapeSpec::Full(count) => Some((
             Scheme::Direct,
             NextHops::build(*count, |from, to| slot_to(&adjacency[from], to)),

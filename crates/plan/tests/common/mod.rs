@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use hostwire_plan::registers::Register;
-use hostwire_plan::{Fabric, FabricAddr, Plan, ProcessorId, ProcessorPlan};
+use hostwire_plan::{Fabric, FabricAddr, Plan, ProcessorPlan};
 
 /// What a router does with an address.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -21,6 +21,16 @@ pub struct File {
     extended: HashMap<u64, u64>,
     msr: HashMap<u32, u64>,
     peach2: HashMap<u16, u64>,
+    ranges: Vec<Range>,
+}
+
+/// Addresses with `addr & mask` from `low` to `high` go to a node, and to its memory or a link.
+struct Range {
+    mask: u64,
+    low: u64,
+    high: u64,
+    node: u64,
+    link: Option<u64>,
 }
 
 impl File {
@@ -30,6 +40,7 @@ impl File {
             extended: HashMap::new(),
             msr: HashMap::new(),
             peach2: HashMap::new(),
+            ranges: Vec::new(),
         };
         for write in &processor.registers {
             let old = match write.register {
@@ -39,13 +50,23 @@ impl File {
                 Register::Msr(number) => file.msr.entry(number).or_default(),
                 Register::Peach2(offset) => file.peach2.entry(offset).or_default(),
             };
-            assert_eq!(write.value & !write.mask, 0, "{write:?} writes bits outside its mask");
+            assert_eq!(
+                write.value & !write.mask,
+                0,
+                "{write:?} writes bits outside its mask"
+            );
             *old = (*old & !write.mask) | write.value;
             let new = *old;
-            if write.register == (Register::Config { function: 1, offset: 0x114 }) {
+            if write.register
+                == (Register::Config {
+                    function: 1,
+                    offset: 0x114,
+                })
+            {
                 file.extended.insert(file.config[&(1, 0x110)], new);
             }
         }
+        file.ranges = file.decode_ranges();
         file
     }
 
@@ -58,23 +79,35 @@ impl File {
     }
 
     pub fn mmio_ranges_in_use(&self) -> usize {
-        (0..8).filter(|i| self.config(1, 0x80 + 8 * i) & 3 == 3).count()
-            + (0..4).filter(|i| self.extended.get(&(3 << 28 | i)).is_some_and(|m| m & 1 == 1)).count()
+        (0..8)
+            .filter(|i| self.config(1, 0x80 + 8 * i) & 3 == 3)
+            .count()
+            + (0..4)
+                .filter(|i| {
+                    self.extended
+                        .get(&(3 << 28 | i))
+                        .is_some_and(|m| m & 1 == 1)
+                })
+                .count()
     }
 
-    /// All (destination node, destination link or memory) that claim an address.
-    fn claims(&self, addr: u64) -> Vec<(u64, Option<u64>)> {
-        let mut claims = Vec::new();
+    fn decode_ranges(&self) -> Vec<Range> {
+        let mut ranges = Vec::new();
         for i in 0..8 {
             let (base, limit) = (self.config(1, 0x40 + 8 * i), self.config(1, 0x44 + 8 * i));
             if base & 3 == 3 {
-                let low = (self.config(1, 0x140 + 8 * i) & 0xFF) << 40 | (base >> 16 & 0xFFFF) << 24;
+                let low =
+                    (self.config(1, 0x140 + 8 * i) & 0xFF) << 40 | (base >> 16 & 0xFFFF) << 24;
                 let high = (self.config(1, 0x144 + 8 * i) & 0xFF) << 40
                     | (limit >> 16 & 0xFFFF) << 24
                     | 0xFF_FFFF;
-                if (low..=high).contains(&addr) {
-                    claims.push((limit & 7, None));
-                }
+                ranges.push(Range {
+                    mask: u64::MAX,
+                    low,
+                    high,
+                    node: limit & 7,
+                    link: None,
+                });
             }
         }
         for i in 0..8 {
@@ -83,35 +116,60 @@ impl File {
                 let high_bits = self.config(1, 0x180 + 4 * i);
                 let low = (high_bits & 0xFF) << 40 | (base >> 8 & 0xFF_FFFF) << 16;
                 let high = (high_bits >> 16 & 0xFF) << 40 | (limit >> 8 & 0xFF_FFFF) << 16 | 0xFFFF;
-                if (low..=high).contains(&addr) {
-                    assert_eq!(limit & 0x80, 0, "NP must be 0: a TCCluster carries posted writes only");
-                    claims.push((limit & 7, Some((limit >> 4 & 3) + 4 * (limit >> 6 & 1))));
-                }
+                assert_eq!(
+                    limit & 0x80,
+                    0,
+                    "NP must be 0: a TCCluster carries posted writes only"
+                );
+                let link = Some((limit >> 4 & 3) + 4 * (limit >> 6 & 1));
+                ranges.push(Range {
+                    mask: u64::MAX,
+                    low,
+                    high,
+                    node: limit & 7,
+                    link,
+                });
             }
         }
         for i in 0..4 {
             let base = self.extended.get(&(2 << 28 | i)).copied().unwrap_or(0);
             let mask = self.extended.get(&(3 << 28 | i)).copied().unwrap_or(0);
             if mask & 1 == 1 {
-                let compared = !(mask >> 8) & 0x1F_FFFF;
-                if addr >> 48 == 0 && (addr >> 27) & compared == (base >> 8) & compared {
-                    claims.push((base & 7, Some((base >> 4 & 3) + 4 * (base >> 6 & 1))));
-                }
+                // Bits above 47 are compared with zero.
+                let compared = !0 << 48 | (!(mask >> 8) & 0x1F_FFFF) << 27;
+                let start = ((base >> 8) & 0x1F_FFFF) << 27 & compared;
+                let link = Some((base >> 4 & 3) + 4 * (base >> 6 & 1));
+                ranges.push(Range {
+                    mask: compared,
+                    low: start,
+                    high: start,
+                    node: base & 7,
+                    link,
+                });
             }
         }
-        claims
+        ranges
     }
 
     /// The northbridge's two stages.
     pub fn opteron(&self, addr: u64) -> Action {
-        let claims = self.claims(addr);
-        assert_eq!(claims.len(), 1, "{addr:#x} is claimed by {claims:?}");
-        let (node, link) = claims[0];
+        let mut claims = self
+            .ranges
+            .iter()
+            .filter(|r| (r.low..=r.high).contains(&(addr & r.mask)));
+        let claim = claims
+            .next()
+            .unwrap_or_else(|| panic!("no range holds {addr:#x}"));
+        assert!(claims.next().is_none(), "two ranges hold {addr:#x}");
+        let (node, link) = (claim.node, claim.link);
         if node == self.config(0, 0x60) & 7 {
             return link.map_or(Action::Deliver, |l| Action::Link(l as u8));
         }
         let request = self.config(0, 0x40 + 4 * node as u16) & 0x1FF;
-        assert!(request.is_power_of_two() && request > 1, "row {node} is {request:#x}");
+        assert!(
+            request.is_power_of_two() && request > 1,
+            "row {node} is {request:#x}"
+        );
         Action::Link(request.trailing_zeros() as u8 - 1)
     }
 
@@ -125,7 +183,11 @@ impl File {
             })
             .collect();
         assert_eq!(ports.len(), 1, "{addr:#x} matches ports {ports:?}");
-        if ports[0] == 3 { Action::Deliver } else { Action::Link(ports[0] as u8) }
+        if ports[0] == 3 {
+            Action::Deliver
+        } else {
+            Action::Link(ports[0] as u8)
+        }
     }
 
     /// Whether a core's access to the address is memory, by TOP_MEM, TOP_MEM2 and IORRs.
@@ -152,7 +214,10 @@ impl File {
             let bits = mask & 0xFFFF_FFFF_F000;
             if mask >> 11 & 1 == 1 && addr & bits == base & bits {
                 let kind = base & 0xFF;
-                assert!(found.is_none_or(|f| f == kind), "MTRRs disagree at {addr:#x}");
+                assert!(
+                    found.is_none_or(|f| f == kind),
+                    "MTRRs disagree at {addr:#x}"
+                );
                 found = Some(kind);
             }
         }
@@ -160,66 +225,85 @@ impl File {
     }
 }
 
-/// Sends a write to the first, a middle and the last address of every node from every processor
-/// and follows it through the registers.
+/// Sends a write to the first, a middle and the last address of every processor's memory from
+/// every processor and follows it through the registers.
 pub fn check_delivery(plan: &Plan) {
-    let mut files = HashMap::new();
-    let mut ends = HashMap::new();
-    for processor in plan.nodes().iter().flat_map(|n| &n.processors) {
-        files.insert(processor.id, File::of(processor));
+    let processors: Vec<_> = plan.nodes().iter().flat_map(|n| &n.processors).collect();
+    let number: HashMap<_, _> = processors
+        .iter()
+        .enumerate()
+        .map(|(i, p)| (p.id, i))
+        .collect();
+    let files: Vec<_> = processors.iter().map(|p| File::of(p)).collect();
+    let mut ends = vec![[None; 8]; processors.len()];
+    for (i, processor) in processors.iter().enumerate() {
         for link in &processor.links {
-            if let Some(peer) = link.peer {
-                ends.insert((processor.id, link.link.get()), (peer.processor, peer.link.get()));
-            }
+            ends[i][link.link.index()] = link.peer.map(|p| (number[&p.processor], p.link.get()));
         }
     }
     let opteron = plan.fabric() == Fabric::TcCluster;
-    for target in plan.nodes() {
-        for part in &target.processors {
-            let range = part.memory;
-            let middle = range.start.0 + range.bytes / 3;
-            for addr in [range.start.0, middle, range.last().0] {
-                assert_eq!(plan.owner_of(FabricAddr(addr)), Some(target.id));
-                for &source in files.keys() {
-                    if opteron {
-                        let local = source.node == target.id;
-                        let file = &files[&source];
-                        assert_eq!(file.is_memory(addr), local, "{source} at {addr:#x}");
-                        let kind = file.memory_type(addr);
-                        let fine = if local { kind == 6 } else { kind <= 1 };
-                        assert!(fine, "{source} at {addr:#x}: type {kind}");
-                    }
-                    let hops = follow(&files, &ends, opteron, source, part.id, addr);
-                    let route = plan.route_from_processor(source, FabricAddr(addr));
-                    assert_eq!(route.expect("a route").len(), hops, "{source} to {addr:#x}");
+    for (target, part) in processors.iter().enumerate() {
+        let range = part.memory;
+        for addr in [
+            range.start.0,
+            range.start.0 + range.bytes / 3,
+            range.last().0,
+        ] {
+            assert_eq!(plan.owner_of(FabricAddr(addr)), Some(part.id.node));
+            let act = |f: &File| {
+                if opteron {
+                    f.opteron(addr)
+                } else {
+                    f.peach2(addr)
+                }
+            };
+            let actions: Vec<_> = files.iter().map(act).collect();
+            for (source, file) in files.iter().enumerate() {
+                if opteron {
+                    let local = processors[source].id.node == part.id.node;
+                    assert_eq!(file.is_memory(addr), local, "{source} at {addr:#x}");
+                    let kind = file.memory_type(addr);
+                    let fine = if local { kind == 6 } else { kind <= 1 };
+                    assert!(fine, "{source} at {addr:#x}: type {kind}");
+                }
+                let hops = follow(&actions, &ends, source, target);
+                if addr == range.start.0 && (source + target) % 7 == 0 {
+                    let id = processors[source].id;
+                    let route = plan.route_from_processor(id, range.start).expect("a route");
+                    assert_eq!(route.len(), hops, "{id} to {addr:#x}");
                 }
             }
         }
     }
 }
 
+/// Hops from `source` to `target` by what each processor does.
 fn follow(
-    files: &HashMap<ProcessorId, File>,
-    ends: &HashMap<(ProcessorId, u8), (ProcessorId, u8)>,
-    opteron: bool,
-    source: ProcessorId,
-    target: ProcessorId,
-    addr: u64,
+    actions: &[Action],
+    ends: &[[Option<(usize, u8)>; 8]],
+    source: usize,
+    target: usize,
 ) -> usize {
     let mut at = source;
     let mut entered = None;
     let mut hops = 0;
-    loop {
-        let file = &files[&at];
-        let action = if opteron { file.opteron(addr) } else { file.peach2(addr) };
-        let Action::Link(link) = action else {
-            assert_eq!(at, target, "{addr:#x} from {source} ended up at {at}");
-            return hops;
-        };
-        assert_ne!(entered, Some(link), "{addr:#x} from {source} returns at {at}");
-        let (next, port) = *ends.get(&(at, link)).expect("the link leads somewhere");
+    while let Action::Link(link) = actions[at] {
+        assert_ne!(
+            entered,
+            Some(link),
+            "a packet from {source} to {target} returns at {at}"
+        );
+        let (next, port) = ends[at][usize::from(link)].expect("the link leads somewhere");
         (at, entered) = (next, Some(port));
         hops += 1;
-        assert!(hops <= files.len(), "{addr:#x} from {source} circles");
+        assert!(
+            hops <= actions.len(),
+            "a packet from {source} to {target} circles"
+        );
     }
+    assert_eq!(
+        at, target,
+        "a packet from {source} arrived at the wrong processor"
+    );
+    hops
 }
