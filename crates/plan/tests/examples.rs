@@ -322,16 +322,3 @@ fn reports_name_what_they_should() {
         "{dot}"
     );
 }
-
-/// How long the largest example takes; run with `--release -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints a time"]
-fn time_of_the_mesh() {
-    let start = std::time::Instant::now();
-    let plan = example("mesh-32x32.toml");
-    let elapsed = start.elapsed();
-    println!(
-        "{} nodes planned and checked in {elapsed:?}",
-        plan.nodes().len()
-    );
-}

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::spec::units::display_inches;
 use crate::spec::{CableKind, Medium};
-use crate::topology::Topology;
+use crate::topology::{Cable, Topology};
 
 /// Longest trace between two processors on FR4 (tccluster, section IV.F): 24 inches.
 const TRACE_UM_MAX: u64 = 24 * 25_400;
@@ -130,19 +130,56 @@ pub(crate) fn check_overrides(topology: &Topology, out: &mut Findings) {
     }
 }
 
+/// Cables named in a note.
+const LISTED_MAX: usize = 8;
+
 /// A cable over which no route goes is a cable too many, or a routing that misses it.
 pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Findings) {
-    for (cable, used) in topology.cables.iter().zip(used) {
-        if !used && cable.kind == CableKind::Fabric {
-            let [a, b] = cable.ends.map(|p| topology.port_name(p));
+    let unused: Vec<_> = topology
+        .cables
+        .iter()
+        .zip(used)
+        .filter(|(cable, used)| !**used && cable.kind == CableKind::Fabric)
+        .map(|(cable, _)| cable)
+        .collect();
+    let name = |cable: &Cable| {
+        let [a, b] = cable.ends.map(|p| topology.port_name(p));
+        format!("{a} to {b}")
+    };
+    if topology.shape.is_none() {
+        for cable in unused {
             out.push(
                 Diagnostic::warning(
                     "unused-cable",
-                    format!("no route uses the cable {a} to {b}"),
+                    format!("no route uses the cable {}", name(cable)),
                 )
                 .label(cable.span, "carries nothing")
                 .help("remove it, or change [routing] policy"),
             );
         }
+        return;
+    }
+    // All generated cables come from one place in the file.
+    if let Some(first) = unused.first() {
+        let listed: Vec<_> = unused.iter().take(LISTED_MAX).map(|c| name(c)).collect();
+        let more = if unused.len() > LISTED_MAX {
+            ", ..."
+        } else {
+            ""
+        };
+        out.push(
+            Diagnostic::warning(
+                "unused-cable",
+                format!(
+                    "no route uses {} of {} cables",
+                    unused.len(),
+                    topology.cables.len()
+                ),
+            )
+            .label(first.span, "generated here")
+            .note(format!("{}{more}", listed.join(", ")))
+            .note("routes follow a spanning tree; docs/plan.md says when and why")
+            .help("with one processor per node no packet crosses coherent links on its way"),
+        );
     }
 }

@@ -132,26 +132,62 @@ pub(crate) fn choose(
     };
     let adjacency = topology.adjacency();
     let budget = Budget::new(topology, &map);
-    let next = tree.routes(&adjacency, |node, row| {
+    let next = with_shortcuts(topology, &adjacency, &tree, |node, row| {
         budget
             .excess(node, &map, &ranges::windows(&map, node, row))
             .is_none()
     });
-    // With several processors per node a shortcut can close a cycle over the coherent links. The
-    // tree alone cannot: its deepest node in a cycle would have to send back where it came from.
-    let next = if channels::of_routes(topology, &adjacency, &next)
-        .cycle()
-        .is_some()
-    {
-        tree.routes(&adjacency, |_, _| false)
-    } else {
-        next
-    };
     Some(Routes {
         scheme: Scheme::Tree,
         next,
         map,
     })
+}
+
+/// Steps of work that the search for shortcuts may take.
+const SEARCH_MAX: usize = 500_000_000;
+
+/// Tree routes with shortcuts that fit and cannot deadlock.
+///
+/// With several processors per node a shortcut can close a cycle over the coherent links; then
+/// nodes get theirs one after the other, as long as none closes. The tree alone never does: the
+/// deepest node in a cycle would have to send back where the packet came from.
+fn with_shortcuts(
+    topology: &Topology,
+    adjacency: &Adjacency,
+    tree: &tree::Tree,
+    fits: impl Fn(usize, &[u8]) -> bool,
+) -> NextHops {
+    let sound = |next: &NextHops| {
+        channels::of_routes(topology, adjacency, next)
+            .cycle()
+            .is_none()
+    };
+    let all = tree.routes(adjacency, &fits);
+    if sound(&all) {
+        return all;
+    }
+    let nodes = topology.nodes.len();
+    let processors: usize = topology
+        .nodes
+        .iter()
+        .map(|n| usize::from(n.processors()))
+        .sum();
+    let mut best = tree.routes(adjacency, |_, _| false);
+    if nodes * processors * processors > SEARCH_MAX {
+        return best;
+    }
+    let mut granted = vec![false; nodes];
+    for node in 0..nodes {
+        granted[node] = true;
+        let next = tree.routes(adjacency, |n, row| granted[n] && fits(n, row));
+        if sound(&next) {
+            best = next;
+        } else {
+            granted[node] = false;
+        }
+    }
+    best
 }
 
 /// Whether the routes fit the registers and cannot deadlock.
