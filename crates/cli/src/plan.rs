@@ -49,28 +49,40 @@ pub fn main(args: &Args) -> ExitCode {
 
 fn run(args: &Args) -> Result<(), (u8, String)> {
     let name = args.file.display().to_string();
-    let bytes = read(&args.file)
-        .map_err(|e| (BAD_INPUT, format!("hostwire plan: cannot read {name}: {e}\n")))?;
+    let bytes = read(&args.file).map_err(|e| {
+        (
+            BAD_INPUT,
+            format!("hostwire plan: cannot read {name}: {e}\n"),
+        )
+    })?;
     let plan = hostwire_plan::plan(&name, &bytes).map_err(|e| (BAD_INPUT, e.to_string()))?;
     warn(&name, &bytes, &plan);
     if let Some(path) = &args.dot {
         std::fs::write(path, report::dot(&plan)).map_err(|e| {
-            (BAD_OUTPUT, format!("hostwire plan: cannot write {}: {e}\n", path.display()))
+            (
+                BAD_OUTPUT,
+                format!("hostwire plan: cannot write {}: {e}\n", path.display()),
+            )
         })?;
     }
     let output = if args.json {
         let options = report::JsonOptions::new(args.registers);
-        let json = report::json(&plan, options)
-            .map_err(|e| (BAD_OUTPUT, format!("hostwire plan: cannot form JSON: {e}\n")))?;
+        let json = report::json(&plan, options).map_err(|e| {
+            (
+                BAD_OUTPUT,
+                format!("hostwire plan: cannot form JSON: {e}\n"),
+            )
+        })?;
         json + "\n"
     } else {
         report::text(&plan, report::TextOptions::new(args.registers))
     };
     match io::stdout().write_all(output.as_bytes()) {
         // `hostwire plan ... | head` is no error.
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err((BAD_OUTPUT, format!("hostwire plan: cannot write the plan: {e}\n")))
-        }
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err((
+            BAD_OUTPUT,
+            format!("hostwire plan: cannot write the plan: {e}\n"),
+        )),
         _ => Ok(()),
     }
 }

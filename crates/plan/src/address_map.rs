@@ -61,7 +61,10 @@ impl MapEntry {
 
     fn memory_parts(&self) -> impl DoubleEndedIterator<Item = &MapPart> {
         self.parts.iter().filter(|p| {
-            matches!(p.target, Target::Memory(_) | Target::Block(_, Peach2Block::Host))
+            matches!(
+                p.target,
+                Target::Memory(_) | Target::Block(_, Peach2Block::Host)
+            )
         })
     }
 
@@ -81,7 +84,11 @@ pub struct AddressMap {
 
 impl AddressMap {
     pub(crate) fn new(entries: Vec<MapEntry>) -> Self {
-        debug_assert!(entries.windows(2).all(|w| w[0].range.end() == w[1].range.start.0));
+        debug_assert!(
+            entries
+                .windows(2)
+                .all(|w| w[0].range.end() == w[1].range.start.0)
+        );
         Self { entries }
     }
 
@@ -97,12 +104,16 @@ impl AddressMap {
 
     /// First address of the map.
     pub fn start(&self) -> FabricAddr {
-        self.entries.first().map_or(FabricAddr(0), |e| e.range.start)
+        self.entries
+            .first()
+            .map_or(FabricAddr(0), |e| e.range.start)
     }
 
     /// First address past the map.
     pub fn end(&self) -> FabricAddr {
-        self.entries.last().map_or(FabricAddr(0), |e| FabricAddr(e.range.end()))
+        self.entries
+            .last()
+            .map_or(FabricAddr(0), |e| FabricAddr(e.range.end()))
     }
 
     /// The node that owns an address, or `None` outside the map.

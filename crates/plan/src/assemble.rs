@@ -3,9 +3,7 @@
 use crate::check::map::EXTENDED_START;
 use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::plan::{CablePlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router, Window};
-use crate::registers::opteron::{
-    self, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge,
-};
+use crate::registers::opteron::{self, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge};
 use crate::registers::{RegisterWrite, peach2};
 use crate::route::ranges::{RouteRange, extended_blocks, uses_extended};
 use crate::route::{Adjacency, Routes};
@@ -52,7 +50,11 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
             node_plan(&decided, number, &links[first..first + processors])
         })
         .collect();
-    let routers = nodes.iter().flat_map(|n| &n.processors).map(|p| router(topology, p)).collect();
+    let routers = nodes
+        .iter()
+        .flat_map(|n| &n.processors)
+        .map(|p| router(topology, p))
+        .collect();
     let fabric = topology.fabric;
     Plan {
         fabric,
@@ -61,7 +63,11 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         map: decided.routes.map,
         ring_bytes: decided.ring_bytes,
         nodes,
-        cables: topology.cables.iter().map(|c| cable_plan(topology, c)).collect(),
+        cables: topology
+            .cables
+            .iter()
+            .map(|c| cable_plan(topology, c))
+            .collect(),
         warnings: Vec::new(),
         hops: Default::default(),
         routers,
@@ -79,11 +85,17 @@ fn router(topology: &Topology, processor: &ProcessorPlan) -> Router {
 
 fn processor_id(node: usize, index: u8) -> ProcessorId {
     // A topology has at most NODES_MAX nodes, well below 2^16.
-    ProcessorId { node: NodeId(u16::try_from(node).unwrap_or(u16::MAX)), index }
+    ProcessorId {
+        node: NodeId(u16::try_from(node).unwrap_or(u16::MAX)),
+        index,
+    }
 }
 
 fn port_id(port: Port) -> PortId {
-    PortId { processor: processor_id(port.node, port.processor), link: port.link }
+    PortId {
+        processor: processor_id(port.node, port.processor),
+        link: port.link,
+    }
 }
 
 fn cable_plan(topology: &Topology, cable: &crate::topology::Cable) -> CablePlan {
@@ -143,7 +155,10 @@ fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPl
             links[usize::from(processor)].push(LinkPlan {
                 link,
                 role: LinkRole::Coherent,
-                peer: Some(PortId { processor: processor_id(number, peer), link: peer_link }),
+                peer: Some(PortId {
+                    processor: processor_id(number, peer),
+                    link: peer_link,
+                }),
                 width_bits: u8::try_from(width).ok(),
                 frequency_mhz: u16::try_from(frequency).ok(),
             });
@@ -227,12 +242,18 @@ fn opteron_registers(
     let node = &topology.nodes[number];
     let map = &decided.routes.map;
     let exits = windows.iter().map(|w| {
-        let exit = Exit { processor: w.exit.processor.index, link: w.exit.link };
+        let exit = Exit {
+            processor: w.exit.processor.index,
+            link: w.exit.link,
+        };
         (w.range, exit)
     });
     let (plain, extended) = if uses_extended(topology, map) {
-        let blocks = exits
-            .flat_map(|(range, exit)| extended_blocks(map, range).into_iter().map(move |b| (b, exit)));
+        let blocks = exits.flat_map(|(range, exit)| {
+            extended_blocks(map, range)
+                .into_iter()
+                .map(move |b| (b, exit))
+        });
         (Vec::new(), blocks.collect())
     } else {
         (exits.collect(), Vec::new())
@@ -242,7 +263,11 @@ fn opteron_registers(
     let setup = NodeSetup {
         family: topology.family,
         low_bytes: decided.low_bytes[number],
-        memory: map.entries()[number].parts.iter().map(|p| p.range).collect(),
+        memory: map.entries()[number]
+            .parts
+            .iter()
+            .map(|p| p.range)
+            .collect(),
         cores: u8::try_from(node.template.cores.value).unwrap_or(1),
         southbridge: node.southbridge,
         windows: plain,

@@ -12,17 +12,16 @@ pub(crate) struct Block {
 ///
 /// Taking at each step the largest block that fits is optimal: aligned blocks nest, so the
 /// largest one around an address reaches furthest.
-pub(crate) fn cover(
-    required: (u64, u64),
-    allowed: (u64, u64),
-    granule: u64,
-) -> Option<Vec<Block>> {
+pub(crate) fn cover(required: (u64, u64), allowed: (u64, u64), granule: u64) -> Option<Vec<Block>> {
     let mut blocks = Vec::new();
     let mut at = required.0;
     while at < required.1 {
         let block = (granule.trailing_zeros()..48)
             .rev()
-            .map(|bits| Block { start: at >> bits << bits, bytes: 1 << bits })
+            .map(|bits| Block {
+                start: at >> bits << bits,
+                bytes: 1 << bits,
+            })
             .find(|b| {
                 b.start >= allowed.0 && b.start.checked_add(b.bytes).is_some_and(|e| e <= allowed.1)
             })?;
@@ -43,10 +42,25 @@ mod tests {
         let exact = cover((4 * GIB, 12 * GIB), (4 * GIB, 12 * GIB), 4096).unwrap();
         assert_eq!(
             exact,
-            [Block { start: 4 * GIB, bytes: 4 * GIB }, Block { start: 8 * GIB, bytes: 4 * GIB }]
+            [
+                Block {
+                    start: 4 * GIB,
+                    bytes: 4 * GIB
+                },
+                Block {
+                    start: 8 * GIB,
+                    bytes: 4 * GIB
+                }
+            ]
         );
         let slack = cover((5 * GIB, 8 * GIB), (4 * GIB, 8 * GIB), 4096).unwrap();
-        assert_eq!(slack, [Block { start: 4 * GIB, bytes: 4 * GIB }]);
+        assert_eq!(
+            slack,
+            [Block {
+                start: 4 * GIB,
+                bytes: 4 * GIB
+            }]
+        );
         assert_eq!(cover((GIB, GIB + 4096), (GIB, GIB + 4096), 8192), None);
     }
 }

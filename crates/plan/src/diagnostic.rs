@@ -18,7 +18,10 @@ pub struct Span {
 
 impl From<Range<usize>> for Span {
     fn from(range: Range<usize>) -> Self {
-        Self { start: range.start, end: range.end }
+        Self {
+            start: range.start,
+            end: range.end,
+        }
     }
 }
 
@@ -82,13 +85,19 @@ impl Diagnostic {
 
     /// A finding that does not stop the plan.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(code, message) }
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(code, message)
+        }
     }
 
     /// Adds a place with a remark.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 
@@ -117,7 +126,10 @@ pub struct Source {
 impl Source {
     /// A source called `name` with this text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
     }
 
     /// The text of the file.
@@ -157,11 +169,21 @@ impl Source {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        writeln!(out, "{severity}[{}]: {}", diagnostic.code, diagnostic.message)?;
-        let places: Vec<_> =
-            diagnostic.labels.iter().map(|l| (self.line_and_column(l.span.start), l)).collect();
-        let gutter =
-            places.iter().map(|((line, _), _)| line.to_string().len()).max().unwrap_or(1);
+        writeln!(
+            out,
+            "{severity}[{}]: {}",
+            diagnostic.code, diagnostic.message
+        )?;
+        let places: Vec<_> = diagnostic
+            .labels
+            .iter()
+            .map(|l| (self.line_and_column(l.span.start), l))
+            .collect();
+        let gutter = places
+            .iter()
+            .map(|((line, _), _)| line.to_string().len())
+            .max()
+            .unwrap_or(1);
         for (i, ((line, column), label)) in places.iter().enumerate() {
             let arrow = if i == 0 { "-->" } else { ":::" };
             writeln!(out, "{:gutter$}{arrow} {}:{line}:{column}", "", self.name)?;
@@ -193,17 +215,35 @@ impl Source {
             .text
             .get(self.floor(label.span.start)..self.floor(label.span.end.max(label.span.start)))
             .unwrap_or_default();
-        let marked_chars = marked.lines().next().unwrap_or_default().chars().count().max(1);
+        let marked_chars = marked
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count()
+            .max(1);
         let (shown, column) = if column > SHOWN_CHARS_MAX {
             // A very long line: show the part around the place.
             let skip = column - SHOWN_CHARS_MAX / 2;
-            (text.chars().skip(skip).take(SHOWN_CHARS_MAX).collect::<String>(), column - skip)
+            (
+                text.chars()
+                    .skip(skip)
+                    .take(SHOWN_CHARS_MAX)
+                    .collect::<String>(),
+                column - skip,
+            )
         } else {
-            (text.chars().take(SHOWN_CHARS_MAX).collect::<String>(), column)
+            (
+                text.chars().take(SHOWN_CHARS_MAX).collect::<String>(),
+                column,
+            )
         };
-        let shown: String =
-            shown.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let carets = "^".repeat(marked_chars.min(SHOWN_CHARS_MAX.saturating_sub(column - 1).max(1)));
+        let shown: String = shown
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        let carets =
+            "^".repeat(marked_chars.min(SHOWN_CHARS_MAX.saturating_sub(column - 1).max(1)));
         writeln!(out, "{:gutter$} |", "")?;
         writeln!(out, "{line:gutter$} | {shown}")?;
         let marker = format!("{:1$}{carets} {2}", "", column - 1, label.text);
@@ -231,7 +271,12 @@ impl fmt::Display for Rejected {
             }
             write!(f, "{}", self.source.render(diagnostic))?;
         }
-        if let Some(more) = self.diagnostics.len().checked_sub(PRINTED_MAX).filter(|&n| n > 0) {
+        if let Some(more) = self
+            .diagnostics
+            .len()
+            .checked_sub(PRINTED_MAX)
+            .filter(|&n| n > 0)
+        {
             writeln!(f, "\nand {more} more")?;
         }
         Ok(())
@@ -245,8 +290,12 @@ impl std::error::Error for Rejected {}
 pub(crate) struct Findings(Vec<Diagnostic>);
 
 impl Findings {
+    /// Adds a finding, unless it says just what one of the last ones said: generated nodes share
+    /// one place in the file.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        self.0.push(diagnostic);
+        if !self.0.iter().rev().take(16).any(|d| *d == diagnostic) {
+            self.0.push(diagnostic);
+        }
     }
 
     pub(crate) fn has_errors(&self) -> bool {

@@ -125,7 +125,10 @@ impl FabricRange {
     /// The interval `bounds.start .. bounds.end`, or `None` where it is empty.
     pub fn new(bounds: Range<u64>) -> Option<Self> {
         let bytes = bounds.end.checked_sub(bounds.start).filter(|&b| b > 0)?;
-        Some(Self { start: FabricAddr(bounds.start), bytes })
+        Some(Self {
+            start: FabricAddr(bounds.start),
+            bytes,
+        })
     }
 
     /// First address past the interval, as a number.

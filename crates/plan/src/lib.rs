@@ -91,9 +91,14 @@ pub fn plan(name: &str, bytes: &[u8]) -> Result<Plan, Rejected> {
             Ok(plan)
         }
         _ => {
-            let shown = bytes.get(..bytes.len().min(FILE_BYTES_MAX)).unwrap_or_default();
+            let shown = bytes
+                .get(..bytes.len().min(FILE_BYTES_MAX))
+                .unwrap_or_default();
             let text = String::from_utf8_lossy(shown);
-            Err(Rejected { source: Source::new(name, text), diagnostics: out.into_vec() })
+            Err(Rejected {
+                source: Source::new(name, text),
+                diagnostics: out.into_vec(),
+            })
         }
     }
 }
@@ -114,7 +119,10 @@ fn decode<'b>(bytes: &'b [u8], out: &mut Findings) -> Option<&'b str> {
             out.push(
                 Diagnostic::error("utf-8", "the file is not UTF-8")
                     .label(
-                        Span { start, end: start + 1 },
+                        Span {
+                            start,
+                            end: start + 1,
+                        },
                         format!("byte {:#04x} does not begin a character", bytes[start]),
                     )
                     .help("save the file as UTF-8; is it a cluster file?"),
@@ -134,13 +142,24 @@ fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
         return None;
     }
     let routes = route::choose(&mut topology, &spec.map, spec.policy, numbered, out)?;
-    check::rings::check(&topology, &routes.map, spec.ring_bytes, spec.ring_region, out);
+    check::rings::check(
+        &topology,
+        &routes.map,
+        spec.ring_bytes,
+        spec.ring_region,
+        out,
+    );
     let windows = route::ranges::windows_of_all(&routes.map, &routes.next);
     check::ranges::check_windows(&topology, &routes.map, &windows, out);
     let low_bytes = low_memory(&spec, &topology, out);
     let mut memory = Vec::new();
     if topology.fabric == Fabric::TcCluster {
-        check::ranges::check_dram(&topology, &low_bytes, spec.map.low_memory.map(|l| l.span), out);
+        check::ranges::check_dram(
+            &topology,
+            &low_bytes,
+            spec.map.low_memory.map(|l| l.span),
+            out,
+        );
         memory = check::memory_types::plan_all(&topology, &routes.map, &low_bytes, out)?;
     }
     if out.has_errors() {
@@ -167,11 +186,20 @@ fn low_memory(spec: &ClusterSpec, topology: &Topology, out: &mut Findings) -> Ve
     let Some(Located { value, span }) = spec.map.low_memory else {
         let usual = |node: &topology::Node| {
             let room = usize::from(node.processors()) < DRAM_RANGES;
-            if room && topology.fabric == Fabric::TcCluster { DEFAULT_LOW_BYTES } else { 0 }
+            if room && topology.fabric == Fabric::TcCluster {
+                DEFAULT_LOW_BYTES
+            } else {
+                0
+            }
         };
         return topology.nodes.iter().map(usual).collect();
     };
-    let smallest = topology.nodes.iter().map(|n| n.template.memory.value).min().unwrap_or(0);
+    let smallest = topology
+        .nodes
+        .iter()
+        .map(|n| n.template.memory.value)
+        .min()
+        .unwrap_or(0);
     let max = smallest.min(check::map::SOUTHBRIDGE_START);
     if value % DRAM_GRANULE != 0 || value > max {
         out.push(

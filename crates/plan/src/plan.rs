@@ -7,7 +7,7 @@ use crate::check::delivery::HopStatistics;
 use crate::diagnostic::Diagnostic;
 use crate::id::{FabricAddr, FabricRange, LinkIndex, NodeId, PortId, ProcessorId};
 use crate::registers::opteron::{MemoryType, Northbridge};
-use crate::registers::{Fault, RegisterWrite, Step, peach2};
+use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
 use crate::spec::{CableKind, Fabric, Family, Medium};
 
@@ -53,6 +53,15 @@ pub struct ProcessorPlan {
     pub links: Vec<LinkPlan>,
     /// Register writes in the order to make them.
     pub registers: Vec<RegisterWrite>,
+}
+
+impl ProcessorPlan {
+    /// The register writes of one boot step, in order.
+    pub fn writes_of(&self, step: BootStep) -> impl Iterator<Item = &RegisterWrite> {
+        self.registers
+            .iter()
+            .filter(move |w| w.register.boot_step() == Some(step))
+    }
 }
 
 /// A run of remote addresses and the port they leave by.
@@ -265,15 +274,17 @@ impl Plan {
 
     /// The global map as one node sees it: its own memory, everything else behind ports.
     pub fn view(&self, node: NodeId) -> Vec<ViewEntry> {
-        let Some(node) = self.node(node) else { return Vec::new() };
-        let local = node
-            .processors
-            .iter()
-            .map(|p| ViewEntry { range: p.memory, kind: ViewKind::Dram(p.id) });
-        let remote = node
-            .windows
-            .iter()
-            .map(|w| ViewEntry { range: w.range, kind: ViewKind::Mmio(w.exit) });
+        let Some(node) = self.node(node) else {
+            return Vec::new();
+        };
+        let local = node.processors.iter().map(|p| ViewEntry {
+            range: p.memory,
+            kind: ViewKind::Dram(p.id),
+        });
+        let remote = node.windows.iter().map(|w| ViewEntry {
+            range: w.range,
+            kind: ViewKind::Mmio(w.exit),
+        });
         let mut view: Vec<_> = local.chain(remote).collect();
         view.sort_by_key(|entry| entry.range.start);
         view
@@ -285,7 +296,10 @@ impl Plan {
     /// [`RouteError::NoSuchNode`] and [`RouteError::NotInMap`] are the caller's fault. The
     /// others would be wrong register values, which the checks exclude.
     pub fn route(&self, from: NodeId, addr: FabricAddr) -> Result<Vec<Hop>, RouteError> {
-        let id = ProcessorId { node: from, index: 0 };
+        let id = ProcessorId {
+            node: from,
+            index: 0,
+        };
         self.route_from_processor(id, addr)
     }
 
@@ -298,7 +312,9 @@ impl Plan {
         from: ProcessorId,
         addr: FabricAddr,
     ) -> Result<Vec<Hop>, RouteError> {
-        let mut at = self.processor_number(from).ok_or(RouteError::NoSuchNode(from.node))?;
+        let mut at = self
+            .processor_number(from)
+            .ok_or(RouteError::NoSuchNode(from.node))?;
         self.owner_of(addr).ok_or(RouteError::NotInMap(addr))?;
         let mut hops = Vec::new();
         loop {
@@ -308,12 +324,21 @@ impl Plan {
                 Step::Fault(fault) => return Err(RouteError::Fault { at: here, fault }),
                 Step::Forward(link) => link,
             };
-            let unmapped = RouteError::Fault { at: here, fault: Fault::Unmapped };
+            let unmapped = RouteError::Fault {
+                at: here,
+                fault: Fault::Unmapped,
+            };
             let (next, entered, role) = self.peer(at, link).ok_or(unmapped)?;
             let there = self.processor_id(next).ok_or(RouteError::Loop)?;
             hops.push(Hop {
-                from: PortId { processor: here, link },
-                to: PortId { processor: there, link: entered },
+                from: PortId {
+                    processor: here,
+                    link,
+                },
+                to: PortId {
+                    processor: there,
+                    link: entered,
+                },
                 between_nodes: role == LinkRole::Fabric,
             });
             if hops.len() > self.routers.len() {
@@ -347,10 +372,14 @@ impl Plan {
         let memory = self.map.entry(receiver)?.last_memory()?;
         let peers = self.nodes.len() as u64 - 1;
         let index = u64::from(sender.0) - u64::from(sender > receiver);
-        let start = memory.end().checked_sub(peers.checked_mul(self.ring_bytes)?)?
+        let start = memory
+            .end()
+            .checked_sub(peers.checked_mul(self.ring_bytes)?)?
             + index * self.ring_bytes;
-        (start >= memory.start.0)
-            .then_some(FabricRange { start: FabricAddr(start), bytes: self.ring_bytes })
+        (start >= memory.start.0).then_some(FabricRange {
+            start: FabricAddr(start),
+            bytes: self.ring_bytes,
+        })
     }
 
     /// Processors over all nodes.
@@ -384,9 +413,15 @@ impl Plan {
     }
 
     pub(crate) fn processor_id(&self, number: usize) -> Option<ProcessorId> {
-        let node = self.first_processor.partition_point(|&f| f <= number).checked_sub(1)?;
+        let node = self
+            .first_processor
+            .partition_point(|&f| f <= number)
+            .checked_sub(1)?;
         let index = u8::try_from(number - self.first_processor[node]).ok()?;
-        Some(ProcessorId { node: NodeId(u16::try_from(node).ok()?), index })
+        Some(ProcessorId {
+            node: NodeId(u16::try_from(node).ok()?),
+            index,
+        })
     }
 
     pub(crate) fn processor_name(&self, number: usize) -> String {

@@ -52,13 +52,10 @@ pub(crate) fn check(
         for (other, port) in [(first, &cable.from), (second, &cable.to)] {
             if other != number {
                 out.push(
-                    Diagnostic::error(
-                        "contradictory-link",
-                        "two cables are plugged into one port",
-                    )
-                    .label(port.span, "this port is taken")
-                    .label(cables[other].0.span, "by this cable")
-                    .help("move one of the cables to another link"),
+                    Diagnostic::error("contradictory-link", "two cables are plugged into one port")
+                        .label(port.span, "this port is taken")
+                        .label(cables[other].0.span, "by this cable")
+                        .help("move one of the cables to another link"),
                 );
             }
         }
@@ -76,9 +73,15 @@ fn check_roles(nodes: &[Node], cable: &CableSpec, ends: [Port; 2], out: &mut Fin
     for (role, port) in roles.iter().zip([&cable.from, &cable.to]) {
         if role.is_none() {
             out.push(
-                Diagnostic::error("port-role", format!("`{}` has no role for port south", port.value.node))
-                    .label(port.span, "its FPGA image makes port south a root complex or an endpoint")
-                    .help("add `south = \"rc\"` or `south = \"ep\"` to the node"),
+                Diagnostic::error(
+                    "port-role",
+                    format!("`{}` has no role for port south", port.value.node),
+                )
+                .label(
+                    port.span,
+                    "its FPGA image makes port south a root complex or an endpoint",
+                )
+                .help("add `south = \"rc\"` or `south = \"ep\"` to the node"),
             );
         }
     }

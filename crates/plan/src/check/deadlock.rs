@@ -17,24 +17,24 @@ pub(crate) fn check(topology: &Topology, plan: &Plan, hops: &Hops, out: &mut Fin
     let mut follows = vec![0u8; processors * 8];
     for at in 0..processors {
         for target in 0..hops.targets() {
-            let Some(link) = hops.link(at, target) else { continue };
-            let Some((next, ..)) = plan.peer(at, link) else { continue };
+            let Some(link) = hops.link(at, target) else {
+                continue;
+            };
+            let Some((next, ..)) = plan.peer(at, link) else {
+                continue;
+            };
             if let Some(after) = hops.link(next, target) {
                 follows[at * 8 + link.index()] |= 1 << after.get();
             }
         }
     }
-    let graph = (0..processors * 8)
-        .map(|channel| {
-            let link = LinkIndex::from_bits((channel % 8) as u8);
-            let Some((next, ..)) = plan.peer(channel / 8, link) else { return Vec::new() };
-            (0..8u32)
-                .filter(|bit| follows[channel] >> bit & 1 == 1)
-                .map(|bit| u32::try_from(next * 8).unwrap_or(u32::MAX - 8) + bit)
-                .collect()
-        })
-        .collect();
-    let Some(cycle) = Channels::new(graph).cycle() else { return };
+    let channels = Channels::of_links(&follows, |at, link| {
+        let link = LinkIndex::from_bits((link & 7) as u8);
+        plan.peer(at, link).map(|(next, ..)| next)
+    });
+    let Some(cycle) = channels.cycle() else {
+        return;
+    };
     let mut names: Vec<_> = cycle
         .iter()
         .take(PRINTED_MAX)
@@ -46,11 +46,14 @@ pub(crate) fn check(topology: &Topology, plan: &Plan, hops: &Hops, out: &mut Fin
     names.extend(names.first().cloned());
     let span = topology.cables.first().map(|c| c.span).unwrap_or_default();
     out.push(
-        Diagnostic::error("deadlock", format!("{} channels wait for each other in a cycle", cycle.len()))
-            .label(span, "routes over these cables can deadlock")
-            .note(format!("the cycle: {}", names.join(" -> ")))
-            .note("posted writes have one virtual channel, so full buffers along the cycle never drain")
-            .help("use [routing] policy = \"auto\" or \"tree\""),
+        Diagnostic::error(
+            "deadlock",
+            format!("{} channels wait for each other in a cycle", cycle.len()),
+        )
+        .label(span, "routes over these cables can deadlock")
+        .note(format!("the cycle: {}", names.join(" -> ")))
+        .note("posted writes have one virtual channel, so full buffers along the cycle never drain")
+        .help("use [routing] policy = \"auto\" or \"tree\""),
     );
 }
 

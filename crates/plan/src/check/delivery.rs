@@ -64,33 +64,39 @@ pub(crate) fn check(plan: &Plan, out: &mut Findings) -> Option<(Hops, HopStatist
     let mut links = Vec::with_capacity(processors * targets.len());
     for at in 0..processors {
         for &(owner, range) in &targets {
-            links.push(decide(plan, at, owner, range).map_err(|d| out.push(*d)).ok()?);
+            links.push(
+                decide(plan, at, owner, range)
+                    .map_err(|d| out.push(*d))
+                    .ok()?,
+            );
         }
         check_core(plan, at, out)?;
     }
-    let hops = Hops { targets: targets.len(), links };
+    let hops = Hops {
+        targets: targets.len(),
+        links,
+    };
     let statistics = walk(plan, &hops, out)?;
     Some((hops, statistics))
 }
 
 /// One processor and one interval: first and last address must go the same, sensible way.
-fn decide(
-    plan: &Plan,
-    at: usize,
-    owner: usize,
-    range: FabricRange,
-) -> Result<u8, Box<Diagnostic>> {
+fn decide(plan: &Plan, at: usize, owner: usize, range: FabricRange) -> Result<u8, Box<Diagnostic>> {
     let fault = |what: String| Box::new(Diagnostic::error("delivery", what));
     let [first, last] = [range.start, range.last()].map(|addr| plan.router(at).step(addr));
     let name = plan.processor_name(at);
     if first != last {
-        return Err(fault(format!("the registers of {name} split {range}: {first:?}, {last:?}")));
+        return Err(fault(format!(
+            "the registers of {name} split {range}: {first:?}, {last:?}"
+        )));
     }
     match first {
         Step::Deliver if at == owner => Ok(DELIVER),
         Step::Forward(link) if at != owner => match plan.peer(at, link) {
             Some((_, _, LinkRole::Fabric | LinkRole::Coherent)) => Ok(link.get()),
-            _ => Err(fault(format!("{name} sends {range} to {link}, where nothing is"))),
+            _ => Err(fault(format!(
+                "{name} sends {range} to {link}, where nothing is"
+            ))),
         },
         Step::Fault(why) => Err(fault(format!("{name} cannot route {range}: {why}"))),
         other => Err(fault(format!("{name} misroutes {range}: {other:?}"))),
@@ -106,7 +112,11 @@ fn check_core(plan: &Plan, at: usize, out: &mut Findings) -> Option<()> {
     let cpu = CpuMemory::from_writes(&processor.registers);
     let remote = node.windows.iter().map(|w| (w.range, false));
     for (range, memory) in remote.chain([(node.range, true)]) {
-        for addr in [range.start, FabricAddr(range.start.0 + range.bytes / 2), range.last()] {
+        for addr in [
+            range.start,
+            FabricAddr(range.start.0 + range.bytes / 2),
+            range.last(),
+        ] {
             if cpu.is_memory(addr) != memory || cpu.memory_type(addr).is_none() {
                 let name = plan.processor_name(at);
                 out.push(Diagnostic::error(
@@ -135,7 +145,10 @@ fn walk(plan: &Plan, hops: &Hops, out: &mut Findings) -> Option<HopStatistics> {
             while distance[at] == UNKNOWN {
                 if path.len() > processors {
                     let name = plan.processor_name(start);
-                    out.push(Diagnostic::error("delivery", format!("a packet from {name} circles for ever")));
+                    out.push(Diagnostic::error(
+                        "delivery",
+                        format!("a packet from {name} circles for ever"),
+                    ));
                     return None;
                 }
                 let Some(link) = hops.link(at, target) else {
@@ -145,7 +158,10 @@ fn walk(plan: &Plan, hops: &Hops, out: &mut Findings) -> Option<HopStatistics> {
                 let (next, back, _) = plan.peer(at, link)?;
                 if hops.link(next, target) == Some(back) {
                     let name = plan.processor_name(at);
-                    out.push(Diagnostic::error("delivery", format!("a packet from {name} returns over {link}")));
+                    out.push(Diagnostic::error(
+                        "delivery",
+                        format!("a packet from {name} returns over {link}"),
+                    ));
                     return None;
                 }
                 path.push(at);
@@ -163,6 +179,13 @@ fn walk(plan: &Plan, hops: &Hops, out: &mut Findings) -> Option<HopStatistics> {
             }
         }
     }
-    let hops_mean = if routes == 0 { 0.0 } else { sum as f64 / routes as f64 };
-    Some(HopStatistics { hops_max, hops_mean })
+    let hops_mean = if routes == 0 {
+        0.0
+    } else {
+        sum as f64 / routes as f64
+    };
+    Some(HopStatistics {
+        hops_max,
+        hops_mean,
+    })
 }

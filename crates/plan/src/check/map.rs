@@ -25,7 +25,10 @@ const PEACH2_WINDOW: u64 = 512 << 30;
 
 /// Where the map came from, for messages.
 fn base_span(map: &MapSpec, topology: &Topology) -> Span {
-    map.base.map(|b| b.span).or(topology.nodes.first().map(|n| n.template.memory.span)).unwrap_or_default()
+    map.base
+        .map(|b| b.span)
+        .or(topology.nodes.first().map(|n| n.template.memory.span))
+        .unwrap_or_default()
 }
 
 /// Puts nodes with an address of their own in address order. All or none must have one.
@@ -36,9 +39,12 @@ pub(crate) fn order_by_base(topology: &mut Topology, out: &mut Findings) -> bool
     }
     if let Some(node) = topology.nodes.iter().find(|n| n.base.is_none()) {
         out.push(
-            Diagnostic::error("map", format!("`{}` has no `base`, other nodes have", node.name))
-                .label(node.span, "this node has no address")
-                .help("give every node a base, or none"),
+            Diagnostic::error(
+                "map",
+                format!("`{}` has no `base`, other nodes have", node.name),
+            )
+            .label(node.span, "this node has no address")
+            .help("give every node a base, or none"),
         );
         return true;
     }
@@ -71,10 +77,13 @@ fn lay_out_tccluster(
         Some(first) => {
             if let Some(map_base) = spec.base.filter(|b| b.value != first.value) {
                 out.push(
-                    Diagnostic::error("map", "[map] and the first node begin at different addresses")
-                        .label(map_base.span, format!("{:#x}", map_base.value))
-                        .label(first.span, format!("{:#x}", first.value))
-                        .help("remove one of them"),
+                    Diagnostic::error(
+                        "map",
+                        "[map] and the first node begin at different addresses",
+                    )
+                    .label(map_base.span, format!("{:#x}", map_base.value))
+                    .label(first.span, format!("{:#x}", first.value))
+                    .help("remove one of them"),
                 );
             }
             first
@@ -114,9 +123,15 @@ fn node_sizes(topology: &Topology, out: &mut Findings) -> Option<Vec<u64>> {
             out.push(
                 Diagnostic::error(
                     "map-alignment",
-                    format!("{} of memory is not a multiple of 16MiB", display_bytes(memory.value)),
+                    format!(
+                        "{} of memory is not a multiple of 16MiB",
+                        display_bytes(memory.value)
+                    ),
                 )
-                .label(memory.span, "expected a multiple of 16MiB, more than nothing")
+                .label(
+                    memory.span,
+                    "expected a multiple of 16MiB, more than nothing",
+                )
                 .note("DRAM base and limit registers (F1x40) hold address bits 24 and up")
                 .help(format!(
                     "use {}",
@@ -161,7 +176,10 @@ fn choose_base(
         out.push(too_large_for_40_bit(low, total, bits.span));
         return None;
     }
-    Some(Located { value: alignment.max(EXTENDED_START), span })
+    Some(Located {
+        value: alignment.max(EXTENDED_START),
+        span,
+    })
 }
 
 fn too_large_for_40_bit(base: u64, total: u128, span: Span) -> Diagnostic {
@@ -187,11 +205,14 @@ fn check_base(spec: &MapSpec, base: Located<u64>, out: &mut Findings) {
                 .help("use a base of \"4GiB\" or more"),
         );
     }
-    if base.value % DRAM_GRANULE != 0 {
+    if !base.value.is_multiple_of(DRAM_GRANULE) {
         out.push(
             Diagnostic::error("map-alignment", format!("{:#x} is not aligned", base.value))
                 .label(base.span, "expected a multiple of 16MiB")
-                .help(format!("use {:#x}", base.value / DRAM_GRANULE * DRAM_GRANULE)),
+                .help(format!(
+                    "use {:#x}",
+                    base.value / DRAM_GRANULE * DRAM_GRANULE
+                )),
         );
     }
     if let Some(bits) = spec.address_bits.filter(|b| b.value == 40)
@@ -219,7 +240,10 @@ fn check_bounds(
                 "map-reach",
                 format!("the map ends at {end:#x}, past 256TiB (48-bit addresses)"),
             )
-            .label(base_span(spec, topology), format!("{} nodes, {} GiB", topology.nodes.len(), total >> 30))
+            .label(
+                base_span(spec, topology),
+                format!("{} nodes, {} GiB", topology.nodes.len(), total >> 30),
+            )
             .help("use fewer nodes or less memory per node"),
         );
     } else if base.value < EXTENDED_START && end > u128::from(HT_RESERVED_START) {
@@ -228,7 +252,10 @@ fn check_bounds(
                 "map-reserved",
                 format!("the map ends at {end:#x}, inside or past the HyperTransport windows"),
             )
-            .label(base_span(spec, topology), "the windows are 0xfd00000000 to 0xffffffffff")
+            .label(
+                base_span(spec, topology),
+                "the windows are 0xfd00000000 to 0xffffffffff",
+            )
             .note("they carry interrupts, system management, I/O and configuration")
             .help("begin the map at \"1TiB\" or above, or use less memory"),
         );
@@ -249,10 +276,19 @@ fn report_gap(
     let finding = if own.value < next {
         Diagnostic::error(
             "map-overlap",
-            format!("the addresses of `{}` and `{before_name}` overlap", node.name),
+            format!(
+                "the addresses of `{}` and `{before_name}` overlap",
+                node.name
+            ),
         )
-        .label(own.span, format!("expected {next:#x}, got {:#x}", own.value))
-        .label(before_span, format!("`{before_name}` reaches to {:#x}", next - 1))
+        .label(
+            own.span,
+            format!("expected {next:#x}, got {:#x}", own.value),
+        )
+        .label(
+            before_span,
+            format!("`{before_name}` reaches to {:#x}", next - 1),
+        )
     } else {
         Diagnostic::error("map-hole", format!("there is a hole in the map before `{}`", node.name))
             .label(own.span, format!("expected {next:#x}, got {:#x}", own.value))
@@ -270,12 +306,21 @@ fn tccluster_entry(number: usize, node: &Node, base: u64) -> Option<MapEntry> {
         let start = base.checked_add(bytes.checked_mul(u64::from(index))?)?;
         parts.push(MapPart {
             target: Target::Memory(ProcessorId { node: id, index }),
-            range: FabricRange { start: FabricAddr(start), bytes },
+            range: FabricRange {
+                start: FabricAddr(start),
+                bytes,
+            },
             backed_bytes: bytes,
         });
     }
     let bytes = bytes.checked_mul(u64::from(node.processors()))?;
-    Some(MapEntry { range: FabricRange { start: FabricAddr(base), bytes }, parts })
+    Some(MapEntry {
+        range: FabricRange {
+            start: FabricAddr(base),
+            bytes,
+        },
+        parts,
+    })
 }
 
 /// Extended MMIO ranges of family 10h are coarser than DRAM ranges.
@@ -284,11 +329,15 @@ fn check_granule(topology: &Topology, map: &AddressMap, out: &mut Findings) {
         return;
     }
     for (node, entry) in topology.nodes.iter().zip(map.entries()) {
-        if entry.range.start.0 % EXTENDED_GRANULE != 0 || entry.range.end() % EXTENDED_GRANULE != 0 {
+        if entry.range.start.0 % EXTENDED_GRANULE != 0 || entry.range.end() % EXTENDED_GRANULE != 0
+        {
             out.push(
                 Diagnostic::error(
                     "map-alignment",
-                    format!("`{}` is not aligned to 128MiB, as addresses past 40 bit need", node.name),
+                    format!(
+                        "`{}` is not aligned to 128MiB, as addresses past 40 bit need",
+                        node.name
+                    ),
                 )
                 .label(node.template.memory.span, "expected a multiple of 128MiB")
                 .note("extended MMIO ranges (F1x114) hold address bits 27 and up")
@@ -301,7 +350,10 @@ fn check_granule(topology: &Topology, map: &AddressMap, out: &mut Findings) {
 
 fn lay_out_peach2(topology: &Topology, spec: &MapSpec, out: &mut Findings) -> Option<AddressMap> {
     let span = base_span(spec, topology);
-    let window = spec.window.unwrap_or(Located { value: PEACH2_WINDOW, span });
+    let window = spec.window.unwrap_or(Located {
+        value: PEACH2_WINDOW,
+        span,
+    });
     if !window.value.is_power_of_two() {
         out.push(
             Diagnostic::error("map-alignment", "the window is not a power of two")
@@ -310,17 +362,29 @@ fn lay_out_peach2(topology: &Topology, spec: &MapSpec, out: &mut Findings) -> Op
         );
         return None;
     }
-    let base = spec.base.unwrap_or(Located { value: window.value, span });
-    let end = base.value.checked_add(window.value).filter(|&e| e <= ADDRESS_END);
-    if base.value == 0 || base.value % window.value != 0 || end.is_none() {
+    let base = spec.base.unwrap_or(Located {
+        value: window.value,
+        span,
+    });
+    let end = base
+        .value
+        .checked_add(window.value)
+        .filter(|&e| e <= ADDRESS_END);
+    if base.value == 0 || !base.value.is_multiple_of(window.value) || end.is_none() {
         out.push(
-            Diagnostic::error("map-alignment", format!("the window cannot be at {:#x}", base.value))
-                .label(
-                    base.span,
-                    format!("expected a multiple of {} below 256TiB, not 0", display_bytes(window.value)),
-                )
-                .note("PEACH2 compares upper address bits only, so the window is aligned to its size")
-                .help(format!("use base = \"{}\"", display_bytes(window.value))),
+            Diagnostic::error(
+                "map-alignment",
+                format!("the window cannot be at {:#x}", base.value),
+            )
+            .label(
+                base.span,
+                format!(
+                    "expected a multiple of {} below 256TiB, not 0",
+                    display_bytes(window.value)
+                ),
+            )
+            .note("PEACH2 compares upper address bits only, so the window is aligned to its size")
+            .help(format!("use base = \"{}\"", display_bytes(window.value))),
         );
         return None;
     }
@@ -337,7 +401,9 @@ fn lay_out_peach2(topology: &Topology, spec: &MapSpec, out: &mut Findings) -> Op
     let mut entries = Vec::new();
     for (number, node) in topology.nodes.iter().enumerate() {
         check_blocks(node, block_bytes, out);
-        let start = base.value.checked_add(node_bytes.checked_mul(number as u64)?)?;
+        let start = base
+            .value
+            .checked_add(node_bytes.checked_mul(number as u64)?)?;
         entries.push(peach2_entry(number, node, start, block_bytes)?);
     }
     (!out.has_errors()).then(|| AddressMap::new(entries))
@@ -345,7 +411,10 @@ fn lay_out_peach2(topology: &Topology, spec: &MapSpec, out: &mut Findings) -> Op
 
 fn check_blocks(node: &Node, block_bytes: u64, out: &mut Findings) {
     let gpu = node.template.gpu_memory.filter(|_| node.template.gpus > 0);
-    for (what, memory) in [("the host's memory", Some(node.template.memory)), ("GPU memory", gpu)] {
+    for (what, memory) in [
+        ("the host's memory", Some(node.template.memory)),
+        ("GPU memory", gpu),
+    ] {
         let Some(memory) = memory else { continue };
         if memory.value > block_bytes || memory.value == 0 {
             out.push(
@@ -380,10 +449,19 @@ fn peach2_entry(number: usize, node: &Node, start: u64, block_bytes: u64) -> Opt
         let start = start.checked_add(block_bytes.checked_mul(index)?)?;
         parts.push(MapPart {
             target: Target::Block(id, block),
-            range: FabricRange { start: FabricAddr(start), bytes: block_bytes },
+            range: FabricRange {
+                start: FabricAddr(start),
+                bytes: block_bytes,
+            },
             backed_bytes,
         });
     }
     let bytes = block_bytes.checked_mul(4)?;
-    Some(MapEntry { range: FabricRange { start: FabricAddr(start), bytes }, parts })
+    Some(MapEntry {
+        range: FabricRange {
+            start: FabricAddr(start),
+            bytes,
+        },
+        parts,
+    })
 }

@@ -21,12 +21,18 @@ pub(crate) fn plan_all(
                 let (code, message, note) = match shortage {
                     Shortage::Iorr => (
                         "iorr",
-                        format!("a core of `{}` cannot tell its memory from remote memory", node.name),
+                        format!(
+                            "a core of `{}` cannot tell its memory from remote memory",
+                            node.name
+                        ),
                         "TOP_MEM2 and two I/O range registers (aligned powers of two) cannot mark just its interval as memory",
                     ),
                     Shortage::Mtrr { needed } => (
                         "mtrr",
-                        format!("`{}` needs {needed} MTRRs for its memory, there are 8", node.name),
+                        format!(
+                            "`{}` needs {needed} MTRRs for its memory, there are 8",
+                            node.name
+                        ),
                         "an MTRR covers an aligned power of two",
                     ),
                 };

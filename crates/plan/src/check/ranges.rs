@@ -22,12 +22,17 @@ pub(crate) fn check_windows(
     for (node, windows) in windows.iter().enumerate() {
         if let Some(excess) = budget.excess(node, map, windows) {
             over.push(topology.nodes[node].name.as_str());
-            if worst.as_ref().is_none_or(|(_, needed, _)| excess.needed > *needed) {
+            if worst
+                .as_ref()
+                .is_none_or(|(_, needed, _)| excess.needed > *needed)
+            {
                 worst = Some((node, excess.needed, excess.available));
             }
         }
     }
-    let Some((node, needed, available)) = worst else { return };
+    let Some((node, needed, available)) = worst else {
+        return;
+    };
     let (what, why) = match budget {
         Budget::Mmio { with_southbridge } => (
             "MMIO ranges",
@@ -39,13 +44,21 @@ pub(crate) fn check_windows(
         ),
         Budget::Extended => (
             "extended MMIO ranges",
-            format!("past 40 bit a family 10h northbridge has {EXTENDED_RANGES}, each an aligned power of two"),
+            format!(
+                "past 40 bit a family 10h northbridge has {EXTENDED_RANGES}, each an aligned power of two"
+            ),
         ),
-        Budget::PerPort => {
-            ("address intervals behind one port", "a PEACH2 port has one lower and one upper bound".to_owned())
-        }
+        Budget::PerPort => (
+            "address intervals behind one port",
+            "a PEACH2 port has one lower and one upper bound".to_owned(),
+        ),
     };
-    let listed = over.iter().take(LISTED_MAX).copied().collect::<Vec<_>>().join(", ");
+    let listed = over
+        .iter()
+        .take(LISTED_MAX)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = if over.len() > LISTED_MAX { ", ..." } else { "" };
     let name = &topology.nodes[node].name;
     out.push(
@@ -73,9 +86,15 @@ pub(crate) fn check_dram(
             out.push(
                 Diagnostic::error(
                     "dram-ranges",
-                    format!("`{}` needs {needed} DRAM ranges, there are {DRAM_RANGES}", node.name),
+                    format!(
+                        "`{}` needs {needed} DRAM ranges, there are {DRAM_RANGES}",
+                        node.name
+                    ),
                 )
-                .label(low_span.unwrap_or(node.span), "one range for low memory, one per processor")
+                .label(
+                    low_span.unwrap_or(node.span),
+                    "one range for low memory, one per processor",
+                )
                 .help("use `low_memory = \"0B\"` with supernodes of 8 processors"),
             );
             return;

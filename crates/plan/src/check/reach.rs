@@ -9,14 +9,23 @@ pub(crate) fn check_connected(topology: &Topology, adjacency: &[Vec<Edge>], out:
     let reached = flood(0, topology.nodes.len(), |node| {
         adjacency[node].iter().map(|e| e.peer).collect()
     });
-    let Some(lost) = reached.iter().position(|&r| !r) else { return };
+    let Some(lost) = reached.iter().position(|&r| !r) else {
+        return;
+    };
     let count = reached.iter().filter(|&&r| !r).count();
     out.push(
         Diagnostic::error(
             "unreachable",
-            format!("{count} of {} nodes cannot be reached from `{}`", reached.len(), topology.nodes[0].name),
+            format!(
+                "{count} of {} nodes cannot be reached from `{}`",
+                reached.len(),
+                topology.nodes[0].name
+            ),
         )
-        .label(topology.nodes[lost].span, "no cable leads here, even over other nodes")
+        .label(
+            topology.nodes[lost].span,
+            "no cable leads here, even over other nodes",
+        )
         .help("add a [[cable]] that joins the parts"),
     );
 }
@@ -28,7 +37,11 @@ pub(crate) fn check_southbridges(topology: &Topology, out: &mut Findings) {
         return;
     }
     let mut coherent = vec![Vec::new(); topology.nodes.len()];
-    for cable in topology.cables.iter().filter(|c| c.kind == CableKind::Coherent) {
+    for cable in topology
+        .cables
+        .iter()
+        .filter(|c| c.kind == CableKind::Coherent)
+    {
         let [a, b] = cable.ends;
         coherent[a.node].push(b.node);
         coherent[b.node].push(a.node);

@@ -36,7 +36,11 @@ pub(crate) fn check(
             Diagnostic::error("ring-memory", "the ring region is larger than a node")
                 .label(
                     region.span,
-                    format!("expected at most {}, got {}", display_bytes(memory), display_bytes(region.value)),
+                    format!(
+                        "expected at most {}, got {}",
+                        display_bytes(memory),
+                        display_bytes(region.value)
+                    ),
                 )
                 .help("make the region smaller"),
         );
@@ -48,7 +52,10 @@ pub(crate) fn check(
                 format!("the rings of {peers} peers need {}", display_bytes(needed)),
             )
             .label(span, format!("{what} holds {}", display_bytes(limit)))
-            .note(format!("{peers} rings of {} each", display_bytes(ring.value)))
+            .note(format!(
+                "{peers} rings of {} each",
+                display_bytes(ring.value)
+            ))
             .help("make the rings smaller ([rings] size), or give them more memory"),
         );
     }

@@ -45,7 +45,34 @@ impl Serialize for Register {
     }
 }
 
-/// One step of the configuration: the bits in `mask` become those of `value`, the others stay.
+/// When firmware writes a register (tccluster, section V).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BootStep {
+    /// Widths and frequencies of links: written before the warm reset that makes them effective.
+    Links,
+    /// NodeID, routing rows and address ranges, after the warm reset.
+    Northbridge,
+    /// Model-specific registers of every core.
+    Cores,
+}
+
+impl Register {
+    /// When firmware writes it; `None` for PEACH2 chips, which have no such order.
+    pub fn boot_step(self) -> Option<BootStep> {
+        match self {
+            Self::Config {
+                function: 0 | 4,
+                offset: 0x80..=0xFF | 0x130..=0x14F | 0x170..=0x18F,
+            } => Some(BootStep::Links),
+            Self::Config { .. } => Some(BootStep::Northbridge),
+            Self::Msr(_) => Some(BootStep::Cores),
+            Self::Peach2(_) => None,
+        }
+    }
+}
+
+/// One write of the configuration: the bits in `mask` become those of `value`, the others stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RegisterWrite {
     /// The register.

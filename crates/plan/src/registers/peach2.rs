@@ -35,7 +35,11 @@ pub(crate) fn writes(
             (r.start.0, r.end().saturating_sub(node_bytes))
         });
         let mask = !(node_bytes.saturating_sub(1));
-        let registers = [(0, mask, "mask"), (8, lower, "lower bound"), (0x10, upper, "upper bound")];
+        let registers = [
+            (0, mask, "mask"),
+            (8, lower, "lower bound"),
+            (0x10, upper, "upper bound"),
+        ];
         for (offset, value, what) in registers {
             writes.push(RegisterWrite {
                 register: Register::Peach2(STRIDE * port + offset),
@@ -59,7 +63,9 @@ impl Router {
     pub fn from_writes(writes: &[RegisterWrite]) -> Self {
         let mut router = Self::default();
         for write in writes {
-            let Register::Peach2(offset) = write.register else { continue };
+            let Register::Peach2(offset) = write.register else {
+                continue;
+            };
             let port = router.ports.get_mut(usize::from(offset / STRIDE));
             let register = port.and_then(|p| p.get_mut(usize::from(offset % STRIDE / 8)));
             if let Some(register) = register {

@@ -56,7 +56,9 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
             CableKind::Coherent => "dashed",
         };
         let ends = [a, b].map(|end| plan.port_name(end));
-        let [tail, head] = ends.each_ref().map(|n| n.rsplit('.').next().unwrap_or_default());
+        let [tail, head] = ends
+            .each_ref()
+            .map(|n| n.rsplit('.').next().unwrap_or_default());
         writeln!(
             out,
             "  \"{}\" -- \"{}\" [taillabel=\"{tail}\", headlabel=\"{head}\", style={style}];",

@@ -35,7 +35,11 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         Fabric::Peach2 => "PEACH2",
     };
     let (nodes, processors) = (plan.nodes().len(), plan.processor_count());
-    writeln!(out, "{fabric}: {nodes} nodes, {processors} processors, {} cables", plan.cables().len())?;
+    writeln!(
+        out,
+        "{fabric}: {nodes} nodes, {processors} processors, {} cables",
+        plan.cables().len()
+    )?;
     let hops = plan.hop_statistics();
     writeln!(
         out,
@@ -84,7 +88,10 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
     writeln!(out, "\n{} {}", node.id, node.name)?;
     for processor in &node.processors {
         for link in &processor.links {
-            let name = plan.port_name(crate::PortId { processor: processor.id, link: link.link });
+            let name = plan.port_name(crate::PortId {
+                processor: processor.id,
+                link: link.link,
+            });
             let role = match link.role {
                 LinkRole::Fabric => "to",
                 LinkRole::Coherent => "coherent, to",
@@ -100,17 +107,29 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
     }
     if node.low_bytes > 0 {
         let low = display_bytes(node.low_bytes);
-        writeln!(out, "  low memory at 0: {low}, the first of this node's memory")?;
+        writeln!(
+            out,
+            "  low memory at 0: {low}, the first of this node's memory"
+        )?;
     }
     for entry in plan.view(node.id) {
         let size = display_bytes(entry.range.bytes);
         match entry.kind {
             ViewKind::Dram(processor) if node.processors.len() > 1 => {
-                writeln!(out, "  {}  {size:>8}  DRAM of p{}", entry.range, processor.index)?;
+                writeln!(
+                    out,
+                    "  {}  {size:>8}  DRAM of p{}",
+                    entry.range, processor.index
+                )?;
             }
             ViewKind::Dram(_) => writeln!(out, "  {}  {size:>8}  DRAM", entry.range)?,
             ViewKind::Mmio(exit) => {
-                writeln!(out, "  {}  {size:>8}  MMIO by {}", entry.range, plan.port_name(exit))?;
+                writeln!(
+                    out,
+                    "  {}  {size:>8}  MMIO by {}",
+                    entry.range,
+                    plan.port_name(exit)
+                )?;
             }
         }
     }

@@ -6,6 +6,9 @@
 //! have one virtual channel, so nothing else breaks a cycle.
 
 use super::{Adjacency, NextHops};
+use crate::id::LinkIndex;
+use crate::spec::CableKind;
+use crate::topology::Topology;
 
 /// A channel-dependency graph: for each channel the channels that may come next.
 pub(crate) struct Channels {
@@ -13,8 +16,23 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    pub(crate) fn new(next: Vec<Vec<u32>>) -> Self {
+    fn new(next: Vec<Vec<u32>>) -> Self {
         Self { next }
+    }
+
+    /// Channel `8 * processor + link`. `follows` has for each a bit per link of the processor at
+    /// the other end, `peer` says which processor that is.
+    pub(crate) fn of_links(follows: &[u8], peer: impl Fn(usize, usize) -> Option<usize>) -> Self {
+        let next = follows.iter().enumerate().map(|(channel, &bits)| {
+            let Some(next) = peer(channel / 8, channel % 8) else {
+                return Vec::new();
+            };
+            (0..8)
+                .filter(|bit| bits >> bit & 1 == 1)
+                .map(|bit| (next * 8 + bit) as u32)
+                .collect()
+        });
+        Self::new(next.collect())
     }
 
     /// A cycle of channels, if there is one.
@@ -57,33 +75,78 @@ impl Channels {
     }
 }
 
-/// The graph over cables only, without the links inside supernodes: a first look.
-pub(crate) fn of_cables(adjacency: &Adjacency, next: &NextHops) -> Channels {
-    // Channel number of the first way out of each node.
-    let mut first = Vec::with_capacity(adjacency.len());
-    let mut count = 0;
-    for edges in adjacency {
-        first.push(count);
-        count += edges.len();
-    }
-    let mut graph = vec![Vec::new(); count];
-    for (from, edges) in adjacency.iter().enumerate() {
-        // A node has at most 8 processors with 8 links.
-        let mut follows = vec![0u64; edges.len()];
-        for to in 0..adjacency.len() {
-            let Some(slot) = next.slot(from, to) else { continue };
-            if let Some(after) = next.slot(edges[slot].peer, to) {
-                follows[slot] |= 1 << (after & 63);
+/// The graph of all links, those inside supernodes included, for routes not yet in registers.
+pub(crate) fn of_routes(topology: &Topology, adjacency: &Adjacency, next: &NextHops) -> Channels {
+    let graph = LinkGraph::new(topology);
+    let targets: Vec<(usize, u8)> = graph.processors.clone();
+    let mut follows = vec![0u8; graph.processors.len() * 8];
+    let link = |at: (usize, u8), target: (usize, u8)| {
+        let (node, processor) = at;
+        let exit = next
+            .slot(node, target.0)
+            .map(|slot| adjacency[node][slot].port);
+        let towards = exit.map_or(target.1, |port| port.processor);
+        match topology.nodes[node].next_processor(processor, towards) {
+            Some(step) => topology.nodes[node].coherent_link(processor, step),
+            None => exit.map(|port| port.link),
+        }
+    };
+    for (number, &at) in graph.processors.iter().enumerate() {
+        for &target in &targets {
+            let Some(first) = link(at, target) else {
+                continue;
+            };
+            let Some(peer) = graph.peers[number][first.index()] else {
+                continue;
+            };
+            if let Some(second) = link(graph.processors[peer], target) {
+                follows[number * 8 + first.index()] |= 1 << second.get();
             }
         }
-        for (slot, edge) in edges.iter().enumerate() {
-            graph[first[from] + slot] = (0..64u32)
-                .filter(|bit| follows[slot] >> bit & 1 == 1)
-                .map(|bit| u32::try_from(first[edge.peer]).unwrap_or(u32::MAX) + bit)
-                .collect();
-        }
     }
-    Channels::new(graph)
+    Channels::of_links(&follows, |number, link| graph.peers[number][link])
+}
+
+/// Processors, numbered over all nodes, and what is at the other end of each link.
+struct LinkGraph {
+    /// Node and index.
+    processors: Vec<(usize, u8)>,
+    peers: Vec<[Option<usize>; 8]>,
+}
+
+impl LinkGraph {
+    fn new(topology: &Topology) -> Self {
+        let mut processors = Vec::new();
+        let mut first = Vec::new();
+        for (number, node) in topology.nodes.iter().enumerate() {
+            first.push(processors.len());
+            processors.extend((0..node.processors()).map(|p| (number, p)));
+        }
+        let mut peers = vec![[None; 8]; processors.len()];
+        let mut join = |a: (usize, LinkIndex), b: (usize, LinkIndex)| {
+            peers[a.0][a.1.index()] = Some(b.0);
+            peers[b.0][b.1.index()] = Some(a.0);
+        };
+        for cable in topology
+            .cables
+            .iter()
+            .filter(|c| c.kind == CableKind::Fabric)
+        {
+            let [a, b] = cable
+                .ends
+                .map(|p| (first[p.node] + usize::from(p.processor), p.link));
+            join(a, b);
+        }
+        for (number, node) in topology.nodes.iter().enumerate() {
+            for coherent in &node.coherent {
+                let [a, b] = coherent
+                    .ends
+                    .map(|(p, l)| (first[number] + usize::from(p), l));
+                join(a, b);
+            }
+        }
+        Self { processors, peers }
+    }
 }
 
 #[cfg(test)]

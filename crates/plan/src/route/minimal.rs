@@ -24,7 +24,10 @@ pub(super) fn routes(adjacency: &Adjacency) -> NextHops {
             columns[from * nodes + to] = slot.and_then(|s| u8::try_from(s).ok()).unwrap_or(u8::MAX);
         }
     }
-    NextHops { nodes, slots: columns }
+    NextHops {
+        nodes,
+        slots: columns,
+    }
 }
 
 /// Hops from every node to `to`; `u32::MAX` where there is no path.

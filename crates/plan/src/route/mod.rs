@@ -48,10 +48,7 @@ pub(crate) struct NextHops {
 }
 
 impl NextHops {
-    pub(crate) fn build(
-        nodes: usize,
-        mut slot: impl FnMut(usize, usize) -> Option<usize>,
-    ) -> Self {
+    pub(crate) fn build(nodes: usize, mut slot: impl FnMut(usize, usize) -> Option<usize>) -> Self {
         let mut slots = Vec::with_capacity(nodes * nodes);
         for from in 0..nodes {
             for to in 0..nodes {
@@ -92,48 +89,126 @@ pub(crate) fn choose(
     let adjacency = topology.adjacency();
     if policy == Policy::Auto
         && let Some((scheme, next)) = regular(topology, &adjacency)
+        && works(topology, &adjacency, &map, &next)
     {
         return Some(Routes { scheme, next, map });
     }
     if policy != Policy::Tree {
         let next = minimal::routes(&adjacency);
-        let fits = || {
-            let ranges = ranges::windows_of_all(&map, &next);
-            let budget = Budget::new(topology, &map);
-            ranges.iter().enumerate().all(|(node, w)| budget.excess(node, &map, w).is_none())
-        };
-        let sound = || channels::of_cables(&adjacency, &next).cycle().is_none();
-        if policy == Policy::Minimal || (fits() && sound()) {
-            return Some(Routes { scheme: Scheme::Minimal, next, map });
+        if policy == Policy::Minimal || works(topology, &adjacency, &map, &next) {
+            return Some(Routes {
+                scheme: Scheme::Minimal,
+                next,
+                map,
+            });
         }
         if let Some(order) = ring::order(&adjacency).filter(|_| !numbered) {
             topology.renumber(&order);
             let map = check::map::lay_out(topology, map_spec, out)?;
-            let ring = [Dimension { size: order.len(), wraps: true }];
-            let next = grid_routes(&Grid::new(&ring), &topology.adjacency());
-            return Some(Routes { scheme: Scheme::Ring, next, map });
+            let ring = [Dimension {
+                size: order.len(),
+                wraps: true,
+            }];
+            let adjacency = topology.adjacency();
+            let next = grid_routes(&Grid::new(&ring), &adjacency);
+            if works(topology, &adjacency, &map, &next) {
+                return Some(Routes {
+                    scheme: Scheme::Ring,
+                    next,
+                    map,
+                });
+            }
         }
     }
-    let tree = tree::Tree::new(&adjacency);
+    let tree = tree::Tree::new(&topology.adjacency());
     let (map, tree) = if numbered {
-        (map, tree)
+        (check::map::lay_out(topology, map_spec, out)?, tree)
     } else {
         topology.renumber(tree.preorder());
-        (check::map::lay_out(topology, map_spec, out)?, tree.renumbered())
+        (
+            check::map::lay_out(topology, map_spec, out)?,
+            tree.renumbered(),
+        )
     };
+    let adjacency = topology.adjacency();
     let budget = Budget::new(topology, &map);
-    let next = tree.routes(&topology.adjacency(), |node, row| {
-        budget.excess(node, &map, &ranges::windows(&map, node, row)).is_none()
+    let next = with_shortcuts(topology, &adjacency, &tree, |node, row| {
+        budget
+            .excess(node, &map, &ranges::windows(&map, node, row))
+            .is_none()
     });
-    Some(Routes { scheme: Scheme::Tree, next, map })
+    Some(Routes {
+        scheme: Scheme::Tree,
+        next,
+        map,
+    })
+}
+
+/// Steps of work that the search for shortcuts may take.
+const SEARCH_MAX: usize = 500_000_000;
+
+/// Tree routes with shortcuts that fit and cannot deadlock.
+///
+/// With several processors per node a shortcut can close a cycle over the coherent links; then
+/// nodes get theirs one after the other, as long as none closes. The tree alone never does: the
+/// deepest node in a cycle would have to send back where the packet came from.
+fn with_shortcuts(
+    topology: &Topology,
+    adjacency: &Adjacency,
+    tree: &tree::Tree,
+    fits: impl Fn(usize, &[u8]) -> bool,
+) -> NextHops {
+    let sound = |next: &NextHops| {
+        channels::of_routes(topology, adjacency, next)
+            .cycle()
+            .is_none()
+    };
+    let all = tree.routes(adjacency, &fits);
+    if sound(&all) {
+        return all;
+    }
+    let nodes = topology.nodes.len();
+    let processors: usize = topology
+        .nodes
+        .iter()
+        .map(|n| usize::from(n.processors()))
+        .sum();
+    let mut best = tree.routes(adjacency, |_, _| false);
+    if nodes * processors * processors > SEARCH_MAX {
+        return best;
+    }
+    let mut granted = vec![false; nodes];
+    for node in 0..nodes {
+        granted[node] = true;
+        let next = tree.routes(adjacency, |n, row| granted[n] && fits(n, row));
+        if sound(&next) {
+            best = next;
+        } else {
+            granted[node] = false;
+        }
+    }
+    best
+}
+
+/// Whether the routes fit the registers and cannot deadlock.
+fn works(topology: &Topology, adjacency: &Adjacency, map: &AddressMap, next: &NextHops) -> bool {
+    let budget = Budget::new(topology, map);
+    let fit = ranges::windows_of_all(map, next)
+        .iter()
+        .enumerate()
+        .all(|(node, windows)| budget.excess(node, map, windows).is_none());
+    fit && channels::of_routes(topology, adjacency, next)
+        .cycle()
+        .is_none()
 }
 
 /// The scheme of a generated topology.
 fn regular(topology: &Topology, adjacency: &Adjacency) -> Option<(Scheme, NextHops)> {
     match topology.shape.as_ref()? {
-        ShapeSpec::Grid(dims) => {
-            Some((Scheme::DimensionOrder, grid_routes(&Grid::new(dims), adjacency)))
-        }
+        ShapeSpec::Grid(dims) => Some((
+            Scheme::DimensionOrder,
+            grid_routes(&Grid::new(dims), adjacency),
+        )),
         ShapeSpec::Full(count) => Some((
             Scheme::Direct,
             NextHops::build(*count, |from, to| slot_to(&adjacency[from], to)),

@@ -29,7 +29,10 @@ pub(crate) fn windows(map: &AddressMap, node: usize, row: &[u8]) -> Vec<RouteRan
             Some(last) if last.slot == slot && last.range.end() == entry.range.start.0 => {
                 last.range.bytes += entry.range.bytes;
             }
-            _ => ranges.push(RouteRange { range: entry.range, slot }),
+            _ => ranges.push(RouteRange {
+                range: entry.range,
+                slot,
+            }),
         }
     }
     ranges
@@ -37,7 +40,9 @@ pub(crate) fn windows(map: &AddressMap, node: usize, row: &[u8]) -> Vec<RouteRan
 
 /// The ranges of all nodes.
 pub(crate) fn windows_of_all(map: &AddressMap, next: &NextHops) -> Vec<Vec<RouteRange>> {
-    (0..map.entries().len()).map(|node| windows(map, node, next.row(node))).collect()
+    (0..map.entries().len())
+        .map(|node| windows(map, node, next.row(node)))
+        .collect()
 }
 
 /// What the registers of a node hold.
@@ -63,7 +68,11 @@ impl Budget {
             Fabric::Peach2 => Self::PerPort,
             Fabric::TcCluster if uses_extended(topology, map) => Self::Extended,
             Fabric::TcCluster => Self::Mmio {
-                with_southbridge: topology.nodes.iter().map(|n| n.southbridge.is_some()).collect(),
+                with_southbridge: topology
+                    .nodes
+                    .iter()
+                    .map(|n| n.southbridge.is_some())
+                    .collect(),
             },
         }
     }
@@ -76,9 +85,10 @@ impl Budget {
         ranges: &[RouteRange],
     ) -> Option<Excess> {
         let (needed, available) = match self {
-            Self::Mmio { with_southbridge } => {
-                (ranges.len(), MMIO_RANGES - usize::from(with_southbridge[node]))
-            }
+            Self::Mmio { with_southbridge } => (
+                ranges.len(),
+                MMIO_RANGES - usize::from(with_southbridge[node]),
+            ),
             Self::Extended => {
                 let blocks = ranges.iter().map(|r| extended_blocks(map, r.range).len());
                 (blocks.sum(), EXTENDED_RANGES)
@@ -103,8 +113,16 @@ pub(crate) fn uses_extended(topology: &Topology, map: &AddressMap) -> bool {
 /// A range as blocks of extended MMIO ranges. What lies outside the map is nobody's, so
 /// the first and the last range may reach beyond it.
 pub(crate) fn extended_blocks(map: &AddressMap, range: FabricRange) -> Vec<Block> {
-    let start = if range.start == map.start() { EXTENDED_START } else { range.start.0 };
-    let end = if range.end() == map.end().0 { ADDRESS_END } else { range.end() };
+    let start = if range.start == map.start() {
+        EXTENDED_START
+    } else {
+        range.start.0
+    };
+    let end = if range.end() == map.end().0 {
+        ADDRESS_END
+    } else {
+        range.end()
+    };
     // The map is aligned to the granule (checked when it was laid out), so a cover exists.
     cover((range.start.0, range.end()), (start, end), EXTENDED_GRANULE).unwrap_or_default()
 }

@@ -11,7 +11,9 @@ pub(super) fn order(adjacency: &Adjacency) -> Option<Vec<usize>> {
     let (mut previous, mut at) = (0, adjacency[0][0].peer);
     while at != 0 {
         order.push(at);
-        let [a, b] = adjacency[at].as_slice() else { return None };
+        let [a, b] = adjacency[at].as_slice() else {
+            return None;
+        };
         let next = if a.peer == previous { b.peer } else { a.peer };
         (previous, at) = (at, next);
         if order.len() > adjacency.len() {

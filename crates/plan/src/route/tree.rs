@@ -61,7 +61,12 @@ impl Tree {
                 size[above] += size[node];
             }
         }
-        Self { preorder, place, size, parent }
+        Self {
+            preorder,
+            place,
+            size,
+            parent,
+        }
     }
 
     pub(super) fn preorder(&self) -> &[usize] {
@@ -75,7 +80,11 @@ impl Tree {
             preorder: (0..nodes).collect(),
             place: (0..nodes).collect(),
             size: self.preorder.iter().map(|&old| self.size[old]).collect(),
-            parent: self.preorder.iter().map(|&old| self.parent[old].map(|p| self.place[p])).collect(),
+            parent: self
+                .preorder
+                .iter()
+                .map(|&old| self.parent[old].map(|p| self.place[p]))
+                .collect(),
         }
     }
 
@@ -92,15 +101,15 @@ impl Tree {
     ) -> NextHops {
         let nodes = adjacency.len();
         let mut slots = Vec::with_capacity(nodes * nodes);
-        for node in 0..nodes {
-            let mut row = self.tree_row(node, &adjacency[node]);
+        for (node, edges) in adjacency.iter().enumerate() {
+            let mut row = self.tree_row(node, edges);
             // Large subtrees first: a nearer one inside takes its part back.
-            let mut shortcuts: Vec<usize> = (0..adjacency[node].len())
-                .filter(|&slot| self.is_cross(node, adjacency[node][slot].peer))
+            let mut shortcuts: Vec<usize> = (0..edges.len())
+                .filter(|&slot| self.is_cross(node, edges[slot].peer))
                 .collect();
-            shortcuts.sort_by_key(|&slot| std::cmp::Reverse(self.size[adjacency[node][slot].peer]));
+            shortcuts.sort_by_key(|&slot| std::cmp::Reverse(self.size[edges[slot].peer]));
             for slot in shortcuts {
-                let far = adjacency[node][slot].peer;
+                let far = edges[slot].peer;
                 let mut with = row.clone();
                 let inside = self.place[far]..self.place[far] + self.size[far];
                 for &to in &self.preorder[inside] {
@@ -121,7 +130,10 @@ impl Tree {
 
     fn tree_row(&self, node: usize, edges: &[crate::topology::Edge]) -> Vec<u8> {
         let slot_to = |peer| {
-            edges.iter().position(|e| e.peer == peer).and_then(|s| u8::try_from(s).ok())
+            edges
+                .iter()
+                .position(|e| e.peer == peer)
+                .and_then(|s| u8::try_from(s).ok())
         };
         let up = self.parent[node].and_then(slot_to).unwrap_or(u8::MAX);
         let mut row = vec![up; self.preorder.len()];
@@ -141,7 +153,12 @@ impl Tree {
 fn central(adjacency: &Adjacency) -> usize {
     let nodes = adjacency.len();
     if nodes <= ROOTS_TRIED_MAX {
-        let total = |node| distances(adjacency, node).iter().map(|&d| u64::from(d)).sum::<u64>();
+        let total = |node| {
+            distances(adjacency, node)
+                .iter()
+                .map(|&d| u64::from(d))
+                .sum::<u64>()
+        };
         return (0..nodes).min_by_key(|&node| total(node)).unwrap_or(0);
     }
     let farthest = |from| {
@@ -151,5 +168,7 @@ fn central(adjacency: &Adjacency) -> usize {
     let a = farthest(0);
     let b = farthest(a);
     let (from_a, from_b) = (distances(adjacency, a), distances(adjacency, b));
-    (0..nodes).min_by_key(|&n| from_a[n].max(from_b[n])).unwrap_or(0)
+    (0..nodes)
+        .min_by_key(|&n| from_a[n].max(from_b[n]))
+        .unwrap_or(0)
 }

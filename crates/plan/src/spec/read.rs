@@ -25,7 +25,10 @@ pub(crate) fn read(text: &str, out: &mut Findings) -> Option<ClusterSpec> {
             let span = error.span().map_or(Span { start: end, end }, Span::from);
             out.push(
                 Diagnostic::error("toml", "the file is not valid TOML")
-                    .label(span, error.message().lines().next().unwrap_or("syntax error"))
+                    .label(
+                        span,
+                        error.message().lines().next().unwrap_or("syntax error"),
+                    )
                     .help("see https://toml.io for the syntax; is the file complete?"),
             );
             return None;
@@ -34,19 +37,33 @@ pub(crate) fn read(text: &str, out: &mut Findings) -> Option<ClusterSpec> {
     let whole = Span { start: 0, end: 0 };
     let mut file = Section::new("a cluster file", root.get_ref(), whole);
     let fabric = file
-        .choice("fabric", &[("tccluster", Fabric::TcCluster), ("peach2", Fabric::Peach2)], out)
+        .choice(
+            "fabric",
+            &[("tccluster", Fabric::TcCluster), ("peach2", Fabric::Peach2)],
+            out,
+        )
         .map_or(Fabric::TcCluster, |f| f.value);
     let family = match fabric {
         Fabric::TcCluster => file
-            .choice("family", &[("10h", Family::Fam10h), ("15h", Family::Fam15h)], out)
+            .choice(
+                "family",
+                &[("10h", Family::Fam10h), ("15h", Family::Fam15h)],
+                out,
+            )
             .map_or(Family::Fam10h, |f| f.value),
         Fabric::Peach2 => Family::Fam10h,
     };
-    let map = file.table("map", "[map]", out).map(|s| read_map(s, fabric, out)).unwrap_or_default();
+    let map = file
+        .table("map", "[map]", out)
+        .map(|s| read_map(s, fabric, out))
+        .unwrap_or_default();
     let (ring_bytes, ring_region) = read_rings(file.table("rings", "[rings]", out), out);
     let policy = file.table("routing", "[routing]", out).and_then(|mut s| {
-        let choices =
-            [("auto", Policy::Auto), ("minimal", Policy::Minimal), ("tree", Policy::Tree)];
+        let choices = [
+            ("auto", Policy::Auto),
+            ("minimal", Policy::Minimal),
+            ("tree", Policy::Tree),
+        ];
         let policy = s.choice("policy", &choices, out);
         s.finish(out);
         policy
@@ -80,11 +97,20 @@ pub(crate) fn read(text: &str, out: &mut Findings) -> Option<ClusterSpec> {
         .and_then(|section| read_topology(section, fabric, out));
     let described = file.has("node") || file.has("supernode") || file.has("cable");
     if file.has("topology") && described {
-        let span = nodes.first().map(|n| n.template.span).or(cables.first().map(|c| c.span));
+        let span = nodes
+            .first()
+            .map(|n| n.template.span)
+            .or(cables.first().map(|c| c.span));
         out.push(
-            Diagnostic::error("contradiction", "[topology] and nodes or cables in one file")
-                .label(span.unwrap_or(whole), "[topology] generates all nodes and cables")
-                .help("remove [topology], or remove [[node]], [[supernode]] and [[cable]]"),
+            Diagnostic::error(
+                "contradiction",
+                "[topology] and nodes or cables in one file",
+            )
+            .label(
+                span.unwrap_or(whole),
+                "[topology] generates all nodes and cables",
+            )
+            .help("remove [topology], or remove [[node]], [[supernode]] and [[cable]]"),
         );
     } else if !file.has("topology") && !described {
         out.push(
@@ -109,7 +135,10 @@ pub(crate) fn read(text: &str, out: &mut Findings) -> Option<ClusterSpec> {
 
 fn read_map(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> MapSpec {
     let base = section.address("base", out);
-    let mut map = MapSpec { base, ..MapSpec::default() };
+    let mut map = MapSpec {
+        base,
+        ..MapSpec::default()
+    };
     match fabric {
         Fabric::TcCluster => {
             map.low_memory = section.quantity("low_memory", &SIZE, out);
@@ -125,14 +154,22 @@ fn read_rings(
     section: Option<Section<'_>>,
     out: &mut Findings,
 ) -> (Located<u64>, Option<Located<u64>>) {
-    let default = Located { value: DEFAULT_RING_BYTES, span: Span::default() };
-    let Some(mut section) = section else { return (default, None) };
+    let default = Located {
+        value: DEFAULT_RING_BYTES,
+        span: Span::default(),
+    };
+    let Some(mut section) = section else {
+        return (default, None);
+    };
     let size = section.quantity("size", &SIZE, out).unwrap_or(default);
     if size.value == 0 || size.value % 64 != 0 {
         out.push(
-            Diagnostic::error("ring-size", "a ring is a whole number of 64-byte slots, at least one")
-                .label(size.span, format!("got {} bytes", size.value))
-                .help("use a multiple of 64B; 4KiB is usual"),
+            Diagnostic::error(
+                "ring-size",
+                "a ring is a whole number of 64-byte slots, at least one",
+            )
+            .label(size.span, format!("got {} bytes", size.value))
+            .help("use a multiple of 64B; 4KiB is usual"),
         );
     }
     let region = section.quantity("region", &SIZE, out);
@@ -141,8 +178,11 @@ fn read_rings(
 }
 
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> LinkSpec {
-    let media =
-        [("backplane", Medium::Backplane), ("board", Medium::Board), ("coax", Medium::Coax)];
+    let media = [
+        ("backplane", Medium::Backplane),
+        ("board", Medium::Board),
+        ("coax", Medium::Coax),
+    ];
     LinkSpec {
         width_bits: read_width(section, "width", out),
         frequency_mhz: read_frequency(section, "frequency", out),
@@ -161,9 +201,12 @@ fn read_width(
         return Some(width);
     }
     out.push(
-        Diagnostic::error("link-width", format!("no Opteron link is {} bit wide", width.value))
-            .label(width.span, "expected 2bit, 4bit, 8bit or 16bit")
-            .help("use 16bit, or 8bit for a sublink"),
+        Diagnostic::error(
+            "link-width",
+            format!("no Opteron link is {} bit wide", width.value),
+        )
+        .label(width.span, "expected 2bit, 4bit, 8bit or 16bit")
+        .help("use 16bit, or 8bit for a sublink"),
     );
     None
 }
@@ -183,7 +226,9 @@ fn read_frequency(
     if FREQUENCIES_MHZ.contains(&frequency.value) {
         return Some(frequency);
     }
-    let nearest = FREQUENCIES_MHZ.iter().min_by_key(|f| f.abs_diff(frequency.value));
+    let nearest = FREQUENCIES_MHZ
+        .iter()
+        .min_by_key(|f| f.abs_diff(frequency.value));
     out.push(
         Diagnostic::error(
             "link-frequency",
@@ -191,7 +236,10 @@ fn read_frequency(
         )
         .label(frequency.span, "not in the table of clocks")
         .note(format!("the clocks are {FREQUENCIES_MHZ:?} MHz"))
-        .help(format!("the nearest is \"{}MHz\"", nearest.copied().unwrap_or(200))),
+        .help(format!(
+            "the nearest is \"{}MHz\"",
+            nearest.copied().unwrap_or(200)
+        )),
     );
     None
 }
@@ -216,16 +264,25 @@ fn read_node(
         Fabric::Peach2 => None,
     };
     let template = read_template(section, fabric, supernode, out);
-    Some(NodeSpec { name: name?, base, template: template? })
+    Some(NodeSpec {
+        name: name?,
+        base,
+        template: template?,
+    })
 }
 
 fn check_name(name: &str, span: Span, out: &mut Findings) {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(allowed) {
         out.push(
-            Diagnostic::error("name", format!("`{}` cannot be the name of a node", clip(name)))
-                .label(span, "expected letters, digits, `-` and `_`")
-                .help(format!("use 1 to {NAME_CHARS_MAX} letters, digits, `-` or `_`")),
+            Diagnostic::error(
+                "name",
+                format!("`{}` cannot be the name of a node", clip(name)),
+            )
+            .label(span, "expected letters, digits, `-` and `_`")
+            .help(format!(
+                "use 1 to {NAME_CHARS_MAX} letters, digits, `-` or `_`"
+            )),
         );
     }
 }
@@ -249,7 +306,10 @@ fn read_template(
         processors: at(1),
         cores: at(4),
         links: at(4),
-        southbridge: Located { value: Southbridge::Auto, span },
+        southbridge: Located {
+            value: Southbridge::Auto,
+            span,
+        },
         coherent: None,
         width_bits: at(16),
         frequency_mhz: at(DEFAULT_FREQUENCY_MHZ),
@@ -293,8 +353,10 @@ fn read_opteron(
         template.links = links;
     }
     if let Some(value) = section.value("southbridge") {
-        template.southbridge =
-            Located { value: read_southbridge(value, out), span: span_of(value) };
+        template.southbridge = Located {
+            value: read_southbridge(value, out),
+            span: span_of(value),
+        };
     }
     if let Some(width) = read_width(section, "link_width", out) {
         template.width_bits = width;
@@ -302,7 +364,9 @@ fn read_opteron(
     if let Some(frequency) = read_frequency(section, "link_frequency", out) {
         template.frequency_mhz = frequency;
     }
-    let Some(links) = section.table("link", "the `link` table of a node", out) else { return };
+    let Some(links) = section.table("link", "the `link` table of a node", out) else {
+        return;
+    };
     for (key, value) in links.entries() {
         let DeValue::Table(table) = value.get_ref() else {
             wrong_type("link", "a table such as `[node.link.l2]`", value, out);
@@ -338,21 +402,31 @@ fn read_southbridge(value: &Spanned<DeValue<'_>>, out: &mut Findings) -> Southbr
             None => {
                 out.push(
                     Diagnostic::error("port", format!("`{}` is not a link", clip(text)))
-                        .label(span_of(value), "expected a link of processor 0, `l0` to `l7`")
+                        .label(
+                            span_of(value),
+                            "expected a link of processor 0, `l0` to `l7`",
+                        )
                         .help("name the link as \"l0\", or write true or false"),
                 );
                 Southbridge::Auto
             }
         },
         _ => {
-            wrong_type("southbridge", "true, false or a link such as \"l0\"", value, out);
+            wrong_type(
+                "southbridge",
+                "true, false or a link such as \"l0\"",
+                value,
+                out,
+            );
             Southbridge::Auto
         }
     }
 }
 
 fn read_peach2(template: &mut NodeTemplate, section: &mut Section<'_>, out: &mut Findings) {
-    template.gpus = section.integer("gpus", &[0, 1, 2], out).map_or(0, |g| g.value);
+    template.gpus = section
+        .integer("gpus", &[0, 1, 2], out)
+        .map_or(0, |g| g.value);
     template.gpu_memory = section.quantity("gpu_memory", &SIZE, out);
     let roles = [("rc", SouthRole::RootComplex), ("ep", SouthRole::Endpoint)];
     template.south = section.choice("south", &roles, out);
@@ -367,13 +441,24 @@ fn read_cable(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> O
     let mut kind = CableKind::Fabric;
     let mut link = LinkSpec::default();
     if fabric == Fabric::TcCluster {
-        let kinds = [("tccluster", CableKind::Fabric), ("coherent", CableKind::Coherent)];
-        kind = section.choice("kind", &kinds, out).map_or(kind, |k| k.value);
+        let kinds = [
+            ("tccluster", CableKind::Fabric),
+            ("coherent", CableKind::Coherent),
+        ];
+        kind = section
+            .choice("kind", &kinds, out)
+            .map_or(kind, |k| k.value);
         link = read_link(&mut section, out);
     }
     let span = section.span();
     section.finish(out);
-    Some(CableSpec { span, from: from?, to: to?, kind, link })
+    Some(CableSpec {
+        span,
+        from: from?,
+        to: to?,
+        kind,
+        link,
+    })
 }
 
 fn read_port(
@@ -394,7 +479,11 @@ fn read_port(
     };
     let parsed = text.value.split_once('.').and_then(|(node, path)| {
         let (processor, link) = parse_link_path(path, fabric)?;
-        Some(PortRef { node: node.to_owned(), processor, link })
+        Some(PortRef {
+            node: node.to_owned(),
+            processor,
+            link,
+        })
     });
     if parsed.is_none() {
         let form = match fabric {
@@ -407,7 +496,10 @@ fn read_port(
                 .help(format!("write it as {example}")),
         );
     }
-    Some(Located { value: parsed?, span: text.span })
+    Some(Located {
+        value: parsed?,
+        span: text.span,
+    })
 }
 
 /// `l2` or `p1.l2`.
@@ -432,7 +524,9 @@ fn parse_link(name: &str, fabric: Fabric) -> Option<LinkIndex> {
 }
 
 fn parse_digit(text: &str) -> Option<u8> {
-    (text.len() == 1).then(|| text.parse().ok())?.filter(|&n| n < 8)
+    (text.len() == 1)
+        .then(|| text.parse().ok())?
+        .filter(|&n| n < 8)
 }
 
 fn read_topology(
@@ -452,20 +546,24 @@ fn read_topology(
     };
     if !kinds.contains(&kind.value) {
         let help = nearest(kind.value, kinds)
-            .map_or(format!("use one of {}", kinds.join(", ")), |k| format!("did you mean \"{k}\"?"));
+            .map_or(format!("use one of {}", kinds.join(", ")), |k| {
+                format!("did you mean \"{k}\"?")
+            });
         out.push(
-            Diagnostic::error("value", format!("there is no topology \"{}\" here", clip(kind.value)))
-                .label(kind.span, format!("expected one of {}", kinds.join(", ")))
-                .help(help),
+            Diagnostic::error(
+                "value",
+                format!("there is no topology \"{}\" here", clip(kind.value)),
+            )
+            .label(kind.span, format!("expected one of {}", kinds.join(", ")))
+            .help(help),
         );
         return None;
     }
     let shape = match kind.value {
         "mesh" => read_sizes(&mut section, 2, out).map(|s| grid(&s, false)),
         "torus" => read_sizes(&mut section, 3, out).map(|s| grid(&s, true)),
-        kind_name => read_count(&mut section, out).and_then(|(count, span)| {
-            shape_of_count(kind_name, count, span, out)
-        }),
+        kind_name => read_count(&mut section, out)
+            .and_then(|(count, span)| shape_of_count(kind_name, count, span, out)),
     };
     let prefix = section.text("prefix", "\"n\"", out);
     if let Some(prefix) = prefix {
@@ -488,7 +586,12 @@ fn read_topology(
 }
 
 fn grid(sizes: &[usize], wraps: bool) -> ShapeSpec {
-    ShapeSpec::Grid(sizes.iter().map(|&size| Dimension { size, wraps }).collect())
+    ShapeSpec::Grid(
+        sizes
+            .iter()
+            .map(|&size| Dimension { size, wraps })
+            .collect(),
+    )
 }
 
 fn shape_of_count(kind: &str, count: usize, span: Span, out: &mut Findings) -> Option<ShapeSpec> {
@@ -497,15 +600,25 @@ fn shape_of_count(kind: &str, count: usize, span: Span, out: &mut Findings) -> O
         "ring" => Some(ShapeSpec::Grid(vec![ring(count)])),
         "full" => Some(ShapeSpec::Full(count)),
         "hypercube" if count.is_power_of_two() && count > 1 => {
-            let line = Dimension { size: 2, wraps: false };
+            let line = Dimension {
+                size: 2,
+                wraps: false,
+            };
             Some(ShapeSpec::Grid(vec![line; count.trailing_zeros() as usize]))
         }
-        "double-ring" if count.is_multiple_of(2) && count >= 4 => {
-            Some(ShapeSpec::Grid(vec![Dimension { size: 2, wraps: false }, ring(count / 2)]))
-        }
+        "double-ring" if count.is_multiple_of(2) && count >= 4 => Some(ShapeSpec::Grid(vec![
+            Dimension {
+                size: 2,
+                wraps: false,
+            },
+            ring(count / 2),
+        ])),
         _ => {
             let (rule, help) = if kind == "hypercube" {
-                ("a power of two, at least 2", count.next_power_of_two().max(2))
+                (
+                    "a power of two, at least 2",
+                    count.next_power_of_two().max(2),
+                )
             } else {
                 ("even, at least 4", (count + 1).max(4) / 2 * 2)
             };
@@ -554,7 +667,10 @@ fn read_sizes(section: &mut Section<'_>, dims: usize, out: &mut Findings) -> Opt
     let Some(array) = array else {
         out.push(
             Diagnostic::error("value", format!("`size` needs {dims} numbers"))
-                .label(span_of(value), format!("expected {dims} numbers such as {example}"))
+                .label(
+                    span_of(value),
+                    format!("expected {dims} numbers such as {example}"),
+                )
                 .help(format!("write `size = {example}`")),
         );
         return None;
@@ -568,7 +684,10 @@ fn read_sizes(section: &mut Section<'_>, dims: usize, out: &mut Findings) -> Opt
     if nodes > NODES_MAX as u64 {
         out.push(
             Diagnostic::error("value", format!("the topology has {nodes} nodes"))
-                .label(span_of(value), format!("expected at most {NODES_MAX} nodes"))
+                .label(
+                    span_of(value),
+                    format!("expected at most {NODES_MAX} nodes"),
+                )
                 .help("plan a smaller cluster"),
         );
         return None;

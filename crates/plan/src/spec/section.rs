@@ -22,7 +22,12 @@ pub(crate) struct Section<'t> {
 
 impl<'t> Section<'t> {
     pub(crate) fn new(title: &'static str, table: &'t DeTable<'t>, span: Span) -> Self {
-        Self { table, span, title, asked: Vec::new() }
+        Self {
+            table,
+            span,
+            title,
+            asked: Vec::new(),
+        }
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -32,7 +37,10 @@ impl<'t> Section<'t> {
     /// The value of `key`; the key is known from now on.
     pub(crate) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(key);
-        self.table.iter().find(|(k, _)| k.get_ref().as_ref() == key).map(|(_, v)| v)
+        self.table
+            .iter()
+            .find(|(k, _)| k.get_ref().as_ref() == key)
+            .map(|(_, v)| v)
     }
 
     /// Whether `key` is there; does not make it known.
@@ -57,7 +65,10 @@ impl<'t> Section<'t> {
     ) -> Option<Located<&'t str>> {
         let value = self.value(key)?;
         match value.get_ref() {
-            DeValue::String(text) => Some(Located { value: text.as_ref(), span: span_of(value) }),
+            DeValue::String(text) => Some(Located {
+                value: text.as_ref(),
+                span: span_of(value),
+            }),
             _ => {
                 wrong_type(key, &format!("a string such as {example}"), value, out);
                 None
@@ -80,12 +91,20 @@ impl<'t> Section<'t> {
                 out.push(
                     Diagnostic::error("unit", format!("`{key}` has no unit"))
                         .label(span, format!("{expected}, got a bare number"))
-                        .help(format!("write it in quotes with one of {}", quantity.unit_names())),
+                        .help(format!(
+                            "write it in quotes with one of {}",
+                            quantity.unit_names()
+                        )),
                 );
                 return None;
             }
             _ => {
-                wrong_type(key, &format!("{} such as {}", quantity.noun, quantity.example), value, out);
+                wrong_type(
+                    key,
+                    &format!("{} such as {}", quantity.noun, quantity.example),
+                    value,
+                    out,
+                );
                 return None;
             }
         };
@@ -122,12 +141,24 @@ impl<'t> Section<'t> {
         key: &'static str,
         out: &mut Findings,
     ) -> Option<Located<u64>> {
-        let hex = self.table.iter().find(|(k, _)| k.get_ref().as_ref() == key).and_then(|(_, v)| {
-            let digits: String =
-                v.get_ref().as_str()?.strip_prefix("0x")?.chars().filter(|&c| c != '_').collect();
-            let value = u64::from_str_radix(&digits, 16).ok()?;
-            Some(Located { value, span: span_of(v) })
-        });
+        let hex = self
+            .table
+            .iter()
+            .find(|(k, _)| k.get_ref().as_ref() == key)
+            .and_then(|(_, v)| {
+                let digits: String = v
+                    .get_ref()
+                    .as_str()?
+                    .strip_prefix("0x")?
+                    .chars()
+                    .filter(|&c| c != '_')
+                    .collect();
+                let value = u64::from_str_radix(&digits, 16).ok()?;
+                Some(Located {
+                    value,
+                    span: span_of(v),
+                })
+            });
         if hex.is_some() {
             self.asked.push(key);
             return hex;
@@ -150,7 +181,10 @@ impl<'t> Section<'t> {
             return None;
         }
         match number.filter(|n| allowed.contains(n)) {
-            Some(number) => Some(Located { value: number, span: span_of(value) }),
+            Some(number) => Some(Located {
+                value: number,
+                span: span_of(value),
+            }),
             None => {
                 let got = value.get_ref().as_integer().map_or("", |i| i.as_str());
                 out.push(
@@ -169,7 +203,10 @@ impl<'t> Section<'t> {
         choices: &[(&str, T)],
         out: &mut Findings,
     ) -> Option<Located<T>> {
-        let list: Vec<_> = choices.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+        let list: Vec<_> = choices
+            .iter()
+            .map(|(name, _)| format!("\"{name}\""))
+            .collect();
         let list = list.join(", ");
         let value = self.value(key)?;
         let Some(text) = value.get_ref().as_str() else {
@@ -177,11 +214,15 @@ impl<'t> Section<'t> {
             return None;
         };
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
-            return Some(Located { value: *choice, span: span_of(value) });
+            return Some(Located {
+                value: *choice,
+                span: span_of(value),
+            });
         }
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        let help = nearest(text, &names)
-            .map_or(format!("use one of {list}"), |near| format!("did you mean \"{near}\"?"));
+        let help = nearest(text, &names).map_or(format!("use one of {list}"), |near| {
+            format!("did you mean \"{near}\"?")
+        });
         out.push(
             Diagnostic::error("value", format!("`{key}` cannot be \"{}\"", clip(text)))
                 .label(span_of(value), format!("expected one of {list}"))
@@ -214,9 +255,16 @@ impl<'t> Section<'t> {
         title: &'static str,
         out: &mut Findings,
     ) -> Vec<Section<'t>> {
-        let Some(value) = self.value(key) else { return Vec::new() };
+        let Some(value) = self.value(key) else {
+            return Vec::new();
+        };
         let DeValue::Array(array) = value.get_ref() else {
-            wrong_type(key, &format!("an array of tables, written `[[{key}]]`"), value, out);
+            wrong_type(
+                key,
+                &format!("an array of tables, written `[[{key}]]`"),
+                value,
+                out,
+            );
             return Vec::new();
         };
         let mut sections = Vec::new();
@@ -235,15 +283,23 @@ impl<'t> Section<'t> {
     pub(crate) fn entries(
         &self,
     ) -> impl Iterator<Item = (Located<&'t str>, &'t Spanned<DeValue<'t>>)> {
-        self.table
-            .iter()
-            .map(|(k, v)| (Located { value: k.get_ref().as_ref(), span: k.span().into() }, v))
+        self.table.iter().map(|(k, v)| {
+            (
+                Located {
+                    value: k.get_ref().as_ref(),
+                    span: k.span().into(),
+                },
+                v,
+            )
+        })
     }
 
     /// Reports the keys nobody asked for, each with the nearest known one.
     pub(crate) fn finish(self, out: &mut Findings) {
-        let mut unknown: Vec<_> =
-            self.entries().filter(|(key, _)| !self.asked.contains(&key.value)).collect();
+        let mut unknown: Vec<_> = self
+            .entries()
+            .filter(|(key, _)| !self.asked.contains(&key.value))
+            .collect();
         unknown.sort_by_key(|(key, _)| key.span);
         for (key, _) in unknown.into_iter().take(UNKNOWN_KEYS_MAX) {
             let mut known = self.asked.clone();
@@ -277,7 +333,11 @@ pub(crate) fn as_u64(value: &Spanned<DeValue<'_>>) -> Option<u64> {
 
 /// At most 40 characters of a text from the file, for messages.
 pub(crate) fn clip(text: &str) -> String {
-    let mut short: String = text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut short: String = text
+        .chars()
+        .take(40)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if short.len() < text.len() && text.chars().count() > 40 {
         short.push_str("...");
     }
@@ -305,10 +365,17 @@ pub(crate) fn wrong_type(
     out: &mut Findings,
 ) {
     let got = value.get_ref().type_str();
-    let article = if got.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+    let article = if got.starts_with(['a', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
     out.push(
         Diagnostic::error("type", format!("`{key}` has the wrong type"))
-            .label(span_of(value), format!("expected {expected}, got {article} {got}"))
+            .label(
+                span_of(value),
+                format!("expected {expected}, got {article} {got}"),
+            )
             .help(format!("give {expected}")),
     );
 }

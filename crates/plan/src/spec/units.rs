@@ -22,12 +22,20 @@ pub(crate) struct Quantity {
     units: &'static [(&'static str, u64)],
 }
 
-const BINARY: &[(&str, u64)] =
-    &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
+const BINARY: &[(&str, u64)] = &[
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
 
 /// Memory sizes, in bytes.
-pub(crate) const SIZE: Quantity =
-    Quantity { noun: "a size", example: "\"16GiB\"", units: BINARY };
+pub(crate) const SIZE: Quantity = Quantity {
+    noun: "a size",
+    example: "\"16GiB\"",
+    units: BINARY,
+};
 
 /// Addresses that are a round size.
 pub(crate) const ADDRESS: Quantity = Quantity {
@@ -44,14 +52,22 @@ pub(crate) const FREQUENCY: Quantity = Quantity {
 };
 
 /// Link widths, in bits.
-pub(crate) const WIDTH: Quantity =
-    Quantity { noun: "a link width", example: "\"16bit\"", units: &[("bit", 1)] };
+pub(crate) const WIDTH: Quantity = Quantity {
+    noun: "a link width",
+    example: "\"16bit\"",
+    units: &[("bit", 1)],
+};
 
 /// Trace and cable lengths, in micrometres (an inch is exactly 25,400).
 pub(crate) const LENGTH: Quantity = Quantity {
     noun: "a length",
     example: "\"24in\" or \"60cm\"",
-    units: &[("in", 25_400), ("mm", 1_000), ("cm", 10_000), ("m", 1_000_000)],
+    units: &[
+        ("in", 25_400),
+        ("mm", 1_000),
+        ("cm", 10_000),
+        ("m", 1_000_000),
+    ],
 };
 
 impl Quantity {
@@ -64,8 +80,9 @@ impl Quantity {
     /// Reads `text` into the smallest unit, exactly.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let text = text.trim();
-        let number_len =
-            text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+        let number_len = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+            .unwrap_or(text.len());
         let (number, unit) = text.split_at(number_len);
         let number: String = number.chars().filter(|&c| c != '_').collect();
         let unit = unit.trim_start();
@@ -86,7 +103,7 @@ impl Quantity {
             let digits: u128 = fraction.parse().map_err(|_| UnitError::NotANumber)?;
             let tens = 10u128.pow(fraction.len() as u32);
             let scaled = digits * u128::from(scale);
-            if scaled % tens != 0 {
+            if !scaled.is_multiple_of(tens) {
                 return Err(UnitError::NotExact);
             }
             let part = u64::try_from(scaled / tens).map_err(|_| UnitError::NotExact)?;
@@ -101,8 +118,11 @@ pub(crate) fn display_bytes(bytes: u64) -> String {
     SIZE.units
         .iter()
         .rev()
-        .find(|(_, scale)| bytes >= *scale && bytes % scale == 0)
-        .map_or_else(|| format!("{bytes}B"), |(name, scale)| format!("{}{name}", bytes / scale))
+        .find(|(_, scale)| bytes >= *scale && bytes.is_multiple_of(*scale))
+        .map_or_else(
+            || format!("{bytes}B"),
+            |(name, scale)| format!("{}{name}", bytes / scale),
+        )
 }
 
 /// A length in inches, with up to two decimals.

@@ -17,16 +17,27 @@ pub(super) fn assemble(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Top
         out.push(
             Diagnostic::error(
                 "size",
-                format!("the file describes {} nodes with {processors} processors", spec.nodes.len()),
+                format!(
+                    "the file describes {} nodes with {processors} processors",
+                    spec.nodes.len()
+                ),
             )
-            .note(format!("a plan has at most {NODES_MAX} nodes and {PROCESSORS_MAX} processors"))
+            .note(format!(
+                "a plan has at most {NODES_MAX} nodes and {PROCESSORS_MAX} processors"
+            ))
             .help("plan a smaller cluster"),
         );
         return None;
     }
-    let mut nodes: Vec<_> = std::mem::take(&mut spec.nodes).into_iter().map(Node::new).collect();
-    let numbers: HashMap<String, usize> =
-        nodes.iter().enumerate().map(|(i, n)| (n.name.clone(), i)).collect();
+    let mut nodes: Vec<_> = std::mem::take(&mut spec.nodes)
+        .into_iter()
+        .map(Node::new)
+        .collect();
+    let numbers: HashMap<String, usize> = nodes
+        .iter()
+        .enumerate()
+        .map(|(i, n)| (n.name.clone(), i))
+        .collect();
     let mut resolved = Vec::new();
     for cable in &spec.cables {
         let ends = [&cable.from, &cable.to].map(|port| resolve(port, &nodes, &numbers, out));
@@ -50,10 +61,24 @@ pub(super) fn assemble(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Top
     let cables = resolved
         .into_iter()
         .map(|(cable, ends): (&CableSpec, [Port; 2])| {
-            make_cable(&nodes, ends, cable.kind, &cable.link, &spec.link, cable.span, out)
+            make_cable(
+                &nodes,
+                ends,
+                cable.kind,
+                &cable.link,
+                &spec.link,
+                cable.span,
+                out,
+            )
         })
         .collect();
-    Some(Topology { fabric: spec.fabric, family: spec.family, nodes, cables, shape: None })
+    Some(Topology {
+        fabric: spec.fabric,
+        family: spec.family,
+        nodes,
+        cables,
+        shape: None,
+    })
 }
 
 fn resolve(
@@ -62,13 +87,17 @@ fn resolve(
     numbers: &HashMap<String, usize>,
     out: &mut Findings,
 ) -> Option<Port> {
-    let PortRef { node: name, processor, link } = &port.value;
+    let PortRef {
+        node: name,
+        processor,
+        link,
+    } = &port.value;
     let Some(&number) = numbers.get(name) else {
         let names: Vec<_> = nodes.iter().take(1000).map(|n| n.name.as_str()).collect();
-        let help = crate::spec::nearest_name(name, &names)
-            .map_or("name a [[node]] or [[supernode]] of this file".to_owned(), |near| {
-                format!("did you mean `{near}`?")
-            });
+        let help = crate::spec::nearest_name(name, &names).map_or(
+            "name a [[node]] or [[supernode]] of this file".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         out.push(
             Diagnostic::error(
                 "unknown-node",
@@ -81,7 +110,11 @@ fn resolve(
     };
     let node = &nodes[number];
     let problem = if *processor >= node.processors() {
-        Some(format!("`{name}` has {} processor(s), p0 to p{}", node.processors(), node.processors() - 1))
+        Some(format!(
+            "`{name}` has {} processor(s), p0 to p{}",
+            node.processors(),
+            node.processors() - 1
+        ))
     } else if link.get() >= node.links() {
         Some(format!(
             "a processor of `{name}` has {} links, l0 to l{}",
@@ -93,12 +126,19 @@ fn resolve(
     };
     if let Some(problem) = problem {
         out.push(
-            Diagnostic::error("link-degree", "the cable is plugged into a link that does not exist")
-                .label(port.span, problem)
-                .label(node.template.span, "described here")
-                .help("use an existing link; `links = 8` gives sublinks of 8 bit"),
+            Diagnostic::error(
+                "link-degree",
+                "the cable is plugged into a link that does not exist",
+            )
+            .label(port.span, problem)
+            .label(node.template.span, "described here")
+            .help("use an existing link; `links = 8` gives sublinks of 8 bit"),
         );
         return None;
     }
-    Some(Port { node: number, processor: *processor, link: *link })
+    Some(Port {
+        node: number,
+        processor: *processor,
+        link: *link,
+    })
 }

@@ -2,8 +2,8 @@
 
 use super::wiring::{Taken, wire};
 use super::{Cable, Grid, Node, Port, Topology, make_cable};
-use crate::diagnostic::{Diagnostic, Findings};
 use crate::PROCESSORS_MAX;
+use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
 use crate::spec::{CableKind, ClusterSpec, Fabric, ShapeSpec, SouthRole, TopologySpec};
 use crate::topology::grid::Step;
@@ -22,7 +22,10 @@ pub(super) fn generate(
     if processors > PROCESSORS_MAX as u64 {
         out.push(
             Diagnostic::error("size", format!("the topology has {processors} processors"))
-                .label(shape.span, format!("expected at most {PROCESSORS_MAX} processors"))
+                .label(
+                    shape.span,
+                    format!("expected at most {PROCESSORS_MAX} processors"),
+                )
                 .help("plan a smaller cluster"),
         );
         return None;
@@ -70,9 +73,15 @@ pub(super) fn generate(
             if spec.fabric == Fabric::Peach2 {
                 // Port south joins the two rings; a PCI Express link needs one end of each role.
                 let second_ring = i >= count / 2;
-                let role = if second_ring { SouthRole::RootComplex } else { SouthRole::Endpoint };
-                template.south =
-                    Some(crate::diagnostic::Located { value: role, span: template.span });
+                let role = if second_ring {
+                    SouthRole::RootComplex
+                } else {
+                    SouthRole::Endpoint
+                };
+                template.south = Some(crate::diagnostic::Located {
+                    value: role,
+                    span: template.span,
+                });
             }
             Node {
                 name: format!("{}{i}", shape.prefix),
@@ -88,15 +97,18 @@ pub(super) fn generate(
     for (from, to, from_direction, to_direction) in edges(&shape.shape, spec.fabric) {
         let ends = [(from, from_direction), (to, to_direction)].map(|(node, direction)| {
             let (processor, link) = ports[direction];
-            Port { node, processor, link }
+            Port {
+                node,
+                processor,
+                link,
+            }
         });
         // The same finding for every cable of a thousand would help nobody.
         if out.has_errors() {
             break;
         }
         let link = &spec.link;
-        let cable: Cable =
-            make_cable(&nodes, ends, CableKind::Fabric, link, link, shape.span, out);
+        let cable: Cable = make_cable(&nodes, ends, CableKind::Fabric, link, link, shape.span, out);
         cables.push(cable);
     }
     Some(Topology {
@@ -139,12 +151,18 @@ fn direction(grid: &Grid, step: Step, fabric: Fabric) -> usize {
             (false, _) => 2,
         };
     }
-    let before: usize = dims.iter().take(step.dimension).map(|d| d.size.min(3) - 1).sum();
+    let before: usize = dims
+        .iter()
+        .take(step.dimension)
+        .map(|d| d.size.min(3) - 1)
+        .sum();
     before + usize::from(dims[step.dimension].size > 2 && !step.forward)
 }
 
 fn directions(shape: &ShapeSpec, fabric: Fabric) -> Vec<usize> {
-    edges(shape, fabric).flat_map(|(_, _, a, b)| [a, b]).collect()
+    edges(shape, fabric)
+        .flat_map(|(_, _, a, b)| [a, b])
+        .collect()
 }
 
 /// Every cable once: two nodes and the direction of the cable at each.
@@ -153,9 +171,9 @@ fn edges(
     fabric: Fabric,
 ) -> Box<dyn Iterator<Item = (usize, usize, usize, usize)> + '_> {
     match shape {
-        ShapeSpec::Full(count) => Box::new(
-            (0..*count).flat_map(move |a| (a + 1..*count).map(move |b| (a, b, b - 1, a))),
-        ),
+        ShapeSpec::Full(count) => {
+            Box::new((0..*count).flat_map(move |a| (a + 1..*count).map(move |b| (a, b, b - 1, a))))
+        }
         ShapeSpec::Grid(dims) => {
             let grid = Grid::new(dims);
             let dimensions = dims.len();
@@ -163,8 +181,14 @@ fn edges(
             Box::new((0..nodes).flat_map(move |node| {
                 let mut found = Vec::new();
                 for dimension in 0..dimensions {
-                    let forward = Step { dimension, forward: true };
-                    let backward = Step { dimension, forward: false };
+                    let forward = Step {
+                        dimension,
+                        forward: true,
+                    };
+                    let backward = Step {
+                        dimension,
+                        forward: false,
+                    };
                     if let Some(peer) = grid.neighbour(node, forward) {
                         found.push((
                             node,

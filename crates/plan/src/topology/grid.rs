@@ -29,13 +29,18 @@ impl Grid {
         for i in (1..dims.len()).rev() {
             strides[i - 1] = strides[i] * dims[i].size;
         }
-        Self { dims: dims.to_vec(), strides }
+        Self {
+            dims: dims.to_vec(),
+            strides,
+        }
     }
 
     /// A mesh of these sizes.
     pub(crate) fn mesh(sizes: &[usize]) -> Self {
-        let dims: Vec<_> =
-            sizes.iter().map(|&size| Dimension { size, wraps: false }).collect();
+        let dims: Vec<_> = sizes
+            .iter()
+            .map(|&size| Dimension { size, wraps: false })
+            .collect();
         Self::new(&dims)
     }
 
@@ -68,7 +73,10 @@ impl Grid {
     /// The first step from `from` to `to`, `None` where they are equal.
     pub(crate) fn next(&self, from: usize, to: usize) -> Option<Step> {
         (0..self.dims.len()).find_map(|dimension| {
-            let (here, there) = (self.coordinate(from, dimension), self.coordinate(to, dimension));
+            let (here, there) = (
+                self.coordinate(from, dimension),
+                self.coordinate(to, dimension),
+            );
             let forward = goes_forward(here, there, self.dims[dimension])?;
             Some(Step { dimension, forward })
         })
@@ -103,7 +111,11 @@ fn goes_forward(here: usize, there: usize, dimension: Dimension) -> Option<bool>
     let behind = size - ahead;
     let beside_wrap = here == 0 || here == size - 1;
     if size <= 4 || beside_wrap {
-        return Some(if ahead == behind { straight } else { ahead < behind });
+        return Some(if ahead == behind {
+            straight
+        } else {
+            ahead < behind
+        });
     }
     Some(straight)
 }
@@ -147,7 +159,16 @@ mod tests {
         // 1 = (0,1), 10 = (2,2): down first.
         assert_eq!(grid.next_node(1, 10), Some(5));
         assert_eq!(grid.next_node(9, 10), Some(10));
-        assert_eq!(grid.neighbour(3, Step { dimension: 1, forward: true }), None);
+        assert_eq!(
+            grid.neighbour(
+                3,
+                Step {
+                    dimension: 1,
+                    forward: true
+                }
+            ),
+            None
+        );
     }
 
     #[test]

@@ -91,15 +91,27 @@ impl Node {
     /// What a link can do: width in bits and clock in MHz.
     pub(crate) fn capability(&self, processor: u8, link: LinkIndex) -> (u64, u64) {
         let template = &self.template;
-        let special =
-            template.overrides.iter().find(|o| o.processor == processor && o.link == link);
+        let special = template
+            .overrides
+            .iter()
+            .find(|o| o.processor == processor && o.link == link);
         let pick = |special: Option<crate::diagnostic::Located<u64>>, usual: u64| {
             special.map_or(usual, |s| s.value)
         };
-        let width = pick(special.and_then(|s| s.width_bits), template.width_bits.value);
-        let frequency = pick(special.and_then(|s| s.frequency_mhz), template.frequency_mhz.value);
+        let width = pick(
+            special.and_then(|s| s.width_bits),
+            template.width_bits.value,
+        );
+        let frequency = pick(
+            special.and_then(|s| s.frequency_mhz),
+            template.frequency_mhz.value,
+        );
         // Eight links means that the four 16-bit links are split in sublinks of 8 bit.
-        let width = if template.links.value > 4 { width.min(8) } else { width };
+        let width = if template.links.value > 4 {
+            width.min(8)
+        } else {
+            width
+        };
         (width, frequency)
     }
 }
@@ -121,8 +133,14 @@ impl Topology {
         let mut edges = vec![Vec::new(); self.nodes.len()];
         for cable in self.cables.iter().filter(|c| c.kind == CableKind::Fabric) {
             let [a, b] = cable.ends;
-            edges[a.node].push(Edge { peer: b.node, port: a });
-            edges[b.node].push(Edge { peer: a.node, port: b });
+            edges[a.node].push(Edge {
+                peer: b.node,
+                port: a,
+            });
+            edges[b.node].push(Edge {
+                peer: a.node,
+                port: b,
+            });
         }
         edges
     }
@@ -134,7 +152,8 @@ impl Topology {
             new_of_old[old] = new;
         }
         let mut nodes: Vec<_> = self.nodes.drain(..).map(Some).collect();
-        self.nodes.extend(order.iter().filter_map(|&old| nodes[old].take()));
+        self.nodes
+            .extend(order.iter().filter_map(|&old| nodes[old].take()));
         for end in self.cables.iter_mut().flat_map(|c| c.ends.iter_mut()) {
             end.node = new_of_old[end.node];
         }
@@ -142,22 +161,26 @@ impl Topology {
 
     /// A port with the name of its node, for messages.
     pub(crate) fn port_name(&self, port: Port) -> String {
-        let node = &self.nodes[port.node];
-        match self.fabric {
-            Fabric::Peach2 => {
-                format!("{}.{}", node.name, peach2_port_name(port.link))
-            }
-            Fabric::TcCluster if node.processors() > 1 => {
-                format!("{}.p{}.{}", node.name, port.processor, port.link)
-            }
-            Fabric::TcCluster => format!("{}.{}", node.name, port.link),
+        port_name(self.fabric, &self.nodes[port.node], port)
+    }
+}
+
+fn port_name(fabric: Fabric, node: &Node, port: Port) -> String {
+    match fabric {
+        Fabric::Peach2 => format!("{}.{}", node.name, peach2_port_name(port.link)),
+        Fabric::TcCluster if node.processors() > 1 => {
+            format!("{}.p{}.{}", node.name, port.processor, port.link)
         }
+        Fabric::TcCluster => format!("{}.{}", node.name, port.link),
     }
 }
 
 /// `east`, `west`, `south` or `north`.
 pub(crate) fn peach2_port_name(link: LinkIndex) -> &'static str {
-    crate::spec::PEACH2_PORTS.get(link.index()).copied().unwrap_or("none")
+    crate::spec::PEACH2_PORTS
+        .get(link.index())
+        .copied()
+        .unwrap_or("none")
 }
 
 /// A cable between two ports, with its width and clock agreed on.
@@ -173,19 +196,29 @@ fn make_cable(
     let pick = |own: Option<crate::diagnostic::Located<u64>>, default| own.or(default);
     let capability = ends.map(|p| {
         let (width, frequency) = nodes[p.node].capability(p.processor, p.link);
-        (format!("{}.p{}.{}", nodes[p.node].name, p.processor, p.link), width, frequency)
+        (
+            port_name(Fabric::TcCluster, &nodes[p.node], p),
+            width,
+            frequency,
+        )
     });
     let width = check::links::agree(
         &check::links::WIDTH,
         pick(own.width_bits, defaults.width_bits),
-        [(&capability[0].0, capability[0].1), (&capability[1].0, capability[1].1)],
+        [
+            (&capability[0].0, capability[0].1),
+            (&capability[1].0, capability[1].1),
+        ],
         span,
         out,
     );
     let frequency = check::links::agree(
         &check::links::FREQUENCY,
         pick(own.frequency_mhz, defaults.frequency_mhz),
-        [(&capability[0].0, capability[0].2), (&capability[1].0, capability[1].2)],
+        [
+            (&capability[0].0, capability[0].2),
+            (&capability[1].0, capability[1].2),
+        ],
         span,
         out,
     );
@@ -196,8 +229,17 @@ fn make_cable(
         width_bits: u8::try_from(width).unwrap_or(8),
         frequency_mhz: u16::try_from(frequency).unwrap_or(200),
         length_um: length.map(|l| l.value),
-        medium: own.medium.or(defaults.medium).map_or(Medium::Backplane, |m| m.value),
-        span: length.map_or(span, |l| if own.length_um.is_some() { l.span } else { span }),
+        medium: own
+            .medium
+            .or(defaults.medium)
+            .map_or(Medium::Backplane, |m| m.value),
+        span: length.map_or(span, |l| {
+            if own.length_um.is_some() {
+                l.span
+            } else {
+                span
+            }
+        }),
     }
 }
 
@@ -207,10 +249,13 @@ fn check_names(nodes: &[NodeSpec], out: &mut Findings) {
     for node in nodes {
         if let Some(span) = first.insert(node.name.value.as_str(), node.name.span) {
             out.push(
-                Diagnostic::error("name", format!("two nodes are called `{}`", node.name.value))
-                    .label(node.name.span, "already taken")
-                    .label(span, "the first one")
-                    .help("give each node its own name"),
+                Diagnostic::error(
+                    "name",
+                    format!("two nodes are called `{}`", node.name.value),
+                )
+                .label(node.name.span, "already taken")
+                .label(span, "the first one")
+                .help("give each node its own name"),
             );
         }
     }

@@ -40,7 +40,10 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
     if let Southbridge::On(link) = explicit.value {
         if link.get() >= links || !taken.take(0, link) {
             let why = if link.get() >= links {
-                format!("the processor has {links} links, l0 to l{}", links.saturating_sub(1))
+                format!(
+                    "the processor has {links} links, l0 to l{}",
+                    links.saturating_sub(1)
+                )
             } else {
                 "a cable uses this link too".to_owned()
             };
@@ -56,13 +59,17 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
         }
         node.southbridge = Some(link);
     }
-    let Some(pairs) = coherent_pairs(node, out) else { return };
+    let Some(pairs) = coherent_pairs(node, out) else {
+        return;
+    };
     for (a, b) in pairs {
         let ends = (taken.take_free(a, links), taken.take_free(b, links));
         let (Some(la), Some(lb)) = ends else {
             return out.push(too_few_links(node, "its coherent links"));
         };
-        node.coherent.push(CoherentLink { ends: [(a, la), (b, lb)] });
+        node.coherent.push(CoherentLink {
+            ends: [(a, la), (b, lb)],
+        });
     }
     if explicit.value == Southbridge::Auto {
         node.southbridge = taken.take_free(0, links);
@@ -77,7 +84,10 @@ fn too_few_links(node: &Node, what: &str) -> Diagnostic {
         "link-degree",
         format!("`{}` has no free link left for {what}", node.name),
     )
-    .label(node.template.span, format!("each processor has {} links", node.template.links.value))
+    .label(
+        node.template.span,
+        format!("each processor has {} links", node.template.links.value),
+    )
     .note("cables take their links first, then coherent links, then the southbridge")
     .help("use fewer cables, `links = 8` (sublinks of 8 bit), or `southbridge = false`")
 }
@@ -91,11 +101,17 @@ fn coherent_pairs(node: &Node, out: &mut Findings) -> Option<Vec<(u8, u8)>> {
         CoherentShape::Full => usize::from(processors),
     };
     if expected != usize::from(processors) && processors > 1 {
-        let span = node.template.coherent.map_or(node.template.span, |c| c.span);
+        let span = node
+            .template
+            .coherent
+            .map_or(node.template.span, |c| c.span);
         out.push(
             Diagnostic::error(
                 "coherent-shape",
-                format!("`{}` has {processors} processors, this shape joins {expected}", node.name),
+                format!(
+                    "`{}` has {processors} processors, this shape joins {expected}",
+                    node.name
+                ),
             )
             .label(span, "does not fit the number of processors")
             .help("use pair for 2, square for 4, ladder or cube for 8; full fits 2, 4 and 8"),

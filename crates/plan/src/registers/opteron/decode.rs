@@ -56,21 +56,27 @@ impl Northbridge {
             file.insert((0, 0x40 + 4 * row), 0x0004_0201);
         }
         for write in writes {
-            let Register::Config { function, offset } = write.register else { continue };
+            let Register::Config { function, offset } = write.register else {
+                continue;
+            };
             let register = file.entry((function, offset)).or_default();
             *register = (write.apply(u64::from(*register)) & 0xFFFF_FFFF) as u32;
             let value = *register;
             if (function, offset) == (1, 0x114) {
                 let select = file.get(&(1, 0x110)).copied().unwrap_or_default();
                 let entry = (select & 0x0FFF_FFFF) as usize;
-                let kind = (select >> 28).checked_sub(2).and_then(|k| extended.get_mut(k as usize));
+                let kind = (select >> 28)
+                    .checked_sub(2)
+                    .and_then(|k| extended.get_mut(k as usize));
                 if let Some(slot) = kind.and_then(|k| k.get_mut(entry)) {
                     *slot = value;
                 }
             }
         }
         let read = |function, offset| file.get(&(function, offset)).copied().unwrap_or_default();
-        let mut ranges: Vec<_> = (0..DRAM_RANGES as u16).filter_map(|i| dram(i, &read)).collect();
+        let mut ranges: Vec<_> = (0..DRAM_RANGES as u16)
+            .filter_map(|i| dram(i, &read))
+            .collect();
         ranges.extend((0..MMIO_RANGES as u16).filter_map(|i| mmio(i, &read)));
         ranges.extend((0..EXTENDED_RANGES).filter_map(|i| extended_range(i, &extended)));
         ranges.sort_by_key(|r| r.first);
@@ -79,7 +85,12 @@ impl Northbridge {
         for (offset, row) in (0x40..).step_by(4).zip(&mut rows) {
             *row = read(0, offset);
         }
-        Self { node_id: (read(0, 0x60) & 7) as u8, rows, ranges, overlapping }
+        Self {
+            node_id: (read(0, 0x60) & 7) as u8,
+            rows,
+            ranges,
+            overlapping,
+        }
     }
 
     /// This processor's NodeID in its coherent domain.
@@ -102,7 +113,10 @@ impl Northbridge {
             };
         }
         let after = self.ranges.partition_point(|r| r.first <= addr.0);
-        let range = after.checked_sub(1).and_then(|i| self.ranges.get(i)).filter(holds);
+        let range = after
+            .checked_sub(1)
+            .and_then(|i| self.ranges.get(i))
+            .filter(holds);
         range.map(|r| r.destination).ok_or(Fault::Unmapped)
     }
 
@@ -115,7 +129,9 @@ impl Northbridge {
         let (processor, link) = match self.lookup(addr) {
             Err(fault) => return Step::Fault(fault),
             Ok(Destination::Memory { processor }) => (processor, None),
-            Ok(Destination::Link { processor, link, .. }) => (processor, Some(link)),
+            Ok(Destination::Link {
+                processor, link, ..
+            }) => (processor, Some(link)),
         };
         if processor == self.node_id {
             return link.map_or(Step::Deliver, Step::Forward);
@@ -138,7 +154,9 @@ fn dram(i: u16, read: &impl Fn(u8, u16) -> u32) -> Option<DecodedRange> {
     Some(DecodedRange {
         first: u64::from(base_high) << 40 | u64::from(base & 0xFFFF_0000) << 8,
         last: u64::from(limit_high) << 40 | u64::from(limit & 0xFFFF_0000) << 8 | 0xFF_FFFF,
-        destination: Destination::Memory { processor: (limit & 7) as u8 },
+        destination: Destination::Memory {
+            processor: (limit & 7) as u8,
+        },
     })
 }
 

@@ -53,7 +53,12 @@ struct Writer(Vec<RegisterWrite>);
 impl Writer {
     fn set(&mut self, function: u8, offset: u16, mask: u64, value: u64, what: &'static str) {
         let register = Register::Config { function, offset };
-        self.0.push(RegisterWrite { register, value: value & mask, mask, what });
+        self.0.push(RegisterWrite {
+            register,
+            value: value & mask,
+            mask,
+            what,
+        });
     }
 
     fn put(&mut self, function: u8, offset: u16, value: u64, what: &'static str) {
@@ -94,9 +99,21 @@ fn identity(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
     }
     // F0x68: 15 LimitCldtCfg, 25 CHtExtAddrEn.
     let value = 1 << 15 | u64::from(setup.extended_addresses) << 25;
-    out.set(0, 0x68, 1 << 25 | 1 << 15, value, "LimitCldtCfg, CHtExtAddrEn");
+    out.set(
+        0,
+        0x68,
+        1 << 25 | 1 << 15,
+        value,
+        "LimitCldtCfg, CHtExtAddrEn",
+    );
     if setup.extended_addresses && setup.family == Family::Fam10h {
-        out.set(0, 0x168, 0x300, 0x200, "granularity of extended MMIO ranges: 128MiB");
+        out.set(
+            0,
+            0x168,
+            0x300,
+            0x200,
+            "granularity of extended MMIO ranges: 128MiB",
+        );
     }
 }
 
@@ -115,7 +132,12 @@ fn routing_rows(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
             }
         }
         let value = to | to << 9 | broadcast << 18;
-        out.put(0, 0x40 + 4 * u16::from(row), value, "routing row: request, response, broadcast");
+        out.put(
+            0,
+            0x40 + 4 * u16::from(row),
+            value,
+            "routing row: request, response, broadcast",
+        );
     }
     // F0x6C: 0 RouteTblDis, 1 ReqDis.
     out.set(0, 0x6C, 0b11, 0, "RouteTblDis, ReqDis");
@@ -124,20 +146,48 @@ fn routing_rows(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
 fn write_link(out: &mut Writer, setup: &LinkSetup, extended_addresses: bool) {
     let link = u16::from(setup.link.get());
     // Links 4 to 7 are sublinks: the same capability block in function 4.
-    let (function, block) = if link < 4 { (0, 0x80 + 0x20 * link) } else { (4, 0x20 * link) };
+    let (function, block) = if link < 4 {
+        (0, 0x80 + 0x20 * link)
+    } else {
+        (4, 0x20 * link)
+    };
     // Link control: [26:24] width in, [30:28] width out, 15 64-bit addresses.
     let width = width_code(setup.width_bits);
     let wide = u64::from(extended_addresses && setup.non_coherent);
     let value = width << 24 | width << 28 | wide << 15;
-    out.set(function, block + 0x4, 0x7700_8000, value, "link widths, Addr64BitEn");
+    out.set(
+        function,
+        block + 0x4,
+        0x7700_8000,
+        value,
+        "link widths, Addr64BitEn",
+    );
     // Freq[4] must be written before Freq[3:0].
     let code = frequency_code(setup.frequency_mhz);
-    out.set(function, block + 0x1C, 1, code >> 4, "link frequency, bit 4");
-    out.set(function, block + 0x8, 0xF00, (code & 0xF) << 8, "link frequency, bits 3:0");
+    out.set(
+        function,
+        block + 0x1C,
+        1,
+        code >> 4,
+        "link frequency, bit 4",
+    );
+    out.set(
+        function,
+        block + 0x8,
+        0xF00,
+        (code & 0xF) << 8,
+        "link frequency, bits 3:0",
+    );
     let gen3 = u64::from(setup.frequency_mhz > GEN1_MHZ_MAX);
     out.set(0, 0x130 + 4 * link, 1, gen3, "link retry");
     let ganged = u64::from(setup.width_bits == 16);
-    out.set(0, 0x170 + 4 * link, 0b1001, gen3 << 3 | ganged, "ganged, scrambling");
+    out.set(
+        0,
+        0x170 + 4 * link,
+        0b1001,
+        gen3 << 3 | ganged,
+        "ganged, scrambling",
+    );
 }
 
 fn dram_ranges(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
@@ -157,15 +207,45 @@ fn dram_ranges(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
         };
         let (first, last) = (range.start.0, range.last().0);
         // Limit: [2:0] DstNode, [31:16] address [39:24]; high registers: [7:0] address [47:40].
-        out.put(1, 0x144 + 8 * i, last >> 40 & 0xFF, "DRAM limit, bits 47:40");
-        out.put(1, limit, last >> 8 & 0xFFFF_0000 | u64::from(node), "DRAM limit, DstNode");
-        out.put(1, 0x140 + 8 * i, first >> 40 & 0xFF, "DRAM base, bits 47:40");
-        out.put(1, base, first >> 8 & 0xFFFF_0000 | 0b11, "DRAM base, RE, WE");
+        out.put(
+            1,
+            0x144 + 8 * i,
+            last >> 40 & 0xFF,
+            "DRAM limit, bits 47:40",
+        );
+        out.put(
+            1,
+            limit,
+            last >> 8 & 0xFFFF_0000 | u64::from(node),
+            "DRAM limit, DstNode",
+        );
+        out.put(
+            1,
+            0x140 + 8 * i,
+            first >> 40 & 0xFF,
+            "DRAM base, bits 47:40",
+        );
+        out.put(
+            1,
+            base,
+            first >> 8 & 0xFFFF_0000 | 0b11,
+            "DRAM base, RE, WE",
+        );
     }
     if let Some(own) = setup.memory.get(usize::from(processor)) {
         // Address [47:27] in [20:0].
-        out.put(1, 0x120, own.start.0 >> 27 & 0x1F_FFFF, "own DRAM base, bits 47:27");
-        out.put(1, 0x124, own.last().0 >> 27 & 0x1F_FFFF, "own DRAM limit, bits 47:27");
+        out.put(
+            1,
+            0x120,
+            own.start.0 >> 27 & 0x1F_FFFF,
+            "own DRAM base, bits 47:27",
+        );
+        out.put(
+            1,
+            0x124,
+            own.last().0 >> 27 & 0x1F_FFFF,
+            "own DRAM limit, bits 47:27",
+        );
     }
     out.put(1, 0xF0, 0, "DRAM hole: off");
 }
@@ -178,7 +258,10 @@ fn destination(exit: Exit) -> u64 {
 
 fn mmio_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
     let southbridge = setup.southbridge.and_then(|link| {
-        Some((FabricRange::new(SOUTHBRIDGE_START..LOW_END)?, Exit { processor: 0, link }))
+        Some((
+            FabricRange::new(SOUTHBRIDGE_START..LOW_END)?,
+            Exit { processor: 0, link },
+        ))
     });
     let ranges = southbridge
         .into_iter()
@@ -201,7 +284,12 @@ fn mmio_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
         // [31:8] address [39:16].
         let value = last >> 8 & 0xFFFF_FF00 | destination(exit);
         out.put(1, limit, value, "MMIO limit, DstNode, DstLink, NP");
-        out.put(1, base, first >> 8 & 0xFFFF_FF00 | 0b11, "MMIO base, RE, WE");
+        out.put(
+            1,
+            base,
+            first >> 8 & 0xFFFF_FF00 | 0b11,
+            "MMIO base, RE, WE",
+        );
     }
 }
 
@@ -218,9 +306,19 @@ fn extended_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
             ),
             None => (0, 0),
         };
-        out.put(1, 0x110, 2 << 28 | entry as u64, "select extended MMIO base");
+        out.put(
+            1,
+            0x110,
+            2 << 28 | entry as u64,
+            "select extended MMIO base",
+        );
         out.put(1, 0x114, base, "extended MMIO base, destination");
-        out.put(1, 0x110, 3 << 28 | entry as u64, "select extended MMIO mask");
+        out.put(
+            1,
+            0x110,
+            3 << 28 | entry as u64,
+            "select extended MMIO mask",
+        );
         out.put(1, 0x114, mask, "extended MMIO mask, enable");
     }
 }
@@ -240,7 +338,12 @@ fn io_and_config(out: &mut Writer, setup: &NodeSetup<'_>) {
     // [31:24] last bus.
     let link = u64::from(link.get());
     let value = 0xFF << 24 | (link >> 2) << 10 | (link & 3) << 8 | 0b11;
-    out.put(1, 0xE0, value, "configuration map: all buses to the southbridge");
+    out.put(
+        1,
+        0xE0,
+        value,
+        "configuration map: all buses to the southbridge",
+    );
 }
 
 #[cfg(test)]
@@ -249,7 +352,10 @@ mod tests {
 
     #[test]
     fn destination_bits() {
-        let exit = |processor, link| Exit { processor, link: LinkIndex::new(link).unwrap() };
+        let exit = |processor, link| Exit {
+            processor,
+            link: LinkIndex::new(link).unwrap(),
+        };
         assert_eq!(destination(exit(0, 2)), 0x20);
         assert_eq!(destination(exit(3, 5)), 0x53);
     }
@@ -257,9 +363,24 @@ mod tests {
     #[test]
     fn frequency_codes_match_the_table() {
         let table = [
-            (200, 0), (300, 1), (400, 2), (500, 3), (600, 4), (800, 5), (1000, 6), (1200, 7),
-            (1400, 8), (1600, 9), (1800, 10), (2000, 11), (2200, 12), (2400, 13), (2600, 14),
-            (2800, 17), (3000, 18), (3200, 19),
+            (200, 0),
+            (300, 1),
+            (400, 2),
+            (500, 3),
+            (600, 4),
+            (800, 5),
+            (1000, 6),
+            (1200, 7),
+            (1400, 8),
+            (1600, 9),
+            (1800, 10),
+            (2000, 11),
+            (2200, 12),
+            (2400, 13),
+            (2600, 14),
+            (2800, 17),
+            (3000, 18),
+            (3200, 19),
         ];
         for (mhz, code) in table {
             assert_eq!(frequency_code(mhz), code, "{mhz} MHz");

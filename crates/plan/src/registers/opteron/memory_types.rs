@@ -15,9 +15,7 @@
 //! page attribute table, which the plan sets up in any case (PAT WC over MTRR UC gives WC).
 
 use crate::blocks::{Block, cover};
-use crate::check::map::{
-    ADDRESS_END, EXTENDED_START, HT_RESERVED_START, LOW_END,
-};
+use crate::check::map::{ADDRESS_END, EXTENDED_START, HT_RESERVED_START, LOW_END};
 use crate::id::{FabricAddr, FabricRange};
 use crate::registers::{Register, RegisterWrite};
 
@@ -113,7 +111,11 @@ pub(crate) fn plan(
     let mut mtrr = Vec::new();
     let low = cover((0, low_bytes), (0, low_bytes), PAGE).unwrap_or_default();
     let own = cover((first, end), allowed, PAGE).unwrap_or_default();
-    mtrr.extend(low.into_iter().chain(own).map(|b| (b, MemoryType::WriteBack)));
+    mtrr.extend(
+        low.into_iter()
+            .chain(own)
+            .map(|b| (b, MemoryType::WriteBack)),
+    );
     if mtrr.len() > MTRRS {
         return Err(Shortage::Mtrr { needed: mtrr.len() });
     }
@@ -121,23 +123,44 @@ pub(crate) fn plan(
     let above = cover((end, map.1), (end, ceiling), PAGE).unwrap_or_default();
     let windows_write_combining = mtrr.len() + below.len() + above.len() <= MTRRS;
     if windows_write_combining {
-        mtrr.extend(below.into_iter().chain(above).map(|b| (b, MemoryType::WriteCombining)));
+        mtrr.extend(
+            below
+                .into_iter()
+                .chain(above)
+                .map(|b| (b, MemoryType::WriteCombining)),
+        );
     }
-    Ok(MemoryPlan { low_bytes, top_mem2, iorr, mtrr, windows_write_combining })
+    Ok(MemoryPlan {
+        low_bytes,
+        top_mem2,
+        iorr,
+        mtrr,
+        windows_write_combining,
+    })
 }
 
 impl MemoryPlan {
     pub(super) fn writes(&self, out: &mut Vec<RegisterWrite>) {
         let mut put = |number, mask, value, what| {
-            out.push(RegisterWrite { register: Register::Msr(number), value, mask, what });
+            out.push(RegisterWrite {
+                register: Register::Msr(number),
+                value,
+                mask,
+                what,
+            });
         };
         put(TOP_MEM, u64::MAX, self.low_bytes, "end of low memory");
-        put(TOP_MEM2, u64::MAX, self.top_mem2.unwrap_or(0), "end of memory past 4GiB");
+        put(
+            TOP_MEM2,
+            u64::MAX,
+            self.top_mem2.unwrap_or(0),
+            "end of memory past 4GiB",
+        );
         for (i, pair) in (0u32..).step_by(2).zip(0..IORRS) {
             let (base, mask) = match self.iorr.get(pair) {
                 // Base: 4 RdMem, 3 WrMem. Mask: 11 valid.
                 Some((block, memory)) => (
-                    block.start | u64::from(*memory) * 0b11000,
+                    block.start | if *memory { 0b11000 } else { 0 },
                     !(block.bytes - 1) & ADDRESS_FIELD | 1 << 11,
                 ),
                 None => (0, 0),
@@ -147,7 +170,12 @@ impl MemoryPlan {
         }
         // 20 MtrrVarDramEn, 21 Tom2En, 22 Tom2ForceWB.
         let value = 1 << 20 | u64::from(self.top_mem2.is_some()) << 21;
-        put(SYSCFG, 0b111 << 20, value, "MtrrVarDramEn, Tom2En, Tom2ForceWB");
+        put(
+            SYSCFG,
+            0b111 << 20,
+            value,
+            "MtrrVarDramEn, Tom2En, Tom2ForceWB",
+        );
         for (i, pair) in (0u32..).step_by(2).zip(0..MTRRS) {
             let (base, mask) = match self.mtrr.get(pair) {
                 Some((block, kind)) => (
@@ -159,8 +187,18 @@ impl MemoryPlan {
             put(MTRR_BASE + i, u64::MAX, base, "MTRR base, type");
             put(MTRR_BASE + i + 1, u64::MAX, mask, "MTRR mask, valid");
         }
-        put(MTRR_DEF_TYPE, 0x8FF, 1 << 11, "MTRRs on, default uncacheable");
-        put(PAT, u64::MAX, PAT_VALUE, "page attributes; entry 1 is write-combining");
+        put(
+            MTRR_DEF_TYPE,
+            0x8FF,
+            1 << 11,
+            "MTRRs on, default uncacheable",
+        );
+        put(
+            PAT,
+            u64::MAX,
+            PAT_VALUE,
+            "page attributes; entry 1 is write-combining",
+        );
     }
 }
 
@@ -187,13 +225,22 @@ impl CpuMemory {
         let read = |number: u32| file.get(&number).copied().unwrap_or(0u64);
         let pairs = |first: u32, count: usize| {
             let numbers: Vec<u32> = (first..).step_by(2).take(count).collect();
-            numbers.into_iter().map(|n| (read(n), read(n + 1))).filter(|(_, mask)| mask >> 11 & 1 == 1)
+            numbers
+                .into_iter()
+                .map(|n| (read(n), read(n + 1)))
+                .filter(|(_, mask)| mask >> 11 & 1 == 1)
         };
         Self {
             top_mem: read(TOP_MEM),
             top_mem2: (read(SYSCFG) >> 21 & 1 == 1).then(|| read(TOP_MEM2)),
             iorr: pairs(IORR_BASE, IORRS)
-                .map(|(base, mask)| (base & ADDRESS_FIELD, mask & ADDRESS_FIELD, base >> 3 & 3 == 3))
+                .map(|(base, mask)| {
+                    (
+                        base & ADDRESS_FIELD,
+                        mask & ADDRESS_FIELD,
+                        base >> 3 & 3 == 3,
+                    )
+                })
                 .collect(),
             mtrr: pairs(MTRR_BASE, MTRRS)
                 .map(|(base, mask)| {
@@ -208,7 +255,11 @@ impl CpuMemory {
     /// Whether an access is memory, not memory-mapped I/O.
     pub fn is_memory(&self, addr: FabricAddr) -> bool {
         let addr = addr.0;
-        if let Some((.., memory)) = self.iorr.iter().find(|(base, mask, _)| addr & mask == *base) {
+        if let Some((.., memory)) = self
+            .iorr
+            .iter()
+            .find(|(base, mask, _)| addr & mask == *base)
+        {
             return *memory;
         }
         if addr < LOW_END {
@@ -219,8 +270,13 @@ impl CpuMemory {
 
     /// The memory type, or `None` where the MTRRs contradict each other or name none of the three.
     pub fn memory_type(&self, addr: FabricAddr) -> Option<MemoryType> {
-        let mut found = self.mtrr.iter().filter(|(base, mask, _)| addr.0 & mask == *base);
-        let Some((.., first)) = found.next() else { return self.default_type };
+        let mut found = self
+            .mtrr
+            .iter()
+            .filter(|(base, mask, _)| addr.0 & mask == *base);
+        let Some((.., first)) = found.next() else {
+            return self.default_type;
+        };
         found.all(|(.., kind)| kind == first).then_some(*first)?
     }
 }

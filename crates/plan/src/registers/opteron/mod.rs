@@ -17,6 +17,8 @@ pub(crate) use memory_types::{MemoryPlan, Shortage, plan as plan_memory};
 pub const DRAM_GRANULE: u64 = 16 << 20;
 /// MMIO base and limit registers hold address bits 16 and up.
 pub const MMIO_GRANULE: u64 = 64 << 10;
+// Whatever is aligned for DRAM ranges is aligned for MMIO ranges.
+const _: () = assert!(DRAM_GRANULE.is_multiple_of(MMIO_GRANULE));
 /// Extended MMIO ranges hold address bits 27 and up.
 pub const EXTENDED_GRANULE: u64 = 128 << 20;
 /// DRAM ranges of a northbridge.
