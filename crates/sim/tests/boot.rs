@@ -40,6 +40,41 @@ fn aborts(machine: &mut Machine) -> Vec<AbortReason> {
         .collect()
 }
 
+/// Every processor stores a line of its own into every memory.
+fn all_to_all(machine: &mut Machine) {
+    let sockets = machine.sockets().len();
+    for from in 0..sockets {
+        let mut ops = Vec::new();
+        for to in 0..sockets {
+            let id = machine.sockets()[to].id;
+            let memory = machine.plan().processor(id).unwrap().memory;
+            let mut data = vec![to as u8; 64];
+            data[0] = from as u8;
+            ops.push(Op::Store {
+                address: memory.start.0 + 64 * from as u64,
+                data,
+            });
+        }
+        ops.push(Op::Fence);
+        machine.start(from, Script::new(ops)).unwrap();
+    }
+    machine.sim.run().unwrap();
+    for to in 0..sockets {
+        let id = machine.sockets()[to].id;
+        let start = machine.plan().processor(id).unwrap().memory.start.0;
+        assert_eq!(
+            machine.socket(to).incidents(),
+            [],
+            "{}",
+            machine.sockets()[to].name
+        );
+        for from in 0..sockets {
+            let line = load(machine, to, start + 64 * from as u64, 64);
+            assert_eq!(line[..2], [from as u8, to as u8], "from {from} to {to}");
+        }
+    }
+}
+
 #[test]
 fn two_boards_boot_and_store() {
     let mut machine = machine(TWO_BOARDS);
@@ -90,35 +125,43 @@ fn supernodes_boot_and_every_processor_reaches_every_memory() {
     boot_all(&mut machine).unwrap_or_else(|e| panic!("{e}"));
     let sockets = machine.sockets().len();
     assert_eq!((sockets, machine.systems()), (16, 4));
-    for from in 0..sockets {
-        let mut ops = Vec::new();
-        for to in 0..sockets {
-            let id = machine.sockets()[to].id;
-            let memory = machine.plan().processor(id).unwrap().memory;
-            let mut data = vec![to as u8; 64];
-            data[0] = from as u8;
-            ops.push(Op::Store {
-                address: memory.start.0 + 64 * from as u64,
-                data,
-            });
-        }
-        ops.push(Op::Fence);
-        machine.start(from, Script::new(ops)).unwrap();
-    }
-    machine.sim.run().unwrap();
-    for to in 0..sockets {
-        let id = machine.sockets()[to].id;
-        let start = machine.plan().processor(id).unwrap().memory.start.0;
-        assert_eq!(
-            machine.socket(to).incidents(),
-            [],
-            "{}",
-            machine.sockets()[to].name
+    all_to_all(&mut machine);
+}
+
+/// Eight processors use up all NodeIDs, also the seven that means "not visited".
+#[test]
+fn supernodes_of_eight_boot() {
+    for coherent in ["cube", "ladder", "full"] {
+        let links = if coherent == "full" { 8 } else { 4 };
+        let supernode = |name: &str| {
+            let width = if links == 8 {
+                "link_width = \"8bit\"\n"
+            } else {
+                ""
+            };
+            format!(
+                "[[supernode]]\nname = \"{name}\"\nprocessors = 8\nmemory = \"8GiB\"\n\
+                 coherent = \"{coherent}\"\nlinks = {links}\nsouthbridge = \"l{}\"\n{width}",
+                links - 1
+            )
+        };
+        let cable = format!(
+            "[[cable]]\nfrom = \"a.p7.l{0}\"\nto = \"b.p7.l{0}\"\n",
+            links - 1
         );
-        for from in 0..sockets {
-            let line = load(&machine, to, start + 64 * from as u64, 64);
-            assert_eq!(line[..2], [from as u8, to as u8], "from {from} to {to}");
-        }
+        let link = "[link]\nwidth = \"8bit\"\nfrequency = \"800MHz\"\nmedium = \"coax\"\n";
+        let mut machine = machine(&format!(
+            "{link}{}{}{cable}",
+            supernode("a"),
+            supernode("b")
+        ));
+        boot_all(&mut machine).unwrap_or_else(|e| panic!("{coherent}: {e}"));
+        let mut ids: Vec<u8> = (0..8)
+            .map(|socket| machine.socket(socket).registers.node_id())
+            .collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6, 7]);
+        all_to_all(&mut machine);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Recordings: the bytes themselves, and what tshark makes of them.
 
+#![allow(clippy::print_stderr)]
+
 #[path = "common/clusters.rs"]
 mod clusters;
 #[path = "common/protobuf.rs"]

@@ -38,6 +38,10 @@ impl Boot<'_> {
         let mut node = 0;
         while let Some(path) = paths.get(usize::from(node)).cloned() {
             for link in 0..LINKS {
+                // The eighth processor takes the temporary number for good.
+                if paths.len() == usize::from(NODES_MAX) {
+                    break;
+                }
                 let here = (self.found[system][usize::from(node)], link);
                 if explored.contains(&here) || !self.is_open(system, node, link)? {
                     continue;
@@ -131,7 +135,7 @@ impl Boot<'_> {
         let number = self.found[system].len() as u8;
         let expected = self.expected(system);
         let name = self.machine.sockets()[there].name.clone();
-        if id != NODE_ID_RESET || socket != Ok(there) || number >= NODES_MAX - 1 {
+        if id != NODE_ID_RESET || socket != Ok(there) || number >= NODES_MAX {
             return Err(BootFailure::Topology {
                 found: usize::from(number) + 1,
                 expected,
