@@ -11,6 +11,7 @@
 
 mod claims;
 pub mod htx_board;
+mod htx_host;
 mod programs;
 pub mod tccluster;
 

@@ -202,7 +202,7 @@ fn peak() -> Result<(f64, u64), ExperimentError> {
 /// # Errors
 /// [`ExperimentError::NoMeasurement`] if the packet was not sent.
 pub fn raw_mb_s(mode: LinkMode) -> Result<f64, ExperimentError> {
-    let (mut sim, link) = super::htx_board::bare_link(mode);
+    let (mut sim, link) = super::htx_host::bare_link(mode);
     let packet = Box::new(Packet::write(0x1000, vec![0; LINE_BYTES as usize]));
     let counters = |sim: &crate::devices::Fabric| {
         sim.component::<crate::devices::link::Link>(link)

@@ -2,7 +2,7 @@
 
 use crate::devices::event::DeviceEvent;
 use crate::devices::packet::{Command, Packet, VirtualChannel};
-use crate::engine::{Context, Ps, Wait};
+use crate::engine::{Context, Ps};
 
 use super::registers::{FORCE_NONCOHERENT, LINKS};
 use super::route::{AbortReason, Origin, Target, broadcast_links, response_link, route};
@@ -231,35 +231,5 @@ impl Opteron {
                 ctx.schedule(ctx.me(), Ps::ZERO, DeviceEvent::Opteron(event));
             }
         }
-    }
-
-    /// Packets that wait for room on another link.
-    pub(super) fn stuck_inputs(&self) -> Vec<Wait> {
-        let mut waits = Vec::new();
-        for (port, input) in self.inputs.iter().enumerate() {
-            for channel in VirtualChannel::ALL {
-                let queue = &input[channel.index()];
-                let Some(head) = queue.front() else { continue };
-                let target = route(
-                    &self.registers,
-                    Origin::Link(port as u8),
-                    head.address,
-                    self.config.memory_bytes,
-                );
-                let holder = match target {
-                    Target::Link(link) => self.ports[usize::from(link)]
-                        .as_ref()
-                        .map(|port| port.link()),
-                    _ => None,
-                };
-                let resource = format!(
-                    "room for {} {} packets from link {port}",
-                    queue.len(),
-                    channel.name()
-                );
-                waits.push(Wait { resource, holder });
-            }
-        }
-        waits
     }
 }

@@ -12,6 +12,7 @@ mod program;
 pub mod registers;
 pub mod route;
 mod status;
+mod waits;
 mod write_combining;
 
 pub use config::OpteronConfig;
@@ -552,57 +553,9 @@ impl Component<DeviceEvent> for Opteron {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let mut waits = Vec::new();
-        for (index, core) in self.cores.iter().enumerate() {
-            let (resource, holder) = match &core.waiting {
-                Waiting::Nothing if core.posted.is_empty() => continue,
-                Waiting::Nothing | Waiting::Posting => {
-                    let head = core
-                        .posted
-                        .front()
-                        .map(|packet| packet.address)
-                        .unwrap_or(0);
-                    let target = route(
-                        &self.registers,
-                        Origin::Core,
-                        head,
-                        self.config.memory_bytes,
-                    );
-                    let holder = match target {
-                        Target::Link(link) => {
-                            self.ports[usize::from(link)].as_ref().map(Port::link)
-                        }
-                        _ => None,
-                    };
-                    (
-                        format!("room for {} posted stores", core.posted.len()),
-                        holder,
-                    )
-                }
-                Waiting::Response { address, line_fill } => {
-                    let why = if *line_fill {
-                        " (the store's line fill: the window is mapped write-back)"
-                    } else {
-                        ""
-                    };
-                    (format!("the response to a read of {address:#x}{why}"), None)
-                }
-                Waiting::Change { address, cached } => {
-                    let why = if *cached {
-                        " (mapped cacheable: a remote store does not invalidate it)"
-                    } else {
-                        ""
-                    };
-                    (format!("a store to {address:#x}{why}"), None)
-                }
-                Waiting::Wake => ("a wake-up".to_string(), None),
-            };
-            waits.push(Wait {
-                resource: format!("core {index}: {resource}"),
-                holder,
-            });
-        }
-        waits.extend(self.stuck_inputs());
-        waits
+        self.core_waits()
+            .into_iter()
+            .chain(self.stuck_inputs())
+            .collect()
     }
 }
