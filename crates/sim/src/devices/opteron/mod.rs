@@ -5,6 +5,7 @@
 
 mod config;
 mod core;
+mod coroutine;
 mod inbound;
 mod mapping;
 mod memory;
@@ -16,6 +17,7 @@ mod waits;
 mod write_combining;
 
 pub use config::OpteronConfig;
+pub use coroutine::{Aborted, CoreHandle, CoroutineProgram};
 pub use mapping::Mapping;
 pub use memory::Memory;
 pub use program::{Local, Op, Outcome, Program, Script};
