@@ -10,10 +10,12 @@
 //! ```
 
 mod claims;
+pub mod curves;
 pub mod htx_board;
 mod htx_host;
 mod programs;
 pub mod tccluster;
+pub mod traffic;
 
 pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
 

@@ -57,11 +57,12 @@ impl Program for Timed {
     }
 }
 
-/// Stores of whole lines, the last with `word` in every word, a fence after
-/// each.
+/// Stores of whole lines, or of one part of a line, with `word` in every word and
+/// a fence after each.
 pub(super) fn fenced_message(address: u64, bytes: u64, word: u64) -> impl Iterator<Item = Step> {
-    (0..bytes / LINE_BYTES).flat_map(move |line| {
-        let data = word.to_le_bytes().repeat(LINE_BYTES as usize / 8);
+    let piece = bytes.min(LINE_BYTES);
+    (0..bytes / piece.max(1)).flat_map(move |line| {
+        let data = word.to_le_bytes().repeat(piece as usize / 8);
         [
             Step::Do(Op::Store {
                 address: address + line * LINE_BYTES,
@@ -79,7 +80,7 @@ pub(super) struct PingPong {
     pub(super) ping: u64,
     /// Written by the second side, polled by the first.
     pub(super) pong: u64,
-    /// Message size, whole lines.
+    /// Message size: 8 to 64 bytes in words, or whole lines.
     pub(super) bytes: u64,
     /// Length of a poll; the phases go through it.
     pub(super) poll: Ps,
@@ -91,9 +92,11 @@ impl PingPong {
         (self.poll.0 / 1_000).max(1)
     }
 
-    /// Eight passes through the phases, paired differently in each.
+    /// Eight passes through the phases, paired differently in each; one for long
+    /// messages, whose time a phase hardly changes.
     pub(super) fn rounds(&self) -> u64 {
-        8 * self.phases()
+        let passes = if self.bytes > 1_024 { 1 } else { 8 };
+        passes * self.phases()
     }
 
     /// How long a side waits before it sends in a round, so that messages arrive
@@ -167,6 +170,13 @@ impl Stream {
     /// The program; its marks are begin and end as the sender sees them.
     pub(super) fn program(&self) -> (Timed, Marks) {
         let mut steps = vec![Step::Mark];
+        steps.extend(self.steps());
+        steps.push(Step::Mark);
+        Timed::new(steps)
+    }
+
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
         for line in 0..self.lines {
             let data = vec![line as u8; self.bytes];
             steps.push(Step::Do(Op::Store {
@@ -176,7 +186,6 @@ impl Stream {
             steps.extend(self.ordered.then_some(Step::Do(Op::Fence)));
             steps.extend(self.work.map(|work| Step::Do(Op::Compute(work))));
         }
-        steps.push(Step::Mark);
-        Timed::new(steps)
+        steps
     }
 }

@@ -96,7 +96,7 @@ pub fn booted(cluster: &str) -> Result<Machine, ExperimentError> {
 }
 
 /// First byte that experiments use in a socket's memory.
-fn memory(machine: &Machine, socket: usize) -> Result<u64, ExperimentError> {
+pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, ExperimentError> {
     let socket = machine
         .sockets()
         .get(socket)
@@ -106,7 +106,8 @@ fn memory(machine: &Machine, socket: usize) -> Result<u64, ExperimentError> {
 }
 
 /// Mean half round trip between programs on two sockets, by stores, fences and
-/// polls, over all phases of the poll loop.
+/// polls, over all phases of the poll loop. `bytes` is 8 to 64 in words of eight
+/// bytes, or a whole number of lines.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
