@@ -7,7 +7,7 @@ use clusters::{FOUR_SUPERNODES, ONE_BOARD, TWO_BOARDS, address, load, machine, s
 use hostwire_sim::devices::link::End;
 use hostwire_sim::devices::opteron::route::AbortReason;
 use hostwire_sim::devices::opteron::{Op, Script};
-use hostwire_sim::engine::RunError;
+use hostwire_sim::engine::{Ps, RunError};
 use hostwire_sim::firmware::{BootFailure, BootOptions, Measure, boot, boot_all};
 use hostwire_sim::machine::Machine;
 
@@ -285,6 +285,46 @@ fn a_remote_load_is_never_answered() {
     );
 }
 
+/// The paper: a store over TCCluster invalidates no cache, so what is received
+/// must be mapped uncached.
+#[test]
+fn a_receive_buffer_mapped_cacheable_never_changes() {
+    let poll_ends = |cacheable: bool| {
+        let mut machine = machine(TWO_BOARDS);
+        boot_all(&mut machine).unwrap();
+        if cacheable {
+            // The MTRRs of local memory say write-back.
+            machine
+                .socket_mut(1)
+                .mappings
+                .iter_mut()
+                .for_each(|mapping| mapping.page_type = None);
+        }
+        let at = address(&machine, 1, 0x1000);
+        machine
+            .start(
+                1,
+                Script::new(vec![Op::Poll {
+                    address: at,
+                    not: vec![0; 8],
+                }]),
+            )
+            .unwrap();
+        machine.pass(Ps::from_us(1));
+        store(&mut machine, 0, at, &LINE)
+    };
+    assert_eq!(poll_ends(false), Ok(()));
+    let error = poll_ends(true).unwrap_err();
+    assert!(
+        error.contains("right waits for core 0: a store to 0x"),
+        "{error}"
+    );
+    assert!(
+        error.contains("a remote store does not invalidate it"),
+        "{error}"
+    );
+}
+
 #[test]
 fn without_memory_init_stores_are_lost() {
     let mut machine = booted_without(TWO_BOARDS, Measure::MemoryInit);
@@ -353,6 +393,16 @@ fn without_the_driver_a_store_is_a_page_fault() {
     let mut machine = booted_without(TWO_BOARDS, Measure::RemoteMapping);
     assert_eq!(aborts(&mut machine), []);
     assert!(machine.socket(0).incidents()[0].what.contains("page fault"));
+}
+
+#[test]
+fn a_boot_and_a_store_have_a_known_hash() {
+    // Pinned: the same in debug and release, on every machine.
+    let mut machine = self::machine(TWO_BOARDS);
+    boot_all(&mut machine).unwrap();
+    let at = address(&machine, 1, 0x1000);
+    store(&mut machine, 0, at, &LINE).unwrap();
+    assert_eq!(machine.sim.hash().to_string(), "6ea8e2df599f0cc2");
 }
 
 #[test]

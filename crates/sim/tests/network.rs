@@ -3,6 +3,7 @@
 use hostwire_sim::devices::cable::Cable;
 use hostwire_sim::devices::link::Damage;
 use hostwire_sim::devices::nic::{Nic, NicConfig};
+use hostwire_sim::devices::opteron::registers::{MemoryType, msr};
 use hostwire_sim::devices::opteron::{Op, Opteron, OpteronEvent, Script};
 use hostwire_sim::devices::switch::{Switch, SwitchConfig};
 use hostwire_sim::devices::{DeviceEvent, Fabric};
@@ -138,6 +139,44 @@ fn a_switch_joins_four_hosts() {
         );
     }
     assert_eq!(sim.component::<Switch>(switch).unwrap().unroutable, 0);
+}
+
+/// Unlike a store over TCCluster, a device's write invalidates caches: a poll of
+/// cacheable memory sees the completer's status.
+#[test]
+fn device_writes_invalidate_caches() {
+    let mut sim = Fabric::new();
+    let hosts = [0, 1].map(|id| {
+        add_host(
+            &mut sim,
+            &format!("host {id}"),
+            &Setup::default(),
+            NicConfig::htx_board(id),
+        )
+    });
+    plug(
+        &mut sim,
+        (hosts[0].nic, 0),
+        (hosts[1].nic, 0),
+        [Damage::Never, Damage::Never],
+    );
+    sim.run_until(Ps::from_us(20));
+    let receiver = sim.component_mut::<Opteron>(hosts[1].host).unwrap();
+    receiver
+        .registers
+        .write_msr(msr::MTRR_DEFAULT, 1 << 11 | MemoryType::WriteBack as u64);
+    receiver.mappings[0].page_type = None;
+    let status = NicConfig::htx_board(0).ring_base + 64;
+    run(
+        &mut sim,
+        &hosts[1],
+        vec![Op::Poll {
+            address: status,
+            not: vec![0; 4],
+        }],
+    );
+    run(&mut sim, &hosts[0], messages(1, 1));
+    sim.run().unwrap();
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! 24-byte records until the end:
 //!   u64 time (ps)   u32 target   u32 source (2^18 - 1: injected)   u64 digest
 //! ```
-//! Integers are little-endian. A trace costs 20 to 35 % of the speed, so it is
+//! Integers are little-endian. A trace costs 15 to 35 % of the speed, so it is
 //! off by default; because runs repeat exactly, a run can be made again with
 //! the trace on.
 
