@@ -213,6 +213,21 @@ fn priority() -> impl Strategy<Value = Priority> {
 }
 
 proptest! {
+    /// Whatever is in the file, the reader says so and ends.
+    #[test]
+    fn trace_reader_survives_any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..200), magic in any::<bool>()) {
+        if magic {
+            bytes.splice(0..0, TRACE_MAGIC);
+        }
+        if let Ok(mut reader) = TraceReader::new(bytes.as_slice()) {
+            let mut records = 0;
+            while let Ok(Some(_)) = reader.next_record() {
+                records += 1;
+            }
+            prop_assert!(records <= bytes.len() / TRACE_RECORD_BYTES);
+        }
+    }
+
     /// Against a stable sort by (time, priority, source), with and without a
     /// busy component that has nothing to do with it.
     #[test]

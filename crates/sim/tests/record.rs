@@ -16,7 +16,7 @@ use hostwire_packet::ht::PacketRepr;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
-use hostwire_sim::record::{Direction, Medium, Recording, TimeUnit};
+use hostwire_sim::record::{Direction, Encapsulation, Recording, TimeUnit};
 use protobuf::{Value, fields};
 
 /// Two boards; a line of 64 bytes, one of 4, and a read that is never answered.
@@ -241,7 +241,7 @@ fn tshark_reads_htoe() {
     frame.extend(packet_bytes);
     frame.extend([1, 2, 3, 4]);
     let recording = Recording::new();
-    let port = recording.add_interface("eth0", Medium::Ethernet);
+    let port = recording.add_interface("eth0", Encapsulation::Ethernet);
     recording.push(Ps(1), Ps(2), port, Direction::AToB, "frame", frame);
     let file = save(&pcapng(&recording));
     let fields = [

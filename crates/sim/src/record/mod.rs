@@ -21,7 +21,7 @@ use crate::engine::{ComponentId, Ps};
 
 /// What an interface carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Medium {
+pub enum Encapsulation {
     /// HyperTransport packets, as on the link but without CRCs.
     HyperTransport,
     /// Ethernet frames, as HToE uses them.
@@ -40,7 +40,7 @@ pub enum Direction {
 #[derive(Clone, Debug)]
 struct Interface {
     name: String,
-    medium: Medium,
+    encapsulation: Encapsulation,
 }
 
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl Recording {
         let Some(model) = sim.component_mut::<Link>(link) else {
             return false;
         };
-        let interface = self.add_interface(name, Medium::HyperTransport);
+        let interface = self.add_interface(name, Encapsulation::HyperTransport);
         let recording = self.clone();
         model.set_tap(Box::new(move |tapped| {
             let (what, bytes) = match tapped.unit {
@@ -104,11 +104,11 @@ impl Recording {
     }
 
     /// Adds an interface; returns its number.
-    pub fn add_interface(&self, name: impl Into<String>, medium: Medium) -> u32 {
+    pub fn add_interface(&self, name: impl Into<String>, encapsulation: Encapsulation) -> u32 {
         let mut inner = self.0.borrow_mut();
         inner.interfaces.push(Interface {
             name: name.into(),
-            medium,
+            encapsulation,
         });
         (inner.interfaces.len() - 1) as u32
     }

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::{Direction, Interface, Medium, Record};
+use super::{Direction, Encapsulation, Interface, Record};
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
@@ -41,9 +41,9 @@ pub(super) fn write(
     end_options(&mut body);
     block(out, SECTION_HEADER, &body)?;
     for interface in interfaces {
-        let linktype = match interface.medium {
-            Medium::HyperTransport => LINKTYPE_USER0,
-            Medium::Ethernet => LINKTYPE_ETHERNET,
+        let linktype = match interface.encapsulation {
+            Encapsulation::HyperTransport => LINKTYPE_USER0,
+            Encapsulation::Ethernet => LINKTYPE_ETHERNET,
         };
         let mut body = Vec::new();
         body.extend(linktype.to_le_bytes());
