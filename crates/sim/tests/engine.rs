@@ -7,8 +7,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use hostwire_sim::engine::{
-    Component, ComponentId, Context, Event, InjectError, Priority, Ps, RunError, Sim, TraceError,
-    TraceFilter, TraceReader,
+    Component, ComponentId, Context, Event, InjectError, Priority, Ps, RunError, Sim, TRACE_MAGIC,
+    TRACE_RECORD_BYTES, TraceError, TraceFilter, TraceReader,
 };
 use proptest::prelude::*;
 use seven_senders::{Msg, SENDERS, Sink, build};

@@ -2,6 +2,7 @@
 
 use hostwire_sim::devices::cable::Cable;
 use hostwire_sim::devices::link::Damage;
+use hostwire_sim::devices::link_port::LinkPortConfig;
 use hostwire_sim::devices::nic::{Nic, NicConfig};
 use hostwire_sim::devices::opteron::registers::{MemoryType, msr};
 use hostwire_sim::devices::opteron::{Op, Opteron, OpteronEvent, Script};
@@ -177,6 +178,45 @@ fn device_writes_invalidate_caches() {
     );
     run(&mut sim, &hosts[0], messages(1, 1));
     sim.run().unwrap();
+}
+
+#[test]
+fn a_nic_with_a_crossbar_forwards() {
+    let mut sim = Fabric::new();
+    let routes = [vec![0, 0, 0], vec![0, 0, 1], vec![0, 0, 0]];
+    let hosts: Vec<_> = (0u16..3)
+        .zip(routes)
+        .map(|(id, routes)| {
+            let ports = vec![LinkPortConfig::atoll(100); 2];
+            let nic = NicConfig {
+                ports,
+                routes,
+                crossbar_cycles: 4,
+                ..NicConfig::htx_board(id)
+            };
+            add_host(&mut sim, &format!("host {id}"), &Setup::default(), nic)
+        })
+        .collect();
+    for (left, right) in [((0, 0), (1, 0)), ((1, 1), (2, 0))] {
+        let end = |(host, port): (usize, u8)| (hosts[host].nic, port);
+        plug(
+            &mut sim,
+            end(left),
+            end(right),
+            [Damage::Every(4), Damage::Every(3)],
+        );
+    }
+    sim.run_until(Ps::from_us(20));
+    run(&mut sim, &hosts[0], messages(2, 10));
+    sim.run().unwrap();
+    assert_eq!(received(&sim, &hosts[2], 10), (0..10).collect::<Vec<_>>());
+    assert_eq!(
+        sim.component::<Nic>(hosts[1].nic)
+            .unwrap()
+            .counters()
+            .forwarded,
+        10
+    );
 }
 
 #[test]
