@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod plan;
 mod report;
 mod run;
 
@@ -34,6 +35,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Plan(plan::Args),
     Bench(bench::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run(args) => run::main(&args),
+        Command::Plan(args) => plan::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
