@@ -6,6 +6,7 @@
 //!   has its source in a doc comment and in `docs/sim/`.
 //! - [`machine`]: a cluster of sockets and links, built from a `hostwire-plan`.
 //! - [`firmware`]: boots the modelled machines through their registers.
+//! - [`wire`]: PEs that run ordinary `hostwire` code on those machines.
 //! - [`record`]: pcapng and Perfetto files of what happened.
 //! - [`experiments`]: the numbers of the papers, out of simulated events.
 //!
@@ -18,3 +19,4 @@ pub mod experiments;
 pub mod firmware;
 pub mod machine;
 pub mod record;
+pub mod wire;

@@ -29,6 +29,8 @@
 
 #[cfg(not(loom))]
 pub mod conformance;
+#[cfg(all(feature = "coroutine", not(loom)))]
+pub mod coroutine;
 pub mod error;
 #[cfg(not(loom))]
 pub mod limits;

@@ -7,6 +7,7 @@
 //! race is another process, and every bit pattern is a valid `u8`.
 
 use core::ptr::NonNull;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::Arc;
 
 use crate::error::TransportError;
@@ -49,21 +50,19 @@ impl Memory {
         }
     }
 
-    /// Zeroed memory of this process alone, for tests and for jobs of one thread each.
+    /// Zeroed memory of this process alone, for tests, for jobs of one thread each and for
+    /// simulated PEs. Pages are allocated on first touch.
+    ///
+    /// # Panics
+    /// With more bytes than an allocation may have. Aborts if there is no memory.
     pub fn anonymous(len_bytes: usize) -> Self {
-        struct Lines(#[expect(dead_code, reason = "owns the allocation")] Box<[Line]>);
-        impl Backing for Lines {}
-        #[repr(align(64))]
-        struct Line(#[expect(dead_code, reason = "written through `base`")] [AtomicU64; 8]);
-
-        let lines: Box<[Line]> = (0..len_bytes.div_ceil(64))
-            .map(|_| Line(std::array::from_fn(|_| AtomicU64::new(0))))
-            .collect();
-        let base = NonNull::from(&*lines).cast::<u8>();
-        let backing = Arc::new(Lines(lines));
-        // SAFETY: the box is 64-byte aligned, at least `len_bytes` long, owned by
-        // `backing`, and consists of atomics, so it may be written behind `&`.
-        unsafe { Self::new(base, len_bytes, backing) }
+        let zeroed = Zeroed::new(len_bytes);
+        let to_line = zeroed.start.align_offset(64);
+        // SAFETY: `Zeroed` has 63 bytes more than asked for.
+        let base = unsafe { zeroed.start.add(to_line) };
+        // SAFETY: aligned to 64 bytes, `len_bytes` long, alive while `zeroed` is, which
+        // gives nobody a reference.
+        unsafe { Self::new(base, len_bytes, Arc::new(zeroed)) }
     }
 
     /// A handle to `len` bytes at `offset_bytes`, a multiple of 64, alone.
@@ -222,6 +221,44 @@ fn misaligned(offset_bytes: usize, align_bytes: usize) -> TransportError {
     }
 }
 
+/// Owns zeroed bytes.
+struct Zeroed {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Zeroed {
+    /// `len_bytes` bytes, and enough more to begin at a multiple of 64 in them. Not an
+    /// allocation of that alignment: only those that `calloc` gives come without
+    /// touching every page.
+    fn new(len_bytes: usize) -> Self {
+        let layout = len_bytes
+            .checked_add(64)
+            .and_then(|bytes| Layout::from_size_align(bytes, 8).ok())
+            .expect("a segment that fits the address space");
+        // SAFETY: at least 64 bytes.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) });
+        let Some(start) = start else {
+            handle_alloc_error(layout);
+        };
+        Self { start, layout }
+    }
+}
+
+impl Drop for Zeroed {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout in `new`, and freed only here.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+impl Backing for Zeroed {}
+
+// SAFETY: it owns the bytes and does nothing with them but free them.
+unsafe impl Send for Zeroed {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Zeroed {}
+
 impl core::fmt::Debug for Memory {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Memory({} bytes at {:p})", self.len_bytes, self.base)
@@ -252,6 +289,17 @@ mod tests {
                     segment_bytes: 128
                 })
             );
+        }
+    }
+
+    #[test]
+    fn anonymous_memory_is_zeroed_and_aligned() {
+        for len in [0, 1, 64, 4097] {
+            let memory = Memory::anonymous(len);
+            assert_eq!(memory.base().as_ptr() as usize % 64, 0);
+            let mut bytes = vec![1; len];
+            memory.copy_out(0, &mut bytes).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == 0));
         }
     }
 

@@ -9,6 +9,7 @@ mod coroutine;
 mod inbound;
 mod mapping;
 mod memory;
+mod observer;
 mod program;
 pub mod registers;
 pub mod route;
@@ -20,6 +21,7 @@ pub use config::OpteronConfig;
 pub use coroutine::{Aborted, CoreHandle, CoroutineProgram};
 pub use mapping::Mapping;
 pub use memory::Memory;
+pub use observer::{WriteObserver, origin};
 pub use program::{Local, Op, Outcome, Program, Script};
 pub use registers::Registers;
 pub use status::{Incident, OpteronCounters};
@@ -124,6 +126,7 @@ pub struct Opteron {
     /// Core that waits for the response with this tag.
     reads: BTreeMap<u8, u8>,
     packets: u64,
+    observers: Vec<Box<dyn WriteObserver>>,
     status: status::Status,
 }
 
@@ -146,6 +149,7 @@ impl Opteron {
             watches: Vec::new(),
             reads: BTreeMap::new(),
             packets: 0,
+            observers: Vec::new(),
             status: status::Status::default(),
         }
     }
@@ -175,6 +179,16 @@ impl Opteron {
         }
         self.cores.push(Core::new(Box::new(program), &self.config));
         Some(index as u8)
+    }
+
+    /// Tells `observer` of every write to this socket's memory from now on.
+    pub fn observe(&mut self, observer: impl WriteObserver + 'static) {
+        self.observers.push(Box::new(observer));
+    }
+
+    /// Tells nobody any more.
+    pub fn end_observation(&mut self) {
+        self.observers.clear();
     }
 
     /// What the socket counted.
@@ -301,11 +315,15 @@ impl Opteron {
         match target {
             Target::Link(link) => {
                 self.status.counters.writes_out += 1;
+                self.status.counters.stores_sent += 1;
                 if let Some(port) = &self.ports[usize::from(link)] {
                     port.submit(Box::new(packet), self.config.out, ctx);
                 }
             }
-            Target::Memory => self.enter_memory(Box::new(packet), self.config.out, false, ctx),
+            Target::Memory => {
+                self.status.counters.stores_sent += 1;
+                self.enter_memory(Box::new(packet), self.config.out, false, ctx);
+            }
             Target::Abort(reason) => self.status.abort(ctx.now(), reason, &packet),
         }
         true
@@ -410,7 +428,7 @@ impl Opteron {
 
     fn number(&mut self, ctx: &Context<'_, DeviceEvent>) -> u64 {
         self.packets += 1;
-        (ctx.me().index() as u64) << 40 | self.packets
+        (ctx.me().index() as u64) << observer::NUMBER_BITS | self.packets
     }
 
     fn enter_memory(
@@ -452,6 +470,9 @@ impl Opteron {
             _ => self.memory.write(packet.address, &packet.data),
         }
         self.status.wrote(ctx.now(), packet);
+        for observer in &mut self.observers {
+            observer.wrote(ctx.now(), packet);
+        }
         let end = packet.address.saturating_add(packet.data.len() as u64);
         if invalidates {
             for (index, core) in self.cores.iter_mut().enumerate() {

@@ -15,6 +15,8 @@ const INCIDENTS_MAX: usize = 100;
 pub struct OpteronCounters {
     /// Writes that the cores sent over links.
     pub writes_out: u64,
+    /// Stores of the cores that went on their way, to a link or to local memory.
+    pub stores_sent: u64,
     /// Writes that reached memory.
     pub writes: u64,
     /// Their bytes.

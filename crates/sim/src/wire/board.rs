@@ -1,0 +1,80 @@
+//! What the coroutines, the modelled cores and the driver tell each other.
+//!
+//! All of them run on one thread, one at a time; the lock is there because a transport
+//! is `Sync`, and nobody ever waits for it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::devices::opteron::{Op, Outcome};
+use crate::engine::Ps;
+
+/// What a PE waits for while it is suspended.
+#[derive(Debug, Default)]
+pub(super) enum Request {
+    /// Nothing: it is running, or has not begun.
+    #[default]
+    None,
+    /// Its core shall do this.
+    Do(Op),
+    /// Its core is doing it.
+    Doing,
+    /// A peer's store, as the loop of an uncached poll that began at `since` sees it.
+    Store { since: Ps },
+    /// All stores that its socket has sent are in memory.
+    Arrival,
+}
+
+/// One PE.
+#[derive(Debug, Default)]
+pub(super) struct Pe {
+    pub(super) request: Request,
+    pub(super) outcome: Option<Outcome>,
+    /// Writes to its segment so far.
+    pub(super) writes: u64,
+    /// The number of writes when it began to look before a sleep.
+    pub(super) armed: Option<u64>,
+    /// The sleep that it is about to begin pays for this look.
+    pub(super) look_is_paid: bool,
+    /// Lines may be open in the write-combining buffers.
+    pub(super) open_lines: bool,
+    /// Something has been stored since the last fence.
+    pub(super) unfenced: bool,
+    /// Stores of its socket that have reached a memory.
+    pub(super) arrived: u64,
+    /// Wait until that many have; set by the driver.
+    pub(super) awaited: Option<u64>,
+    /// A wake-up for it is on its way.
+    pub(super) woken: bool,
+    pub(super) ended: bool,
+}
+
+/// See the [module text](self).
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    pub(super) now: Ps,
+    pub(super) pes: Vec<Pe>,
+    /// PEs that can go on now.
+    pub(super) ready: VecDeque<usize>,
+    /// PEs whose cores are to be woken, and when.
+    pub(super) wakes: VecDeque<(usize, Ps)>,
+}
+
+/// A handle to the board.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedBoard(Arc<Mutex<Board>>);
+
+impl SharedBoard {
+    pub(super) fn new(pes: usize) -> Self {
+        let board = Board {
+            pes: (0..pes).map(|_| Pe::default()).collect(),
+            ..Board::default()
+        };
+        Self(Arc::new(Mutex::new(board)))
+    }
+
+    /// The board. A PE that panicked has left nothing half done here.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Board> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

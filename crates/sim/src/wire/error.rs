@@ -1,0 +1,71 @@
+//! Why a job in virtual time did not run to its end.
+
+use hostwire_transport::TransportError;
+
+use crate::engine::{Ps, RunError};
+
+/// An error of [`run`](super::run()).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The caller named a socket that the machine does not have.
+    #[error("PE {pe} shall run on socket {socket}, but the machine has {sockets}")]
+    NoSuchSocket {
+        /// Which PE.
+        pe: usize,
+        /// Socket asked for.
+        socket: usize,
+        /// How many there are.
+        sockets: usize,
+    },
+    /// The caller put two PEs on one socket.
+    #[error("PE {pe} shall run on socket {socket}, where PE {other} runs: one PE per socket")]
+    SocketTaken {
+        /// Which PE.
+        pe: usize,
+        /// Its socket.
+        socket: usize,
+        /// Who else is there.
+        other: usize,
+    },
+    /// All cores of a socket run other programs.
+    #[error("PE {pe} shall run on socket {socket}, which has no free core")]
+    NoFreeCore {
+        /// Which PE.
+        pe: usize,
+        /// Its socket.
+        socket: usize,
+    },
+    /// The segment is not inside the memory of the socket.
+    #[error(
+        "a segment of {segment_bytes} bytes at offset {offset_bytes}, a multiple of 64, does \
+         not fit the {memory_bytes} bytes of socket {socket}"
+    )]
+    NoMemory {
+        /// Which socket.
+        socket: usize,
+        /// Where in its memory.
+        offset_bytes: u64,
+        /// Size of a segment.
+        segment_bytes: usize,
+        /// Size of the memory.
+        memory_bytes: u64,
+    },
+    /// The segment is too small to be one.
+    #[error(transparent)]
+    Segment(TransportError),
+    /// The host gave no memory for the stack of a PE.
+    #[error(transparent)]
+    Stack(TransportError),
+    /// PEs wait for stores that nobody makes.
+    #[error("deadlock at {time}: {}", pes.join("; "))]
+    Stalled {
+        /// When the last event happened.
+        time: Ps,
+        /// Which PEs wait, and for what.
+        pes: Vec<String>,
+    },
+    /// The budget of events is spent and the run has not ended; or a device waits.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

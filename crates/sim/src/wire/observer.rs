@@ -1,0 +1,113 @@
+//! From the modelled memory to the segments of the PEs.
+
+use std::ops::Range;
+
+use hostwire_transport::Memory;
+
+use crate::devices::opteron::{OpteronConfig, WriteObserver, origin};
+use crate::devices::{Command, Packet};
+use crate::engine::Ps;
+
+use super::board::{Request, SharedBoard};
+
+/// Told of every write to the memory of one PE's socket.
+pub(super) struct SegmentObserver {
+    pub(super) board: SharedBoard,
+    pub(super) pe: usize,
+    /// Global addresses of the segment.
+    pub(super) addresses: Range<u64>,
+    pub(super) segment: Memory,
+    /// From the begin of a poll to the moment when it sees memory.
+    sample: Ps,
+    /// A whole poll.
+    poll: Ps,
+    /// Socket of each PE, as the index of its component.
+    pub(super) sockets: Vec<usize>,
+}
+
+impl SegmentObserver {
+    pub(super) fn new(
+        board: SharedBoard,
+        pe: usize,
+        addresses: Range<u64>,
+        segment: Memory,
+        config: &OpteronConfig,
+        sockets: Vec<usize>,
+    ) -> Self {
+        Self {
+            board,
+            pe,
+            addresses,
+            segment,
+            sample: config.memory_sample(),
+            poll: config.memory_read,
+            sockets,
+        }
+    }
+
+    /// Copies what lies in the segment. Says whether anything did.
+    fn copy(&self, address: u64, bytes: &[u8]) -> bool {
+        let end = address.saturating_add(bytes.len() as u64);
+        let first = address.max(self.addresses.start);
+        let last = end.min(self.addresses.end);
+        if first >= last {
+            return false;
+        }
+        let from = (first - address) as usize..(last - address) as usize;
+        let Some(bytes) = bytes.get(from) else {
+            return false;
+        };
+        let offset = (first - self.addresses.start) as usize;
+        self.segment.copy_in(offset, bytes).is_ok()
+    }
+
+    fn copy_packet(&self, packet: &Packet) -> bool {
+        let Command::WriteMasked { mask } = packet.command else {
+            return self.copy(packet.address, &packet.data);
+        };
+        let mut copied = false;
+        for (address, byte) in (packet.address..).zip(&packet.data) {
+            if mask >> (address % 32) & 1 == 1 {
+                copied |= self.copy(address, &[*byte]);
+            }
+        }
+        copied
+    }
+
+    /// When a PE that began to poll at `since` has seen a write of this moment: the loads
+    /// of its loop follow each other without a gap.
+    fn seen_at(&self, now: Ps, since: Ps) -> Ps {
+        let first = since + self.sample;
+        let period = self.poll.0.max(1);
+        let loads = (now - first).0.div_ceil(period);
+        first + Ps(loads * period) + (self.poll - self.sample)
+    }
+}
+
+impl WriteObserver for SegmentObserver {
+    fn wrote(&mut self, now: Ps, packet: &Packet) {
+        let copied = self.copy_packet(packet);
+        let source = origin(packet);
+        let sender = self.sockets.iter().position(|socket| *socket == source);
+        let board = &mut *self.board.lock();
+        if let Some(sender) = sender
+            && let Some(pe) = board.pes.get_mut(sender)
+        {
+            pe.arrived += 1;
+            let all = pe.awaited.is_some_and(|awaited| pe.arrived >= awaited);
+            if all && matches!(pe.request, Request::Arrival) && !pe.woken {
+                pe.woken = true;
+                board.wakes.push_back((sender, now));
+            }
+        }
+        if copied && let Some(pe) = board.pes.get_mut(self.pe) {
+            pe.writes += 1;
+            if let Request::Store { since } = pe.request
+                && !pe.woken
+            {
+                pe.woken = true;
+                board.wakes.push_back((self.pe, self.seen_at(now, since)));
+            }
+        }
+    }
+}

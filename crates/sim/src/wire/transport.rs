@@ -1,0 +1,275 @@
+//! The transport of a PE in virtual time.
+
+use std::time::Duration;
+
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::{
+    Capabilities, Memory, PeId, Transport, TransportError, Window, coroutine,
+};
+
+use crate::devices::opteron::{LINE_BYTES, Op, Outcome};
+use crate::engine::Ps;
+
+use super::board::{Pe, Request, SharedBoard};
+
+const LINE: usize = LINE_BYTES as usize;
+const HEADER_BYTES: usize = 8;
+
+/// One PE's attachment: see the [module text](super).
+///
+/// It works only inside [`run`](super::run()), in the coroutine of its PE: anywhere else
+/// all that takes simulated time fails with [`TransportError::Environment`].
+#[derive(Debug)]
+pub struct VirtualWire {
+    pub(super) pe: usize,
+    pub(super) board: SharedBoard,
+    pub(super) segment: Window,
+    /// Global address of the segment of each PE.
+    pub(super) addresses: Vec<u64>,
+    /// An uncached load of local memory.
+    pub(super) look: Ps,
+    /// Work of the processor for each line that is a message or a part of one.
+    pub(super) message_work: Ps,
+}
+
+impl VirtualWire {
+    /// The simulated time.
+    pub fn now(&self) -> Ps {
+        self.board.lock().now
+    }
+
+    /// Lets this PE compute for `time`.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] outside of the PE's coroutine.
+    pub fn compute(&self, time: Ps) -> Result<(), TransportError> {
+        self.perform(Op::Compute(time)).map(drop)
+    }
+
+    fn memory(&self) -> &Memory {
+        self.segment.memory()
+    }
+
+    /// The own entry of the board.
+    fn own<R>(&self, change: impl FnOnce(&mut Pe) -> R) -> Result<R, TransportError> {
+        let mut board = self.board.lock();
+        match board.pes.get_mut(self.pe) {
+            Some(pe) => Ok(change(pe)),
+            None => Err(not_running()),
+        }
+    }
+
+    /// Suspends until the request is done.
+    fn request(&self, request: Request) -> Result<Outcome, TransportError> {
+        self.own(|pe| pe.request = request)?;
+        let suspended = coroutine::suspend();
+        let outcome = self.own(|pe| {
+            if suspended.is_err() {
+                pe.request = Request::None;
+            }
+            pe.outcome.take()
+        })?;
+        suspended?;
+        outcome.ok_or_else(not_running)
+    }
+
+    fn perform(&self, op: Op) -> Result<Outcome, TransportError> {
+        self.request(Request::Do(op))
+    }
+
+    /// Where to store for `pe`: `None` in the own segment.
+    fn address(&self, pe: PeId, offset_bytes: usize) -> Result<Option<u64>, TransportError> {
+        match self.addresses.get(pe as usize) {
+            Some(_) if pe as usize == self.pe => Ok(None),
+            Some(base) => Ok(Some(base + offset_bytes as u64)),
+            None => Err(TransportError::NoSuchPe {
+                pe,
+                pes: self.pes(),
+            }),
+        }
+    }
+
+    fn store_at(&self, pe: PeId, address: u64, data: Vec<u8>) -> Result<(), TransportError> {
+        let whole_lines = address.is_multiple_of(LINE_BYTES) && data.len().is_multiple_of(LINE);
+        self.own(|own| {
+            own.unfenced = true;
+            own.open_lines |= !whole_lines;
+        })?;
+        match self.perform(Op::Store { address, data })? {
+            Outcome::Aborted => Err(TransportError::environment(
+                format!("storing to PE {pe} at address {address:#x}"),
+                "no register of this processor claims that address",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A store fence, if anything is behind which it could matter.
+    fn fence_if(&self, needed: impl FnOnce(&Pe) -> bool) -> Result<(), TransportError> {
+        match self.own(|pe| needed(pe))? {
+            true => self.fence(),
+            false => Ok(()),
+        }
+    }
+
+    /// An uncached load closes all write-combining buffers.
+    fn close_lines(&self) -> Result<(), TransportError> {
+        self.fence_if(|pe| pe.open_lines)
+    }
+
+    /// Looks at the own memory once.
+    fn look(&self) -> Result<(), TransportError> {
+        self.close_lines()?;
+        self.compute(self.look)
+    }
+
+    fn sleep_until_store(&self) -> Result<(), TransportError> {
+        self.close_lines()?;
+        let missed = self.own(|pe| {
+            pe.look_is_paid = false;
+            pe.armed.take().is_some_and(|armed| armed != pe.writes)
+        })?;
+        if missed {
+            return self.compute(self.look);
+        }
+        let since = self.now();
+        self.request(Request::Store { since }).map(drop)
+    }
+}
+
+#[cold]
+fn not_running() -> TransportError {
+    TransportError::environment(
+        "using the wire of a simulated PE",
+        "its simulation is not running",
+    )
+}
+
+impl Transport for VirtualWire {
+    fn pe(&self) -> PeId {
+        self.pe as PeId
+    }
+
+    fn pes(&self) -> u32 {
+        self.addresses.len() as u32
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::STORES_ONLY
+    }
+
+    fn segment(&self) -> &Window {
+        &self.segment
+    }
+
+    fn window(&self, pe: PeId) -> Option<&Window> {
+        (pe as usize == self.pe).then_some(&self.segment)
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        let address = self.address(pe, offset_bytes)?;
+        self.memory().range(offset_bytes, src.len())?;
+        match address {
+            None => self.segment.put(offset_bytes, src),
+            Some(_) if src.is_empty() => Ok(()),
+            Some(address) => self.store_at(pe, address, src.to_vec()),
+        }
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        let address = self.address(pe, offset_bytes)?;
+        self.memory().word(offset_bytes)?;
+        let Some(address) = address else {
+            return self.segment.put_word(offset_bytes, value);
+        };
+        // Between write-combining buffers there is no order, and a buffer that is not
+        // full stays where it is.
+        self.fence_if(|own| own.unfenced)?;
+        self.store_at(pe, address, value.to_ne_bytes().to_vec())?;
+        self.fence()
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let address = self.address(pe, offset_bytes)?;
+        self.memory().line(offset_bytes)?;
+        let mut line = [0; LINE];
+        let (head, body) = line.split_at_mut(HEADER_BYTES);
+        head.copy_from_slice(&header.to_ne_bytes());
+        let body = body
+            .get_mut(..payload.len())
+            .ok_or(TransportError::OutOfRange {
+                offset_bytes: HEADER_BYTES,
+                len_bytes: payload.len(),
+                segment_bytes: LINE,
+            })?;
+        body.copy_from_slice(payload);
+        let Some(address) = address else {
+            return self.segment.put(offset_bytes, &line);
+        };
+        if self.message_work > Ps::ZERO {
+            self.compute(self.message_work)?;
+        }
+        // All 64 bytes: the buffer is full, closes by itself and leaves as one packet.
+        self.store_at(pe, address, line.to_vec())
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.perform(Op::Fence)?;
+        self.own(|pe| {
+            pe.open_lines = false;
+            pe.unfenced = false;
+        })
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.fence()?;
+        self.request(Request::Arrival).map(drop)
+    }
+
+    fn poll(&self) -> Result<(), TransportError> {
+        match self.own(|pe| std::mem::take(&mut pe.look_is_paid))? {
+            true => Ok(()),
+            false => self.look(),
+        }
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        self.address(pe, 0).map(|_| true)
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SLEEP_ONLY
+    }
+
+    fn arm(&self, wanted: Duration) -> Duration {
+        let _ = self.own(|pe| {
+            pe.armed = Some(pe.writes);
+            pe.look_is_paid = true;
+        });
+        wanted
+    }
+
+    /// Sleeps until a peer stores, however long: if none ever does, the run ends with
+    /// [`WireError::Stalled`](super::WireError::Stalled). Always says that no peer did,
+    /// because being woken in vain costs the peer nothing here.
+    fn sleep(&self, _limit: Duration) -> bool {
+        // There is nobody to tell: the next call that can fail does.
+        let _ = self.sleep_until_store();
+        false
+    }
+
+    fn nap(&self, time: Duration) {
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let _ = self.close_lines().and_then(|()| self.compute(Ps::from_ns(ns)));
+    }
+
+    fn yield_now(&self) {
+        let _ = self.look();
+    }
+}
