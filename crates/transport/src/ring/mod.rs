@@ -140,6 +140,8 @@ pub fn lines_for(len: usize) -> u64 {
 pub trait LineStore {
     /// Stores a line: `payload` (at most 56 bytes) first, then the header.
     fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError>;
+    /// The slot will be written soon.
+    fn expect(&self, _slot: usize) {}
     /// Called once behind the last line of a message.
     fn message_stored(&self) {}
 }

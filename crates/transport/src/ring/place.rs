@@ -174,6 +174,13 @@ impl LineStore for Outlet {
     }
 
     #[inline(always)]
+    fn expect(&self, slot: usize) {
+        if let Self::Mapped { lines } = self {
+            prefetch_to_write(lines.slots.line(slot));
+        }
+    }
+
+    #[inline(always)]
     fn message_stored(&self) {
         if let Self::Mapped { lines } = self {
             lines.window.notify();
@@ -269,9 +276,23 @@ fn prefetch(line: &[AtomicU64; 8]) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
 }
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn prefetch_to_write(line: &[AtomicU64; 8]) {
+    // `_mm_prefetch` with ET0 becomes prefetcht0 without the target feature.
+    // SAFETY: as in `prefetch`; `prefetchw` does nothing where it is not known.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly))
+    }
+}
+
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 fn prefetch(_line: &[AtomicU64; 8]) {}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[inline(always)]
+fn prefetch_to_write(_line: &[AtomicU64; 8]) {}
 
 /// A word in a peer's segment that only this PE writes: a credit count.
 pub enum WordOutlet {

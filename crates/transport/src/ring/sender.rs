@@ -114,7 +114,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let head = self.next;
         self.next.advance();
         self.store_line(KIND_CONTINUED, second.len(), tag, second)?;
-        self.store_line_at(head, kind, payload.len(), tag, first)
+        self.store_line_at(head, kind, payload.len(), tag, first)?;
+        self.store.expect(self.next.slots.slot(self.next.line + 1));
+        Ok(())
     }
 
     /// The longest message this ring takes.

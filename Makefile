@@ -1,0 +1,20 @@
+# The chores of this repository. The work is in scripts/; see CONTRIBUTING.md.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-long bench
+
+help: ## Say what there is to make
+	@echo 'make TARGET, where TARGET is one of'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: ## Build, run the example programs and benchmarks, and say what was seen
+	@scripts/run.sh
+
+test: ## Everything that CI checks
+	@scripts/test.sh
+
+test-long: ## Slow suites: ignored tests, many more cases for the random ones
+	@scripts/test-long.sh
+
+bench: ## Measure hostwire beside the limits of this machine
+	@scripts/bench.sh

@@ -1,0 +1,7 @@
+//! The example programs, run as a user would: `hostwire run -n N PROGRAM`.
+
+mod gups;
+mod heat2d;
+mod hello;
+mod job;
+mod wordcount;

@@ -1,0 +1,12 @@
+#!/bin/bash
+# Measures hostwire beside the limits of this machine, then its pieces. Let nothing else
+# run meanwhile.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+scripts/setup.sh run
+"$cargo" build --locked --release --package hostwire-cli
+"${CARGO_TARGET_DIR:-target}/release/hostwire" bench all
+if compgen -G 'crates/*/benches/*.rs' >/dev/null; then
+    "$cargo" bench --locked --workspace --benches
+fi

@@ -1,0 +1,79 @@
+#!/bin/bash
+# Everything that CI checks, in the order in which it fails fastest. All steps share
+# one target directory and its flags, but for those that need others (loom, sanitizers).
+#
+#     scripts/test.sh             all steps
+#     scripts/test.sh clippy doc  only these
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+
+step_fmt() { "$cargo" fmt --all --check; }
+
+step_scripts() {
+    local script
+    for script in scripts/*.sh .ci/run; do
+        bash -n "$script"
+    done
+}
+
+step_licences() { scripts/licences.sh; }
+
+step_clippy() { "$cargo" clippy --locked --workspace --all-targets -- -D warnings; }
+
+step_test() {
+    "$cargo" test --locked --workspace --no-fail-fast
+    # Again with what is off by default, if anything is.
+    if grep -qs '^\[features\]' crates/*/Cargo.toml examples/Cargo.toml; then
+        "$cargo" clippy --locked --workspace --all-targets --all-features -- -D warnings
+        "$cargo" test --locked --workspace --all-features --no-fail-fast
+    fi
+}
+
+step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --no-deps; }
+
+step_loom() { if_present scripts/loom.sh; }
+
+step_sanitize() { if_present scripts/sanitize.sh; }
+
+if_present() {
+    if [[ -x $1 ]]; then
+        "$1"
+    else
+        echo "there is no $1"
+    fi
+}
+
+steps=("$@")
+if ((${#steps[@]} == 0)); then
+    steps=(fmt scripts licences clippy test doc loom sanitize)
+fi
+for step in "${steps[@]}"; do
+    if ! declare -F "step_$step" >/dev/null; then
+        echo "test.sh: there is no step '$step'" >&2
+        exit 2
+    fi
+done
+
+scripts/setup.sh test
+times=()
+for step in "${steps[@]}"; do
+    printf '\n=== %s\n' "$step"
+    begin=$SECONDS
+    # In a subshell, so that its first failing command ends it; and not behind `||`, which
+    # would switch that off.
+    set +e
+    (
+        set -e
+        "step_$step"
+    )
+    status=$?
+    set -e
+    times+=("$step $((SECONDS - begin)) s")
+    if ((status)); then
+        printf '\n=== FAILED: %s (repeat it alone with: scripts/test.sh %s)\n' "$step" "$step"
+        exit "$status"
+    fi
+done
+printf '\n=== all passed:'
+printf ' %s,' "${times[@]}" | sed 's/,$/\n/'
