@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hostwire_transport::Transport;
+use hostwire_transport::ring::SendOrder;
 use zerocopy::IntoBytes;
 
 use crate::PeId;
@@ -171,6 +172,16 @@ impl Job {
     /// [`Team::scan`] of the world.
     pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
         self.world.scan(values, combine)
+    }
+
+    /// How messages leave from now on, where the wire makes a difference; on shared memory
+    /// it makes none. With [`SendOrder::Weak`] a stream of messages ends with one
+    /// [`fence`](Self::fence).
+    ///
+    /// # Source
+    /// TCCluster, section VI: ordered and weakly ordered sends.
+    pub fn set_send_order(&self, order: SendOrder) {
+        self.inner.messages.borrow_mut().set_order(order);
     }
 
     /// Sends `values` to `to`, to be received with the same `tag`.

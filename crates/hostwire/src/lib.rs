@@ -56,6 +56,7 @@ pub use agent::AgentMode;
 pub use element::{AtomicElement, AtomicInteger, Element};
 pub use error::{Error, Result};
 pub use hostwire_transport::PeId;
+pub use hostwire_transport::ring::SendOrder;
 pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
 pub use symmetric::{Compare, Place, Symmetric};
