@@ -57,7 +57,7 @@ pub enum Meeting {
 
 impl Shm {
     /// Makes this PE's segment of `segment_bytes` zeroed bytes and exchanges it with
-    /// the peers. All PEs must be attached (a barrier of the launcher) before any asks
+    /// the peers. `ring_bytes` is only compared with theirs: they divide the segment. All PEs must be attached (a barrier of the launcher) before any asks
     /// whether another lives.
     ///
     /// # Errors
@@ -67,6 +67,7 @@ impl Shm {
         pe: PeId,
         pes: u32,
         segment_bytes: usize,
+        ring_bytes: usize,
         meeting: Meeting,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
@@ -78,6 +79,7 @@ impl Shm {
             pes,
             // Not the whole pages: PEs that asked for different sizes do not fit together.
             segment_bytes: asked_bytes as u64,
+            ring_bytes: ring_bytes as u64,
         };
         let new_liveness = || memfd::create("hostwire-liveness", pes as usize);
         let roster = match meeting {

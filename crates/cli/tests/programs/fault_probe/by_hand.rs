@@ -20,7 +20,9 @@ pub struct ByHand {
 fn sizes() -> Sizes {
     let bytes = |name, default| {
         let value = std::env::var(name).ok();
-        value.and_then(|v| settings::parse_bytes(&v)).unwrap_or(default)
+        value
+            .and_then(|v| settings::parse_bytes(&v))
+            .unwrap_or(default)
     };
     let default = Sizes::default();
     Sizes {
@@ -30,7 +32,9 @@ fn sizes() -> Sizes {
 }
 
 /// Attaches any PE but PE 0. `before` sees the ticket before it is used.
-pub fn attach(before: impl FnOnce(&str) -> Result<(), Box<dyn Error>>) -> Result<ByHand, Box<dyn Error>> {
+pub fn attach(
+    before: impl FnOnce(&str) -> Result<(), Box<dyn Error>>,
+) -> Result<ByHand, Box<dyn Error>> {
     let mut client = Client::from_env()?.ok_or("no launcher in the environment")?;
     client.barrier()?;
     let text = client.get("hostwire-ticket")?;
@@ -40,7 +44,14 @@ pub fn attach(before: impl FnOnce(&str) -> Result<(), Box<dyn Error>>) -> Result
     let segment_bytes = Layout::new(client.size(), sizes)?.segment_bytes();
     let deadline = Instant::now() + Duration::from_secs(60);
     let meeting = Meeting::Guest(ticket);
-    let wire = Shm::attach(client.rank(), client.size(), segment_bytes, meeting, deadline)?;
+    let wire = Shm::attach(
+        client.rank(),
+        client.size(),
+        segment_bytes,
+        sizes.ring_bytes,
+        meeting,
+        deadline,
+    )?;
     client.barrier()?;
     Ok(ByHand {
         wire: Arc::new(wire),
