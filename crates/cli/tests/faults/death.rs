@@ -34,7 +34,10 @@ fn the_others_see_the_loss_whatever_they_do() {
         let ended = run_probe(SURVIVORS as u32 + 1, &["--keep-going"], &["die", stage]);
         all_noticed(&ended, SURVIVORS, lost);
         assert!(ended.stdout.contains("PE 9 lost"), "{stage}: {ended:#?}");
-        assert!(ended.stderr.contains("PE 9 was killed by SIGKILL"), "{ended:#?}");
+        assert!(
+            ended.stderr.contains("PE 9 was killed by SIGKILL"),
+            "{ended:#?}"
+        );
     }
 }
 
@@ -47,7 +50,10 @@ fn who_waits_for_a_pe_in_finalize_is_told_that_it_leaves_or_is_lost() {
 
 #[test]
 fn a_launcher_ends_the_others_at_once() {
-    for stage in STAGES.into_iter().chain(["finalize", "attach", "attach-late"]) {
+    for stage in STAGES
+        .into_iter()
+        .chain(["finalize", "attach", "attach-late"])
+    {
         let ended = run_probe(4, &[], &["die", stage]);
         assert_eq!(ended.status, 137, "{stage}: {ended:#?}");
         let line = "hostwire: PE 3 was killed by SIGKILL";
@@ -59,7 +65,9 @@ fn a_launcher_ends_the_others_at_once() {
 #[test]
 fn a_pe_that_dies_before_it_has_attached_is_told_to_the_others() {
     let ended = run_probe(3, &["--keep-going"], &["die", "attach"]);
-    all_noticed(&ended, 2, |seen| seen.contains("launcher") && seen.contains("PE "));
+    all_noticed(&ended, 2, |seen| {
+        seen.contains("launcher") && seen.contains("PE ")
+    });
 }
 
 #[test]
@@ -80,7 +88,10 @@ fn a_pe_that_never_comes_is_named() {
         ],
     );
     all_noticed(&ended, 2, |seen| seen != "nothing");
-    assert!(ended.stdout.contains("waiting for PE 2 to attach"), "{ended:#?}");
+    assert!(
+        ended.stdout.contains("waiting for PE 2 to attach"),
+        "{ended:#?}"
+    );
 }
 
 #[test]
@@ -92,7 +103,10 @@ fn the_others_see_the_loss_under_mpiexec_hydra() {
     let pes = (SURVIVORS + 1).to_string();
     for stage in ["send", "barrier"] {
         let script = format!("\"$0\" die {stage}; sleep 3");
-        let ended = run("mpiexec.hydra", &["-n", &pes, "sh", "-c", &script, &fault_probe()]);
+        let ended = run(
+            "mpiexec.hydra",
+            &["-n", &pes, "sh", "-c", &script, &fault_probe()],
+        );
         let seen = ended.stdout.lines().filter(|line| line.contains("PE "));
         let stdout = seen.map(|line| format!("{line}\n")).collect();
         all_noticed(&Ended { stdout, ..ended }, SURVIVORS, lost);

@@ -31,7 +31,11 @@ fn an_environment_of_more_tasks_is_no_job_of_one() {
         "PMIX_RANK=0",
     ] {
         let ended = run_script(&format!("{variables} exec $PROBE everything"));
-        assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{variables}");
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (1, ""),
+            "{variables}"
+        );
         let named = variables.split(' ').next_back().unwrap_or_default();
         assert!(ended.stderr.contains(named), "{ended:#?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
@@ -49,7 +53,10 @@ fn unusable_settings_are_named() {
     ] {
         let ended = run_script(&format!("{variable}={value} exec $PROBE everything"));
         assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{ended:#?}");
-        assert!(ended.stderr.contains(variable) && ended.stderr.contains(value), "{ended:#?}");
+        assert!(
+            ended.stderr.contains(variable) && ended.stderr.contains(value),
+            "{ended:#?}"
+        );
     }
 }
 
@@ -63,7 +70,11 @@ fn nonsense_about_the_launcher_is_an_error() {
         "HOSTWIRE_BOARD_FD=77 PMI_FD=3 PMI_RANK=0 PMI_SIZE=1",
     ] {
         let ended = run_script(&format!("{variables} exec $PROBE everything 3</dev/null"));
-        assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{variables}: {ended:#?}");
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (1, ""),
+            "{variables}: {ended:#?}"
+        );
         assert!(ended.stderr.starts_with("fault_probe: "), "{ended:#?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
     }

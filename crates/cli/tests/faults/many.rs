@@ -28,7 +28,9 @@ fn two_hundred_jobs_leave_no_file_process_or_memory() {
     }
     let own = |files: &BTreeSet<String>| {
         let new = files.difference(&files_before);
-        new.filter(|name| name.contains("hostwire")).cloned().collect::<Vec<_>>()
+        new.filter(|name| name.contains("hostwire"))
+            .cloned()
+            .collect::<Vec<_>>()
     };
     assert_eq!(own(&files()), [""; 0]);
     // Jobs of other tests may be running: what is left for good would stay.

@@ -64,7 +64,9 @@ pub fn is_root() -> bool {
 
 /// What all PEs of `work::everything` print, sorted.
 pub fn all_fine(pes: u32) -> Vec<String> {
-    let mut lines: Vec<String> = (0..pes).map(|pe| format!("PE {pe} of {pes} is fine")).collect();
+    let mut lines: Vec<String> = (0..pes)
+        .map(|pe| format!("PE {pe} of {pes} is fine"))
+        .collect();
     lines.sort_unstable();
     lines
 }

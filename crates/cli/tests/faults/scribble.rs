@@ -11,9 +11,16 @@ fn survived(kind: &str, seed: u64) {
     let ended = run_probe(PES as u32, &options, &arguments);
     let repeat = format!("fault_probe {}: {ended:#?}", arguments.join(" "));
     let said = |text: &str| ended.stdout.lines().filter(|l| l.contains(text)).count();
-    assert_eq!(said("has given up: ") + said("has come to the end"), PES - 1, "{repeat}");
+    assert_eq!(
+        said("has given up: ") + said("has come to the end"),
+        PES - 1,
+        "{repeat}"
+    );
     // No PE but the scribbler was killed, and none has panicked.
-    let killed = ended.stderr.lines().filter(|line| line.contains("was killed by"));
+    let killed = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains("was killed by"));
     let others = killed.filter(|line| !line.contains(&format!("PE {} ", PES - 1)));
     assert_eq!(others.count(), 0, "{repeat}");
     assert!(!ended.stderr.contains("panicked"), "{repeat}");

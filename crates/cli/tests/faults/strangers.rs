@@ -32,6 +32,12 @@ fn a_pe_of_another_user_is_told_why_it_cannot_attach() {
     let ended = run_script(&script);
     assert_ne!(ended.status, 0, "{ended:#?}");
     assert_eq!(ended.stdout, "");
-    assert!(ended.stderr.contains("belongs to another user"), "{ended:#?}");
-    assert!(ended.stderr.contains("waiting for PE 1 to attach"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("belongs to another user"),
+        "{ended:#?}"
+    );
+    assert!(
+        ended.stderr.contains("waiting for PE 1 to attach"),
+        "{ended:#?}"
+    );
 }

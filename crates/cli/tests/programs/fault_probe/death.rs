@@ -63,9 +63,10 @@ fn survive(job: &Job, victim: u32, words: &Symmetric<u64>) -> (&'static str, hos
         4 => ("get", until_it_fails(|| words.get(victim, 0, &mut [0]))),
         5 => ("put", until_it_fails(|| words.put(victim, 0, &[0]))),
         6 => ("add", until_it_fails(|| words.add(victim, 1, 1))),
-        7 => ("try_recv", until_it_fails(|| {
-            job.try_recv::<u64>(victim, 1, &mut [0]).map(|_| ())
-        })),
+        7 => (
+            "try_recv",
+            until_it_fails(|| job.try_recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
+        ),
         _ => ("reduce", job.all_reduce(&mut [1], |a, b| a + b)),
     }
 }

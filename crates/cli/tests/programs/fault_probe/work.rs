@@ -70,7 +70,11 @@ pub fn fill(bytes: usize) -> Done {
     job.barrier()?;
     let mut got = vec![0; bytes];
     memory.get(right, 0, &mut got)?;
-    expect("the memory of the neighbour", got, vec![right as u8 + 1; bytes])?;
+    expect(
+        "the memory of the neighbour",
+        got,
+        vec![right as u8 + 1; bytes],
+    )?;
     println!("PE {} of {} is fine", job.pe(), job.pes());
     Ok(job.finalize()?)
 }
