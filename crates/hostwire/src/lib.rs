@@ -43,7 +43,7 @@ mod element;
 mod error;
 mod inner;
 mod job;
-mod layout;
+pub mod layout;
 mod lost;
 mod message;
 pub mod pmi;
