@@ -18,6 +18,7 @@ pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
 use crate::reach::Reach;
+use crate::ring::PAYLOAD_BYTES;
 use crate::transport::{Capabilities, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
@@ -210,6 +211,13 @@ impl Transport for Shm {
     ) -> Result<(), TransportError> {
         let window = self.peer(pe)?;
         window.memory().line(offset_bytes)?;
+        if payload.len() > PAYLOAD_BYTES {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        }
         window.memory().copy_in(offset_bytes + 8, payload)?;
         window.put_word(offset_bytes, header)
     }
