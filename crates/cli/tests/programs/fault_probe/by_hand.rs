@@ -48,6 +48,7 @@ pub fn attach(
         client.rank(),
         client.size(),
         segment_bytes,
+        sizes.ring_bytes,
         meeting,
         deadline,
     )?;

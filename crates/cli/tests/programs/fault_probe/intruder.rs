@@ -43,11 +43,12 @@ fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
     let address = SocketAddrUnix::new_abstract_name(format!("hostwire-{name}").as_bytes())?;
     rustix::net::connect(&socket, &address)?;
     let words = [
-        u64::from_le_bytes(*b"hostwir\x01"),
+        u64::from_le_bytes(*b"hostwir\x02"),
         key as u64,
         (key >> 64) as u64,
         1,
         3,
+        0,
         0,
     ];
     let hello: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
