@@ -30,9 +30,9 @@ pub(super) enum Request {
 pub(super) struct Pe {
     pub(super) request: Request,
     pub(super) outcome: Option<Outcome>,
-    /// Writes to its segment so far.
-    pub(super) writes: u64,
-    /// The number of writes when it began to look before a sleep.
+    /// Reasons to look at its segment so far: writes to it, and PEs that ended.
+    pub(super) rings: u64,
+    /// The number of rings when it began to look before a sleep.
     pub(super) armed: Option<u64>,
     /// The sleep that it is about to begin pays for this look.
     pub(super) look_is_paid: bool,
@@ -58,6 +58,21 @@ pub(super) struct Board {
     pub(super) ready: VecDeque<usize>,
     /// PEs whose cores are to be woken, and when.
     pub(super) wakes: VecDeque<(usize, Ps)>,
+}
+
+impl Board {
+    /// Somebody has ended: whoever sleeps may want to know. The model has no such signal;
+    /// it stands for the time limit that a sleep has on a real wire.
+    pub(super) fn ring_all(&mut self) {
+        let now = self.now;
+        for (index, pe) in self.pes.iter_mut().enumerate() {
+            pe.rings += 1;
+            if matches!(pe.request, Request::Store { .. }) && !pe.woken {
+                pe.woken = true;
+                self.wakes.push_back((index, now));
+            }
+        }
+    }
 }
 
 /// A handle to the board.

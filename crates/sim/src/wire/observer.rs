@@ -101,7 +101,7 @@ impl WriteObserver for SegmentObserver {
             }
         }
         if copied && let Some(pe) = board.pes.get_mut(self.pe) {
-            pe.writes += 1;
+            pe.rings += 1;
             if let Request::Store { since } = pe.request
                 && !pe.woken
             {

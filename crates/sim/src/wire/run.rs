@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hostwire_transport::coroutine::{self, Body, Coroutines, Resumed};
-use hostwire_transport::{Memory, Visibility, Window};
+use hostwire_transport::{Memory, Transport, Visibility, Window};
 
 use crate::devices::DeviceEvent;
 use crate::devices::opteron::{LINE_BYTES, OpteronEvent};
@@ -63,7 +63,11 @@ pub fn run(
     let mut driver = Driver::new(machine, settings)?;
     let bodies = driver.attach()?;
     let bodies = bodies.into_iter().map(|wire| {
-        let body = move || program(wire);
+        let body = move || {
+            program(Arc::clone(&wire));
+            // What it stored counts for those who see it end.
+            let _ = wire.quiet();
+        };
         Box::new(body) as Body<'_>
     });
     let bodies = bodies.collect();
@@ -132,9 +136,8 @@ impl<'a> Driver<'a> {
         let mut wires = Vec::new();
         for (pe, core) in self.cores.iter().enumerate() {
             let memory = Memory::anonymous(self.settings.segment_bytes);
-            // Its own stores and loads go straight to it.
             let segment =
-                Window::new(memory.clone(), Visibility::Coherent).map_err(WireError::Segment)?;
+                Window::new(memory.clone(), Visibility::Remote).map_err(WireError::Segment)?;
             let addresses = bases[pe]..bases[pe] + self.settings.segment_bytes as u64;
             let opteron = self.machine.socket_mut(core.socket);
             let config = opteron.config().clone();
@@ -200,9 +203,11 @@ impl<'a> Driver<'a> {
         let (Some(entry), Some(core)) = (board.pes.get_mut(pe), self.cores.get(pe)) else {
             return;
         };
+        let mut ended = false;
         let wake_now = match (resumed, &entry.request) {
             (Resumed::Ended, _) => {
                 entry.ended = true;
+                ended = true;
                 true
             }
             (Resumed::Suspended, Request::Arrival) => {
@@ -217,6 +222,9 @@ impl<'a> Driver<'a> {
         if wake_now {
             entry.woken = true;
             wake(self.machine, core, Ps::ZERO);
+        }
+        if ended {
+            board.ring_all();
         }
     }
 

@@ -127,7 +127,7 @@ impl VirtualWire {
         self.close_lines()?;
         let missed = self.own(|pe| {
             pe.look_is_paid = false;
-            pe.armed.take().is_some_and(|armed| armed != pe.writes)
+            pe.armed.take().is_some_and(|armed| armed != pe.rings)
         })?;
         if missed {
             return self.compute(self.look);
@@ -240,7 +240,9 @@ impl Transport for VirtualWire {
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        self.address(pe, 0).map(|_| true)
+        self.address(pe, 0)?;
+        let board = self.board.lock();
+        Ok(board.pes.get(pe as usize).is_some_and(|pe| !pe.ended))
     }
 
     fn wait_limits(&self) -> WaitLimits {
@@ -249,13 +251,13 @@ impl Transport for VirtualWire {
 
     fn arm(&self, wanted: Duration) -> Duration {
         let _ = self.own(|pe| {
-            pe.armed = Some(pe.writes);
+            pe.armed = Some(pe.rings);
             pe.look_is_paid = true;
         });
         wanted
     }
 
-    /// Sleeps until a peer stores, however long: if none ever does, the run ends with
+    /// Sleeps until a peer stores or ends, however long: if none ever does, the run ends with
     /// [`WireError::Stalled`](super::WireError::Stalled). Always says that no peer did,
     /// because being woken in vain costs the peer nothing here.
     fn sleep(&self, _limit: Duration) -> bool {
