@@ -221,10 +221,7 @@ mod tests {
 
     #[test]
     fn outside_there_is_nothing_to_suspend() {
-        assert!(matches!(
-            suspend(),
-            Err(TransportError::Environment { .. })
-        ));
+        assert!(matches!(suspend(), Err(TransportError::Environment { .. })));
         let body = || drop(suspend());
         scope(STACK, bodies(vec![body]), |mut all| all.resume(0)).unwrap();
         assert!(suspend().is_err());

@@ -4,11 +4,9 @@
 
 use serde::Serialize;
 
-use crate::devices::opteron::LINE_BYTES;
-
-use super::programs::Stream;
-use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, memory};
-use super::{ExperimentError, mib_per_s};
+use super::ExperimentError;
+use super::jobs::{self, LINE_PAYLOAD_BYTES, StoreOrder};
+use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, put_rates};
 
 /// One line of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,14 +21,19 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Half round trip over message size, 8 B to 4 KiB, a fence per line.
+/// Half round trip of messages over their size, from 8 B to `largest_bytes` (the paper
+/// shows 4 MiB). A line of a ring carries 56 bytes of a message behind its header, so 64
+/// bytes are two lines.
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
-pub fn latency_over_size() -> Result<Curve, ExperimentError> {
-    let sizes = (3..=12).map(|exponent| 1u64 << exponent);
-    let points =
-        sizes.map(|bytes| Ok((bytes as f64, half_round_trip_ns(TWO_BOARDS, 0, 1, bytes)?)));
+pub fn latency_over_size(largest_bytes: usize) -> Result<Curve, ExperimentError> {
+    let points = sizes(3, largest_bytes).map(|bytes| {
+        Ok((
+            bytes as f64,
+            half_round_trip_ns(TWO_BOARDS, [0, 1], bytes, StoreOrder::Weak)?,
+        ))
+    });
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
         name: "half round trip".into(),
@@ -40,21 +43,21 @@ pub fn latency_over_size() -> Result<Curve, ExperimentError> {
     })
 }
 
-/// Bandwidth as the sender sees it over message size, from 64 B to
+/// Bandwidth of puts as the sender sees it over their size, from 64 B to
 /// `largest_bytes` (the paper shows 4 MiB).
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
-pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
-    let name = if ordered {
-        "a fence per line"
-    } else {
-        "weakly ordered"
+pub fn bandwidth_over_size(
+    order: StoreOrder,
+    largest_bytes: usize,
+) -> Result<Curve, ExperimentError> {
+    let name = match order {
+        StoreOrder::FencePerLine => "a fence per line",
+        StoreOrder::Weak => "weakly ordered",
     };
-    let sizes = (6..=32)
-        .map(|exponent| 1u64 << exponent)
-        .take_while(|bytes| *bytes <= largest_bytes);
-    let points = sizes.map(|bytes| Ok((bytes as f64, sender_mib_s(TWO_BOARDS, bytes, ordered)?)));
+    let points = sizes(6, largest_bytes)
+        .map(|bytes| Ok((bytes as f64, put_rates(bytes, order)?.apparent_mib_s)));
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
         name: name.into(),
@@ -64,7 +67,7 @@ pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, E
     })
 }
 
-/// Half round trip of 64 bytes over the number of nodes in between, 0 to 4.
+/// Half round trip of a message of one line over the number of nodes in between, 0 to 4.
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
@@ -73,12 +76,17 @@ pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
         let cluster = chain(hops + 2, 16, 800);
         Ok((
             hops as f64,
-            half_round_trip_ns(&cluster, 0, hops + 1, LINE_BYTES)?,
+            half_round_trip_ns(
+                &cluster,
+                [0, hops + 1],
+                LINE_PAYLOAD_BYTES,
+                StoreOrder::Weak,
+            )?,
         ))
     });
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
-        name: "64 B".into(),
+        name: "one line".into(),
         x: "nodes in between",
         y: "half round trip, ns",
         points,
@@ -92,7 +100,8 @@ pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
 pub fn bandwidth_over_clock(width_bits: u8) -> Result<Curve, ExperimentError> {
     let points = [200u32, 400, 600, 800].into_iter().map(|mhz| {
         let cluster = chain(2, width_bits, mhz);
-        Ok((f64::from(mhz), receiver_mib_s(&cluster, 1 << 17)?))
+        let rates = jobs::put_rates(&mut booted(&cluster)?, [0, 1], 1 << 20, StoreOrder::Weak)?;
+        Ok((f64::from(mhz), rates.arrived_mib_s))
     });
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
@@ -120,45 +129,8 @@ pub fn chain(nodes: usize, width_bits: u8, mhz: u32) -> String {
     text
 }
 
-fn sender_mib_s(cluster: &str, bytes: u64, ordered: bool) -> Result<f64, ExperimentError> {
-    let mut machine = booted(cluster)?;
-    let address = memory(&machine, 1)?;
-    let lines = bytes / LINE_BYTES;
-    let stream = Stream {
-        address,
-        lines,
-        bytes: LINE_BYTES as usize,
-        ordered,
-        work: None,
-    };
-    let (program, marks) = stream.program();
-    machine.start(0, program);
-    machine.sim.run()?;
-    match marks.times()[..] {
-        [begin, end] => Ok(mib_per_s(bytes, end - begin)),
-        _ => Err(ExperimentError::NoMeasurement("stream")),
-    }
-}
-
-fn receiver_mib_s(cluster: &str, bytes: u64) -> Result<f64, ExperimentError> {
-    let mut machine = booted(cluster)?;
-    let address = memory(&machine, 1)?;
-    let lines = bytes / LINE_BYTES;
-    let stream = Stream {
-        address,
-        lines,
-        bytes: LINE_BYTES as usize,
-        ordered: false,
-        work: None,
-    };
-    machine.start(0, stream.program().0);
-    machine.sim.run()?;
-    let counters = machine.socket(1).counters();
-    let first = counters
-        .first_write
-        .ok_or(ExperimentError::NoMeasurement("stream"))?;
-    Ok(mib_per_s(
-        counters.write_bytes - LINE_BYTES,
-        counters.last_write - first,
-    ))
+fn sizes(first_exponent: u32, largest_bytes: usize) -> impl Iterator<Item = usize> {
+    (first_exponent..usize::BITS)
+        .map(|exponent| 1 << exponent)
+        .take_while(move |bytes| *bytes <= largest_bytes)
 }

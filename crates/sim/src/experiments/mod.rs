@@ -13,6 +13,7 @@ mod claims;
 pub mod curves;
 pub mod htx_board;
 mod htx_host;
+pub mod jobs;
 mod programs;
 pub mod tccluster;
 pub mod traffic;
@@ -47,6 +48,12 @@ pub enum ExperimentError {
     /// The run did not end.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A program got an error.
+    #[error(transparent)]
+    Program(#[from] hostwire::Error),
+    /// A job of programs did not run to its end.
+    #[error(transparent)]
+    Wire(#[from] crate::wire::WireError),
     /// The run ended without a measurement.
     #[error("{0}: nothing was measured")]
     NoMeasurement(&'static str),

@@ -10,8 +10,8 @@ use crate::firmware;
 use crate::machine::{Machine, Reset};
 use hostwire_plan::{LinkRole, NodeId};
 
-use super::programs::{PingPong, Stream};
-use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
+use super::jobs::{self, LINE_PAYLOAD_BYTES, PutRates, StoreOrder};
+use super::{Claims, ExperimentError, Row, mb_per_s};
 
 /// The paper's second prototype as a cluster file.
 pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");
@@ -24,8 +24,9 @@ const CLAIMS: &str = include_str!("../../../../experiments/tccluster/claims.toml
 
 /// Where experiments write in a node's memory.
 const OFFSET: u64 = 0x10_0000;
-/// Lines of a stream that counts as sustained: 1 MiB.
-const SUSTAINED_LINES: u64 = 16_384;
+/// A stream that counts as sustained.
+const SUSTAINED_BYTES: usize = 1 << 20;
+const SUSTAINED_MESSAGES: u64 = 16_384;
 /// Work of a sender per message of 64 bytes. **Fitted** to T6: 64 B at 2,500
 /// MiB/s take 24.414 ns, of which the stores take 11.516.
 const MESSAGE_WORK: Ps = Ps(12_898);
@@ -43,17 +44,41 @@ pub fn claims() -> Result<Claims, ExperimentError> {
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
-    let far = half_round_trip_ns(TWO_BOARDS_FOUR_SOCKETS, 0, 2, LINE_BYTES)?;
-    let near = half_round_trip_ns(TWO_BOARDS_FOUR_SOCKETS, 1, 2, LINE_BYTES)?;
+    let far = half_round_trip_ns(
+        TWO_BOARDS_FOUR_SOCKETS,
+        [0, 2],
+        LINE_PAYLOAD_BYTES,
+        StoreOrder::Weak,
+    )?;
+    let near = half_round_trip_ns(
+        TWO_BOARDS_FOUR_SOCKETS,
+        [1, 2],
+        LINE_PAYLOAD_BYTES,
+        StoreOrder::Weak,
+    )?;
+    let weak = put_rates(SUSTAINED_BYTES, StoreOrder::Weak)?;
+    let fenced = put_rates(SUSTAINED_BYTES, StoreOrder::FencePerLine)?;
+    let messages = jobs::message_mib_s(
+        &mut booted(TWO_BOARDS)?,
+        [0, 1],
+        SUSTAINED_MESSAGES,
+        MESSAGE_WORK,
+    )?;
     let (peak_mib_s, peak_bytes) = peak()?;
     let (before, after) = lane_rates_mbit_s()?;
     let simulated = [
-        ("T1", half_round_trip_ns(TWO_BOARDS, 0, 1, 64)?),
-        ("T2", half_round_trip_ns(TWO_BOARDS, 0, 1, 1024)?),
+        (
+            "T1",
+            half_round_trip_ns(TWO_BOARDS, [0, 1], LINE_PAYLOAD_BYTES, StoreOrder::Weak)?,
+        ),
+        (
+            "T2",
+            half_round_trip_ns(TWO_BOARDS, [0, 1], 1024, StoreOrder::FencePerLine)?,
+        ),
         ("T3", far - near),
-        ("T4", stream_mib_s(SUSTAINED_LINES, Mode::WeaklyOrdered)?),
-        ("T5", stream_mib_s(SUSTAINED_LINES, Mode::Ordered)?),
-        ("T6", stream_mib_s(SUSTAINED_LINES, Mode::Messages)?),
+        ("T4", weak.arrived_mib_s),
+        ("T5", fenced.arrived_mib_s),
+        ("T6", messages),
         ("T7", peak_mib_s),
         ("T7-size", peak_bytes as f64 / 1024.0),
         ("T8", raw_mb_s(LinkMode::symmetric(16, 800))?),
@@ -70,17 +95,6 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("T15", OpteronConfig::shanghai().wc_buffers as f64),
     ];
     Ok(claims()?.judge(&simulated))
-}
-
-/// How a stream is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// No fence: buffers leave when they are full.
-    WeaklyOrdered,
-    /// A fence after each line.
-    Ordered,
-    /// One message per line, with the sender's work for it.
-    Messages,
 }
 
 /// Plans, builds and boots a cluster of Shanghai processors.
@@ -105,82 +119,25 @@ pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, Experiment
     Ok(plan.map_or(0, |plan| plan.memory.start.0) + OFFSET)
 }
 
-/// Mean half round trip between programs on two sockets, by stores, fences and
-/// polls, over all phases of the poll loop. `bytes` is 8 to 64 in words of eight
-/// bytes, or a whole number of lines.
+/// [`jobs::half_round_trip_ns`] on a cluster.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
 pub fn half_round_trip_ns(
     cluster: &str,
-    from: usize,
-    to: usize,
-    bytes: u64,
+    sockets: [usize; 2],
+    bytes: usize,
+    order: StoreOrder,
 ) -> Result<f64, ExperimentError> {
-    let mut machine = booted(cluster)?;
-    let poll = machine.socket(from).config().memory_read;
-    let sides = PingPong {
-        ping: memory(&machine, to)?,
-        pong: memory(&machine, from)?,
-        bytes,
-        poll,
-    };
-    let (first, marks) = sides.first();
-    machine.start(to, sides.second());
-    machine.start(from, first);
-    machine.sim.run()?;
-    sides
-        .half_round_trip_ns(&marks)
-        .ok_or(ExperimentError::NoMeasurement("ping-pong"))
+    jobs::half_round_trip_ns(&mut booted(cluster)?, sockets, bytes, order)
 }
 
-/// What arrives in the other board's memory per second, in a long stream.
+/// [`jobs::put_rates`] from one board to the other.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
-pub fn stream_mib_s(lines: u64, mode: Mode) -> Result<f64, ExperimentError> {
-    let mut machine = booted(TWO_BOARDS)?;
-    let stream = Stream {
-        address: memory(&machine, 1)?,
-        lines,
-        bytes: LINE_BYTES as usize,
-        ordered: mode == Mode::Ordered,
-        work: (mode == Mode::Messages).then_some(MESSAGE_WORK),
-    };
-    machine.start(0, stream.program().0);
-    machine.sim.run()?;
-    let counters = machine.socket(1).counters();
-    let first = counters
-        .first_write
-        .ok_or(ExperimentError::NoMeasurement("stream"))?;
-    Ok(mib_per_s(
-        counters.write_bytes - LINE_BYTES,
-        counters.last_write - first,
-    ))
-}
-
-/// What the sender believes to have sent per second, for one message size.
-///
-/// # Errors
-/// [`ExperimentError`] if the run does not come to its end.
-pub fn apparent_mib_s(bytes: u64) -> Result<f64, ExperimentError> {
-    let mut machine = booted(TWO_BOARDS)?;
-    let lines = bytes / LINE_BYTES;
-    let address = memory(&machine, 1)?;
-    let stream = Stream {
-        address,
-        lines,
-        bytes: LINE_BYTES as usize,
-        ordered: false,
-        work: None,
-    };
-    let (program, marks) = stream.program();
-    machine.start(0, program);
-    machine.sim.run()?;
-    match marks.times()[..] {
-        [begin, end] => Ok(mib_per_s(bytes, end - begin)),
-        _ => Err(ExperimentError::NoMeasurement("stream")),
-    }
+pub fn put_rates(bytes: usize, order: StoreOrder) -> Result<PutRates, ExperimentError> {
+    jobs::put_rates(&mut booted(TWO_BOARDS)?, [0, 1], bytes, order)
 }
 
 /// The largest apparent bandwidth over message sizes of 4 KiB to 1 MiB, and the
@@ -189,9 +146,9 @@ fn peak() -> Result<(f64, u64), ExperimentError> {
     let mut best = (0.0, 0);
     for exponent in 12..=20 {
         let bytes = 1 << exponent;
-        let mib_s = apparent_mib_s(bytes)?;
+        let mib_s = put_rates(bytes, StoreOrder::Weak)?.apparent_mib_s;
         if mib_s > best.0 * 0.999 {
-            best = (mib_s.max(best.0), bytes);
+            best = (mib_s.max(best.0), bytes as u64);
         }
     }
     Ok(best)

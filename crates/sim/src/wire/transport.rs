@@ -268,7 +268,9 @@ impl Transport for VirtualWire {
 
     fn nap(&self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let _ = self.close_lines().and_then(|()| self.compute(Ps::from_ns(ns)));
+        let _ = self
+            .close_lines()
+            .and_then(|()| self.compute(Ps::from_ns(ns)));
     }
 
     fn yield_now(&self) {
