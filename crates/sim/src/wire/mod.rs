@@ -28,6 +28,7 @@
 //!         assert_eq!(answer, [42]);
 //!         assert!(wire.now() > begin);
 //!     }
+//!     job.finalize().unwrap();
 //! })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
