@@ -77,11 +77,12 @@ impl VirtualWire {
         self.request(Request::Do(op))
     }
 
-    /// Where to store for `pe`: `None` in the own segment.
+    /// Where to store for `pe`: `None` in the own segment. Means nothing until the offset
+    /// has been checked.
     fn address(&self, pe: PeId, offset_bytes: usize) -> Result<Option<u64>, TransportError> {
         match self.addresses.get(pe as usize) {
             Some(_) if pe as usize == self.pe => Ok(None),
-            Some(base) => Ok(Some(base + offset_bytes as u64)),
+            Some(base) => Ok(Some(base.saturating_add(offset_bytes as u64))),
             None => Err(TransportError::NoSuchPe {
                 pe,
                 pes: self.pes(),
