@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod plan;
 mod report;
 mod run;
 
@@ -25,7 +26,8 @@ each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
     hostwire run --help               everything that can be said about that
-    hostwire bench all                how fast this machine is, and hostwire on it")]
+    hostwire bench all                how fast this machine is, and hostwire on it
+    hostwire plan CLUSTER.toml        address map, routes and registers of a cluster")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -35,6 +37,7 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Bench(bench::Args),
+    Plan(plan::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Plan(args) => plan::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();
