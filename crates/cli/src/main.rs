@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod plan;
 mod report;
 mod run;
 
@@ -35,6 +36,7 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Bench(bench::Args),
+    Plan(plan::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Plan(args) => plan::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();

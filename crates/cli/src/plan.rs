@@ -1,0 +1,112 @@
+//! `hostwire plan`: plans a cluster and prints the plan.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use hostwire_plan::{FILE_BYTES_MAX, Plan, report};
+
+/// Exit status for a file that cannot be planned, or cannot be read.
+const BAD_INPUT: u8 = 2;
+/// Exit status for output that cannot be written.
+const BAD_OUTPUT: u8 = 1;
+
+/// Plan a cluster: address map, routes and register values.
+///
+/// Reads a description of nodes and cables, gives every node its part of one global address
+/// space, finds routes that the address ranges of the hardware can hold and that cannot
+/// deadlock, and prints the plan. docs/plan.md describes the file; examples/clusters has some.
+///
+/// Exits with status 2 if the file cannot be planned; what is wrong is printed with its place.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The cluster file (TOML); `-` reads standard input
+    #[arg(value_name = "CLUSTER.toml")]
+    file: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// Print the offsets and values of all registers too
+    #[arg(long)]
+    registers: bool,
+    /// Write the topology as a Graphviz graph to FILE
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((status, message)) => {
+            // If standard error is closed there is nobody to tell.
+            let _ = io::stderr().write_all(message.as_bytes());
+            ExitCode::from(status)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), (u8, String)> {
+    let name = args.file.display().to_string();
+    let bytes = read(&args.file).map_err(|e| {
+        (
+            BAD_INPUT,
+            format!("hostwire plan: cannot read {name}: {e}\n"),
+        )
+    })?;
+    let plan = hostwire_plan::plan(&name, &bytes).map_err(|e| (BAD_INPUT, e.to_string()))?;
+    warn(&name, &bytes, &plan);
+    if let Some(path) = &args.dot {
+        std::fs::write(path, report::dot(&plan)).map_err(|e| {
+            (
+                BAD_OUTPUT,
+                format!("hostwire plan: cannot write {}: {e}\n", path.display()),
+            )
+        })?;
+    }
+    let output = if args.json {
+        let options = report::JsonOptions::new(args.registers);
+        let json = report::json(&plan, options).map_err(|e| {
+            (
+                BAD_OUTPUT,
+                format!("hostwire plan: cannot form JSON: {e}\n"),
+            )
+        })?;
+        json + "\n"
+    } else {
+        report::text(&plan, report::TextOptions::new(args.registers))
+    };
+    match io::stdout().write_all(output.as_bytes()) {
+        // `hostwire plan ... | head` is no error.
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err((
+            BAD_OUTPUT,
+            format!("hostwire plan: cannot write the plan: {e}\n"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// At most one byte more than a cluster file may have, so that a device file ends too.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let limit = FILE_BYTES_MAX as u64 + 1;
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().take(limit).read_to_end(&mut bytes)?;
+    } else {
+        File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn warn(name: &str, bytes: &[u8], plan: &Plan) {
+    if plan.warnings().is_empty() {
+        return;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let source = hostwire_plan::diagnostic::Source::new(name, text);
+    for warning in plan.warnings() {
+        // If standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "{}", source.render(warning));
+    }
+}

@@ -1,0 +1,468 @@
+use core::fmt;
+
+use crate::bits::{need, put, room};
+use crate::crc32::crc32_ieee;
+use crate::error::{Error, Result};
+use crate::ht::{NOP_LEN, NopRepr, PacketRepr, VirtualChannel};
+
+use super::header::{self, Contents, Header};
+
+/// Length of the CRC-32 at the end, in bytes.
+pub const CRC_LEN: usize = 4;
+
+/// Bytes of a frame besides its payload.
+pub const OVERHEAD: usize = header::LEN + CRC_LEN;
+
+/// View of an HToE frame, from its header on (behind the Ethernet header).
+///
+/// | bytes | field |
+/// |---|---|
+/// | 0..16 | header |
+/// | 16.. | NOPs, 4 bytes each |
+/// | | packets: 4, 8 or 12 bytes of control packet, 0 to 64 bytes of data |
+/// | last 4 | CRC-32 over header and payload, big-endian |
+///
+/// Bytes behind the CRC-32 are Ethernet padding.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<T: AsRef<[u8]>> {
+    buffer: T,
+    contents: Contents,
+}
+
+impl<T: AsRef<[u8]>> Frame<T> {
+    /// Checks the header with its HCRC, and that payload and CRC-32 are there.
+    /// Neither the CRC-32 nor the packets are looked at.
+    ///
+    /// # Errors
+    /// As [`header::Repr::parse`]; [`Error::Truncated`].
+    pub fn new_checked(buffer: T) -> Result<Self> {
+        Self::open(buffer).map(|(frame, _)| frame)
+    }
+
+    fn open(buffer: T) -> Result<(Self, header::Repr)> {
+        let (header, contents) = header::Repr::parse(buffer.as_ref())?;
+        let frame = Self { buffer, contents };
+        need("htoe.payload", frame.buffer.as_ref(), frame.len())?;
+        Ok((frame, header))
+    }
+
+    /// The buffer behind the view.
+    pub fn into_inner(self) -> T {
+        self.buffer
+    }
+
+    /// Length of the frame in bytes, without padding.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.payload_end() + CRC_LEN
+    }
+
+    /// The header.
+    pub fn header(&self) -> Header<&[u8]> {
+        Header::over(self.buffer.as_ref())
+    }
+
+    /// NOPs and packets.
+    pub fn payload(&self) -> &[u8] {
+        let range = header::LEN..self.payload_end();
+        self.buffer.as_ref().get(range).unwrap_or(&[])
+    }
+
+    /// CRC-32 as it stands.
+    pub fn crc(&self) -> u32 {
+        let bytes = self.buffer.as_ref().get(self.payload_end()..);
+        u32::from_be_bytes(
+            bytes
+                .and_then(|b| b.first_chunk().copied())
+                .unwrap_or([0; 4]),
+        )
+    }
+
+    /// Compares the CRC-32 with the bytes it covers.
+    ///
+    /// # Errors
+    /// [`Error::Checksum`].
+    pub fn check_crc(&self) -> Result<()> {
+        let expected = self.computed_crc();
+        if self.crc() != expected {
+            return Err(Error::Checksum {
+                field: "htoe.crc",
+                expected,
+                got: self.crc(),
+            });
+        }
+        Ok(())
+    }
+
+    fn payload_end(&self) -> usize {
+        header::LEN + usize::from(self.contents.len)
+    }
+
+    fn computed_crc(&self) -> u32 {
+        crc32_ieee(
+            self.buffer
+                .as_ref()
+                .get(..self.payload_end())
+                .unwrap_or(&[]),
+        )
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
+    /// Puts a new ACK into a frame that is about to be sent again, and
+    /// computes both CRCs. A NAK without ACK is dropped.
+    pub fn update_ack(&mut self, ack: Option<u16>, nak: bool) {
+        let mut header = Header::over(self.buffer.as_mut());
+        header.set_ack(ack);
+        header.set_nak(nak && ack.is_some());
+        header.fill_hcrc();
+        self.fill_crc();
+    }
+
+    fn fill_crc(&mut self) {
+        let crc = self.computed_crc().to_be_bytes();
+        let range = self.payload_end()..self.len();
+        if let Some(slot) = self.buffer.as_mut().get_mut(range) {
+            slot.copy_from_slice(&crc);
+        }
+    }
+}
+
+/// An HToE frame as a value: header, NOPs and packets, all of them valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repr<'a> {
+    header: header::Repr,
+    nops: &'a [u8],
+    packets: &'a [u8],
+    packet_count: u8,
+}
+
+impl<'a> Repr<'a> {
+    /// Reads the frame at the start of `bytes`. Checks both CRCs and every
+    /// NOP and packet, so that a frame is taken as a whole or not at all.
+    ///
+    /// # Errors
+    /// As [`Frame::new_checked`] and [`Frame::check_crc`]; as
+    /// [`NopRepr::parse`] and [`PacketRepr::parse`]; [`Error::Value`] for a
+    /// packet outside the virtual channels; [`Error::Length`] if the packets
+    /// do not fill the payload.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let (frame, header) = Frame::open(bytes)?;
+        frame.check_crc()?;
+        let contents = frame.contents;
+        let payload = bytes.get(header::LEN..frame.payload_end()).unwrap_or(&[]);
+        let (nops, packets) = payload
+            .split_at_checked(usize::from(contents.nops) * NOP_LEN)
+            .unwrap_or((&[], payload));
+        for nop in nops.as_chunks::<NOP_LEN>().0 {
+            NopRepr::parse(nop)?;
+        }
+        let mut rest = packets;
+        for _ in 0..contents.packets {
+            let packet = PacketRepr::parse(rest)?;
+            check_carried(&packet)?;
+            rest = rest.get(packet.buffer_len()..).unwrap_or(&[]);
+        }
+        if !rest.is_empty() {
+            return Err(Error::Length {
+                field: "htoe.payload",
+                expected_bytes: payload.len() - rest.len(),
+                got_bytes: payload.len(),
+            });
+        }
+        Ok(Self {
+            header,
+            nops,
+            packets,
+            packet_count: contents.packets,
+        })
+    }
+
+    /// A frame without contents: ack, reset, or a data frame that only takes
+    /// a number.
+    pub const fn empty(header: header::Repr) -> Self {
+        Self {
+            header,
+            nops: &[],
+            packets: &[],
+            packet_count: 0,
+        }
+    }
+
+    /// Bytes that [`emit`](Self::emit) writes, without Ethernet header.
+    pub const fn buffer_len(&self) -> usize {
+        OVERHEAD + self.nops.len() + self.packets.len()
+    }
+
+    /// Writes the frame with its CRCs to the start of `buffer`; returns its
+    /// length.
+    ///
+    /// # Errors
+    /// As [`header::Repr::check`], or [`Error::BufferTooSmall`]; with nothing
+    /// written.
+    pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
+        let len = self.buffer_len();
+        let buffer = room("htoe.frame", buffer, len)?;
+        // The counts come from a parsed frame and fit their fields.
+        let contents = Contents {
+            nops: (self.nops.len() / NOP_LEN) as u8,
+            packets: self.packet_count,
+            len: (len - OVERHEAD) as u16,
+        };
+        self.header.emit(&contents, buffer)?;
+        put(buffer, header::LEN, self.nops);
+        put(buffer, header::LEN + self.nops.len(), self.packets);
+        Frame { buffer, contents }.fill_crc();
+        Ok(len)
+    }
+
+    /// Header.
+    pub const fn header(&self) -> &header::Repr {
+        &self.header
+    }
+
+    /// The NOPs, first one first.
+    pub fn nops(&self) -> impl ExactSizeIterator<Item = NopRepr> + 'a {
+        // `parse` has seen every NOP; the default stands for none.
+        let chunks = self.nops.as_chunks::<NOP_LEN>().0;
+        chunks
+            .iter()
+            .map(|nop| NopRepr::parse(nop).unwrap_or_default())
+    }
+
+    /// The packets, first one first.
+    pub const fn packets(&self) -> CarriedPackets<'a> {
+        CarriedPackets {
+            rest: self.packets,
+            count: self.packet_count,
+        }
+    }
+
+    /// Credits that all NOPs together return for one virtual channel: command
+    /// buffers, data buffers.
+    pub fn credits(&self, channel: VirtualChannel) -> (u32, u32) {
+        self.nops().fold((0, 0), |(command, data), nop| {
+            let credits = nop.credits(channel);
+            (
+                command + u32::from(credits.command()),
+                data + u32::from(credits.data()),
+            )
+        })
+    }
+}
+
+/// Packets of a frame. Ends at the last one; there are no errors, since
+/// [`Repr::parse`] has checked them all.
+#[derive(Clone, Debug)]
+pub struct CarriedPackets<'a> {
+    rest: &'a [u8],
+    count: u8,
+}
+
+impl<'a> Iterator for CarriedPackets<'a> {
+    type Item = PacketRepr<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.count = self.count.checked_sub(1)?;
+        let packet = PacketRepr::parse(self.rest).ok()?;
+        self.rest = self.rest.get(packet.buffer_len()..).unwrap_or(&[]);
+        Some(packet)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count.into(), Some(self.count.into()))
+    }
+}
+
+impl ExactSizeIterator for CarriedPackets<'_> {}
+
+impl fmt::Display for Repr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} nops={} packets={} len={}",
+            self.header,
+            self.nops.len() / NOP_LEN,
+            self.packet_count,
+            self.buffer_len()
+        )
+    }
+}
+
+/// Only packets of a virtual channel are carried: each takes a credit.
+fn check_carried(packet: &PacketRepr<'_>) -> Result<()> {
+    match packet.control().virtual_channel() {
+        Some(_) => Ok(()),
+        None => Err(Error::Value {
+            field: "htoe.packet.command",
+            expected: "a request or a response",
+            got: packet.control().command().encode().into(),
+        }),
+    }
+}
+
+/// Packs NOPs and packets into one data frame, in place.
+///
+/// The length of the buffer is the limit: give it as many bytes as the MTU
+/// allows. NOPs come first. Dropping the builder without
+/// [`finish`](Self::finish) leaves a buffer without a frame.
+///
+/// ```
+/// use hostwire_packet::ht::{Address, Dwords, NopRepr, PacketRepr, RequestRepr, UnitId};
+/// use hostwire_packet::htoe::{FrameBuilder, FrameRepr, HeaderRepr};
+///
+/// let line = [0x5a; 64];
+/// let write = RequestRepr::posted_write(UnitId::new(0)?, Address::new(0x1000)?, Dwords::MAX);
+/// let packet = PacketRepr::new(write, &line)?;
+///
+/// let mut buffer = [0; 1500];
+/// let mut builder = FrameBuilder::new(HeaderRepr::data(7, 1, None), &mut buffer)?;
+/// builder.push_nop(&NopRepr::default())?;
+/// while builder.fits_packet(packet.buffer_len()) {
+///     builder.push_packet(&packet)?;
+/// }
+/// let len = builder.finish()?;
+///
+/// let frame = FrameRepr::parse(&buffer[..len])?;
+/// assert_eq!(frame.packets().count(), 20);
+/// # Ok::<(), hostwire_packet::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct FrameBuilder<'a> {
+    buffer: &'a mut [u8],
+    header: header::Repr,
+    contents: Contents,
+}
+
+impl<'a> FrameBuilder<'a> {
+    /// Starts a frame.
+    ///
+    /// # Errors
+    /// As [`header::Repr::check`], or [`Error::BufferTooSmall`] if not even an
+    /// empty frame fits.
+    pub fn new(header: header::Repr, buffer: &'a mut [u8]) -> Result<Self> {
+        header.check(&Contents::default())?;
+        room("htoe.frame", buffer, OVERHEAD)?;
+        Ok(Self {
+            buffer,
+            header,
+            contents: Contents::default(),
+        })
+    }
+
+    /// Whether one more NOP fits.
+    pub fn fits_nop(&self) -> bool {
+        self.contents.packets == 0 && self.contents.nops < u8::MAX && NOP_LEN <= self.room_len()
+    }
+
+    /// Whether one more packet of `len` bytes fits.
+    pub fn fits_packet(&self, len: usize) -> bool {
+        self.contents.packets < u8::MAX && len <= self.room_len()
+    }
+
+    /// Payload bytes still free.
+    pub fn room_len(&self) -> usize {
+        let used = usize::from(self.contents.len);
+        let limit = self
+            .buffer
+            .len()
+            .saturating_sub(OVERHEAD)
+            .min(u16::MAX.into());
+        limit.saturating_sub(used)
+    }
+
+    /// What has been packed so far.
+    pub const fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// Adds a NOP.
+    ///
+    /// # Errors
+    /// [`Error::Value`] behind a packet or outside a data frame,
+    /// [`Error::OutOfRange`] for the 256th, [`Error::BufferTooSmall`]. The
+    /// frame stays as it was.
+    pub fn push_nop(&mut self, nop: &NopRepr) -> Result<()> {
+        if self.contents.packets > 0 {
+            return Err(Error::Value {
+                field: "htoe.nop",
+                expected: "NOPs in front of all packets",
+                got: self.contents.packets.into(),
+            });
+        }
+        let nops = next_count("htoe.nop_count", self.contents.nops)?;
+        self.push(
+            NOP_LEN,
+            |buffer| nop.emit(buffer),
+            |contents| contents.nops = nops,
+        )
+    }
+
+    /// Adds a packet.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a packet outside the virtual channels or outside
+    /// a data frame, [`Error::OutOfRange`] for the 256th,
+    /// [`Error::BufferTooSmall`]. The frame stays as it was.
+    pub fn push_packet(&mut self, packet: &PacketRepr<'_>) -> Result<()> {
+        check_carried(packet)?;
+        let packets = next_count("htoe.packet_count", self.contents.packets)?;
+        self.push(
+            packet.buffer_len(),
+            |buffer| packet.emit(buffer),
+            |contents| contents.packets = packets,
+        )
+    }
+
+    /// Writes header and CRCs; returns the length of the frame.
+    ///
+    /// # Errors
+    /// None that `new` and the pushes have not ruled out.
+    pub fn finish(self) -> Result<usize> {
+        let Self {
+            buffer,
+            header,
+            contents,
+        } = self;
+        header.emit(&contents, buffer)?;
+        let mut frame = Frame { buffer, contents };
+        frame.fill_crc();
+        Ok(frame.len())
+    }
+
+    fn push(
+        &mut self,
+        len: usize,
+        emit: impl FnOnce(&mut [u8]) -> Result<usize>,
+        count: impl FnOnce(&mut Contents),
+    ) -> Result<()> {
+        let free = self.room_len();
+        if len > free {
+            return Err(Error::BufferTooSmall {
+                field: "htoe.payload",
+                expected_bytes: len,
+                got_bytes: free,
+            });
+        }
+        let mut contents = self.contents;
+        contents.len = contents.len.saturating_add(len as u16);
+        count(&mut contents);
+        self.header.check(&contents)?;
+        let start = header::LEN + usize::from(self.contents.len);
+        emit(self.buffer.get_mut(start..start + len).unwrap_or_default())?;
+        self.contents = contents;
+        Ok(())
+    }
+}
+
+fn next_count(field: &'static str, count: u8) -> Result<u8> {
+    count.checked_add(1).ok_or(Error::OutOfRange {
+        field,
+        min: 0,
+        max: u8::MAX.into(),
+        got: u64::from(u8::MAX) + 1,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+extern crate std;
+use std::string::ToString;
+use std::vec::Vec;
+
+use super::*;
+use crate::ht::{
+    Address, ChannelCredits, Dwords, RequestRepr, ResponseKind, ResponseRepr, ResponseStatus,
+    RqUid, SrcTag, UnitId,
+};
+use crate::htoe::crc16_ccitt;
+
+/// One NOP and one posted write of 4 bytes; CRCs to be filled in.
+const BYTES: [u8; 36] = [
+    0x11,
+    0b001,
+    0,
+    7,
+    0,
+    5,
+    0,
+    9,
+    1,
+    1,
+    0,
+    16,
+    0,
+    0,
+    0,
+    0, // header
+    0,
+    0b0000_0101,
+    0,
+    0, // NOP: one credit of each kind for posted
+    0b0010_1100,
+    0,
+    0,
+    0x40,
+    0,
+    0,
+    0,
+    0, // write to 0x40
+    0xde,
+    0xad,
+    0xbe,
+    0xef, // data
+    0,
+    0,
+    0,
+    0, // CRC-32
+];
+
+fn sealed(mut bytes: [u8; 36]) -> [u8; 36] {
+    let hcrc = crc16_ccitt(&bytes[..12]);
+    bytes[12..14].copy_from_slice(&hcrc.to_be_bytes());
+    let crc = crc32_ieee(&bytes[..32]);
+    bytes[32..].copy_from_slice(&crc.to_be_bytes());
+    bytes
+}
+
+fn nop() -> NopRepr {
+    NopRepr {
+        posted: ChannelCredits::new(1, 1).unwrap(),
+        ..NopRepr::default()
+    }
+}
+
+fn write(data: &[u8]) -> PacketRepr<'_> {
+    let dwords = Dwords::from_len_bytes(data.len()).unwrap();
+    let address = Address::new(0x40).unwrap();
+    PacketRepr::new(
+        RequestRepr::posted_write(UnitId::MIN, address, dwords),
+        data,
+    )
+    .unwrap()
+}
+
+#[test]
+fn parse_and_emit() {
+    let bytes = sealed(BYTES);
+    let frame = Repr::parse(&bytes).unwrap();
+    assert_eq!(*frame.header(), header::Repr::data(7, 5, Some(9)));
+    assert_eq!(frame.nops().collect::<Vec<_>>(), [nop()]);
+    let packets: Vec<_> = frame.packets().collect();
+    assert_eq!(packets, [write(&[0xde, 0xad, 0xbe, 0xef])]);
+    assert_eq!(frame.credits(VirtualChannel::Posted), (1, 1));
+    assert_eq!(frame.credits(VirtualChannel::Response), (0, 0));
+    assert_eq!(
+        frame.to_string(),
+        "HToE data vl=7 seq=5 ack=9 nops=1 packets=1 len=36"
+    );
+
+    let mut out = [0; 40];
+    assert_eq!(frame.emit(&mut out), Ok(36));
+    assert_eq!(out[..36], bytes);
+}
+
+#[test]
+fn built_in_place() {
+    let mut buffer = [0xee; 64];
+    let mut builder = FrameBuilder::new(header::Repr::data(7, 5, Some(9)), &mut buffer).unwrap();
+    builder.push_nop(&nop()).unwrap();
+    builder
+        .push_packet(&write(&[0xde, 0xad, 0xbe, 0xef]))
+        .unwrap();
+    assert_eq!(builder.finish(), Ok(36));
+    assert_eq!(buffer[..36], sealed(BYTES));
+}
+
+#[test]
+fn padding_is_left_alone() {
+    let mut padded = [0; 46];
+    padded[..36].copy_from_slice(&sealed(BYTES));
+    assert_eq!(Repr::parse(&padded).unwrap().buffer_len(), 36);
+}
+
+/// The paper's 20 packets of 8 + 64 bytes and 10 NOPs fill an MTU of 1500
+/// exactly; with extended addresses 20 packets do not fit.
+#[test]
+fn twenty_lines_fill_an_mtu() {
+    let line = [0x5a; 64];
+    let mut buffer = [0; 1500];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    for _ in 0..10 {
+        builder.push_nop(&nop()).unwrap();
+    }
+    for _ in 0..20 {
+        assert!(builder.fits_packet(72));
+        builder.push_packet(&write(&line)).unwrap();
+    }
+    assert_eq!(builder.room_len(), 0);
+    assert_eq!(
+        builder.push_packet(&write(&line)),
+        Err(Error::BufferTooSmall {
+            field: "htoe.payload",
+            expected_bytes: 72,
+            got_bytes: 0
+        })
+    );
+    assert_eq!(builder.finish(), Ok(1500));
+    let frame = Repr::parse(&buffer).unwrap();
+    assert_eq!(frame.packets().len(), 20);
+    assert_eq!(frame.credits(VirtualChannel::Posted), (10, 10));
+
+    let mut buffer = [0; 1500];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    let address = Address::new(1 << 40).unwrap();
+    let write = RequestRepr::posted_write(UnitId::MIN, address, Dwords::MAX);
+    let packet = PacketRepr::new(write, &line).unwrap();
+    while builder.fits_packet(packet.buffer_len()) {
+        builder.push_packet(&packet).unwrap();
+    }
+    assert_eq!(builder.contents().packets, 19);
+}
+
+#[test]
+fn counts_end_at_255() {
+    let mut buffer = [0; 9000];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    for _ in 0..255 {
+        builder.push_nop(&nop()).unwrap();
+    }
+    assert!(!builder.fits_nop());
+    assert_eq!(
+        builder.push_nop(&nop()),
+        Err(Error::OutOfRange {
+            field: "htoe.nop_count",
+            min: 0,
+            max: 255,
+            got: 256
+        })
+    );
+    let response = ResponseRepr {
+        kind: ResponseKind::TargetDone,
+        unit_id: UnitId::MIN,
+        src_tag: SrcTag::MIN,
+        rq_uid: RqUid::MIN,
+        bridge: true,
+        pass_pw: false,
+        isoc: false,
+        status: ResponseStatus::Normal,
+    };
+    let response = PacketRepr::new(response, &[]).unwrap();
+    for _ in 0..255 {
+        builder.push_packet(&response).unwrap();
+    }
+    assert!(!builder.fits_packet(4));
+    assert!(builder.push_packet(&response).is_err());
+    let len = builder.finish().unwrap();
+    let frame = Repr::parse(&buffer[..len]).unwrap();
+    assert_eq!(frame.credits(VirtualChannel::Posted), (255, 255));
+    assert_eq!(frame.packets().count(), 255);
+}
+
+#[test]
+fn what_may_not_be_packed() {
+    let mut buffer = [0; 100];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    let nop_packet = PacketRepr::new(nop(), &[]).unwrap();
+    assert_eq!(
+        builder.push_packet(&nop_packet),
+        Err(Error::Value {
+            field: "htoe.packet.command",
+            expected: "a request or a response",
+            got: 0
+        })
+    );
+    builder.push_packet(&write(&[0; 4])).unwrap();
+    assert!(matches!(
+        builder.push_nop(&nop()),
+        Err(Error::Value {
+            field: "htoe.nop",
+            ..
+        })
+    ));
+    let mut buffer = [0; 100];
+    let mut ack = FrameBuilder::new(header::Repr::ack(0, 1, false), &mut buffer).unwrap();
+    assert!(ack.push_nop(&nop()).is_err());
+    assert_eq!(ack.finish(), Ok(OVERHEAD));
+    assert_eq!(
+        FrameBuilder::new(header::Repr::ack(0, 1, false), &mut [0; 19]).unwrap_err(),
+        Error::BufferTooSmall {
+            field: "htoe.frame",
+            expected_bytes: 20,
+            got_bytes: 19
+        }
+    );
+}
+
+#[test]
+fn ack_is_updated_for_the_next_try() {
+    let mut bytes = sealed(BYTES);
+    Frame::new_checked(&mut bytes[..])
+        .unwrap()
+        .update_ack(Some(10), true);
+    let frame = Repr::parse(&bytes).unwrap();
+    assert_eq!(frame.header().ack, Some(10));
+    assert!(frame.header().nak);
+    assert_eq!(frame.packets().len(), 1);
+}
+
+#[test]
+fn errors() {
+    let damaged = |index: usize| {
+        let mut bytes = sealed(BYTES);
+        bytes[index] ^= 1;
+        Repr::parse(&bytes).unwrap_err()
+    };
+    assert!(matches!(
+        damaged(0),
+        Error::Checksum {
+            field: "htoe.hcrc",
+            ..
+        }
+    ));
+    // The reserved bytes, the payload and the CRC itself.
+    for index in [14, 20, 30, 35] {
+        assert!(matches!(
+            damaged(index),
+            Error::Checksum {
+                field: "htoe.crc",
+                ..
+            }
+        ));
+    }
+    let resealed = |index: usize, value: u8| {
+        let mut bytes = BYTES;
+        bytes[index] = value;
+        Repr::parse(&sealed(bytes)).unwrap_err()
+    };
+    // The NOP turned into something else, and a second packet that is not there.
+    assert!(matches!(
+        resealed(16, 0b11_1111),
+        Error::Value {
+            field: "ht.nop.command",
+            ..
+        }
+    ));
+    assert!(matches!(resealed(8, 2), Error::Truncated { .. }));
+    // A NOP among the packets.
+    assert!(matches!(
+        resealed(20, 0),
+        Error::Value {
+            field: "htoe.packet.command",
+            ..
+        }
+    ));
+    // A Fence of 4 bytes leaves 8 bytes unaccounted for.
+    assert_eq!(
+        resealed(20, 0b11_1100),
+        Error::Length {
+            field: "htoe.payload",
+            expected_bytes: 8,
+            got_bytes: 16
+        }
+    );
+    // More payload than there is.
+    assert_eq!(
+        resealed(11, 17),
+        Error::Truncated {
+            field: "htoe.payload",
+            expected_bytes: 37,
+            got_bytes: 36
+        }
+    );
+}

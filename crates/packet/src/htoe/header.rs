@@ -1,0 +1,578 @@
+use core::fmt;
+
+use crate::bits::{need, room};
+use crate::error::{Error, Result};
+
+/// Length of the header in bytes.
+pub const LEN: usize = 16;
+
+/// Version of the format described in `docs/wire/htoe.md`.
+pub const VERSION: u8 = 1;
+
+/// View of the header of an HToE frame. All fields are big-endian.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 0 | version in `[7:4]`, type in `[3:0]` |
+/// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN |
+/// | 2..4 | virtual link id |
+/// | 4..6 | SEQ: number of this frame on its virtual link |
+/// | 6..8 | ACK: number of the next frame expected |
+/// | 8 | packets in the payload |
+/// | 9 | NOPs in the payload |
+/// | 10..12 | payload length in bytes |
+/// | 12..14 | HCRC: CRC-16 over bytes 0..12 |
+/// | 14..16 | reserved |
+///
+/// Source: own proposal, since the layout of the HToE specification is not
+/// public; see `docs/wire/htoe.md`.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<T: AsRef<[u8]>> {
+    buffer: T,
+}
+
+mod field {
+    use core::ops::Range;
+
+    pub const VERSION_TYPE: usize = 0;
+    pub const FLAGS: usize = 1;
+    pub const VIRTUAL_LINK: Range<usize> = 2..4;
+    pub const SEQUENCE: Range<usize> = 4..6;
+    pub const ACK: Range<usize> = 6..8;
+    pub const PACKETS: usize = 8;
+    pub const NOPS: usize = 9;
+    pub const PAYLOAD_LEN: Range<usize> = 10..12;
+    pub const HCRC: Range<usize> = 12..14;
+    pub const RESERVED: Range<usize> = 14..16;
+
+    const _: () = assert!(HCRC.end == RESERVED.start && RESERVED.end == super::LEN);
+
+    pub const FLAG_ACK_VALID: u8 = 1 << 0;
+    pub const FLAG_NAK: u8 = 1 << 1;
+    pub const FLAG_SYN: u8 = 1 << 2;
+}
+
+impl<T: AsRef<[u8]>> Header<T> {
+    /// Checks the length only; see [`check_hcrc`](Self::check_hcrc).
+    ///
+    /// # Errors
+    /// [`Error::Truncated`].
+    pub fn new_checked(buffer: T) -> Result<Self> {
+        need("htoe.header", buffer.as_ref(), LEN)?;
+        Ok(Self { buffer })
+    }
+
+    /// A view of a header that a frame has checked already.
+    pub(super) fn over(buffer: T) -> Self {
+        Self { buffer }
+    }
+
+    /// The buffer behind the view.
+    pub fn into_inner(self) -> T {
+        self.buffer
+    }
+
+    /// Version.
+    pub fn version(&self) -> u8 {
+        self.u8_at(field::VERSION_TYPE) >> 4
+    }
+
+    /// Type as it stands, 4 bits.
+    pub fn frame_type(&self) -> u8 {
+        self.u8_at(field::VERSION_TYPE) & 0xf
+    }
+
+    /// The ACK field means something.
+    pub fn ack_valid(&self) -> bool {
+        self.u8_at(field::FLAGS) & field::FLAG_ACK_VALID != 0
+    }
+
+    /// A gap was seen: send again from ACK on.
+    pub fn nak(&self) -> bool {
+        self.u8_at(field::FLAGS) & field::FLAG_NAK != 0
+    }
+
+    /// SEQ is the first number of a fresh numbering.
+    pub fn syn(&self) -> bool {
+        self.u8_at(field::FLAGS) & field::FLAG_SYN != 0
+    }
+
+    /// Virtual link id.
+    pub fn virtual_link(&self) -> u16 {
+        self.u16_at(field::VIRTUAL_LINK)
+    }
+
+    /// SEQ.
+    pub fn sequence(&self) -> u16 {
+        self.u16_at(field::SEQUENCE)
+    }
+
+    /// ACK.
+    pub fn ack(&self) -> u16 {
+        self.u16_at(field::ACK)
+    }
+
+    /// Packets in the payload.
+    pub fn packet_count(&self) -> u8 {
+        self.u8_at(field::PACKETS)
+    }
+
+    /// NOPs in the payload.
+    pub fn nop_count(&self) -> u8 {
+        self.u8_at(field::NOPS)
+    }
+
+    /// Payload length in bytes.
+    pub fn payload_len(&self) -> u16 {
+        self.u16_at(field::PAYLOAD_LEN)
+    }
+
+    /// HCRC as it stands.
+    pub fn hcrc(&self) -> u16 {
+        self.u16_at(field::HCRC)
+    }
+
+    /// Compares the HCRC with the bytes it covers.
+    ///
+    /// # Errors
+    /// [`Error::Checksum`].
+    pub fn check_hcrc(&self) -> Result<()> {
+        let expected = self.computed_hcrc();
+        if self.hcrc() != expected {
+            return Err(Error::Checksum {
+                field: "htoe.hcrc",
+                expected: expected.into(),
+                got: self.hcrc().into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn computed_hcrc(&self) -> u16 {
+        crc16_ccitt(self.buffer.as_ref().get(..field::HCRC.start).unwrap_or(&[]))
+    }
+
+    fn u8_at(&self, index: usize) -> u8 {
+        self.buffer.as_ref().get(index).copied().unwrap_or(0)
+    }
+
+    fn u16_at(&self, range: core::ops::Range<usize>) -> u16 {
+        let bytes = self.buffer.as_ref().get(range);
+        u16::from_be_bytes(
+            bytes
+                .and_then(|b| b.first_chunk().copied())
+                .unwrap_or([0; 2]),
+        )
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
+    fn put_u8(&mut self, index: usize, value: u8) {
+        if let Some(slot) = self.buffer.as_mut().get_mut(index) {
+            *slot = value;
+        }
+    }
+
+    fn put_u16(&mut self, range: core::ops::Range<usize>, value: u16) {
+        if let Some(slot) = self.buffer.as_mut().get_mut(range) {
+            slot.copy_from_slice(&value.to_be_bytes());
+        }
+    }
+
+    fn set_flag(&mut self, flag: u8, value: bool) {
+        let flags = self.u8_at(field::FLAGS) & !flag;
+        self.put_u8(field::FLAGS, if value { flags | flag } else { flags });
+    }
+
+    /// Sets ACK and marks it as valid, or marks it as not valid. Call
+    /// [`fill_hcrc`](Self::fill_hcrc) then.
+    pub fn set_ack(&mut self, value: Option<u16>) {
+        self.set_flag(field::FLAG_ACK_VALID, value.is_some());
+        self.put_u16(field::ACK, value.unwrap_or(0));
+    }
+
+    /// Sets NAK. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    pub fn set_nak(&mut self, value: bool) {
+        self.set_flag(field::FLAG_NAK, value);
+    }
+
+    /// Sets SEQ. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    pub fn set_sequence(&mut self, value: u16) {
+        self.put_u16(field::SEQUENCE, value);
+    }
+
+    /// Computes the HCRC and puts it in.
+    pub fn fill_hcrc(&mut self) {
+        let hcrc = self.computed_hcrc();
+        self.put_u16(field::HCRC, hcrc);
+    }
+}
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrameType {
+    /// 1: sequenced; carries NOPs and packets.
+    Data,
+    /// 2: carries an ACK and nothing else. Not sequenced: SEQ is ignored.
+    Ack,
+    /// 3: the virtual link starts again. Carries no payload.
+    Reset,
+}
+
+impl FrameType {
+    const fn encode(self) -> u8 {
+        match self {
+            FrameType::Data => 1,
+            FrameType::Ack => 2,
+            FrameType::Reset => 3,
+        }
+    }
+
+    fn decode(bits: u8) -> Result<Self> {
+        Ok(match bits {
+            1 => FrameType::Data,
+            2 => FrameType::Ack,
+            3 => FrameType::Reset,
+            other => {
+                return Err(Error::Value {
+                    field: "htoe.type",
+                    expected: "1 (data), 2 (ack) or 3 (reset)",
+                    got: other.into(),
+                });
+            }
+        })
+    }
+}
+
+/// What the payload of a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Contents {
+    /// NOPs, 4 bytes each, in front.
+    pub nops: u8,
+    /// Packets behind them.
+    pub packets: u8,
+    /// Bytes of both together.
+    pub len: u16,
+}
+
+/// Header of an HToE frame as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Repr {
+    /// What the frame is for.
+    pub frame_type: FrameType,
+    /// Source and destination pair that this frame belongs to.
+    pub virtual_link: u16,
+    /// SEQ. Ignored in [`FrameType::Ack`].
+    pub sequence: u16,
+    /// ACK: number of the next frame expected; all before it have arrived.
+    pub ack: Option<u16>,
+    /// A gap was seen: send again from `ack` on. Needs `ack`.
+    pub nak: bool,
+    /// `sequence` is the first number of a fresh numbering.
+    pub syn: bool,
+}
+
+impl Repr {
+    /// Header of a data frame.
+    pub const fn data(virtual_link: u16, sequence: u16, ack: Option<u16>) -> Self {
+        Self {
+            frame_type: FrameType::Data,
+            virtual_link,
+            sequence,
+            ack,
+            nak: false,
+            syn: false,
+        }
+    }
+
+    /// Header of a frame that only acknowledges.
+    pub const fn ack(virtual_link: u16, ack: u16, nak: bool) -> Self {
+        Self {
+            frame_type: FrameType::Ack,
+            virtual_link,
+            sequence: 0,
+            ack: Some(ack),
+            nak,
+            syn: false,
+        }
+    }
+
+    /// Header of a frame that starts a virtual link again at `sequence`.
+    pub const fn reset(virtual_link: u16, sequence: u16) -> Self {
+        Self {
+            frame_type: FrameType::Reset,
+            virtual_link,
+            sequence,
+            ack: None,
+            nak: false,
+            syn: true,
+        }
+    }
+
+    /// Reads the header at the start of `bytes`. HCRC first: the lengths are
+    /// not looked at before they are known to be good.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], [`Error::Checksum`]; [`Error::Value`] for an
+    /// unknown version or type and for flags and contents that do not go with
+    /// it.
+    pub fn parse(bytes: &[u8]) -> Result<(Self, Contents)> {
+        let header = Header::new_checked(bytes)?;
+        header.check_hcrc()?;
+        if header.version() != VERSION {
+            return Err(Error::Value {
+                field: "htoe.version",
+                expected: "1",
+                got: header.version().into(),
+            });
+        }
+        let repr = Self {
+            frame_type: FrameType::decode(header.frame_type())?,
+            virtual_link: header.virtual_link(),
+            sequence: header.sequence(),
+            ack: header.ack_valid().then(|| header.ack()),
+            nak: header.nak(),
+            syn: header.syn(),
+        };
+        let contents = Contents {
+            nops: header.nop_count(),
+            packets: header.packet_count(),
+            len: header.payload_len(),
+        };
+        repr.check(&contents)?;
+        Ok((repr, contents))
+    }
+
+    /// Checks that flags and contents go with the type.
+    ///
+    /// # Errors
+    /// [`Error::Value`]: NAK without ACK, an ack frame without ACK, or
+    /// contents in a frame that is not a data frame. [`Error::Length`]: more
+    /// NOPs than payload, or bytes that nothing accounts for.
+    pub fn check(&self, contents: &Contents) -> Result<()> {
+        if self.ack.is_none() && (self.nak || self.frame_type == FrameType::Ack) {
+            return Err(Error::Value {
+                field: "htoe.flags.ack_valid",
+                expected: "1 with NAK and in ack frames",
+                got: 0,
+            });
+        }
+        if self.frame_type != FrameType::Data && *contents != Contents::default() {
+            return Err(Error::Value {
+                field: "htoe.payload_len",
+                expected: "no contents outside data frames",
+                got: contents.len.into(),
+            });
+        }
+        let nops = usize::from(contents.nops) * 4;
+        let len = usize::from(contents.len);
+        if len < nops || (contents.packets == 0 && len != nops) {
+            return Err(Error::Length {
+                field: "htoe.payload_len",
+                expected_bytes: nops,
+                got_bytes: len,
+            });
+        }
+        Ok(())
+    }
+
+    /// Bytes that [`emit`](Self::emit) writes.
+    pub const fn buffer_len(&self) -> usize {
+        LEN
+    }
+
+    /// Writes the header with its HCRC to the start of `buffer`; returns its
+    /// length.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), or [`Error::BufferTooSmall`]; with nothing
+    /// written.
+    pub fn emit(&self, contents: &Contents, buffer: &mut [u8]) -> Result<usize> {
+        self.check(contents)?;
+        let buffer = room("htoe.header", buffer, LEN)?;
+        buffer.fill(0);
+        let mut header = Header { buffer };
+        header.put_u8(field::VERSION_TYPE, VERSION << 4 | self.frame_type.encode());
+        header.put_u16(field::VIRTUAL_LINK, self.virtual_link);
+        header.set_sequence(self.sequence);
+        header.set_ack(self.ack);
+        header.set_nak(self.nak);
+        header.set_flag(field::FLAG_SYN, self.syn);
+        header.put_u8(field::PACKETS, contents.packets);
+        header.put_u8(field::NOPS, contents.nops);
+        header.put_u16(field::PAYLOAD_LEN, contents.len);
+        header.fill_hcrc();
+        Ok(LEN)
+    }
+}
+
+impl fmt::Display for Repr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.frame_type {
+            FrameType::Data => "data",
+            FrameType::Ack => "ack",
+            FrameType::Reset => "reset",
+        };
+        write!(f, "HToE {name} vl={}", self.virtual_link)?;
+        if self.frame_type != FrameType::Ack {
+            write!(f, " seq={}", self.sequence)?;
+        }
+        if let Some(ack) = self.ack {
+            write!(f, " {}={ack}", if self.nak { "nak" } else { "ack" })?;
+        }
+        if self.syn {
+            f.write_str(" syn")?;
+        }
+        Ok(())
+    }
+}
+
+/// CRC-16/CCITT: polynomial 0x1021, init all ones, bits most significant
+/// first, not complemented. Stored most significant byte first.
+pub fn crc16_ccitt(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(u16::MAX, |crc, &byte| {
+        let [high, low] = crc.to_be_bytes();
+        CRC16[usize::from(high ^ byte)] ^ u16::from(low) << 8
+    })
+}
+
+static CRC16: [u16; 256] = {
+    let mut table = [0u16; 256];
+    let mut i = 0;
+    while i < 256 {
+        let mut crc = (i as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = (crc << 1) ^ if crc >> 15 == 1 { 0x1021 } else { 0 };
+            bit += 1;
+        }
+        table[i] = crc;
+        i += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::string::ToString;
+
+    use super::*;
+
+    /// Data, ACK valid, NAK, link 0x0102, SEQ 0x0304, ACK 0x0506, 1 packet,
+    /// 2 NOPs, 80 bytes.
+    const BYTES: [u8; 12] = [0x11, 0b011, 1, 2, 3, 4, 5, 6, 1, 2, 0, 80];
+
+    fn with_hcrc(bytes: [u8; 12]) -> [u8; 16] {
+        let mut out = [0; 16];
+        out[..12].copy_from_slice(&bytes);
+        out[12..14].copy_from_slice(&crc16_ccitt(&bytes).to_be_bytes());
+        out
+    }
+
+    fn repr() -> Repr {
+        Repr {
+            nak: true,
+            ..Repr::data(0x0102, 0x0304, Some(0x0506))
+        }
+    }
+
+    const CONTENTS: Contents = Contents {
+        nops: 2,
+        packets: 1,
+        len: 80,
+    };
+
+    #[test]
+    fn crc16_check_value() {
+        assert_eq!(crc16_ccitt(b"123456789"), 0x29b1);
+    }
+
+    #[test]
+    fn both_ways() {
+        let bytes = with_hcrc(BYTES);
+        assert_eq!(Repr::parse(&bytes), Ok((repr(), CONTENTS)));
+        let mut out = [0xee; 16];
+        assert_eq!(repr().emit(&CONTENTS, &mut out), Ok(16));
+        assert_eq!(out, bytes);
+        assert_eq!(repr().to_string(), "HToE data vl=258 seq=772 nak=1286");
+    }
+
+    #[test]
+    fn ack_and_reset() {
+        let ack = with_hcrc([0x12, 0b001, 0, 7, 0, 0, 0, 9, 0, 0, 0, 0]);
+        assert_eq!(
+            Repr::parse(&ack),
+            Ok((Repr::ack(7, 9, false), Contents::default()))
+        );
+        let reset = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(
+            Repr::parse(&reset),
+            Ok((Repr::reset(7, 1), Contents::default()))
+        );
+    }
+
+    #[test]
+    fn changed_in_place() {
+        let mut bytes = with_hcrc(BYTES);
+        let mut header = Header::new_checked(&mut bytes[..]).unwrap();
+        header.set_ack(Some(0x0507));
+        header.set_nak(false);
+        header.fill_hcrc();
+        let (changed, _) = Repr::parse(&bytes).unwrap();
+        assert_eq!(changed, Repr::data(0x0102, 0x0304, Some(0x0507)));
+    }
+
+    #[test]
+    fn errors() {
+        let parse = |index: usize, value: u8| {
+            let mut bytes = BYTES;
+            bytes[index] = value;
+            Repr::parse(&with_hcrc(bytes)).unwrap_err()
+        };
+        let value = |field, expected, got| Error::Value {
+            field,
+            expected,
+            got,
+        };
+        assert_eq!(parse(0, 0x21), value("htoe.version", "1", 2));
+        assert_eq!(
+            parse(0, 0x10),
+            value("htoe.type", "1 (data), 2 (ack) or 3 (reset)", 0)
+        );
+        assert_eq!(
+            parse(1, 0b010),
+            value("htoe.flags.ack_valid", "1 with NAK and in ack frames", 0)
+        );
+        assert_eq!(
+            parse(0, 0x12),
+            value("htoe.payload_len", "no contents outside data frames", 80)
+        );
+        assert_eq!(
+            parse(11, 7),
+            Error::Length {
+                field: "htoe.payload_len",
+                expected_bytes: 8,
+                got_bytes: 7
+            }
+        );
+        // Bytes that belong to no packet.
+        assert_eq!(
+            parse(8, 0),
+            Error::Length {
+                field: "htoe.payload_len",
+                expected_bytes: 8,
+                got_bytes: 80
+            }
+        );
+        let mut bytes = with_hcrc(BYTES);
+        bytes[13] ^= 1;
+        assert!(matches!(
+            Repr::parse(&bytes),
+            Err(Error::Checksum {
+                field: "htoe.hcrc",
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,22 @@
+//! HyperTransport over Ethernet: many packets and credits in one frame.
+//!
+//! [`FrameBuilder`] packs NOPs and packets up to the MTU, [`FrameRepr`] takes
+//! a frame apart after checking all of it. Sequence numbers, timers and
+//! credits are the business of the protocol engine, not of this crate.
+//!
+//! The layout of the HToE specification (version 1.0, 2010) is not public.
+//! What is here is a proposal that keeps to what papers say of it; it is
+//! described in `docs/wire/htoe.md` and will not talk to other adapters.
+
+/// Ethernet II headers and lengths on the wire.
+pub mod ethernet;
+mod frame;
+mod header;
+
+pub use self::ethernet::{
+    ETHER_TYPE_HTOE, Header as EthernetHeader, MacAddress, Repr as EthernetRepr, VlanTag,
+};
+pub use self::frame::{CRC_LEN, CarriedPackets, Frame, FrameBuilder, OVERHEAD, Repr as FrameRepr};
+pub use self::header::{
+    Contents, FrameType, Header, LEN as HEADER_LEN, Repr as HeaderRepr, VERSION, crc16_ccitt,
+};

@@ -1,0 +1,132 @@
+//! The global address map: one contiguous run of intervals, one per node.
+
+use serde::Serialize;
+
+use crate::id::{FabricAddr, FabricRange, NodeId, ProcessorId};
+
+/// What lies behind an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// Memory of a processor.
+    Memory(ProcessorId),
+    /// One of the four blocks of a PEACH2 node.
+    Block(NodeId, Peach2Block),
+}
+
+/// The four equal blocks of a PEACH2 node (tca-peach2, section III.E).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Peach2Block {
+    /// Memory of GPU 0.
+    Gpu0,
+    /// Memory of GPU 1.
+    Gpu1,
+    /// Memory of the host.
+    Host,
+    /// Registers and memory of the PEACH2 chip.
+    Internal,
+}
+
+impl Peach2Block {
+    /// The blocks in address order.
+    pub const ALL: [Self; 4] = [Self::Gpu0, Self::Gpu1, Self::Host, Self::Internal];
+}
+
+/// The interval of one node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MapEntry {
+    /// The whole interval.
+    pub range: FabricRange,
+    /// Its parts, contiguous and in order: one per processor, or the four PEACH2 blocks.
+    pub parts: Vec<MapPart>,
+}
+
+/// A part of a node's interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MapPart {
+    /// What it is.
+    pub target: Target,
+    /// Where it is.
+    pub range: FabricRange,
+    /// How many bytes from the start of the range exist; the rest of a PEACH2 block is empty.
+    pub backed_bytes: u64,
+}
+
+impl MapEntry {
+    /// Bytes of host memory in the interval.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_parts().map(|p| p.backed_bytes).sum()
+    }
+
+    fn memory_parts(&self) -> impl DoubleEndedIterator<Item = &MapPart> {
+        self.parts.iter().filter(|p| {
+            matches!(
+                p.target,
+                Target::Memory(_) | Target::Block(_, Peach2Block::Host)
+            )
+        })
+    }
+
+    /// The last run of host memory: an address and its length.
+    pub(crate) fn last_memory(&self) -> Option<FabricRange> {
+        let part = self.memory_parts().next_back()?;
+        FabricRange::new(part.range.start.0..part.range.start.0.checked_add(part.backed_bytes)?)
+    }
+}
+
+/// The whole map. Entries are contiguous and ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct AddressMap {
+    entries: Vec<MapEntry>,
+}
+
+impl AddressMap {
+    pub(crate) fn new(entries: Vec<MapEntry>) -> Self {
+        debug_assert!(
+            entries
+                .windows(2)
+                .all(|w| w[0].range.end() == w[1].range.start.0)
+        );
+        Self { entries }
+    }
+
+    /// The intervals, by node.
+    pub fn entries(&self) -> &[MapEntry] {
+        &self.entries
+    }
+
+    /// The interval of one node.
+    pub fn entry(&self, node: NodeId) -> Option<&MapEntry> {
+        self.entries.get(node.index())
+    }
+
+    /// First address of the map.
+    pub fn start(&self) -> FabricAddr {
+        self.entries
+            .first()
+            .map_or(FabricAddr(0), |e| e.range.start)
+    }
+
+    /// First address past the map.
+    pub fn end(&self) -> FabricAddr {
+        self.entries
+            .last()
+            .map_or(FabricAddr(0), |e| FabricAddr(e.range.end()))
+    }
+
+    /// The node that owns an address, or `None` outside the map.
+    pub fn owner_of(&self, addr: FabricAddr) -> Option<NodeId> {
+        let after = self.entries.partition_point(|e| e.range.start <= addr);
+        let index = after.checked_sub(1)?;
+        self.entries.get(index).filter(|e| e.range.contains(addr))?;
+        u16::try_from(index).ok().map(NodeId)
+    }
+
+    /// The part of a node that an address lies in, or `None` outside the map.
+    pub fn part_of(&self, addr: FabricAddr) -> Option<&MapPart> {
+        let entry = self.entry(self.owner_of(addr)?)?;
+        entry.parts.iter().find(|p| p.range.contains(addr))
+    }
+}

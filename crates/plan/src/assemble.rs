@@ -1,0 +1,319 @@
+//! From topology and routes to the plan: links, windows and register values.
+
+use crate::check::map::EXTENDED_START;
+use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
+use crate::plan::{CablePlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router, Window};
+use crate::registers::opteron::{self, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge};
+use crate::registers::{RegisterWrite, peach2};
+use crate::route::ranges::{RouteRange, extended_blocks, uses_extended};
+use crate::route::{Adjacency, Routes};
+use crate::spec::{CableKind, Fabric};
+use crate::topology::{Node, Port, Topology};
+
+/// Everything that was decided about a cluster.
+pub(crate) struct Decided<'a> {
+    pub topology: &'a Topology,
+    pub adjacency: &'a Adjacency,
+    pub routes: Routes,
+    pub windows: &'a [Vec<RouteRange>],
+    pub low_bytes: &'a [u64],
+    /// By node; empty for PEACH2.
+    pub memory: &'a [MemoryPlan],
+    pub ring_bytes: u64,
+}
+
+/// Puts the plan together.
+pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
+    let topology = decided.topology;
+    let mut first_processor = Vec::with_capacity(topology.nodes.len());
+    let mut count = 0;
+    for node in &topology.nodes {
+        first_processor.push(count);
+        count += usize::from(node.processors());
+    }
+    let links = links(topology);
+    let mut peers = vec![[None; 8]; count];
+    for (processor, links) in links.iter().enumerate() {
+        for link in links {
+            if let Some(peer) = link.peer {
+                let number = first_processor[peer.processor.node.index()]
+                    + usize::from(peer.processor.index);
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                peers[processor][link.link.index()] = Some((number, peer.link, link.role));
+            }
+        }
+    }
+    let nodes: Vec<_> = (0..topology.nodes.len())
+        .map(|number| {
+            let first = first_processor[number];
+            let processors = usize::from(topology.nodes[number].processors());
+            node_plan(&decided, number, &links[first..first + processors])
+        })
+        .collect();
+    let routers = nodes
+        .iter()
+        .flat_map(|n| &n.processors)
+        .map(|p| router(topology, p))
+        .collect();
+    let fabric = topology.fabric;
+    Plan {
+        fabric,
+        family: (fabric == Fabric::TcCluster).then_some(topology.family),
+        scheme: decided.routes.scheme,
+        map: decided.routes.map,
+        ring_bytes: decided.ring_bytes,
+        nodes,
+        cables: topology
+            .cables
+            .iter()
+            .map(|c| cable_plan(topology, c))
+            .collect(),
+        warnings: Vec::new(),
+        hops: Default::default(),
+        routers,
+        first_processor,
+        peers,
+    }
+}
+
+fn router(topology: &Topology, processor: &ProcessorPlan) -> Router {
+    match topology.fabric {
+        Fabric::TcCluster => Router::Opteron(Northbridge::from_writes(&processor.registers)),
+        Fabric::Peach2 => Router::Peach2(peach2::Router::from_writes(&processor.registers)),
+    }
+}
+
+fn processor_id(node: usize, index: u8) -> ProcessorId {
+    // A topology has at most NODES_MAX nodes, well below 2^16.
+    ProcessorId {
+        node: NodeId(u16::try_from(node).unwrap_or(u16::MAX)),
+        index,
+    }
+}
+
+fn port_id(port: Port) -> PortId {
+    PortId {
+        processor: processor_id(port.node, port.processor),
+        link: port.link,
+    }
+}
+
+fn cable_plan(topology: &Topology, cable: &crate::topology::Cable) -> CablePlan {
+    let electrical = topology.fabric == Fabric::TcCluster;
+    CablePlan {
+        ends: cable.ends.map(port_id),
+        kind: cable.kind,
+        medium: cable.medium,
+        width_bits: electrical.then_some(cable.width_bits),
+        frequency_mhz: electrical.then_some(cable.frequency_mhz),
+        length_um: cable.length_um,
+    }
+}
+
+/// The links in use of every processor, counted over all nodes.
+fn links(topology: &Topology) -> Vec<Vec<LinkPlan>> {
+    let mut by_node: Vec<Vec<Vec<LinkPlan>>> = topology
+        .nodes
+        .iter()
+        .map(|node| vec![Vec::new(); usize::from(node.processors())])
+        .collect();
+    for cable in &topology.cables {
+        let plan = cable_plan(topology, cable);
+        for (end, other) in [(0, 1), (1, 0)] {
+            let port = cable.ends[end];
+            by_node[port.node][usize::from(port.processor)].push(LinkPlan {
+                link: port.link,
+                role: match cable.kind {
+                    CableKind::Fabric => LinkRole::Fabric,
+                    CableKind::Coherent => LinkRole::Configuration,
+                },
+                peer: Some(port_id(cable.ends[other])),
+                width_bits: plan.width_bits,
+                frequency_mhz: plan.frequency_mhz,
+            });
+        }
+    }
+    for (number, node) in topology.nodes.iter().enumerate() {
+        own_links(topology.fabric, number, node, &mut by_node[number]);
+    }
+    let mut links: Vec<_> = by_node.into_iter().flatten().collect();
+    for links in &mut links {
+        links.sort_by_key(|l| l.link);
+    }
+    links
+}
+
+/// Coherent links, southbridge and host.
+fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPlan>]) {
+    for coherent in &node.coherent {
+        let caps = coherent.ends.map(|(p, l)| node.capability(p, l));
+        let width = caps[0].0.min(caps[1].0);
+        let frequency = caps[0].1.min(caps[1].1);
+        for (end, other) in [(0, 1), (1, 0)] {
+            let (processor, link) = coherent.ends[end];
+            let (peer, peer_link) = coherent.ends[other];
+            links[usize::from(processor)].push(LinkPlan {
+                link,
+                role: LinkRole::Coherent,
+                peer: Some(PortId {
+                    processor: processor_id(number, peer),
+                    link: peer_link,
+                }),
+                width_bits: u8::try_from(width).ok(),
+                frequency_mhz: u16::try_from(frequency).ok(),
+            });
+        }
+    }
+    let other = |link, role| LinkPlan {
+        link,
+        role,
+        peer: None,
+        width_bits: None,
+        frequency_mhz: None,
+    };
+    if let (Some(link), Some(links)) = (node.southbridge, links.first_mut()) {
+        links.push(other(link, LinkRole::Southbridge));
+    }
+    if let (Fabric::Peach2, Some(links)) = (fabric, links.first_mut()) {
+        links.push(other(LinkIndex::from_bits(peach2::NORTH), LinkRole::Host));
+    }
+}
+
+fn node_plan(decided: &Decided<'_>, number: usize, links: &[Vec<LinkPlan>]) -> NodePlan {
+    let topology = decided.topology;
+    let entry = &decided.routes.map.entries()[number];
+    let windows: Vec<_> = decided.windows[number]
+        .iter()
+        .map(|w| Window {
+            range: w.range,
+            exit: port_id(decided.adjacency[number][w.slot].port),
+        })
+        .collect();
+    let registers = match topology.fabric {
+        Fabric::TcCluster => opteron_registers(decided, number, &windows, links),
+        Fabric::Peach2 => {
+            let mut bounds = [None; peach2::PORTS as usize];
+            bounds[usize::from(peach2::NORTH)] = Some(entry.range);
+            for window in &windows {
+                if let Some(bound) = bounds.get_mut(window.exit.link.index()) {
+                    *bound = Some(window.range);
+                }
+            }
+            vec![peach2::writes(bounds, entry.range.bytes)]
+        }
+    };
+    let parts = entry.parts.iter().map(|p| p.range);
+    let memory: Vec<_> = match topology.fabric {
+        Fabric::TcCluster => parts.collect(),
+        Fabric::Peach2 => vec![entry.range],
+    };
+    let processors = (0u8..)
+        .zip(registers)
+        .zip(links)
+        .zip(memory)
+        .map(|(((index, registers), links), memory)| ProcessorPlan {
+            id: processor_id(number, index),
+            memory,
+            links: links.clone(),
+            registers,
+        })
+        .collect();
+    NodePlan {
+        id: processor_id(number, 0).node,
+        name: topology.nodes[number].name.clone(),
+        range: entry.range,
+        low_bytes: decided.low_bytes[number],
+        windows_write_combining: decided
+            .memory
+            .get(number)
+            .is_some_and(|m| m.windows_write_combining),
+        windows,
+        processors,
+    }
+}
+
+fn opteron_registers(
+    decided: &Decided<'_>,
+    number: usize,
+    windows: &[Window],
+    links: &[Vec<LinkPlan>],
+) -> Vec<Vec<RegisterWrite>> {
+    let topology = decided.topology;
+    let node = &topology.nodes[number];
+    let map = &decided.routes.map;
+    let exits = windows.iter().map(|w| {
+        let exit = Exit {
+            processor: w.exit.processor.index,
+            link: w.exit.link,
+        };
+        (w.range, exit)
+    });
+    let (plain, extended) = if uses_extended(topology, map) {
+        let blocks = exits.flat_map(|(range, exit)| {
+            extended_blocks(map, range)
+                .into_iter()
+                .map(move |b| (b, exit))
+        });
+        (Vec::new(), blocks.collect())
+    } else {
+        (exits.collect(), Vec::new())
+    };
+    let routes = |from: u8, to: u8| node.coherent_link(from, node.next_processor(from, to)?);
+    let broadcast = |at: u8, source: u8| broadcast_links(node, at, source);
+    let setup = NodeSetup {
+        family: topology.family,
+        low_bytes: decided.low_bytes[number],
+        memory: map.entries()[number]
+            .parts
+            .iter()
+            .map(|p| p.range)
+            .collect(),
+        cores: u8::try_from(node.template.cores.value).unwrap_or(1),
+        southbridge: node.southbridge,
+        windows: plain,
+        extended,
+        routes: &routes,
+        broadcast: &broadcast,
+        extended_addresses: map.end().0 > EXTENDED_START,
+        memory_plan: &decided.memory[number],
+    };
+    links
+        .iter()
+        .zip(0u8..)
+        .map(|(links, processor)| opteron::writes(&setup, processor, &link_setups(links)))
+        .collect()
+}
+
+fn link_setups(links: &[LinkPlan]) -> Vec<LinkSetup> {
+    links
+        .iter()
+        .filter_map(|l| {
+            Some(LinkSetup {
+                link: l.link,
+                width_bits: l.width_bits?,
+                frequency_mhz: l.frequency_mhz?,
+                non_coherent: l.role == LinkRole::Fabric,
+            })
+        })
+        .collect()
+}
+
+/// The links on which `at` passes on a broadcast of `source`: to those processors whose route
+/// from the source has `at` as its last stop but one. The routes to all form a tree.
+fn broadcast_links(node: &Node, at: u8, source: u8) -> Vec<LinkIndex> {
+    let before = |to: u8| {
+        let mut stop = source;
+        for _ in 0..node.processors() {
+            let next = node.next_processor(stop, to)?;
+            if next == to {
+                return Some(stop);
+            }
+            stop = next;
+        }
+        None
+    };
+    (0..node.processors())
+        .filter(|&to| to != source && before(to) == Some(at))
+        .filter_map(|to| node.coherent_link(at, to))
+        .collect()
+}

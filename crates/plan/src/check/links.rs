@@ -1,0 +1,185 @@
+//! Width, clock and length of cables.
+
+use crate::diagnostic::{Diagnostic, Findings, Located, Span};
+use crate::spec::units::display_inches;
+use crate::spec::{CableKind, Medium};
+use crate::topology::{Cable, Topology};
+
+/// Longest trace between two processors on FR4 (tccluster, section IV.F): 24 inches.
+const TRACE_UM_MAX: u64 = 24 * 25_400;
+
+/// A property both ends of a cable must agree on.
+pub(crate) struct Property {
+    code: &'static str,
+    noun: &'static str,
+    unit: &'static str,
+}
+
+/// Lanes per direction.
+pub(crate) const WIDTH: Property = Property {
+    code: "link-width",
+    noun: "width",
+    unit: "bit",
+};
+/// Link clock.
+pub(crate) const FREQUENCY: Property = Property {
+    code: "link-frequency",
+    noun: "frequency",
+    unit: "MHz",
+};
+
+/// The value a link runs at: as asked for, where both ends can; else the lesser of the ends.
+pub(crate) fn agree(
+    property: &Property,
+    asked: Option<Located<u64>>,
+    ends: [(&str, u64); 2],
+    cable: Span,
+    out: &mut Findings,
+) -> u64 {
+    let Property { code, noun, unit } = property;
+    let [(a, a_max), (b, b_max)] = ends;
+    let common = a_max.min(b_max);
+    let Some(asked) = asked else {
+        if a_max != b_max {
+            out.push(
+                Diagnostic::warning(
+                    code,
+                    format!("the ends of a cable differ in {noun}; it runs at {common} {unit}"),
+                )
+                .label(
+                    cable,
+                    format!("{a} can do {a_max} {unit}, {b} can do {b_max} {unit}"),
+                )
+                .help(format!("give the cable a {noun} to say that this is meant")),
+            );
+        }
+        return common;
+    };
+    if asked.value > common {
+        let (weak, max) = if a_max <= b_max {
+            (a, a_max)
+        } else {
+            (b, b_max)
+        };
+        out.push(
+            Diagnostic::error(
+                code,
+                format!(
+                    "the cable asks for {} {unit}, {weak} can do {max} {unit}",
+                    asked.value
+                ),
+            )
+            .label(
+                asked.span,
+                format!("expected at most {max}{unit}, got {}{unit}", asked.value),
+            )
+            .label(cable, "the cable")
+            .help(format!(
+                "lower the {noun}, or raise what the link of the node can do"
+            )),
+        );
+    }
+    asked.value.min(common)
+}
+
+/// Traces on a board must be short.
+pub(crate) fn check_lengths(topology: &Topology, out: &mut Findings) {
+    let mut seen = std::collections::HashSet::new();
+    for cable in &topology.cables {
+        let Some(length) = cable.length_um.filter(|&l| l > TRACE_UM_MAX) else {
+            continue;
+        };
+        if cable.medium == Medium::Coax || !seen.insert(cable.span) {
+            continue;
+        }
+        out.push(
+            Diagnostic::error(
+                "trace-length",
+                format!("a trace of {} is longer than 24in", display_inches(length)),
+            )
+            .label(cable.span, "expected at most 24in on FR4")
+            .note("the limit is the HyperTransport specification's for copper on FR4 (TCCluster paper, section IV.F)")
+            .help("shorten the trace, or use `medium = \"coax\"`"),
+        );
+    }
+}
+
+/// An entry for a link that has no cable does nothing; say so.
+pub(crate) fn check_overrides(topology: &Topology, out: &mut Findings) {
+    if topology.shape.is_some() {
+        return;
+    }
+    for (number, node) in topology.nodes.iter().enumerate() {
+        for special in &node.template.overrides {
+            let used = topology.cables.iter().flat_map(|c| c.ends).any(|end| {
+                end.node == number && end.processor == special.processor && end.link == special.link
+            });
+            let coherent = node
+                .coherent
+                .iter()
+                .flat_map(|c| c.ends)
+                .any(|end| end == (special.processor, special.link));
+            if !used && !coherent {
+                out.push(
+                    Diagnostic::warning("unused-link", "nothing is plugged into this link")
+                        .label(special.span, "has no cable")
+                        .help("remove the entry, or plug a cable in"),
+                );
+            }
+        }
+    }
+}
+
+/// Cables named in a note.
+const LISTED_MAX: usize = 8;
+
+/// A cable over which no route goes is a cable too many, or a routing that misses it.
+pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Findings) {
+    let unused: Vec<_> = topology
+        .cables
+        .iter()
+        .zip(used)
+        .filter(|(cable, used)| !**used && cable.kind == CableKind::Fabric)
+        .map(|(cable, _)| cable)
+        .collect();
+    let name = |cable: &Cable| {
+        let [a, b] = cable.ends.map(|p| topology.port_name(p));
+        format!("{a} to {b}")
+    };
+    if topology.shape.is_none() {
+        for cable in unused {
+            out.push(
+                Diagnostic::warning(
+                    "unused-cable",
+                    format!("no route uses the cable {}", name(cable)),
+                )
+                .label(cable.span, "carries nothing")
+                .help("remove it, or change [routing] policy"),
+            );
+        }
+        return;
+    }
+    // All generated cables come from one place in the file.
+    if let Some(first) = unused.first() {
+        let listed: Vec<_> = unused.iter().take(LISTED_MAX).map(|c| name(c)).collect();
+        let more = if unused.len() > LISTED_MAX {
+            ", ..."
+        } else {
+            ""
+        };
+        out.push(
+            Diagnostic::warning(
+                "unused-cable",
+                format!(
+                    "no route uses {} of {} cables",
+                    unused.len(),
+                    topology.cables.len()
+                ),
+            )
+            .label(first.span, "generated here")
+            .note(format!("{}{more}", listed.join(", ")))
+            .note("routes follow a spanning tree; docs/plan.md says when and why")
+            .help("with one processor per node no packet crosses coherent links on its way"),
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! Can a core tell local memory from remote?
+
+use crate::address_map::AddressMap;
+use crate::diagnostic::{Diagnostic, Findings};
+use crate::registers::opteron::{MemoryPlan, Shortage, plan_memory};
+use crate::topology::Topology;
+
+/// The settings of every node's cores.
+pub(crate) fn plan_all(
+    topology: &Topology,
+    map: &AddressMap,
+    low_bytes: &[u64],
+    out: &mut Findings,
+) -> Option<Vec<MemoryPlan>> {
+    let span = (map.start().0, map.end().0);
+    let mut plans = Vec::with_capacity(topology.nodes.len());
+    for ((node, entry), &low) in topology.nodes.iter().zip(map.entries()).zip(low_bytes) {
+        match plan_memory(entry.range, span, low) {
+            Ok(plan) => plans.push(plan),
+            Err(shortage) => {
+                let (code, message, note) = match shortage {
+                    Shortage::Iorr => (
+                        "iorr",
+                        format!(
+                            "a core of `{}` cannot tell its memory from remote memory",
+                            node.name
+                        ),
+                        "TOP_MEM2 and two I/O range registers (aligned powers of two) cannot mark just its interval as memory",
+                    ),
+                    Shortage::Mtrr { needed } => (
+                        "mtrr",
+                        format!(
+                            "`{}` needs {needed} MTRRs for its memory, there are 8",
+                            node.name
+                        ),
+                        "an MTRR covers an aligned power of two",
+                    ),
+                };
+                out.push(
+                    Diagnostic::error(code, message)
+                        .label(node.template.memory.span, format!("its interval is {}", entry.range))
+                        .note(note)
+                        .help("use a power of two as memory size, the same for all nodes, and a base that is a multiple of it"),
+                );
+                return None;
+            }
+        }
+    }
+    Some(plans)
+}

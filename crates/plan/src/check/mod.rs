@@ -1,0 +1,11 @@
+//! The checks, one file each. A check looks at one thing and reports it.
+
+pub(crate) mod cables;
+pub(crate) mod deadlock;
+pub(crate) mod delivery;
+pub(crate) mod links;
+pub(crate) mod map;
+pub(crate) mod memory_types;
+pub(crate) mod ranges;
+pub(crate) mod reach;
+pub(crate) mod rings;

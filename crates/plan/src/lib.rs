@@ -1,0 +1,220 @@
+//! Plans a cluster: from a description of nodes and cables to one address map, routes, and the
+//! values of the registers that make both true.
+//!
+//! ```
+//! let file = r#"
+//! [[node]]
+//! name = "left"
+//! memory = "8GiB"
+//!
+//! [[node]]
+//! name = "right"
+//! memory = "8GiB"
+//!
+//! [[cable]]
+//! from = "left.l2"
+//! to = "right.l2"
+//! width = "16bit"
+//! frequency = "800MHz"
+//! medium = "coax"
+//! "#;
+//! let plan = hostwire_plan::plan("two.toml", file.as_bytes())?;
+//! let right = plan.node_by_name("right").expect("it is in the file");
+//! assert_eq!(plan.owner_of(right.range.start), Some(right.id));
+//! assert_eq!(plan.route(plan.nodes()[0].id, right.range.start)?.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing here reads files or prints; the whole crate is a function from bytes to a [`Plan`] or a
+//! list of [`Diagnostic`]s. Any input is safe: whatever is in the bytes, the answer is a plan or
+//! diagnostics.
+//!
+//! Two fabrics are known. A *TCCluster* joins Opteron processors by HyperTransport links forced
+//! to be non-coherent; remote memory is memory-mapped I/O and the northbridge routes by address
+//! ranges. A *PEACH2* sub-cluster joins PCI Express chips that route by mask and bounds.
+//!
+//! After planning, the register values are decoded again and every address is followed from
+//! every processor; a plan that comes back has passed that.
+
+#![forbid(unsafe_code)]
+
+pub mod address_map;
+mod assemble;
+mod blocks;
+mod check;
+pub mod diagnostic;
+mod id;
+mod plan;
+pub mod registers;
+pub mod report;
+mod route;
+mod spec;
+mod topology;
+
+pub use check::delivery::HopStatistics;
+pub use diagnostic::{Diagnostic, Rejected};
+pub use id::{FabricAddr, FabricRange, LinkIndex, NodeId, PortId, ProcessorId};
+pub use plan::{
+    CablePlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, RouteError, ViewEntry,
+    ViewKind, Window,
+};
+pub use route::Scheme;
+pub use spec::{CableKind, Fabric, Family, Medium};
+
+use diagnostic::{Findings, Located, Source, Span};
+use registers::opteron::{DRAM_GRANULE, DRAM_RANGES};
+use spec::ClusterSpec;
+use topology::Topology;
+
+/// Nodes a plan can have.
+pub const NODES_MAX: usize = 4096;
+/// Processors a plan can have, over all nodes.
+pub const PROCESSORS_MAX: usize = 4096;
+/// Largest cluster file.
+pub const FILE_BYTES_MAX: usize = 4 << 20;
+const DEFAULT_LOW_BYTES: u64 = DRAM_GRANULE;
+
+/// Plans the cluster that a file describes.
+///
+/// `name` is the file's name for messages, `bytes` its content.
+///
+/// # Errors
+/// [`Rejected`] holds what is wrong with the file. It is never the environment's fault.
+///
+/// Never panics. The time is about proportional to the square of the number of processors.
+pub fn plan(name: &str, bytes: &[u8]) -> Result<Plan, Rejected> {
+    let mut out = Findings::default();
+    let plan = decode(bytes, &mut out).and_then(|text| plan_text(text, &mut out));
+    match plan {
+        Some(mut plan) if !out.has_errors() => {
+            plan.warnings = out.into_vec();
+            Ok(plan)
+        }
+        _ => {
+            let shown = bytes
+                .get(..bytes.len().min(FILE_BYTES_MAX))
+                .unwrap_or_default();
+            let text = String::from_utf8_lossy(shown);
+            Err(Rejected {
+                source: Source::new(name, text),
+                diagnostics: out.into_vec(),
+            })
+        }
+    }
+}
+
+fn decode<'b>(bytes: &'b [u8], out: &mut Findings) -> Option<&'b str> {
+    if bytes.len() > FILE_BYTES_MAX {
+        out.push(
+            Diagnostic::error("size", format!("the file has {} bytes", bytes.len()))
+                .note(format!("a cluster file has at most {FILE_BYTES_MAX} bytes"))
+                .help("is this a cluster file? generate regular topologies with [topology]"),
+        );
+        return None;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            let start = error.valid_up_to();
+            out.push(
+                Diagnostic::error("utf-8", "the file is not UTF-8")
+                    .label(
+                        Span {
+                            start,
+                            end: start + 1,
+                        },
+                        format!("byte {:#04x} does not begin a character", bytes[start]),
+                    )
+                    .help("save the file as UTF-8; is it a cluster file?"),
+            );
+            None
+        }
+    }
+}
+
+fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
+    let mut spec = spec::read(text, out)?;
+    let mut topology = topology::build(&mut spec, out)?;
+    check::reach::check_connected(&topology, &topology.adjacency(), out);
+    check::reach::check_southbridges(&topology, out);
+    let numbered = check::map::order_by_base(&mut topology, out);
+    if out.has_errors() {
+        return None;
+    }
+    let routes = route::choose(&mut topology, &spec.map, spec.policy, numbered, out)?;
+    check::rings::check(
+        &topology,
+        &routes.map,
+        spec.ring_bytes,
+        spec.ring_region,
+        out,
+    );
+    let windows = route::ranges::windows_of_all(&routes.map, &routes.next);
+    check::ranges::check_windows(&topology, &routes.map, &windows, out);
+    let low_bytes = low_memory(&spec, &topology, out);
+    let mut memory = Vec::new();
+    if topology.fabric == Fabric::TcCluster {
+        check::ranges::check_dram(
+            &topology,
+            &low_bytes,
+            spec.map.low_memory.map(|l| l.span),
+            out,
+        );
+        memory = check::memory_types::plan_all(&topology, &routes.map, &low_bytes, out)?;
+    }
+    if out.has_errors() {
+        return None;
+    }
+    let mut plan = assemble::assemble(assemble::Decided {
+        topology: &topology,
+        adjacency: &topology.adjacency(),
+        routes,
+        windows: &windows,
+        low_bytes: &low_bytes,
+        memory: &memory,
+        ring_bytes: spec.ring_bytes.value,
+    });
+    let (hops, statistics) = check::delivery::check(&plan, out)?;
+    plan.hops = statistics;
+    check::deadlock::check(&topology, &plan, &hops, out);
+    check::links::check_unused(&topology, &check::deadlock::used_cables(&plan, &hops), out);
+    Some(plan)
+}
+
+/// Low memory of every node: as asked for, else one DRAM granule where a DRAM range is left.
+fn low_memory(spec: &ClusterSpec, topology: &Topology, out: &mut Findings) -> Vec<u64> {
+    let Some(Located { value, span }) = spec.map.low_memory else {
+        let usual = |node: &topology::Node| {
+            let room = usize::from(node.processors()) < DRAM_RANGES;
+            if room && topology.fabric == Fabric::TcCluster {
+                DEFAULT_LOW_BYTES
+            } else {
+                0
+            }
+        };
+        return topology.nodes.iter().map(usual).collect();
+    };
+    let smallest = topology
+        .nodes
+        .iter()
+        .map(|n| n.template.memory.value)
+        .min()
+        .unwrap_or(0);
+    let max = smallest.min(check::map::SOUTHBRIDGE_START);
+    if value % DRAM_GRANULE != 0 || value > max {
+        out.push(
+            Diagnostic::error("map-alignment", "low memory cannot have this size")
+                .label(
+                    span,
+                    format!(
+                        "expected a multiple of 16MiB up to {}, got {}",
+                        spec::units::display_bytes(max),
+                        spec::units::display_bytes(value)
+                    ),
+                )
+                .note("low memory is the first part of processor 0's memory, seen at address 0 too")
+                .help("use \"16MiB\", or \"0B\" for none"),
+        );
+    }
+    vec![value; topology.nodes.len()]
+}

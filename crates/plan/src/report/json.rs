@@ -1,0 +1,109 @@
+//! The plan for programs.
+
+use serde::Serialize;
+
+use crate::address_map::AddressMap;
+use crate::diagnostic::Severity;
+use crate::id::{FabricRange, NodeId};
+use crate::plan::{CablePlan, LinkPlan, Plan, ViewEntry};
+use crate::registers::RegisterWrite;
+use crate::spec::{Fabric, Family};
+use crate::{HopStatistics, ProcessorId, Scheme};
+
+/// What the JSON holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JsonOptions {
+    /// Register offsets and values of every processor.
+    pub registers: bool,
+}
+
+impl JsonOptions {
+    /// With or without registers.
+    pub fn new(registers: bool) -> Self {
+        Self { registers }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'p> {
+    fabric: Fabric,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<Family>,
+    scheme: Scheme,
+    hops: HopStatistics,
+    map: &'p AddressMap,
+    cables: &'p [CablePlan],
+    nodes: Vec<Node<'p>>,
+    warnings: Vec<Warning<'p>>,
+}
+
+#[derive(Serialize)]
+struct Node<'p> {
+    id: NodeId,
+    name: &'p str,
+    range: FabricRange,
+    low_bytes: u64,
+    windows_write_combining: bool,
+    view: Vec<ViewEntry>,
+    processors: Vec<Processor<'p>>,
+}
+
+#[derive(Serialize)]
+struct Processor<'p> {
+    id: ProcessorId,
+    memory: FabricRange,
+    links: &'p [LinkPlan],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registers: Option<&'p [RegisterWrite]>,
+}
+
+#[derive(Serialize)]
+struct Warning<'p> {
+    severity: &'static str,
+    code: &'static str,
+    message: &'p str,
+}
+
+/// The plan as JSON, indented. Addresses and register values are numbers.
+///
+/// # Errors
+/// None in practice: all values have a JSON form.
+pub fn json(plan: &Plan, options: JsonOptions) -> Result<String, serde_json::Error> {
+    let nodes = plan.nodes().iter().map(|node| Node {
+        id: node.id,
+        name: &node.name,
+        range: node.range,
+        low_bytes: node.low_bytes,
+        windows_write_combining: node.windows_write_combining,
+        view: plan.view(node.id),
+        processors: node
+            .processors
+            .iter()
+            .map(|p| Processor {
+                id: p.id,
+                memory: p.memory,
+                links: &p.links,
+                registers: options.registers.then_some(p.registers.as_slice()),
+            })
+            .collect(),
+    });
+    let warnings = plan.warnings().iter().map(|w| Warning {
+        severity: match w.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        code: w.code,
+        message: &w.message,
+    });
+    serde_json::to_string_pretty(&Document {
+        fabric: plan.fabric(),
+        family: plan.family(),
+        scheme: plan.scheme(),
+        hops: plan.hop_statistics(),
+        map: plan.map(),
+        cables: plan.cables(),
+        nodes: nodes.collect(),
+        warnings: warnings.collect(),
+    })
+}

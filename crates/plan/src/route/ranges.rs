@@ -1,0 +1,128 @@
+//! Routes as address ranges, and how many of them the registers hold.
+
+use super::NextHops;
+use crate::address_map::AddressMap;
+use crate::blocks::{Block, cover};
+use crate::check::map::{ADDRESS_END, EXTENDED_START};
+use crate::id::FabricRange;
+use crate::registers::opteron::{EXTENDED_GRANULE, EXTENDED_RANGES, MMIO_RANGES};
+use crate::spec::{Fabric, Family};
+use crate::topology::Topology;
+
+/// A run of addresses that leave a node by the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RouteRange {
+    pub range: FabricRange,
+    /// Position in the node's adjacency.
+    pub slot: usize,
+}
+
+/// The ranges of one node: maximal runs of destinations behind one cable.
+pub(crate) fn windows(map: &AddressMap, node: usize, row: &[u8]) -> Vec<RouteRange> {
+    let mut ranges: Vec<RouteRange> = Vec::new();
+    for (to, (entry, &slot)) in map.entries().iter().zip(row).enumerate() {
+        if to == node || slot == u8::MAX {
+            continue;
+        }
+        let slot = usize::from(slot);
+        match ranges.last_mut() {
+            Some(last) if last.slot == slot && last.range.end() == entry.range.start.0 => {
+                last.range.bytes += entry.range.bytes;
+            }
+            _ => ranges.push(RouteRange {
+                range: entry.range,
+                slot,
+            }),
+        }
+    }
+    ranges
+}
+
+/// The ranges of all nodes.
+pub(crate) fn windows_of_all(map: &AddressMap, next: &NextHops) -> Vec<Vec<RouteRange>> {
+    (0..map.entries().len())
+        .map(|node| windows(map, node, next.row(node)))
+        .collect()
+}
+
+/// What the registers of a node hold.
+pub(crate) enum Budget {
+    /// Base and limit per range; one is the southbridge's where there is one.
+    Mmio { with_southbridge: Vec<bool> },
+    /// Base and mask, family 10h past 40 bit.
+    Extended,
+    /// One interval per output port.
+    PerPort,
+}
+
+/// More ranges than registers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Excess {
+    pub needed: usize,
+    pub available: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(topology: &Topology, map: &AddressMap) -> Self {
+        match topology.fabric {
+            Fabric::Peach2 => Self::PerPort,
+            Fabric::TcCluster if uses_extended(topology, map) => Self::Extended,
+            Fabric::TcCluster => Self::Mmio {
+                with_southbridge: topology
+                    .nodes
+                    .iter()
+                    .map(|n| n.southbridge.is_some())
+                    .collect(),
+            },
+        }
+    }
+
+    /// What is missing for these ranges of `node`, `None` where they fit.
+    pub(crate) fn excess(
+        &self,
+        node: usize,
+        map: &AddressMap,
+        ranges: &[RouteRange],
+    ) -> Option<Excess> {
+        let (needed, available) = match self {
+            Self::Mmio { with_southbridge } => (
+                ranges.len(),
+                MMIO_RANGES - usize::from(with_southbridge[node]),
+            ),
+            Self::Extended => {
+                let blocks = ranges.iter().map(|r| extended_blocks(map, r.range).len());
+                (blocks.sum(), EXTENDED_RANGES)
+            }
+            Self::PerPort => {
+                let mut per_slot = std::collections::HashMap::new();
+                for range in ranges {
+                    *per_slot.entry(range.slot).or_insert(0) += 1;
+                }
+                (per_slot.into_values().max().unwrap_or(0), 1)
+            }
+        };
+        (needed > available).then_some(Excess { needed, available })
+    }
+}
+
+/// Whether routes need the extended MMIO ranges of family 10h.
+pub(crate) fn uses_extended(topology: &Topology, map: &AddressMap) -> bool {
+    topology.family == Family::Fam10h && map.start().0 >= EXTENDED_START
+}
+
+/// A range as blocks of extended MMIO ranges. What lies outside the map is nobody's, so
+/// the first and the last range may reach beyond it.
+pub(crate) fn extended_blocks(map: &AddressMap, range: FabricRange) -> Vec<Block> {
+    let start = if range.start == map.start() {
+        EXTENDED_START
+    } else {
+        range.start.0
+    };
+    let end = if range.end() == map.end().0 {
+        ADDRESS_END
+    } else {
+        range.end()
+    };
+    // The map is aligned to the granule (checked when it was laid out), so a cover exists.
+    cover((range.start.0, range.end()), (start, end), EXTENDED_GRANULE).unwrap_or_default()
+}

@@ -1,0 +1,210 @@
+//! The cluster file: TOML in, a description with places in the file out.
+//!
+//! This module checks the file by itself (keys, units, ranges, names). Whether
+//! the described hardware can work is for [`crate::topology`] and [`crate::check`].
+
+mod read;
+mod section;
+pub(crate) mod units;
+
+pub(crate) use read::read;
+
+use crate::diagnostic::{Located, Span};
+use crate::id::LinkIndex;
+
+/// What connects the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fabric {
+    /// Opteron processors with non-coherent HyperTransport links (TCCluster).
+    TcCluster,
+    /// PEACH2 chips with PCI Express links.
+    Peach2,
+}
+
+/// Processor family of a TCCluster: which northbridge registers there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum Family {
+    /// Family 10h: MMIO ranges reach 40 bit; four extended ranges (base and mask) reach 48.
+    #[serde(rename = "10h")]
+    Fam10h,
+    /// Family 15h: as 10h, and every MMIO range has high address bits up to bit 47.
+    #[serde(rename = "15h")]
+    Fam15h,
+}
+
+/// How routes are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The best scheme that fits the registers and cannot deadlock.
+    Auto,
+    /// Shortest paths, whatever comes of it.
+    Minimal,
+    /// Along a spanning tree with shortcuts; never deadlocks by itself.
+    Tree,
+}
+
+/// What a cable is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// Traces on a backplane of FR4.
+    Backplane,
+    /// Traces on one board of FR4.
+    Board,
+    /// A coaxial cable.
+    Coax,
+}
+
+/// What a cable is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CableKind {
+    /// Carries the traffic of the fabric.
+    Fabric,
+    /// A coherent link between two nodes over which one configures the other; carries no traffic.
+    Coherent,
+}
+
+/// How the processors of a supernode are joined by coherent links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CoherentShape {
+    /// A grid of these sizes, slowest dimension first.
+    Grid(&'static [usize]),
+    /// Every processor with every other.
+    Full,
+}
+
+/// PCI Express role of port south of a PEACH2 chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SouthRole {
+    RootComplex,
+    Endpoint,
+}
+
+/// Where the southbridge is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Southbridge {
+    None,
+    /// On the first free link of processor 0.
+    Auto,
+    /// On this link of processor 0.
+    On(LinkIndex),
+}
+
+#[derive(Debug)]
+pub(crate) struct ClusterSpec {
+    pub fabric: Fabric,
+    pub family: Family,
+    pub map: MapSpec,
+    pub ring_bytes: Located<u64>,
+    pub ring_region: Option<Located<u64>>,
+    pub policy: Policy,
+    pub link: LinkSpec,
+    pub nodes: Vec<NodeSpec>,
+    pub cables: Vec<CableSpec>,
+    pub topology: Option<TopologySpec>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct MapSpec {
+    pub base: Option<Located<u64>>,
+    pub low_memory: Option<Located<u64>>,
+    pub address_bits: Option<Located<u64>>,
+    /// Size of the PEACH2 window.
+    pub window: Option<Located<u64>>,
+}
+
+/// Properties of a cable that its description or the defaults may give.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkSpec {
+    pub width_bits: Option<Located<u64>>,
+    pub frequency_mhz: Option<Located<u64>>,
+    pub length_um: Option<Located<u64>>,
+    pub medium: Option<Located<Medium>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct NodeSpec {
+    pub name: Located<String>,
+    pub base: Option<Located<u64>>,
+    pub template: NodeTemplate,
+}
+
+/// Everything about a node but its name and place.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeTemplate {
+    /// The table header.
+    pub span: Span,
+    /// Memory per processor (for PEACH2: of the host).
+    pub memory: Located<u64>,
+    pub processors: Located<u64>,
+    pub cores: Located<u64>,
+    pub links: Located<u64>,
+    pub southbridge: Located<Southbridge>,
+    pub coherent: Option<Located<CoherentShape>>,
+    pub width_bits: Located<u64>,
+    pub frequency_mhz: Located<u64>,
+    pub overrides: Vec<LinkOverride>,
+    pub gpus: u64,
+    pub gpu_memory: Option<Located<u64>>,
+    pub south: Option<Located<SouthRole>>,
+}
+
+/// What one link can do, where it differs from the rest of its node.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkOverride {
+    pub processor: u8,
+    pub link: LinkIndex,
+    pub span: Span,
+    pub width_bits: Option<Located<u64>>,
+    pub frequency_mhz: Option<Located<u64>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CableSpec {
+    /// The table header.
+    pub span: Span,
+    pub from: Located<PortRef>,
+    pub to: Located<PortRef>,
+    pub kind: CableKind,
+    pub link: LinkSpec,
+}
+
+/// A port as written: `left.l2`, `s0.p1.l2`, `n3.east`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PortRef {
+    pub node: String,
+    pub processor: u8,
+    pub link: LinkIndex,
+}
+
+#[derive(Debug)]
+pub(crate) struct TopologySpec {
+    /// Where the kind is written.
+    pub span: Span,
+    pub shape: ShapeSpec,
+    pub prefix: String,
+    pub template: NodeTemplate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShapeSpec {
+    /// Sizes and whether each dimension wraps around, slowest dimension first.
+    Grid(Vec<Dimension>),
+    /// Every node with every other.
+    Full(usize),
+}
+
+/// One dimension of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dimension {
+    pub size: usize,
+    pub wraps: bool,
+}
+
+/// Names of the PEACH2 ports, by link number.
+pub(crate) const PEACH2_PORTS: [&str; 4] = ["east", "west", "south", "north"];
+
+pub(crate) use section::clip as clip_name;
+pub(crate) use section::nearest as nearest_name;

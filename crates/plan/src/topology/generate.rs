@@ -1,0 +1,205 @@
+//! Regular topologies: nodes and cables from a shape.
+
+use super::wiring::{Taken, wire};
+use super::{Cable, Grid, Node, Port, Topology, make_cable};
+use crate::PROCESSORS_MAX;
+use crate::diagnostic::{Diagnostic, Findings};
+use crate::id::LinkIndex;
+use crate::spec::{CableKind, ClusterSpec, Fabric, ShapeSpec, SouthRole, TopologySpec};
+use crate::topology::grid::Step;
+
+/// Builds the nodes and cables of a generated topology.
+pub(super) fn generate(
+    spec: &ClusterSpec,
+    shape: TopologySpec,
+    out: &mut Findings,
+) -> Option<Topology> {
+    let count = match &shape.shape {
+        ShapeSpec::Grid(dims) => Grid::new(dims).nodes(),
+        ShapeSpec::Full(count) => *count,
+    };
+    let processors = shape.template.processors.value.saturating_mul(count as u64);
+    if processors > PROCESSORS_MAX as u64 {
+        out.push(
+            Diagnostic::error("size", format!("the topology has {processors} processors"))
+                .label(
+                    shape.span,
+                    format!("expected at most {PROCESSORS_MAX} processors"),
+                )
+                .help("plan a smaller cluster"),
+        );
+        return None;
+    }
+    let mut model = Node {
+        name: shape.prefix.clone(),
+        span: shape.template.span,
+        base: None,
+        template: shape.template.clone(),
+        coherent: Vec::new(),
+        southbridge: None,
+    };
+    let mut taken = Taken::default();
+    wire(&mut model, spec.fabric, &mut taken, out);
+    if out.has_errors() {
+        return None;
+    }
+    let directions = directions(&shape.shape, spec.fabric);
+    let needed = directions.iter().copied().max().map_or(0, |d| d + 1);
+    let ports = match spec.fabric {
+        Fabric::TcCluster => free_ports(&model, taken, needed),
+        Fabric::Peach2 => (0..3).map(|l| (0, LinkIndex::from_bits(l))).collect(),
+    };
+    if ports.len() < needed {
+        out.push(
+            Diagnostic::error(
+                "link-degree",
+                format!("a node needs {needed} links for this topology and has {} free", ports.len()),
+            )
+            .label(shape.span, format!("up to {needed} cables per node"))
+            .label(
+                model.template.span,
+                format!(
+                    "{} processor(s) with {} links each, less coherent links and southbridge",
+                    model.template.processors.value, model.template.links.value
+                ),
+            )
+            .help("use `links = 8` (sublinks of 8 bit), more processors per node, or a smaller degree"),
+        );
+        return None;
+    }
+    let nodes: Vec<_> = (0..count)
+        .map(|i| {
+            let mut template = model.template.clone();
+            if spec.fabric == Fabric::Peach2 {
+                // Port south joins the two rings; a PCI Express link needs one end of each role.
+                let second_ring = i >= count / 2;
+                let role = if second_ring {
+                    SouthRole::RootComplex
+                } else {
+                    SouthRole::Endpoint
+                };
+                template.south = Some(crate::diagnostic::Located {
+                    value: role,
+                    span: template.span,
+                });
+            }
+            Node {
+                name: format!("{}{i}", shape.prefix),
+                template,
+                span: model.span,
+                base: None,
+                coherent: model.coherent.clone(),
+                southbridge: model.southbridge,
+            }
+        })
+        .collect();
+    let mut cables = Vec::new();
+    for (from, to, from_direction, to_direction) in edges(&shape.shape, spec.fabric) {
+        let ends = [(from, from_direction), (to, to_direction)].map(|(node, direction)| {
+            let (processor, link) = ports[direction];
+            Port {
+                node,
+                processor,
+                link,
+            }
+        });
+        // The same finding for every cable of a thousand would help nobody.
+        if out.has_errors() {
+            break;
+        }
+        let link = &spec.link;
+        let cable: Cable = make_cable(&nodes, ends, CableKind::Fabric, link, link, shape.span, out);
+        cables.push(cable);
+    }
+    Some(Topology {
+        fabric: spec.fabric,
+        family: spec.family,
+        nodes,
+        cables,
+        shape: Some(shape.shape),
+    })
+}
+
+/// Free links in turn over the processors, so that the directions are spread over them.
+fn free_ports(model: &Node, mut taken: Taken, needed: usize) -> Vec<(u8, LinkIndex)> {
+    let mut ports = Vec::new();
+    loop {
+        let before = ports.len();
+        for processor in 0..model.processors() {
+            if ports.len() < needed
+                && let Some(link) = taken.free(processor, model.links())
+            {
+                taken.take(processor, link);
+                ports.push((processor, link));
+            }
+        }
+        if ports.len() == before {
+            return ports;
+        }
+    }
+}
+
+/// The number of a grid direction. Dimensions of size 2 have one direction; so does PEACH2's
+/// port south, whereas its ring ports are numbered as the ports are.
+fn direction(grid: &Grid, step: Step, fabric: Fabric) -> usize {
+    let dims = grid.dims();
+    if fabric == Fabric::Peach2 {
+        let ring = dims.len() - 1;
+        return match (step.dimension == ring, step.forward) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, _) => 2,
+        };
+    }
+    let before: usize = dims
+        .iter()
+        .take(step.dimension)
+        .map(|d| d.size.min(3) - 1)
+        .sum();
+    before + usize::from(dims[step.dimension].size > 2 && !step.forward)
+}
+
+fn directions(shape: &ShapeSpec, fabric: Fabric) -> Vec<usize> {
+    edges(shape, fabric)
+        .flat_map(|(_, _, a, b)| [a, b])
+        .collect()
+}
+
+/// Every cable once: two nodes and the direction of the cable at each.
+fn edges(
+    shape: &ShapeSpec,
+    fabric: Fabric,
+) -> Box<dyn Iterator<Item = (usize, usize, usize, usize)> + '_> {
+    match shape {
+        ShapeSpec::Full(count) => {
+            Box::new((0..*count).flat_map(move |a| (a + 1..*count).map(move |b| (a, b, b - 1, a))))
+        }
+        ShapeSpec::Grid(dims) => {
+            let grid = Grid::new(dims);
+            let dimensions = dims.len();
+            let nodes = grid.nodes();
+            Box::new((0..nodes).flat_map(move |node| {
+                let mut found = Vec::new();
+                for dimension in 0..dimensions {
+                    let forward = Step {
+                        dimension,
+                        forward: true,
+                    };
+                    let backward = Step {
+                        dimension,
+                        forward: false,
+                    };
+                    if let Some(peer) = grid.neighbour(node, forward) {
+                        found.push((
+                            node,
+                            peer,
+                            direction(&grid, forward, fabric),
+                            direction(&grid, backward, fabric),
+                        ));
+                    }
+                }
+                found
+            }))
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The cluster as a graph: nodes, their processors and links, and the cables between them.
+//!
+//! Built from a description in one of two ways ([`explicit`] or [`generate`]); in
+//! both, [`wiring`] then gives each node its coherent links and its southbridge.
+
+mod explicit;
+mod generate;
+mod grid;
+mod wiring;
+
+pub(crate) use grid::Grid;
+
+use crate::check;
+use crate::diagnostic::{Diagnostic, Findings, Span};
+use crate::id::LinkIndex;
+use crate::spec::{
+    CableKind, ClusterSpec, Fabric, Family, LinkSpec, Medium, NodeSpec, NodeTemplate, ShapeSpec,
+};
+
+pub(crate) struct Topology {
+    pub fabric: Fabric,
+    pub family: Family,
+    pub nodes: Vec<Node>,
+    pub cables: Vec<Cable>,
+    /// The regular shape, where the cables were generated.
+    pub shape: Option<ShapeSpec>,
+}
+
+pub(crate) struct Node {
+    pub name: String,
+    /// Where the node is described.
+    pub span: Span,
+    pub base: Option<crate::diagnostic::Located<u64>>,
+    pub template: NodeTemplate,
+    pub coherent: Vec<CoherentLink>,
+    pub southbridge: Option<LinkIndex>,
+}
+
+/// A coherent link inside a supernode.
+#[derive(Clone, Copy)]
+pub(crate) struct CoherentLink {
+    pub ends: [(u8, LinkIndex); 2],
+}
+
+/// A port by the number of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Port {
+    pub node: usize,
+    pub processor: u8,
+    pub link: LinkIndex,
+}
+
+pub(crate) struct Cable {
+    pub ends: [Port; 2],
+    pub kind: CableKind,
+    pub width_bits: u8,
+    pub frequency_mhz: u16,
+    pub length_um: Option<u64>,
+    pub medium: Medium,
+    pub span: Span,
+}
+
+/// A way out of a node.
+#[derive(Clone, Copy)]
+pub(crate) struct Edge {
+    pub peer: usize,
+    pub port: Port,
+}
+
+impl Node {
+    fn new(spec: NodeSpec) -> Self {
+        Self {
+            name: spec.name.value,
+            span: spec.name.span,
+            base: spec.base,
+            template: spec.template,
+            coherent: Vec::new(),
+            southbridge: None,
+        }
+    }
+
+    pub(crate) fn processors(&self) -> u8 {
+        // The reader admits 1, 2, 4 and 8 only.
+        u8::try_from(self.template.processors.value).unwrap_or(1)
+    }
+
+    pub(crate) fn links(&self) -> u8 {
+        u8::try_from(self.template.links.value).unwrap_or(LinkIndex::COUNT)
+    }
+
+    /// What a link can do: width in bits and clock in MHz.
+    pub(crate) fn capability(&self, processor: u8, link: LinkIndex) -> (u64, u64) {
+        let template = &self.template;
+        let special = template
+            .overrides
+            .iter()
+            .find(|o| o.processor == processor && o.link == link);
+        let pick = |special: Option<crate::diagnostic::Located<u64>>, usual: u64| {
+            special.map_or(usual, |s| s.value)
+        };
+        let width = pick(
+            special.and_then(|s| s.width_bits),
+            template.width_bits.value,
+        );
+        let frequency = pick(
+            special.and_then(|s| s.frequency_mhz),
+            template.frequency_mhz.value,
+        );
+        // Eight links means that the four 16-bit links are split in sublinks of 8 bit.
+        let width = if template.links.value > 4 {
+            width.min(8)
+        } else {
+            width
+        };
+        (width, frequency)
+    }
+}
+
+/// Builds the graph. What is wrong goes to `out`.
+pub(crate) fn build(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Topology> {
+    let topology = match spec.topology.take() {
+        Some(shape) => generate::generate(spec, shape, out)?,
+        None => explicit::assemble(spec, out)?,
+    };
+    check::links::check_lengths(&topology, out);
+    check::links::check_overrides(&topology, out);
+    (!out.has_errors()).then_some(topology)
+}
+
+impl Topology {
+    /// The ways out of every node over cables that carry traffic.
+    pub(crate) fn adjacency(&self) -> Vec<Vec<Edge>> {
+        let mut edges = vec![Vec::new(); self.nodes.len()];
+        for cable in self.cables.iter().filter(|c| c.kind == CableKind::Fabric) {
+            let [a, b] = cable.ends;
+            edges[a.node].push(Edge {
+                peer: b.node,
+                port: a,
+            });
+            edges[b.node].push(Edge {
+                peer: a.node,
+                port: b,
+            });
+        }
+        edges
+    }
+
+    /// Renumbers the nodes: `order[new]` is the old number.
+    pub(crate) fn renumber(&mut self, order: &[usize]) {
+        let mut new_of_old = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            new_of_old[old] = new;
+        }
+        let mut nodes: Vec<_> = self.nodes.drain(..).map(Some).collect();
+        self.nodes
+            .extend(order.iter().filter_map(|&old| nodes[old].take()));
+        for end in self.cables.iter_mut().flat_map(|c| c.ends.iter_mut()) {
+            end.node = new_of_old[end.node];
+        }
+    }
+
+    /// A port with the name of its node, for messages.
+    pub(crate) fn port_name(&self, port: Port) -> String {
+        port_name(self.fabric, &self.nodes[port.node], port)
+    }
+}
+
+fn port_name(fabric: Fabric, node: &Node, port: Port) -> String {
+    match fabric {
+        Fabric::Peach2 => format!("{}.{}", node.name, peach2_port_name(port.link)),
+        Fabric::TcCluster if node.processors() > 1 => {
+            format!("{}.p{}.{}", node.name, port.processor, port.link)
+        }
+        Fabric::TcCluster => format!("{}.{}", node.name, port.link),
+    }
+}
+
+/// `east`, `west`, `south` or `north`.
+pub(crate) fn peach2_port_name(link: LinkIndex) -> &'static str {
+    crate::spec::PEACH2_PORTS
+        .get(link.index())
+        .copied()
+        .unwrap_or("none")
+}
+
+/// A cable between two ports, with its width and clock agreed on.
+fn make_cable(
+    nodes: &[Node],
+    ends: [Port; 2],
+    kind: CableKind,
+    own: &LinkSpec,
+    defaults: &LinkSpec,
+    span: Span,
+    out: &mut Findings,
+) -> Cable {
+    let pick = |own: Option<crate::diagnostic::Located<u64>>, default| own.or(default);
+    let capability = ends.map(|p| {
+        let (width, frequency) = nodes[p.node].capability(p.processor, p.link);
+        (
+            port_name(Fabric::TcCluster, &nodes[p.node], p),
+            width,
+            frequency,
+        )
+    });
+    let width = check::links::agree(
+        &check::links::WIDTH,
+        pick(own.width_bits, defaults.width_bits),
+        [
+            (&capability[0].0, capability[0].1),
+            (&capability[1].0, capability[1].1),
+        ],
+        span,
+        out,
+    );
+    let frequency = check::links::agree(
+        &check::links::FREQUENCY,
+        pick(own.frequency_mhz, defaults.frequency_mhz),
+        [
+            (&capability[0].0, capability[0].2),
+            (&capability[1].0, capability[1].2),
+        ],
+        span,
+        out,
+    );
+    let length = pick(own.length_um, defaults.length_um);
+    Cable {
+        ends,
+        kind,
+        width_bits: u8::try_from(width).unwrap_or(8),
+        frequency_mhz: u16::try_from(frequency).unwrap_or(200),
+        length_um: length.map(|l| l.value),
+        medium: own
+            .medium
+            .or(defaults.medium)
+            .map_or(Medium::Backplane, |m| m.value),
+        span: length.map_or(span, |l| {
+            if own.length_um.is_some() {
+                l.span
+            } else {
+                span
+            }
+        }),
+    }
+}
+
+/// Reports a node with two names or a name for two nodes.
+fn check_names(nodes: &[NodeSpec], out: &mut Findings) {
+    let mut first = std::collections::HashMap::new();
+    for node in nodes {
+        if let Some(span) = first.insert(node.name.value.as_str(), node.name.span) {
+            out.push(
+                Diagnostic::error(
+                    "name",
+                    format!("two nodes are called `{}`", node.name.value),
+                )
+                .label(node.name.span, "already taken")
+                .label(span, "the first one")
+                .help("give each node its own name"),
+            );
+        }
+    }
+}

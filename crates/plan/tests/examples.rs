@@ -1,0 +1,324 @@
+//! Every cluster file in `examples/clusters` is planned and followed through its registers.
+
+mod common;
+
+use std::path::Path;
+
+use common::{File, check_delivery};
+use hostwire_plan::registers::{BootStep, Register};
+use hostwire_plan::{FabricAddr, LinkRole, NodeId, Plan, Scheme, report};
+
+fn example(name: &str) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/clusters")
+        .join(name);
+    let bytes = std::fs::read(path).expect("the example is part of the repository");
+    match hostwire_plan::plan(name, &bytes) {
+        Ok(plan) => {
+            assert_eq!(plan.warnings(), [], "{name}");
+            plan
+        }
+        Err(rejected) => panic!("{rejected}"),
+    }
+}
+
+#[test]
+fn all_examples_have_a_test() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder is part of the repository")
+        .map(|e| {
+            e.expect("a readable folder")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    let tested = [
+        "four-supernodes.toml",
+        "hypercube-64.toml",
+        "mesh-32x32.toml",
+        "one-board.toml",
+        "peach2-double-ring.toml",
+        "torus-48bit.toml",
+        "torus-4x4x8.toml",
+        "two-boards.toml",
+    ];
+    assert_eq!(names, tested);
+}
+
+/// Register values of the two-board prototype, worked out by hand from the bit tables.
+#[test]
+fn two_boards_have_these_register_values() {
+    let plan = example("two-boards.toml");
+    check_delivery(&plan);
+    let left = plan.node_by_name("left").expect("in the file");
+    assert_eq!((left.range.start.0, left.range.bytes), (8 << 30, 8 << 30));
+    let file = File::of(&left.processors[0]);
+    let values = [
+        // NodeID 0, one node, four cores; southbridge on link 0; rows to itself.
+        (0, 0x60, 0x0003_0000),
+        (0, 0x64, 0x0000_0000),
+        (0, 0x40, 0x0004_0201),
+        (0, 0x5C, 0x0004_0201),
+        (0, 0x6C, 0),
+        // Link 2: 16 bit both ways, 800 MHz (code 5), no retry, ganged.
+        (0, 0xC4, 0x1100_0000),
+        (0, 0xC8, 0x0000_0500),
+        (0, 0xDC, 0),
+        (0, 0x138, 0),
+        (0, 0x178, 1),
+        // DRAM 0: 0 to 16 MiB; DRAM 1: 8 GiB to 16 GiB.
+        (1, 0x40, 0x0000_0003),
+        (1, 0x44, 0x0000_0000),
+        (1, 0x48, 0x0200_0003),
+        (1, 0x4C, 0x03FF_0000),
+        (1, 0x120, 0x40),
+        (1, 0x124, 0x7F),
+        // MMIO 0: the southbridge, 3 GiB to 4 GiB, link 0; MMIO 1: 16 GiB to 24 GiB, link 2.
+        (1, 0x80, 0x00C0_0003),
+        (1, 0x84, 0x00FF_FF00),
+        (1, 0x88, 0x0400_0003),
+        (1, 0x8C, 0x05FF_FF20),
+        (1, 0x90, 0),
+        (1, 0xC0, 0x0000_0003),
+        (1, 0xC4, 0x01FF_F000),
+        (1, 0xE0, 0xFF00_0003),
+    ];
+    for (function, offset, value) in values {
+        assert_eq!(
+            file.config(function, offset),
+            value,
+            "F{function}x{offset:02X}"
+        );
+    }
+    let msrs = [
+        (0xC001_001A, 0x0100_0000),
+        (0xC001_0010, 1 << 20),
+        // One IORR makes the local interval memory: 8 GiB, aligned.
+        (0xC001_0016, 0x2_0000_0018),
+        (0xC001_0017, 0xFFFE_0000_0800),
+        (0x200, 0x0000_0006),
+        (0x201, 0xFFFF_FF00_0800),
+        (0x202, 0x2_0000_0006),
+        (0x203, 0xFFFE_0000_0800),
+        // The window and what lies above it, write-combining.
+        (0x204, 0x4_0000_0001),
+        (0x205, 0xFFFC_0000_0800),
+        (0x2FF, 0x800),
+    ];
+    for (number, value) in msrs {
+        assert_eq!(
+            file.msr(number),
+            value,
+            "MSR {number:#x}: {:#x}",
+            file.msr(number)
+        );
+    }
+}
+
+#[test]
+fn limits_are_written_before_bases() {
+    let plan = example("two-boards.toml");
+    let writes = &plan.nodes()[0].processors[0].registers;
+    let place = |offset| {
+        writes.iter().position(|w| {
+            w.register
+                == Register::Config {
+                    function: 1,
+                    offset,
+                }
+        })
+    };
+    for i in 0..2 {
+        assert!(place(0x44 + 8 * i) < place(0x40 + 8 * i));
+        assert!(place(0x84 + 8 * i) < place(0x80 + 8 * i));
+    }
+    let place = |offset| {
+        writes.iter().position(|w| {
+            w.register
+                == Register::Config {
+                    function: 0,
+                    offset,
+                }
+        })
+    };
+    assert!(place(0xDC) < place(0xC8), "Freq[4] before Freq[3:0]");
+}
+
+#[test]
+fn boot_steps_split_the_writes() {
+    let plan = example("two-boards.toml");
+    let processor = &plan.nodes()[0].processors[0];
+    let count = |step| processor.writes_of(step).count();
+    assert_eq!(count(BootStep::Links), 5);
+    assert_eq!(count(BootStep::Cores), 2 + 4 + 1 + 16 + 2);
+    let all = [BootStep::Links, BootStep::Northbridge, BootStep::Cores].map(count);
+    assert_eq!(all.iter().sum::<usize>(), processor.registers.len());
+}
+
+#[test]
+fn one_board_has_a_link_for_configuration() {
+    let plan = example("one-board.toml");
+    check_delivery(&plan);
+    let roles: Vec<_> = plan.nodes()[0].processors[0]
+        .links
+        .iter()
+        .map(|l| l.role)
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            LinkRole::Southbridge,
+            LinkRole::Fabric,
+            LinkRole::Configuration
+        ]
+    );
+}
+
+#[test]
+fn four_supernodes_are_addressed_as_four_nodes() {
+    let plan = example("four-supernodes.toml");
+    check_delivery(&plan);
+    assert_eq!(plan.nodes().len(), 4);
+    for node in plan.nodes() {
+        assert_eq!((node.processors.len(), node.range.bytes), (4, 32 << 30));
+        let ids: Vec<_> = node
+            .processors
+            .iter()
+            .map(|p| File::of(p).config(0, 0x60) & 7)
+            .collect();
+        assert_eq!(ids, [0, 1, 2, 3]);
+    }
+}
+
+#[test]
+fn hypercube_takes_seven_of_eight_ranges() {
+    let plan = example("hypercube-64.toml");
+    check_delivery(&plan);
+    assert_eq!(plan.hop_statistics().hops_max, 6);
+    for node in plan.nodes() {
+        assert_eq!(node.windows.len(), 6);
+        assert_eq!(File::of(&node.processors[0]).mmio_ranges_in_use(), 7);
+    }
+}
+
+#[test]
+fn mesh_takes_one_range_per_direction() {
+    let plan = example("mesh-32x32.toml");
+    assert_eq!(plan.scheme(), Scheme::DimensionOrder);
+    assert_eq!(plan.hop_statistics().hops_max, 62);
+    for node in plan.nodes() {
+        let (row, column) = (node.id.0 / 32, node.id.0 % 32);
+        let neighbours = [row > 0, row < 31, column > 0, column < 31];
+        assert_eq!(
+            node.windows.len(),
+            neighbours.iter().filter(|&&n| n).count()
+        );
+    }
+    // The whole of it takes a million routes; a part of it, through the registers.
+    for (from, to) in [(0, 1023), (1023, 0), (31, 992), (527, 496), (500, 501)] {
+        let addr = plan.nodes()[to].range.last();
+        let route = plan.route(NodeId(from), addr).expect("a route");
+        let (a, b) = (usize::from(from), to);
+        assert_eq!(
+            route.len(),
+            (a / 32).abs_diff(b / 32) + (a % 32).abs_diff(b % 32)
+        );
+    }
+}
+
+#[test]
+fn tori_fit_and_use_their_wrap_around_cables() {
+    let plan = example("torus-4x4x8.toml");
+    check_delivery(&plan);
+    assert!(plan.nodes().iter().all(|n| n.windows.len() <= 6));
+    let plan = example("torus-48bit.toml");
+    check_delivery(&plan);
+    assert_eq!(plan.hop_statistics().hops_max, 6);
+    assert_eq!(plan.map().start(), FabricAddr(4 << 40));
+    // High bits of the first window: 4 TiB is bit 42.
+    let file = File::of(&plan.nodes()[63].processors[0]);
+    assert_eq!(file.config(1, 0x184) & 0xFF, 4);
+    assert_eq!(file.config(0, 0x68) >> 25 & 1, 1, "CHtExtAddrEn");
+}
+
+#[test]
+fn peach2_blocks_and_bounds() {
+    let plan = example("peach2-double-ring.toml");
+    check_delivery(&plan);
+    // A13: 512 GB over 16 nodes is 32 GB each, in four blocks of 8 GB.
+    let map = plan.map();
+    assert_eq!(map.end().0 - map.start().0, 512 << 30);
+    assert!(map.entries().iter().all(|e| e.range.bytes == 32 << 30));
+    assert!(
+        map.entries()
+            .iter()
+            .flat_map(|e| &e.parts)
+            .all(|p| p.range.bytes == 8 << 30)
+    );
+    let node = plan.node_by_name("n1").expect("generated");
+    let writes: Vec<_> = node.processors[0]
+        .registers
+        .iter()
+        .map(|w| w.value)
+        .collect();
+    let base = 512 << 30;
+    let at = |n: u64| base + (n << 35);
+    let mask = !((1u64 << 35) - 1);
+    let expected = [
+        // East: 2 to 7. West: 0. South: the other ring. North: this node.
+        [mask, at(2), at(7)],
+        [mask, at(0), at(0)],
+        [mask, at(8), at(15)],
+        [mask, at(1), at(1)],
+    ];
+    assert_eq!(writes, expected.concat());
+}
+
+#[test]
+fn rings_of_all_peers_are_disjoint_and_inside() {
+    for name in [
+        "hypercube-64.toml",
+        "peach2-double-ring.toml",
+        "four-supernodes.toml",
+    ] {
+        let plan = example(name);
+        let receiver = plan.nodes()[1].id;
+        let mut rings: Vec<_> = plan
+            .nodes()
+            .iter()
+            .filter_map(|n| plan.ring(receiver, n.id))
+            .collect();
+        assert_eq!(rings.len(), plan.nodes().len() - 1);
+        rings.sort();
+        assert!(rings.windows(2).all(|w| w[0].end() == w[1].start.0));
+        for ring in &rings {
+            let part = plan.part_of(ring.start).expect("in the map");
+            let end = part.range.start.0 + part.backed_bytes;
+            assert!(ring.end() <= end && plan.owner_of(ring.start) == Some(receiver));
+        }
+        assert_eq!(plan.ring(receiver, receiver), None);
+    }
+}
+
+#[test]
+fn reports_name_what_they_should() {
+    let plan = example("two-boards.toml");
+    let text = report::text(&plan, report::TextOptions::new(true));
+    assert!(text.contains("MMIO by left.l2"), "{text}");
+    assert!(text.contains("F1x8C        0x0000000005ffff20"), "{text}");
+    let json = report::json(&plan, report::JsonOptions::new(true)).expect("JSON");
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["nodes"][1]["view"][0]["range"]["start"], 8u64 << 30);
+    assert_eq!(
+        value["nodes"][0]["processors"][0]["registers"][0]["register"],
+        "F0x60"
+    );
+    let dot = report::dot(&plan);
+    assert!(
+        dot.contains("\"n0.p0\" -- \"n1.p0\" [taillabel=\"l2\", headlabel=\"l2\""),
+        "{dot}"
+    );
+}

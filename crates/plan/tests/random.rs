@@ -1,0 +1,192 @@
+//! Random topologies: whatever is planned, delivers.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::check_delivery;
+use proptest::prelude::*;
+
+/// Plans a file; `None` where the topology does not fit the registers, which some do not.
+fn plan_or_reject(file: &str, allowed: &[&str]) -> Option<hostwire_plan::Plan> {
+    match hostwire_plan::plan("random.toml", file.as_bytes()) {
+        Ok(plan) => Some(plan),
+        Err(rejected) => {
+            for finding in &rejected.diagnostics {
+                assert!(allowed.contains(&finding.code), "{rejected}\n{file}");
+            }
+            None
+        }
+    }
+}
+
+/// A connected graph: a random tree and some more edges, at most `degree` per node.
+fn graph(nodes: usize, degree: usize, picks: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut used = vec![0; nodes];
+    let mut edges = Vec::new();
+    let mut join = |a: usize, b: usize, edges: &mut Vec<(usize, usize)>| {
+        let free = used[a] < degree && used[b] < degree;
+        if a != b && free && !edges.contains(&(a, b)) && !edges.contains(&(b, a)) {
+            used[a] += 1;
+            used[b] += 1;
+            edges.push((a, b));
+            return true;
+        }
+        false
+    };
+    for node in 1..nodes {
+        let wish = picks.get(node).map_or(0, |p| p.0) % node;
+        let parent = (0..node)
+            .map(|i| (wish + i) % node)
+            .find(|&p| join(p, node, &mut edges));
+        assert!(
+            parent.is_some(),
+            "degree 2 or more always leaves a free node"
+        );
+    }
+    for &(a, b) in picks {
+        join(a % nodes, b % nodes, &mut edges);
+    }
+    edges
+}
+
+fn cluster(nodes: usize, processors: u8, family: &str, edges: &[(usize, usize)]) -> String {
+    let mut file = format!("family = \"{family}\"\n");
+    for node in 0..nodes {
+        let _ = write!(
+            file,
+            "[[supernode]]\nname = \"n{node}\"\nmemory = \"1GiB\"\nlinks = 8\nprocessors = {processors}\n"
+        );
+    }
+    let mut used = vec![0u8; nodes];
+    let mut port = |node: usize| {
+        // Cables in turn over the processors; links from the top, coherent ones take the lowest.
+        let n = used[node];
+        used[node] += 1;
+        format!("n{node}.p{}.l{}", n % processors, 7 - n / processors)
+    };
+    for &(a, b) in edges {
+        let (from, to) = (port(a), port(b));
+        let _ = write!(file, "[[cable]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    }
+    file
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn listed_cables(
+        nodes in 2usize..20,
+        degree in 2usize..5,
+        processors in prop::sample::select(vec![1u8, 1, 2, 4]),
+        picks in prop::collection::vec((0usize..1000, 0usize..1000), 20..60),
+        family in prop::sample::select(vec!["10h", "15h"]),
+    ) {
+        let file = cluster(nodes, processors, family, &graph(nodes, degree, &picks));
+        // With degree 4 a tree needs at most 3 children + 2 ranges: it always fits.
+        let plan = plan_or_reject(&file, &[]).expect("planned");
+        check_delivery(&plan);
+    }
+
+    #[test]
+    fn listed_cables_of_high_degree(
+        nodes in 2usize..24,
+        degree in 5usize..8,
+        picks in prop::collection::vec((0usize..1000, 0usize..1000), 24..120),
+    ) {
+        let file = cluster(nodes, 1, "10h", &graph(nodes, degree, &picks));
+        if let Some(plan) = plan_or_reject(&file, &["interval-routing"]) {
+            check_delivery(&plan);
+        }
+    }
+
+    #[test]
+    fn grids(
+        kind in prop::sample::select(vec!["ring", "mesh", "torus", "hypercube", "full"]),
+        sizes in (1usize..7, 1usize..7, 1usize..4),
+        processors in prop::sample::select(vec![1u8, 1, 2, 4, 8]),
+        base in prop::sample::select(vec!["", "[map]\nbase = \"2TiB\"\n"]),
+    ) {
+        let (a, b, c) = sizes;
+        // Following every address from everywhere takes time with the square of the size.
+        prop_assume!(a * b * if kind == "torus" { c } else { 1 } * usize::from(processors) <= 64);
+        let shape = match kind {
+            "mesh" => format!("size = [{a}, {b}]"),
+            "torus" => format!("size = [{a}, {b}, {c}]"),
+            "hypercube" => format!("nodes = {}", 1 << a.min(4)),
+            "full" => format!("nodes = {}", a.min(6)),
+            _ => format!("nodes = {}", a * b),
+        };
+        let family = if base.is_empty() { "10h" } else { "15h" };
+        let file = format!(
+            "family = \"{family}\"\n{base}[topology]\nkind = \"{kind}\"\n{shape}\n\
+             [topology.node]\nmemory = \"1GiB\"\nlinks = 8\nprocessors = {processors}\n"
+        );
+        if let Some(plan) = plan_or_reject(&file, &["interval-routing"]) {
+            prop_assert!(plan.nodes().len() == 1 || plan.hop_statistics().hops_max > 0);
+            check_delivery(&plan);
+        } else {
+            // One processor per node always fits.
+            prop_assert!(processors > 1);
+        }
+    }
+
+    #[test]
+    fn extended_ranges_of_family_10h(
+        nodes in 1usize..9,
+        gib in prop::sample::select(vec![1u64, 4, 16, 64]),
+        kind in prop::sample::select(vec!["ring", "full"]),
+    ) {
+        let file = format!(
+            "[map]\nbase = \"1TiB\"\n[topology]\nkind = \"{kind}\"\nnodes = {nodes}\n\
+             [topology.node]\nmemory = \"{gib}GiB\"\nlinks = 8\n"
+        );
+        if let Some(plan) = plan_or_reject(&file, &["interval-routing"]) {
+            check_delivery(&plan);
+        }
+    }
+
+    #[test]
+    fn memory_sizes(
+        sizes in prop::collection::vec(1u64..96, 2..7),
+    ) {
+        let mut file = String::new();
+        for (i, size) in sizes.iter().enumerate() {
+            let mib = size * 256;
+            let _ = write!(file, "[[node]]\nname = \"n{i}\"\nmemory = \"{mib}MiB\"\n");
+        }
+        for i in 1..sizes.len() {
+            let _ = write!(file, "[[cable]]\nfrom = \"n{}.l1\"\nto = \"n{i}.l2\"\n", i - 1);
+        }
+        if let Some(plan) = plan_or_reject(&file, &["iorr", "mtrr"]) {
+            check_delivery(&plan);
+        }
+    }
+
+    #[test]
+    fn peach2_rings(
+        kind in prop::sample::select(vec!["ring", "double-ring"]),
+        half in 2usize..13,
+    ) {
+        let file = format!(
+            "fabric = \"peach2\"\n[topology]\nkind = \"{kind}\"\nnodes = {}\n\
+             [topology.node]\nmemory = \"1GiB\"\n", half * 2
+        );
+        check_delivery(&plan_or_reject(&file, &[]).expect("planned"));
+    }
+
+    /// A ring listed in any order of its nodes is found to be one.
+    #[test]
+    fn listed_peach2_rings(order in Just((0..9).collect::<Vec<usize>>()).prop_shuffle()) {
+        let mut file = "fabric = \"peach2\"\n".to_owned();
+        for i in 0..order.len() {
+            let _ = write!(file, "[[node]]\nname = \"n{i}\"\nmemory = \"1GiB\"\n");
+        }
+        for (i, a) in order.iter().enumerate() {
+            let b = order[(i + 1) % order.len()];
+            let _ = write!(file, "[[cable]]\nfrom = \"n{a}.east\"\nto = \"n{b}.west\"\n");
+        }
+        check_delivery(&plan_or_reject(&file, &[]).expect("planned"));
+    }
+}

@@ -1,0 +1,29 @@
+//! Models of hardware.
+//!
+//! | module | models | page |
+//! |---|---|---|
+//! | [`link`] | a HyperTransport link, both directions | `docs/sim/link.md` |
+//! | [`opteron`] | an Opteron socket: cores, write combining, northbridge, memory | `docs/sim/opteron.md` |
+//! | [`link_port`] | one end of a link between NICs: framing, Go-Back-N | `docs/sim/nic.md` |
+//! | [`nic`] | the HTX board: HT-Core, ports, completer | `docs/sim/nic.md` |
+//! | [`southbridge`] | the end of a non-coherent chain | `docs/sim/opteron.md` |
+//! | [`switch`] | a frame switch between NICs | `docs/sim/switch.md` |
+//! | [`cable`] | a cable between two link ports | `docs/sim/cable.md` |
+//!
+//! Devices talk through [`DeviceEvent`]. A device never looks into another
+//! one; what crosses between them is an event with a time.
+
+pub mod cable;
+mod event;
+pub mod link;
+pub mod link_port;
+pub mod nic;
+pub mod opteron;
+mod packet;
+mod port;
+pub mod southbridge;
+pub mod switch;
+
+pub use event::{DeviceEvent, Fabric};
+pub use packet::{Command, Frame, PAYLOAD_BYTES_MAX, Packet, VirtualChannel};
+pub use port::Port;

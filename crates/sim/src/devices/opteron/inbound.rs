@@ -1,0 +1,235 @@
+//! Packets that arrive on links: routed to memory, to a core, or onward.
+
+use crate::devices::event::DeviceEvent;
+use crate::devices::packet::{Command, Packet, VirtualChannel};
+use crate::engine::{Context, Ps};
+
+use super::registers::{FORCE_NONCOHERENT, LINKS};
+use super::route::{AbortReason, Origin, Target, broadcast_links, response_link, route};
+use super::{Opteron, OpteronEvent};
+
+/// Northbridges a packet may pass. A mesh of 1,024 nodes has paths of 62 hops.
+const HOPS_MAX: u8 = 128;
+
+/// What became of the packet at the head of an input queue.
+enum Passed {
+    Yes,
+    /// No room ahead; try again later.
+    No,
+}
+
+impl Opteron {
+    pub(super) fn deliver(
+        &mut self,
+        port: u8,
+        packet: Box<Packet>,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
+        let channel = packet.channel();
+        if let Some(input) = self.inputs.get_mut(usize::from(port)) {
+            input[channel.index()].push_back(packet);
+            self.pump(port, channel, ctx);
+        }
+    }
+
+    pub(super) fn pump_all(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
+        for port in 0..LINKS {
+            for channel in VirtualChannel::ALL {
+                self.pump(port, channel, ctx);
+            }
+        }
+    }
+
+    /// Passes packets on until the head of the queue finds no room.
+    fn pump(&mut self, port: u8, channel: VirtualChannel, ctx: &mut Context<'_, DeviceEvent>) {
+        while let Some(packet) = self.inputs[usize::from(port)][channel.index()].pop_front() {
+            match self.pass(port, &packet, ctx) {
+                Passed::Yes => {
+                    if let Some(attachment) = &self.ports[usize::from(port)] {
+                        attachment.release(&packet, ctx);
+                    }
+                }
+                Passed::No => {
+                    self.inputs[usize::from(port)][channel.index()].push_front(packet);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, port: u8, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) -> Passed {
+        match packet.command {
+            Command::ReadResponse | Command::MasterAbort => self.pass_response(port, packet, ctx),
+            Command::Broadcast { .. } => self.pass_broadcast(port, packet, ctx),
+            Command::WriteDwords | Command::WriteMasked { .. } | Command::Read { .. } => {
+                self.pass_request(port, packet, ctx)
+            }
+        }
+    }
+
+    fn pass_request(
+        &mut self,
+        port: u8,
+        packet: &Packet,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) -> Passed {
+        let target = match packet.hops {
+            HOPS_MAX.. => Target::Abort(AbortReason::Loop),
+            _ => route(
+                &self.registers,
+                Origin::Link(port),
+                packet.address,
+                self.config.memory_bytes,
+            ),
+        };
+        match target {
+            Target::Memory if matches!(packet.command, Command::Read { .. }) => {
+                let delay = self.config.inbound + self.config.memory_read;
+                let event = OpteronEvent::Read {
+                    packet: Box::new(packet.clone()),
+                    port,
+                };
+                ctx.schedule(ctx.me(), delay, DeviceEvent::Opteron(event));
+            }
+            Target::Memory => {
+                // Paper, VI: a store over a TCCluster link invalidates no cache.
+                let tccluster = self.registers.read(0, FORCE_NONCOHERENT) >> port & 1 == 1;
+                self.enter_memory(
+                    Box::new(packet.clone()),
+                    self.config.inbound,
+                    !tccluster,
+                    ctx,
+                );
+            }
+            Target::Link(link) => return self.forward(link, packet, ctx),
+            Target::Abort(reason) => {
+                self.status.abort(ctx.now(), reason, packet);
+                if matches!(packet.command, Command::Read { .. }) {
+                    self.respond(Command::MasterAbort, packet, port, Vec::new(), ctx);
+                }
+            }
+        }
+        Passed::Yes
+    }
+
+    fn forward(&mut self, link: u8, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) -> Passed {
+        let channel = packet.channel();
+        match &mut self.ports[usize::from(link)] {
+            Some(out) if out.room(channel) => {
+                out.reserve(channel);
+                let mut packet = Box::new(packet.clone());
+                packet.hops = packet.hops.saturating_add(1);
+                out.submit(packet, self.config.hop, ctx);
+                self.status.counters.forwarded += 1;
+                Passed::Yes
+            }
+            _ => Passed::No,
+        }
+    }
+
+    fn pass_response(
+        &mut self,
+        port: u8,
+        packet: &Packet,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) -> Passed {
+        if !self.registers.link_noncoherent(port)
+            && let Some(link) = response_link(&self.registers, packet.unit_id)
+        {
+            return self.forward(link, packet, ctx);
+        }
+        let event = OpteronEvent::Response {
+            packet: Box::new(packet.clone()),
+        };
+        ctx.schedule(
+            ctx.me(),
+            self.config.io_read_in(),
+            DeviceEvent::Opteron(event),
+        );
+        Passed::Yes
+    }
+
+    fn pass_broadcast(
+        &mut self,
+        port: u8,
+        packet: &Packet,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) -> Passed {
+        if self.registers.link_noncoherent(port) {
+            self.status.counters.foreign_interrupts += 1;
+            self.status.incident(
+                ctx.now(),
+                format!("interrupt of another system came in on link {port}"),
+            );
+        } else {
+            self.status.counters.interrupts += 1;
+        }
+        if packet.hops >= HOPS_MAX {
+            return Passed::Yes;
+        }
+        for link in broadcast_links(&self.registers, Origin::Link(port), packet.unit_id) {
+            if let Some(out) = &mut self.ports[usize::from(link)] {
+                out.reserve(VirtualChannel::Posted);
+                let mut packet = Box::new(packet.clone());
+                packet.hops += 1;
+                out.submit(packet, self.config.hop, ctx);
+            }
+        }
+        Passed::Yes
+    }
+
+    /// A read from a link has been served by memory.
+    pub(super) fn read(&mut self, packet: &Packet, port: u8, ctx: &mut Context<'_, DeviceEvent>) {
+        let Command::Read { dwords } = packet.command else {
+            return;
+        };
+        let mut data = vec![0; usize::from(dwords.clamp(1, 16)) * 4];
+        if self.memory_ready {
+            self.memory.read(packet.address, &mut data);
+        } else {
+            data.fill(0xff);
+        }
+        self.respond(Command::ReadResponse, packet, port, data, ctx);
+    }
+
+    /// Sends a response. Responses carry no address: on coherent links the
+    /// NodeID of the requester leads them, on a non-coherent link the UnitID.
+    /// A request of unit 0 comes from a host, and the only host that this
+    /// bridge knows is its own.
+    ///
+    /// Source: paper, IV.A: this is why TCCluster cannot read.
+    fn respond(
+        &mut self,
+        command: Command,
+        request: &Packet,
+        port: u8,
+        data: Vec<u8>,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
+        let mut response = Packet {
+            data,
+            ..Packet::new(command, 0)
+        };
+        response.tag = request.tag;
+        response.unit_id = request.unit_id;
+        response.number = self.number(ctx);
+        let link = match self.registers.link_noncoherent(port) {
+            true => (request.unit_id != 0).then_some(port),
+            false => response_link(&self.registers, request.unit_id),
+        };
+        match link {
+            Some(link) => {
+                if let Some(out) = &mut self.ports[usize::from(link)] {
+                    out.reserve(VirtualChannel::Response);
+                    out.submit(Box::new(response), self.config.out, ctx);
+                }
+            }
+            None => {
+                let event = OpteronEvent::Response {
+                    packet: Box::new(response),
+                };
+                ctx.schedule(ctx.me(), Ps::ZERO, DeviceEvent::Opteron(event));
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What runs on a core.
+
+use crate::engine::Ps;
+
+use super::memory::Memory;
+
+/// One thing a program asks of its core.
+///
+/// Which way a store or load goes follows from the memory type of its address
+/// (MTRRs): write-combining, uncached, or write-back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Stores bytes at a system address, lowest first.
+    Store {
+        /// Where.
+        address: u64,
+        /// What.
+        data: Vec<u8>,
+    },
+    /// `sfence`: goes on when all earlier stores have left the core.
+    Fence,
+    /// Loads bytes.
+    Load {
+        /// Where.
+        address: u64,
+        /// How many.
+        bytes: usize,
+    },
+    /// Loads the bytes again and again until they differ from `not`.
+    Poll {
+        /// Where.
+        address: u64,
+        /// The value to wait away from; its length is the length of the load.
+        not: Vec<u8>,
+    },
+    /// Computes for a while.
+    Compute(Ps),
+    /// Goes on when somebody sends [`wake`](super::OpteronEvent::Wake).
+    Suspend,
+    /// Sends an interrupt to everybody.
+    Broadcast {
+        /// Interrupt vector.
+        vector: u8,
+    },
+    /// The program is over.
+    Halt,
+}
+
+/// What became of the last [`Op`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was none: the program starts.
+    Start,
+    /// It is done.
+    Done,
+    /// The bytes of a load, or the first differing bytes of a poll.
+    Loaded(Vec<u8>),
+    /// No register claims the address, or the link behind it is down.
+    Aborted,
+}
+
+/// The node as a program sees it while it decides.
+pub struct Local<'a> {
+    /// Current time.
+    pub now: Ps,
+    /// This socket's memory, reached without cost: for setting up and for
+    /// checking results. What should cost time is an [`Op`].
+    pub memory: &'a mut Memory,
+}
+
+/// A program. A coroutine that runs ordinary code implements it by yielding
+/// [`Op`]s and being resumed with [`Outcome`]s.
+pub trait Program {
+    /// Decides what comes next.
+    fn resume(&mut self, local: Local<'_>, outcome: Outcome) -> Op;
+}
+
+impl<F: FnMut(Local<'_>, Outcome) -> Op> Program for F {
+    fn resume(&mut self, local: Local<'_>, outcome: Outcome) -> Op {
+        self(local, outcome)
+    }
+}
+
+/// A fixed list of operations.
+pub struct Script {
+    ops: std::vec::IntoIter<Op>,
+}
+
+impl Script {
+    /// Runs `ops` in order, then halts.
+    pub fn new(ops: Vec<Op>) -> Script {
+        Script {
+            ops: ops.into_iter(),
+        }
+    }
+}
+
+impl Program for Script {
+    fn resume(&mut self, _: Local<'_>, _: Outcome) -> Op {
+        self.ops.next().unwrap_or(Op::Halt)
+    }
+}

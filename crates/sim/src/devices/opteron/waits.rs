@@ -1,0 +1,96 @@
+//! What a socket waits for, for the report of a stall.
+
+use crate::devices::packet::VirtualChannel;
+use crate::devices::port::Port;
+use crate::engine::Wait;
+
+use super::Opteron;
+use super::core::Waiting;
+use super::route::{Origin, Target, route};
+
+impl Opteron {
+    /// What the cores wait for.
+    pub(super) fn core_waits(&self) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for (index, core) in self.cores.iter().enumerate() {
+            let (resource, holder) = match &core.waiting {
+                Waiting::Nothing if core.posted.is_empty() => continue,
+                Waiting::Nothing | Waiting::Posting => {
+                    let head = core
+                        .posted
+                        .front()
+                        .map(|packet| packet.address)
+                        .unwrap_or(0);
+                    let target = route(
+                        &self.registers,
+                        Origin::Core,
+                        head,
+                        self.config.memory_bytes,
+                    );
+                    let holder = match target {
+                        Target::Link(link) => {
+                            self.ports[usize::from(link)].as_ref().map(Port::link)
+                        }
+                        _ => None,
+                    };
+                    (
+                        format!("room for {} posted stores", core.posted.len()),
+                        holder,
+                    )
+                }
+                Waiting::Response { address, line_fill } => {
+                    let why = if *line_fill {
+                        " (the store's line fill: the window is mapped write-back)"
+                    } else {
+                        ""
+                    };
+                    (format!("the response to a read of {address:#x}{why}"), None)
+                }
+                Waiting::Change { address, cached } => {
+                    let why = if *cached {
+                        " (mapped cacheable: a remote store does not invalidate it)"
+                    } else {
+                        ""
+                    };
+                    (format!("a store to {address:#x}{why}"), None)
+                }
+                Waiting::Wake => ("a wake-up".to_string(), None),
+            };
+            waits.push(Wait {
+                resource: format!("core {index}: {resource}"),
+                holder,
+            });
+        }
+        waits
+    }
+
+    /// Packets that wait for room on another link.
+    pub(super) fn stuck_inputs(&self) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for (port, input) in self.inputs.iter().enumerate() {
+            for channel in VirtualChannel::ALL {
+                let queue = &input[channel.index()];
+                let Some(head) = queue.front() else { continue };
+                let target = route(
+                    &self.registers,
+                    Origin::Link(port as u8),
+                    head.address,
+                    self.config.memory_bytes,
+                );
+                let holder = match target {
+                    Target::Link(link) => self.ports[usize::from(link)]
+                        .as_ref()
+                        .map(|port| port.link()),
+                    _ => None,
+                };
+                let resource = format!(
+                    "room for {} {} packets from link {port}",
+                    queue.len(),
+                    channel.name()
+                );
+                waits.push(Wait { resource, holder });
+            }
+        }
+        waits
+    }
+}

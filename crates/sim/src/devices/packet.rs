@@ -1,0 +1,231 @@
+//! What travels over modelled wires.
+
+/// Largest data phase of a HyperTransport packet.
+pub const PAYLOAD_BYTES_MAX: usize = 64;
+
+/// The base virtual channels of HyperTransport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VirtualChannel {
+    /// Requests that expect no answer.
+    Posted,
+    /// Requests that expect a response.
+    NonPosted,
+    /// Responses.
+    Response,
+}
+
+impl VirtualChannel {
+    /// All of them, by index.
+    pub const ALL: [VirtualChannel; 3] = [
+        VirtualChannel::Posted,
+        VirtualChannel::NonPosted,
+        VirtualChannel::Response,
+    ];
+
+    /// Position in [`ALL`](Self::ALL).
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Name as the specification writes it, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            VirtualChannel::Posted => "posted",
+            VirtualChannel::NonPosted => "non-posted",
+            VirtualChannel::Response => "response",
+        }
+    }
+}
+
+/// The commands that the models send. `hostwire-packet` knows the whole set;
+/// these are the ones that TCCluster and the HTX board put on a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Posted write of whole, contiguous dwords.
+    WriteDwords,
+    /// Posted write with a byte-mask dword before at most eight dwords of data.
+    /// Bit `i` of the mask belongs to byte `i` of the 32-byte block.
+    WriteMasked {
+        /// Bytes to be written.
+        mask: u32,
+    },
+    /// Read of this many dwords.
+    Read {
+        /// 1 to 16.
+        dwords: u8,
+    },
+    /// The data of a read.
+    ReadResponse,
+    /// A read that nobody could serve; carries no data.
+    MasterAbort,
+    /// Interrupts and system management messages: one packet to everybody.
+    Broadcast {
+        /// Interrupt vector.
+        vector: u8,
+    },
+}
+
+/// A HyperTransport packet in flight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// What it asks for.
+    pub command: Command,
+    /// Byte address; meaningless for responses.
+    pub address: u64,
+    /// Unit that sent the request on its I/O link; 0 is the host.
+    pub unit_id: u8,
+    /// Matches a response to its request.
+    pub tag: u8,
+    /// May pass posted packets.
+    pub pass_pw: bool,
+    /// Data phase, whole dwords, at most 64 bytes.
+    pub data: Vec<u8>,
+    /// Number given by the origin, for traces and recordings.
+    pub number: u64,
+    /// Northbridges passed so far. Not on the wire: it lets the model name a
+    /// routing loop, which real hardware would follow for ever.
+    pub hops: u8,
+    /// Damaged on the way and not (yet) noticed.
+    pub damaged: bool,
+}
+
+impl Packet {
+    /// A packet without data.
+    pub fn new(command: Command, address: u64) -> Packet {
+        Packet {
+            command,
+            address,
+            unit_id: 0,
+            tag: 0,
+            pass_pw: false,
+            data: Vec::new(),
+            number: 0,
+            hops: 0,
+            damaged: false,
+        }
+    }
+
+    /// A posted write of whole dwords.
+    pub fn write(address: u64, data: Vec<u8>) -> Packet {
+        debug_assert!(data.len().is_multiple_of(4) && data.len() <= PAYLOAD_BYTES_MAX);
+        Packet {
+            data,
+            ..Packet::new(Command::WriteDwords, address)
+        }
+    }
+
+    /// Channel it travels in.
+    pub fn channel(&self) -> VirtualChannel {
+        match self.command {
+            Command::WriteDwords | Command::WriteMasked { .. } | Command::Broadcast { .. } => {
+                VirtualChannel::Posted
+            }
+            Command::Read { .. } => VirtualChannel::NonPosted,
+            Command::ReadResponse | Command::MasterAbort => VirtualChannel::Response,
+        }
+    }
+
+    /// Whether it takes a data buffer.
+    pub fn has_data(&self) -> bool {
+        !self.data.is_empty()
+    }
+
+    /// Dwords on the wire: command, address extension, mask, data. Without CRC.
+    ///
+    /// Source: HyperTransport I/O link specification, packet formats. A request
+    /// has two dwords, three if the address needs more than 40 bits; a response
+    /// has one.
+    pub fn wire_dwords(&self) -> u64 {
+        let command = match self.command {
+            Command::ReadResponse | Command::MasterAbort => 1,
+            _ if self.address >> 40 != 0 => 3,
+            _ => 2,
+        };
+        let mask = u64::from(matches!(self.command, Command::WriteMasked { .. }));
+        command + mask + self.data.len() as u64 / 4
+    }
+
+    /// For the event hash.
+    pub fn digest(&self) -> u64 {
+        let command = match self.command {
+            Command::WriteDwords => 1,
+            Command::WriteMasked { mask } => 2 | u64::from(mask) << 8,
+            Command::Read { dwords } => 3 | u64::from(dwords) << 8,
+            Command::ReadResponse => 4,
+            Command::MasterAbort => 5,
+            Command::Broadcast { vector } => 6 | u64::from(vector) << 8,
+        };
+        let mut digest = command ^ self.address.rotate_left(17) ^ u64::from(self.tag) << 56;
+        for chunk in self.data.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            digest = (digest ^ u64::from_le_bytes(word))
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(31);
+        }
+        digest ^ self.number
+    }
+}
+
+/// What NICs send each other: a link-port frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// NIC it is meant for.
+    pub destination: u16,
+    /// NIC it comes from.
+    pub source: u16,
+    /// Position in the stream of this link port; `None` for a bare
+    /// acknowledgement, which is not retransmitted.
+    pub sequence: Option<u16>,
+    /// Next sequence expected from the other side: acknowledges all before.
+    pub acknowledge: u16,
+    /// The receiver asks for everything from `acknowledge` on again.
+    pub reject: bool,
+    /// Message, at most 64 bytes.
+    pub payload: Vec<u8>,
+    /// Damaged on the way; the receiver's CRC will notice.
+    pub damaged: bool,
+}
+
+impl Frame {
+    /// For the event hash.
+    pub fn digest(&self) -> u64 {
+        let head = u64::from(self.destination)
+            | u64::from(self.source) << 16
+            | u64::from(self.sequence.unwrap_or(0)) << 32
+            | u64::from(self.acknowledge) << 48;
+        self.payload
+            .iter()
+            .fold(head ^ u64::from(self.reject), |digest, &byte| {
+                (digest ^ u64::from(byte))
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .rotate_left(7)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_length_of_every_form() {
+        assert_eq!(Packet::write(0x1000, vec![0; 64]).wire_dwords(), 18);
+        assert_eq!(Packet::write(1 << 40, vec![0; 64]).wire_dwords(), 19);
+        let masked = Packet {
+            data: vec![0; 4],
+            ..Packet::new(Command::WriteMasked { mask: 0xf }, 0)
+        };
+        assert_eq!(
+            masked.wire_dwords(),
+            4,
+            "a lone dword fills 8 bytes of data phase"
+        );
+        assert_eq!(Packet::new(Command::Read { dwords: 1 }, 0).wire_dwords(), 2);
+        let response = Packet {
+            data: vec![0; 4],
+            ..Packet::new(Command::ReadResponse, 0)
+        };
+        assert_eq!(response.wire_dwords(), 2);
+    }
+}

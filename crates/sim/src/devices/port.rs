@@ -1,0 +1,80 @@
+//! A device's side of a HyperTransport link.
+
+use crate::engine::{ComponentId, Context, Ps};
+
+use super::event::DeviceEvent;
+use super::link::End;
+use super::packet::{Packet, VirtualChannel};
+
+/// Where a device is attached, and how many of its packets the link holds.
+///
+/// A device asks [`room`](Self::room), takes a place by
+/// [`reserve`](Self::reserve), and hands the packet over with
+/// [`submit`](Self::submit) when it has passed the device's pipeline.
+#[derive(Clone, Debug)]
+pub struct Port {
+    link: ComponentId,
+    end: End,
+    taken: [usize; 3],
+    depth: usize,
+}
+
+impl Port {
+    /// A port with `depth` transmit places per virtual channel.
+    pub fn new(link: ComponentId, end: End, depth: usize) -> Port {
+        Port {
+            link,
+            end,
+            taken: [0; 3],
+            depth,
+        }
+    }
+
+    /// The link behind this port.
+    pub fn link(&self) -> ComponentId {
+        self.link
+    }
+
+    /// Whether a packet of `channel` finds a place.
+    pub fn room(&self, channel: VirtualChannel) -> bool {
+        self.taken[channel.index()] < self.depth
+    }
+
+    /// Takes a place; it is given back when the link has begun to transmit.
+    pub fn reserve(&mut self, channel: VirtualChannel) {
+        self.taken[channel.index()] += 1;
+    }
+
+    /// Gives a place back.
+    pub fn sent(&mut self, channel: VirtualChannel) {
+        let taken = &mut self.taken[channel.index()];
+        *taken = taken.saturating_sub(1);
+    }
+
+    /// Forgets all places: the link was reset and has dropped its packets.
+    pub fn reset(&mut self) {
+        self.taken = [0; 3];
+    }
+
+    /// Hands a packet over after `delay`. A place must have been reserved.
+    pub fn submit(&self, packet: Box<Packet>, delay: Ps, ctx: &mut Context<'_, DeviceEvent>) {
+        ctx.schedule(
+            self.link,
+            delay,
+            DeviceEvent::Submit {
+                end: self.end,
+                packet,
+            },
+        );
+    }
+
+    /// Empties the receive buffer of `packet`.
+    pub fn release(&self, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) {
+        let event = DeviceEvent::Release {
+            end: self.end,
+            channel: packet.channel(),
+            data: packet.has_data(),
+        };
+        ctx.schedule(self.link, Ps::ZERO, event);
+    }
+}

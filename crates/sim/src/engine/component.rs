@@ -1,0 +1,103 @@
+//! What the engine asks of a component, and what a component may do.
+
+use std::any::Any;
+
+use super::queue::{Entry, Queue, Tie};
+use super::stall::Wait;
+use super::time::Ps;
+
+/// What one component tells another.
+pub trait Event: 'static {
+    /// A number that stands for this event in the event hash and in traces.
+    /// It must depend on the event's values only, never on an address or on
+    /// the platform.
+    fn digest(&self) -> u64;
+}
+
+/// Names a component of one simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(pub(super) u32);
+
+impl ComponentId {
+    /// The source of injected events. It is no component and sorts last.
+    pub const EXTERNAL: ComponentId = ComponentId(Tie::SOURCE_MAX);
+
+    /// Position in the order in which components were added.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Order among events of the same picosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Priority {
+    /// Before everything else: resets, changes of configuration.
+    First = 0,
+    /// The usual case.
+    #[default]
+    Normal = 1,
+    /// After everything else: probes and measurements.
+    Last = 2,
+}
+
+/// A modelled thing: it gets events and schedules events.
+pub trait Component<M: Event>: Any {
+    /// Takes one event at time `ctx.now()`.
+    fn handle(&mut self, event: M, ctx: &mut Context<'_, M>);
+
+    /// What this component cannot do without an event from another one.
+    /// Asked only when no event is left; an idle component waits for nothing.
+    fn waits(&self) -> Vec<Wait> {
+        Vec::new()
+    }
+}
+
+/// A component's access to the simulation while it handles an event.
+pub struct Context<'a, M> {
+    pub(super) now: Ps,
+    pub(super) me: ComponentId,
+    pub(super) sequence: &'a mut u64,
+    pub(super) queue: &'a mut Queue<M>,
+}
+
+impl<M> Context<'_, M> {
+    /// The current time.
+    #[inline]
+    pub fn now(&self) -> Ps {
+        self.now
+    }
+
+    /// The component that handles the event.
+    #[inline]
+    pub fn me(&self) -> ComponentId {
+        self.me
+    }
+
+    /// Sends `event` to `target`, to arrive after `delay`.
+    #[inline]
+    pub fn schedule(&mut self, target: ComponentId, delay: Ps, event: M) {
+        self.schedule_with(target, delay, Priority::Normal, event);
+    }
+
+    /// Sends `event` to `target`, to arrive at `time`, or now if `time` has
+    /// passed.
+    #[inline]
+    pub fn schedule_at(&mut self, target: ComponentId, time: Ps, event: M) {
+        self.schedule(target, time - self.now, event);
+    }
+
+    /// As [`schedule`](Self::schedule), with a place among the events of that
+    /// picosecond.
+    #[inline]
+    pub fn schedule_with(&mut self, target: ComponentId, delay: Ps, priority: Priority, event: M) {
+        let tie = Tie::new(priority, self.me, *self.sequence);
+        *self.sequence += 1;
+        self.queue.push(Entry {
+            time: self.now + delay,
+            tie,
+            target,
+            event,
+        });
+    }
+}

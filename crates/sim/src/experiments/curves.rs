@@ -1,0 +1,164 @@
+//! Curves over size, distance and link, as in figures 6 and 7 of the TCCluster
+//! paper. The paper's text anchors only a few of their points; these are
+//! `experiments/tccluster/claims.toml`.
+
+use serde::Serialize;
+
+use crate::devices::opteron::LINE_BYTES;
+
+use super::programs::Stream;
+use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, memory};
+use super::{ExperimentError, mib_per_s};
+
+/// One line of a plot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    /// What it shows.
+    pub name: String,
+    /// Quantity and unit of x.
+    pub x: &'static str,
+    /// Quantity and unit of y.
+    pub y: &'static str,
+    /// The points, by ascending x.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Half round trip over message size, 8 B to 4 KiB, a fence per line.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn latency_over_size() -> Result<Curve, ExperimentError> {
+    let sizes = (3..=12).map(|exponent| 1u64 << exponent);
+    let points =
+        sizes.map(|bytes| Ok((bytes as f64, half_round_trip_ns(TWO_BOARDS, 0, 1, bytes)?)));
+    let points = points.collect::<Result<_, ExperimentError>>()?;
+    Ok(Curve {
+        name: "half round trip".into(),
+        x: "message size, B",
+        y: "half round trip, ns",
+        points,
+    })
+}
+
+/// Bandwidth as the sender sees it over message size, from 64 B to
+/// `largest_bytes` (the paper shows 4 MiB).
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
+    let name = if ordered {
+        "a fence per line"
+    } else {
+        "weakly ordered"
+    };
+    let sizes = (6..=32)
+        .map(|exponent| 1u64 << exponent)
+        .take_while(|bytes| *bytes <= largest_bytes);
+    let points = sizes.map(|bytes| Ok((bytes as f64, sender_mib_s(TWO_BOARDS, bytes, ordered)?)));
+    let points = points.collect::<Result<_, ExperimentError>>()?;
+    Ok(Curve {
+        name: name.into(),
+        x: "message size, B",
+        y: "bandwidth, MiB/s",
+        points,
+    })
+}
+
+/// Half round trip of 64 bytes over the number of nodes in between, 0 to 4.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
+    let points = (0..=4).map(|hops| {
+        let cluster = chain(hops + 2, 16, 800);
+        Ok((
+            hops as f64,
+            half_round_trip_ns(&cluster, 0, hops + 1, LINE_BYTES)?,
+        ))
+    });
+    let points = points.collect::<Result<_, ExperimentError>>()?;
+    Ok(Curve {
+        name: "64 B".into(),
+        x: "nodes in between",
+        y: "half round trip, ns",
+        points,
+    })
+}
+
+/// Sustained weakly ordered bandwidth over the link clock, for one width.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn bandwidth_over_clock(width_bits: u8) -> Result<Curve, ExperimentError> {
+    let points = [200u32, 400, 600, 800].into_iter().map(|mhz| {
+        let cluster = chain(2, width_bits, mhz);
+        Ok((f64::from(mhz), receiver_mib_s(&cluster, 1 << 17)?))
+    });
+    let points = points.collect::<Result<_, ExperimentError>>()?;
+    Ok(Curve {
+        name: format!("{width_bits} bit"),
+        x: "link clock, MHz",
+        y: "bandwidth, MiB/s",
+        points,
+    })
+}
+
+/// A chain of boards with one link between neighbours, as a cluster file.
+pub fn chain(nodes: usize, width_bits: u8, mhz: u32) -> String {
+    let mut text = format!(
+        "[link]\nwidth = \"{width_bits}bit\"\nfrequency = \"{mhz}MHz\"\nmedium = \"coax\"\n"
+    );
+    for node in 0..nodes {
+        text += &format!("[[node]]\nname = \"n{node}\"\nmemory = \"8GiB\"\nsouthbridge = \"l0\"\n");
+    }
+    for node in 1..nodes {
+        text += &format!(
+            "[[cable]]\nfrom = \"n{}.l2\"\nto = \"n{node}.l1\"\n",
+            node - 1
+        );
+    }
+    text
+}
+
+fn sender_mib_s(cluster: &str, bytes: u64, ordered: bool) -> Result<f64, ExperimentError> {
+    let mut machine = booted(cluster)?;
+    let address = memory(&machine, 1)?;
+    let lines = bytes / LINE_BYTES;
+    let stream = Stream {
+        address,
+        lines,
+        bytes: LINE_BYTES as usize,
+        ordered,
+        work: None,
+    };
+    let (program, marks) = stream.program();
+    machine.start(0, program);
+    machine.sim.run()?;
+    match marks.times()[..] {
+        [begin, end] => Ok(mib_per_s(bytes, end - begin)),
+        _ => Err(ExperimentError::NoMeasurement("stream")),
+    }
+}
+
+fn receiver_mib_s(cluster: &str, bytes: u64) -> Result<f64, ExperimentError> {
+    let mut machine = booted(cluster)?;
+    let address = memory(&machine, 1)?;
+    let lines = bytes / LINE_BYTES;
+    let stream = Stream {
+        address,
+        lines,
+        bytes: LINE_BYTES as usize,
+        ordered: false,
+        work: None,
+    };
+    machine.start(0, stream.program().0);
+    machine.sim.run()?;
+    let counters = machine.socket(1).counters();
+    let first = counters
+        .first_write
+        .ok_or(ExperimentError::NoMeasurement("stream"))?;
+    Ok(mib_per_s(
+        counters.write_bytes - LINE_BYTES,
+        counters.last_write - first,
+    ))
+}

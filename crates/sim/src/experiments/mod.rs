@@ -1,0 +1,63 @@
+//! The numbers of the papers, out of simulated events.
+//!
+//! Published values, tolerances and classes are in `experiments/*/claims.toml`;
+//! the functions here run machines and measure. [`Row`] is one line of a result.
+//!
+//! ```no_run
+//! let rows = hostwire_sim::experiments::htx_board::reproduce()?;
+//! assert!(rows.iter().all(|row| !row.verdict.is_failure()));
+//! # Ok::<(), hostwire_sim::experiments::ExperimentError>(())
+//! ```
+
+mod claims;
+pub mod curves;
+pub mod htx_board;
+mod htx_host;
+mod programs;
+pub mod tccluster;
+pub mod traffic;
+
+pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
+
+use crate::engine::RunError;
+use crate::firmware::BootError;
+use crate::machine::BuildError;
+
+/// Why an experiment gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// The file of published values is wrong.
+    #[error("claims of {paper}: {message}")]
+    Claims {
+        /// Which paper.
+        paper: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The cluster cannot be planned.
+    #[error("{0}")]
+    Plan(String),
+    /// The plan cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The cluster does not boot.
+    #[error(transparent)]
+    Boot(#[from] Box<BootError>),
+    /// The run did not end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The run ended without a measurement.
+    #[error("{0}: nothing was measured")]
+    NoMeasurement(&'static str),
+}
+
+/// Bytes per second to MiB per second.
+pub(crate) fn mib_per_s(bytes: u64, time: crate::engine::Ps) -> f64 {
+    bytes as f64 / time.as_s() / f64::from(1 << 20)
+}
+
+/// Bytes per second to 10^6 bytes per second.
+pub(crate) fn mb_per_s(bytes: u64, time: crate::engine::Ps) -> f64 {
+    bytes as f64 / time.as_s() / 1e6
+}

@@ -1,0 +1,282 @@
+//! Experiments of the TCCluster paper.
+
+use crate::devices::link::{End, LinkMode};
+use crate::devices::opteron::registers::{EXTENDED_INDEX, Registers};
+use crate::devices::opteron::route::{AbortReason, Origin, Target, route};
+use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
+use crate::devices::{DeviceEvent, Packet, cable};
+use crate::engine::Ps;
+use crate::firmware;
+use crate::machine::{Machine, Reset};
+use hostwire_plan::{LinkRole, NodeId};
+
+use super::programs::{PingPong, Stream};
+use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
+
+/// The paper's second prototype as a cluster file.
+pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");
+/// The paper's first prototype.
+pub const ONE_BOARD: &str = include_str!("../../../../examples/clusters/one-board.toml");
+/// Two boards with two sockets each; processes can be bound to either.
+pub const TWO_BOARDS_FOUR_SOCKETS: &str =
+    include_str!("../../../../experiments/tccluster/two-boards-four-sockets.toml");
+const CLAIMS: &str = include_str!("../../../../experiments/tccluster/claims.toml");
+
+/// Where experiments write in a node's memory.
+const OFFSET: u64 = 0x10_0000;
+/// Lines of a stream that counts as sustained: 1 MiB.
+const SUSTAINED_LINES: u64 = 16_384;
+/// Work of a sender per message of 64 bytes. **Fitted** to T6: 64 B at 2,500
+/// MiB/s take 24.414 ns, of which the stores take 11.516.
+const MESSAGE_WORK: Ps = Ps(12_898);
+
+/// The published numbers.
+///
+/// # Errors
+/// [`ExperimentError::Claims`] if the file is wrong.
+pub fn claims() -> Result<Claims, ExperimentError> {
+    Claims::parse(CLAIMS)
+}
+
+/// Runs everything and compares.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
+    let far = half_round_trip_ns(TWO_BOARDS_FOUR_SOCKETS, 0, 2, LINE_BYTES)?;
+    let near = half_round_trip_ns(TWO_BOARDS_FOUR_SOCKETS, 1, 2, LINE_BYTES)?;
+    let (peak_mib_s, peak_bytes) = peak()?;
+    let (before, after) = lane_rates_mbit_s()?;
+    let simulated = [
+        ("T1", half_round_trip_ns(TWO_BOARDS, 0, 1, 64)?),
+        ("T2", half_round_trip_ns(TWO_BOARDS, 0, 1, 1024)?),
+        ("T3", far - near),
+        ("T4", stream_mib_s(SUSTAINED_LINES, Mode::WeaklyOrdered)?),
+        ("T5", stream_mib_s(SUSTAINED_LINES, Mode::Ordered)?),
+        ("T6", stream_mib_s(SUSTAINED_LINES, Mode::Messages)?),
+        ("T7", peak_mib_s),
+        ("T7-size", peak_bytes as f64 / 1024.0),
+        ("T8", raw_mb_s(LinkMode::symmetric(16, 800))?),
+        ("T9-before", before),
+        ("T9-after", after),
+        ("T10", raw_mb_s(LinkMode::symmetric(16, 3_200))?),
+        (
+            "T11",
+            reach_bytes() / f64::from(1u32 << 20) / f64::from(1u32 << 20),
+        ),
+        ("T12", ring_bytes()? / 1024.0),
+        ("T13", f64::from(Registers::cold(false).node_id())),
+        ("T14", cable::TRACE_INCHES_MAX),
+        ("T15", OpteronConfig::shanghai().wc_buffers as f64),
+    ];
+    Ok(claims()?.judge(&simulated))
+}
+
+/// How a stream is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// No fence: buffers leave when they are full.
+    WeaklyOrdered,
+    /// A fence after each line.
+    Ordered,
+    /// One message per line, with the sender's work for it.
+    Messages,
+}
+
+/// Plans, builds and boots a cluster of Shanghai processors.
+///
+/// # Errors
+/// [`ExperimentError`] if it cannot be planned or does not boot.
+pub fn booted(cluster: &str) -> Result<Machine, ExperimentError> {
+    let plan = hostwire_plan::plan("cluster.toml", cluster.as_bytes())
+        .map_err(|rejected| ExperimentError::Plan(rejected.to_string()))?;
+    let mut machine = Machine::new(plan, &OpteronConfig::shanghai())?;
+    firmware::boot_all(&mut machine)?;
+    Ok(machine)
+}
+
+/// First byte that experiments use in a socket's memory.
+pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, ExperimentError> {
+    let socket = machine
+        .sockets()
+        .get(socket)
+        .ok_or(ExperimentError::NoMeasurement("no such socket"))?;
+    let plan = machine.plan().processor(socket.id);
+    Ok(plan.map_or(0, |plan| plan.memory.start.0) + OFFSET)
+}
+
+/// Mean half round trip between programs on two sockets, by stores, fences and
+/// polls, over all phases of the poll loop. `bytes` is 8 to 64 in words of eight
+/// bytes, or a whole number of lines.
+///
+/// # Errors
+/// [`ExperimentError`] if the run does not come to its end.
+pub fn half_round_trip_ns(
+    cluster: &str,
+    from: usize,
+    to: usize,
+    bytes: u64,
+) -> Result<f64, ExperimentError> {
+    let mut machine = booted(cluster)?;
+    let poll = machine.socket(from).config().memory_read;
+    let sides = PingPong {
+        ping: memory(&machine, to)?,
+        pong: memory(&machine, from)?,
+        bytes,
+        poll,
+    };
+    let (first, marks) = sides.first();
+    machine.start(to, sides.second());
+    machine.start(from, first);
+    machine.sim.run()?;
+    sides
+        .half_round_trip_ns(&marks)
+        .ok_or(ExperimentError::NoMeasurement("ping-pong"))
+}
+
+/// What arrives in the other board's memory per second, in a long stream.
+///
+/// # Errors
+/// [`ExperimentError`] if the run does not come to its end.
+pub fn stream_mib_s(lines: u64, mode: Mode) -> Result<f64, ExperimentError> {
+    let mut machine = booted(TWO_BOARDS)?;
+    let stream = Stream {
+        address: memory(&machine, 1)?,
+        lines,
+        bytes: LINE_BYTES as usize,
+        ordered: mode == Mode::Ordered,
+        work: (mode == Mode::Messages).then_some(MESSAGE_WORK),
+    };
+    machine.start(0, stream.program().0);
+    machine.sim.run()?;
+    let counters = machine.socket(1).counters();
+    let first = counters
+        .first_write
+        .ok_or(ExperimentError::NoMeasurement("stream"))?;
+    Ok(mib_per_s(
+        counters.write_bytes - LINE_BYTES,
+        counters.last_write - first,
+    ))
+}
+
+/// What the sender believes to have sent per second, for one message size.
+///
+/// # Errors
+/// [`ExperimentError`] if the run does not come to its end.
+pub fn apparent_mib_s(bytes: u64) -> Result<f64, ExperimentError> {
+    let mut machine = booted(TWO_BOARDS)?;
+    let lines = bytes / LINE_BYTES;
+    let address = memory(&machine, 1)?;
+    let stream = Stream {
+        address,
+        lines,
+        bytes: LINE_BYTES as usize,
+        ordered: false,
+        work: None,
+    };
+    let (program, marks) = stream.program();
+    machine.start(0, program);
+    machine.sim.run()?;
+    match marks.times()[..] {
+        [begin, end] => Ok(mib_per_s(bytes, end - begin)),
+        _ => Err(ExperimentError::NoMeasurement("stream")),
+    }
+}
+
+/// The largest apparent bandwidth over message sizes of 4 KiB to 1 MiB, and the
+/// largest size that has it (within a thousandth).
+fn peak() -> Result<(f64, u64), ExperimentError> {
+    let mut best = (0.0, 0);
+    for exponent in 12..=20 {
+        let bytes = 1 << exponent;
+        let mib_s = apparent_mib_s(bytes)?;
+        if mib_s > best.0 * 0.999 {
+            best = (mib_s.max(best.0), bytes);
+        }
+    }
+    Ok(best)
+}
+
+/// Raw bandwidth of a direction: one packet on a freshly trained link, its bytes
+/// on the wire over its time on the wire.
+///
+/// # Errors
+/// [`ExperimentError::NoMeasurement`] if the packet was not sent.
+pub fn raw_mb_s(mode: LinkMode) -> Result<f64, ExperimentError> {
+    let (mut sim, link) = super::htx_host::bare_link(mode);
+    let packet = Box::new(Packet::write(0x1000, vec![0; LINE_BYTES as usize]));
+    let counters = |sim: &crate::devices::Fabric| {
+        sim.component::<crate::devices::link::Link>(link)
+            .map(|link| link.counters(End::A))
+            .unwrap_or_default()
+    };
+    let before = counters(&sim).dwords;
+    let now = sim.now();
+    let inject = sim.inject(
+        now,
+        link,
+        DeviceEvent::Submit {
+            end: End::A,
+            packet,
+        },
+    );
+    inject.map_err(|_| ExperimentError::NoMeasurement("link"))?;
+    sim.run()?;
+    let after = counters(&sim);
+    let begin = after
+        .first_begin
+        .ok_or(ExperimentError::NoMeasurement("link"))?;
+    Ok(mb_per_s(
+        (after.dwords - before) * 4,
+        after.last_end - begin,
+    ))
+}
+
+/// Bit rate of a lane of the TCCluster link of one board, after the cold reset
+/// and after the boot.
+fn lane_rates_mbit_s() -> Result<(f64, f64), ExperimentError> {
+    let plan = hostwire_plan::plan("one-board.toml", ONE_BOARD.as_bytes())
+        .map_err(|rejected| ExperimentError::Plan(rejected.to_string()))?;
+    let mut machine = Machine::new(plan, &OpteronConfig::shanghai())?;
+    let rate = |machine: &Machine| {
+        let wire = machine
+            .wires()
+            .iter()
+            .position(|wire| wire.role == LinkRole::Fabric)?;
+        machine
+            .link(wire)
+            .mode()
+            .map(|mode| 2.0 * f64::from(mode.mhz))
+    };
+    machine.reset(Reset::Cold, &[0]);
+    let before = rate(&machine);
+    firmware::boot_all(&mut machine)?;
+    before
+        .zip(rate(&machine))
+        .ok_or(ExperimentError::NoMeasurement("link training"))
+}
+
+/// Size of the address space that one extended MMIO range over everything can
+/// route: the first power of two that it no longer holds.
+fn reach_bytes() -> f64 {
+    let mut registers = Registers::cold(true);
+    for (index, value) in [(2 << 28, 0), (3 << 28, u32::MAX)] {
+        registers.write(1, EXTENDED_INDEX, index);
+        registers.write(1, EXTENDED_INDEX + 4, value);
+    }
+    // The link behind it is down; that the range was found is enough.
+    let held = |bits: &u32| {
+        let target = route(&registers, Origin::Link(1), 1 << bits, 0);
+        target != Target::Abort(AbortReason::NoRange)
+    };
+    let bits = (27..64).find(|bits| !held(bits)).unwrap_or(64);
+    2f64.powi(bits as i32)
+}
+
+/// Size of the ring that a node keeps for a peer.
+fn ring_bytes() -> Result<f64, ExperimentError> {
+    let machine = booted(TWO_BOARDS)?;
+    let ring = machine.plan().ring(NodeId(1), NodeId(0));
+    ring.map(|ring| ring.bytes as f64)
+        .ok_or(ExperimentError::NoMeasurement("rings"))
+}

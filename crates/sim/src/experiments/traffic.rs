@@ -1,0 +1,101 @@
+//! All-to-all traffic on any cluster, with the use of every link.
+
+use serde::Serialize;
+
+use crate::devices::link::End;
+use crate::devices::opteron::LINE_BYTES;
+use crate::engine::{Ps, Summary};
+
+use super::programs::Stream;
+use super::tccluster::{booted, memory};
+use super::{ExperimentError, mib_per_s};
+
+/// Use of one direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkUse {
+    /// The link, by its two ends.
+    pub link: String,
+    /// Which end transmits: "A" is the one named first.
+    pub from: &'static str,
+    /// Bytes of data.
+    pub payload_bytes: u64,
+    /// Share of the time in which the transmitter was occupied, 0 to 1.
+    pub utilisation: f64,
+}
+
+/// What an all-to-all exchange took.
+#[derive(Clone, Debug)]
+pub struct AllToAll {
+    /// From the first store to the last byte in memory.
+    pub time: Ps,
+    /// Data over that time, all sockets together.
+    pub aggregate_mib_s: f64,
+    /// Every direction of every link between sockets.
+    pub links: Vec<LinkUse>,
+    /// What the simulation cost.
+    pub summary: Summary,
+}
+
+/// Every socket stores `lines` lines into every other one's memory, starting with
+/// its successor, and the clock is read when all have arrived.
+///
+/// # Errors
+/// [`ExperimentError`] if the cluster does not boot or the run does not come to
+/// its end; a deadlock is named.
+pub fn all_to_all(cluster: &str, lines: u64) -> Result<AllToAll, ExperimentError> {
+    let mut machine = booted(cluster)?;
+    let sockets = machine.sockets().len();
+    let before: Vec<_> = (0..machine.wires().len())
+        .map(|wire| busy(&machine, wire))
+        .collect();
+    let begin = machine.sim.now();
+    for from in 0..sockets {
+        let mut steps = Vec::new();
+        for distance in 1..sockets {
+            let to = (from + distance) % sockets;
+            let address = memory(&machine, to)? + from as u64 * lines * LINE_BYTES;
+            let stream = Stream {
+                address,
+                lines,
+                bytes: LINE_BYTES as usize,
+                ordered: false,
+                work: None,
+            };
+            steps.extend(stream.steps());
+        }
+        machine.start(from, super::programs::Timed::new(steps).0);
+    }
+    let summary = machine.sim.run()?;
+    let last = (0..sockets)
+        .map(|socket| machine.socket(socket).counters().last_write)
+        .max();
+    let time = last.unwrap_or(begin) - begin;
+    let mut links = Vec::new();
+    for (wire, before) in before.into_iter().enumerate() {
+        let link = machine
+            .sim
+            .name(machine.wires()[wire].link)
+            .unwrap_or_default()
+            .to_string();
+        for ((end, from), before) in [(End::A, "A"), (End::B, "B")].into_iter().zip(before) {
+            let counters = machine.link(wire).counters(end);
+            links.push(LinkUse {
+                link: link.clone(),
+                from,
+                payload_bytes: counters.payload_bytes,
+                utilisation: (counters.busy - before).as_s() / time.as_s().max(f64::MIN_POSITIVE),
+            });
+        }
+    }
+    let bytes = (sockets * sockets.saturating_sub(1)) as u64 * lines * LINE_BYTES;
+    Ok(AllToAll {
+        time,
+        aggregate_mib_s: mib_per_s(bytes, time),
+        links,
+        summary,
+    })
+}
+
+fn busy(machine: &crate::machine::Machine, wire: usize) -> [Ps; 2] {
+    [End::A, End::B].map(|end| machine.link(wire).counters(end).busy)
+}

@@ -1,0 +1,20 @@
+//! HyperTransport clusters in virtual time.
+//!
+//! - [`engine`]: integer picoseconds, a binary heap, components behind a trait.
+//!   Knows nothing of hardware.
+//! - [`devices`]: link, Opteron node, HTX NIC, switch, cable. Every parameter
+//!   has its source in a doc comment and in `docs/sim/`.
+//! - [`machine`]: a cluster of sockets and links, built from a `hostwire-plan`.
+//! - [`firmware`]: boots the modelled machines through their registers.
+//! - [`record`]: pcapng and Perfetto files of what happened.
+//! - [`experiments`]: the numbers of the papers, out of simulated events.
+//!
+//! Nothing here is global: any number of simulations may live in one process.
+#![forbid(unsafe_code)]
+
+pub mod devices;
+pub mod engine;
+pub mod experiments;
+pub mod firmware;
+pub mod machine;
+pub mod record;

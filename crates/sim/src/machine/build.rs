@@ -1,0 +1,246 @@
+//! From a plan to components.
+
+use hostwire_plan::{
+    CablePlan, Fabric as PlanFabric, LinkRole, Medium as PlanMedium, Plan, PortId,
+};
+
+use crate::devices::cable::Medium;
+use crate::devices::link::{Buffers, Damage, End, Link, LinkConfig};
+use crate::devices::opteron::{Opteron, OpteronConfig};
+use crate::devices::southbridge::Southbridge;
+use crate::devices::{Fabric, Port};
+use crate::engine::ComponentId;
+
+use super::{Machine, Socket, Wire, WireEnd};
+
+/// Assumed where the plan gives no length: inches of trace between processors
+/// of one board, and of the HTX cable (whose 25 inches give 5 ns).
+const BOARD_INCHES: f64 = 6.0;
+const CABLE_INCHES: f64 = 25.0;
+
+/// Why a plan cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The plan is for other hardware.
+    #[error("the plan is for {got:?}; Opteron models need a TCCluster plan")]
+    Fabric {
+        /// What the plan is for.
+        got: PlanFabric,
+    },
+    /// A link names a processor that the plan does not have.
+    #[error("the plan has no processor at the other end of {port}")]
+    Peer {
+        /// The end that is there.
+        port: PortId,
+    },
+}
+
+impl Machine {
+    /// Builds the machine that `plan` describes, all sockets alike except for
+    /// the size of their memory.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the plan is not one for Opterons.
+    pub fn new(plan: Plan, config: &OpteronConfig) -> Result<Machine, BuildError> {
+        if plan.fabric() != PlanFabric::TcCluster {
+            return Err(BuildError::Fabric { got: plan.fabric() });
+        }
+        let mut machine = Machine {
+            sim: Fabric::new(),
+            plan,
+            sockets: Vec::new(),
+            wires: Vec::new(),
+            systems: 0,
+        };
+        machine.add_sockets(config);
+        machine.add_wires(config)?;
+        machine.group_systems();
+        Ok(machine)
+    }
+
+    fn add_sockets(&mut self, config: &OpteronConfig) {
+        for node in self.plan.nodes() {
+            for processor in &node.processors {
+                let bootstrap = processor
+                    .links
+                    .iter()
+                    .any(|link| link.role == LinkRole::Southbridge);
+                let config = OpteronConfig {
+                    memory_bytes: processor.memory.bytes,
+                    ..config.clone()
+                };
+                let name = match node.processors.len() {
+                    1 => node.name.clone(),
+                    _ => format!("{}.p{}", node.name, processor.id.index),
+                };
+                let component = self.sim.add(name.clone(), Opteron::new(config, bootstrap));
+                self.sockets.push(Socket {
+                    id: processor.id,
+                    name,
+                    component,
+                    system: 0,
+                    bootstrap,
+                });
+            }
+        }
+    }
+
+    fn add_wires(&mut self, config: &OpteronConfig) -> Result<(), BuildError> {
+        let depth = config.port_depth;
+        for socket in 0..self.sockets.len() {
+            let id = self.sockets[socket].id;
+            let links = self
+                .plan
+                .processor(id)
+                .map(|plan| plan.links.clone())
+                .unwrap_or_default();
+            for link in links {
+                let here = WireEnd::Socket {
+                    socket,
+                    link: link.link.get(),
+                };
+                let port = PortId {
+                    processor: id,
+                    link: link.link,
+                };
+                match (link.role, link.peer) {
+                    (LinkRole::Southbridge, _) => self.add_southbridge(here, depth),
+                    (_, Some(peer)) => {
+                        let other = self.find(peer.processor).ok_or(BuildError::Peer { port })?;
+                        let there = WireEnd::Socket {
+                            socket: other,
+                            link: peer.link.get(),
+                        };
+                        // Every wire shows up at both ends; the first one adds it.
+                        if (socket, link.link.get()) < (other, peer.link.get()) {
+                            self.add_wire([here, there], link.role, self.cable(port), depth);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cable(&self, port: PortId) -> Option<CablePlan> {
+        self.plan
+            .cables()
+            .iter()
+            .find(|cable| cable.ends.contains(&port))
+            .copied()
+    }
+
+    fn add_wire(
+        &mut self,
+        ends: [WireEnd; 2],
+        role: LinkRole,
+        cable: Option<CablePlan>,
+        depth: usize,
+    ) {
+        let medium = match cable.map(|cable| cable.medium) {
+            Some(PlanMedium::Coax) => Medium::HtxCable,
+            _ => Medium::Trace,
+        };
+        let inches = cable
+            .and_then(|cable| cable.length_um)
+            .map(|um| um as f64 / 25_400.0);
+        let usual = if medium == Medium::HtxCable {
+            CABLE_INCHES
+        } else {
+            BOARD_INCHES
+        };
+        let propagation = medium.propagation(inches.unwrap_or(usual));
+        let name = |end: WireEnd| match end {
+            WireEnd::Socket { socket, link } => format!("{}.l{link}", self.sockets[socket].name),
+            WireEnd::Southbridge { .. } => "southbridge".to_string(),
+        };
+        let name = format!("{} - {}", name(ends[0]), name(ends[1]));
+        let config = LinkConfig {
+            propagation,
+            ..LinkConfig::default()
+        };
+        let link = self.sim.add(name, Link::new(config));
+        for (end, attached) in [End::A, End::B].into_iter().zip(ends) {
+            self.attach(link, end, attached, depth);
+        }
+        self.wires.push(Wire {
+            link,
+            ends,
+            role,
+            mhz_max: medium.mhz_max(),
+        });
+    }
+
+    fn add_southbridge(&mut self, here: WireEnd, depth: usize) {
+        let config = LinkConfig {
+            propagation: Medium::Trace.propagation(BOARD_INCHES),
+            buffers: [Buffers::FAM10H; 2],
+            damage: [Damage::Never, Damage::Never],
+            ..LinkConfig::default()
+        };
+        let WireEnd::Socket { socket, link } = here else {
+            return;
+        };
+        let name = self.sockets[socket].name.clone();
+        let wire = self
+            .sim
+            .add(format!("{name}.l{link} - southbridge"), Link::new(config));
+        let bridge = Southbridge::new(Port::new(wire, End::B, depth));
+        let component = self.sim.add(format!("{name}.southbridge"), bridge);
+        let there = WireEnd::Southbridge { component };
+        self.attach(wire, End::A, here, depth);
+        self.attach(wire, End::B, there, depth);
+        let ends = [here, there];
+        self.wires.push(Wire {
+            link: wire,
+            ends,
+            role: LinkRole::Southbridge,
+            mhz_max: Medium::Trace.mhz_max(),
+        });
+    }
+
+    fn attach(&mut self, link: ComponentId, end: End, attached: WireEnd, depth: usize) {
+        let (component, port) = match attached {
+            WireEnd::Socket { socket, link: port } => {
+                self.socket_mut(socket)
+                    .attach(port, Port::new(link, end, depth));
+                (self.sockets[socket].component, port)
+            }
+            WireEnd::Southbridge { component } => (component, 0),
+        };
+        if let Some(link) = self.sim.component_mut::<Link>(link) {
+            link.attach(end, component, port);
+        }
+    }
+
+    /// Sockets belong together if coherent links of any kind join them.
+    fn group_systems(&mut self) {
+        let mut group: Vec<usize> = (0..self.sockets.len()).collect();
+        for wire in &self.wires {
+            let coherent = matches!(wire.role, LinkRole::Coherent | LinkRole::Configuration);
+            if let (
+                [
+                    WireEnd::Socket { socket: a, .. },
+                    WireEnd::Socket { socket: b, .. },
+                ],
+                true,
+            ) = (wire.ends, coherent)
+            {
+                let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
+                group
+                    .iter_mut()
+                    .filter(|member| **member == from)
+                    .for_each(|member| *member = to);
+            }
+        }
+        let mut leaders = group.clone();
+        leaders.sort_unstable();
+        leaders.dedup();
+        self.systems = leaders.len();
+        for (socket, leader) in group.into_iter().enumerate() {
+            self.sockets[socket].system = leaders.partition_point(|&other| other < leader);
+        }
+    }
+}

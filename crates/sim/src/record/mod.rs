@@ -1,0 +1,183 @@
+//! Recordings of what crossed the modelled wires.
+//!
+//! A [`Recording`] watches links, and writes what it saw as pcapng (for
+//! Wireshark, with `tools/wireshark/hostwire.lua`) and as a Perfetto trace.
+//! Watching changes nothing in the simulation.
+
+mod encode;
+mod pcapng;
+mod perfetto;
+
+pub use encode::{EncodeError, nop_bytes, packet_bytes};
+pub use perfetto::TimeUnit;
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use crate::devices::Fabric;
+use crate::devices::link::{End, Link, Unit};
+use crate::engine::{ComponentId, Ps};
+
+/// What an interface carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encapsulation {
+    /// HyperTransport packets, as on the link but without CRCs.
+    HyperTransport,
+    /// Ethernet frames, as HToE uses them.
+    Ethernet,
+}
+
+/// Direction on an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From end A to end B.
+    AToB,
+    /// From end B to end A.
+    BToA,
+}
+
+#[derive(Clone, Debug)]
+struct Interface {
+    name: String,
+    encapsulation: Encapsulation,
+}
+
+#[derive(Clone, Debug)]
+struct Record {
+    begin: Ps,
+    end: Ps,
+    interface: u32,
+    direction: Direction,
+    what: String,
+    bytes: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Inner {
+    interfaces: Vec<Interface>,
+    records: Vec<Record>,
+    skipped: u64,
+}
+
+/// A recording. Clones share it.
+#[derive(Clone, Default)]
+pub struct Recording(Rc<RefCell<Inner>>);
+
+impl Recording {
+    /// An empty recording.
+    pub fn new() -> Recording {
+        Recording::default()
+    }
+
+    /// Records everything that crosses `link` from now on; NOPs only if asked,
+    /// since there are as many as packets. `false` if it is no link.
+    pub fn watch(&self, sim: &mut Fabric, link: ComponentId, nops: bool) -> bool {
+        let name = sim.name(link).unwrap_or_default().to_string();
+        let Some(model) = sim.component_mut::<Link>(link) else {
+            return false;
+        };
+        let interface = self.add_interface(name, Encapsulation::HyperTransport);
+        let recording = self.clone();
+        model.set_tap(Box::new(move |tapped| {
+            let (what, bytes) = match tapped.unit {
+                Unit::Nop { .. } if !nops => return,
+                Unit::Nop {
+                    credits,
+                    acknowledge,
+                } => ("NOP".to_string(), nop_bytes(credits, *acknowledge)),
+                Unit::Packet { packet, .. } => (encode::name(packet), packet_bytes(packet)),
+            };
+            let direction = if tapped.from == End::A {
+                Direction::AToB
+            } else {
+                Direction::BToA
+            };
+            match bytes {
+                Ok(bytes) => {
+                    recording.push(tapped.begin, tapped.end, interface, direction, what, bytes)
+                }
+                Err(_) => recording.0.borrow_mut().skipped += 1,
+            }
+        }));
+        true
+    }
+
+    /// Adds an interface; returns its number.
+    pub fn add_interface(&self, name: impl Into<String>, encapsulation: Encapsulation) -> u32 {
+        let mut inner = self.0.borrow_mut();
+        inner.interfaces.push(Interface {
+            name: name.into(),
+            encapsulation,
+        });
+        (inner.interfaces.len() - 1) as u32
+    }
+
+    /// Records bytes on an interface. Bytes on an interface that was never added
+    /// are counted as skipped.
+    pub fn push(
+        &self,
+        begin: Ps,
+        end: Ps,
+        interface: u32,
+        direction: Direction,
+        what: impl Into<String>,
+        bytes: Vec<u8>,
+    ) {
+        let mut inner = self.0.borrow_mut();
+        if interface as usize >= inner.interfaces.len() {
+            inner.skipped += 1;
+            return;
+        }
+        inner.records.push(Record {
+            begin,
+            end,
+            interface,
+            direction,
+            what: what.into(),
+            bytes,
+        });
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.0.borrow().records.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Packets that could not be written as HyperTransport packets.
+    pub fn skipped(&self) -> u64 {
+        self.0.borrow().skipped
+    }
+
+    /// Writes a pcapng file: one interface per link, times in picoseconds, link
+    /// type USER0 for HyperTransport.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_pcapng(&self, out: &mut impl Write) -> io::Result<()> {
+        let inner = self.0.borrow();
+        pcapng::write(out, &inner.interfaces, &in_order(&inner.records))
+    }
+
+    /// Writes a Perfetto trace: one track per link and direction, one slice per
+    /// packet.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_perfetto(&self, out: &mut impl Write, unit: TimeUnit) -> io::Result<()> {
+        let inner = self.0.borrow();
+        perfetto::write(out, &inner.interfaces, &in_order(&inner.records), unit)
+    }
+}
+
+/// By time; links are recorded when transmission begins, each on its own.
+fn in_order(records: &[Record]) -> Vec<&Record> {
+    let mut ordered: Vec<&Record> = records.iter().collect();
+    ordered.sort_by_key(|record| record.begin);
+    ordered
+}

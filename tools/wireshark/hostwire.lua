@@ -1,0 +1,213 @@
+-- HyperTransport and HToE for Wireshark and tshark.
+--
+--   tshark -X lua_script:tools/wireshark/hostwire.lua -r capture.pcapng
+--
+-- HyperTransport packets come on link type USER0 (147), one packet per record,
+-- without CRC, as hostwire-sim writes them. HToE comes in Ethernet frames with
+-- EtherType 0x88B5 (layout: docs/wire/htoe.md).
+
+local ht = Proto("hypertransport", "HyperTransport")
+local htoe = Proto("htoe", "HyperTransport over Ethernet")
+
+local ETHERTYPE_HTOE = 0x88B5
+
+local f = {
+  command = ProtoField.uint8("hypertransport.command", "Command", base.HEX),
+  name = ProtoField.string("hypertransport.name", "Packet"),
+  channel = ProtoField.string("hypertransport.channel", "Virtual channel"),
+  unit_id = ProtoField.uint8("hypertransport.unit_id", "UnitID", base.DEC),
+  seq_id = ProtoField.uint8("hypertransport.seq_id", "SeqID", base.DEC),
+  pass_pw = ProtoField.bool("hypertransport.pass_pw", "PassPW"),
+  src_tag = ProtoField.uint8("hypertransport.src_tag", "SrcTag", base.DEC),
+  count = ProtoField.uint8("hypertransport.count", "Mask/Count", base.DEC),
+  address = ProtoField.uint64("hypertransport.address", "Address", base.HEX),
+  mask = ProtoField.uint32("hypertransport.mask", "Byte mask", base.HEX),
+  data = ProtoField.bytes("hypertransport.data", "Data"),
+  status = ProtoField.string("hypertransport.status", "Status"),
+  bridge = ProtoField.bool("hypertransport.bridge", "Bridge"),
+  post_cmd = ProtoField.uint8("hypertransport.nop.post_cmd", "Posted commands freed"),
+  post_data = ProtoField.uint8("hypertransport.nop.post_data", "Posted data freed"),
+  resp_cmd = ProtoField.uint8("hypertransport.nop.resp_cmd", "Response commands freed"),
+  resp_data = ProtoField.uint8("hypertransport.nop.resp_data", "Response data freed"),
+  nonpost_cmd = ProtoField.uint8("hypertransport.nop.nonpost_cmd", "Non-posted commands freed"),
+  nonpost_data = ProtoField.uint8("hypertransport.nop.nonpost_data", "Non-posted data freed"),
+  ack = ProtoField.uint8("hypertransport.nop.ack", "Next packet to acknowledge"),
+}
+ht.fields = f
+local truncated = ProtoExpert.new("hypertransport.truncated", "Packet is cut off",
+  expert.group.MALFORMED, expert.severity.ERROR)
+ht.experts = { truncated }
+
+local h = {
+  version = ProtoField.uint8("htoe.version", "Version", base.DEC, nil, 0xF0),
+  kind = ProtoField.uint8("htoe.type", "Type", base.DEC,
+    { [1] = "data", [2] = "ack", [3] = "reset" }, 0x0F),
+  ack_valid = ProtoField.bool("htoe.flags.ack", "ACK valid", 8, nil, 0x01),
+  nak = ProtoField.bool("htoe.flags.nak", "NAK", 8, nil, 0x02),
+  syn = ProtoField.bool("htoe.flags.syn", "SYN", 8, nil, 0x04),
+  link = ProtoField.uint16("htoe.virtual_link", "Virtual link"),
+  seq = ProtoField.uint16("htoe.seq", "SEQ"),
+  ack = ProtoField.uint16("htoe.ack", "ACK"),
+  packets = ProtoField.uint8("htoe.packets", "Packets"),
+  nops = ProtoField.uint8("htoe.nops", "NOPs"),
+  length = ProtoField.uint16("htoe.payload_length", "Payload length"),
+  hcrc = ProtoField.uint16("htoe.hcrc", "Header CRC", base.HEX),
+  crc = ProtoField.uint32("htoe.crc", "CRC-32", base.HEX),
+}
+htoe.fields = h
+
+-- What a command is: name, virtual channel, form of its first dwords.
+local function describe(cmd)
+  if cmd == 0x00 then return "NOP", nil, "nop" end
+  if cmd == 0x3F then return "Sync", nil, "bare" end
+  if cmd == 0x37 then return "Extended flow control", nil, "extfc" end
+  if cmd == 0x30 then return "Read response", "response", "response" end
+  if cmd == 0x33 then return "Target done", "response", "response" end
+  if cmd == 0x02 then return "Flush", "non-posted", "bare" end
+  if cmd == 0x3C then return "Fence", "posted", "bare" end
+  if cmd == 0x3A then return "Broadcast", "posted", "request" end
+  if cmd == 0x3D then return "Atomic", "non-posted", "request" end
+  if cmd == 0x3E then return "Address extension", nil, "extension" end
+  if bit.band(cmd, 0x38) == 0x28 then return "Posted write", "posted", "request" end
+  if bit.band(cmd, 0x38) == 0x08 then return "Non-posted write", "non-posted", "request" end
+  if bit.band(cmd, 0x30) == 0x10 then return "Read", "non-posted", "request" end
+  return "Reserved", nil, "bare"
+end
+
+local function bits(value, high, low)
+  return bit.band(bit.rshift(value, low), bit.lshift(1, high - low + 1) - 1)
+end
+
+-- Dissects one packet at `at`. Returns its length and a summary, or nil if the
+-- buffer ends within it.
+local function packet(buf, at, tree)
+  local left = buf:len() - at
+  if left < 4 then return nil end
+  local first = buf(at, 4):le_uint()
+  local cmd = bits(first, 5, 0)
+  local head = 0
+  local high = UInt64(0, 0)
+  if cmd == 0x3E then
+    if left < 12 then return nil end
+    -- Address [63:40] in [31:8].
+    high = UInt64(0, bit.lshift(bits(first, 31, 8), 8))
+    head = 4
+    first = buf(at + 4, 4):le_uint()
+    cmd = bits(first, 5, 0)
+  end
+  local name, channel, form = describe(cmd)
+  local len = head + 4
+  if form == "request" then len = head + 8 end
+  if form == "extfc" and bits(first, 6, 6) == 1 then len = 8 end
+  if left < len then return nil end
+
+  local count = bits(first, 25, 22)
+  local data, masked = 0, false
+  local write = bit.band(cmd, 0x18) == 0x08 and bit.band(cmd, 0x30) ~= 0x30
+  if write or cmd == 0x30 or cmd == 0x3D then data = 4 * (count + 1) end
+  if write and bits(cmd, 2, 2) == 0 then masked = true end
+  if left < len + data then return nil end
+
+  local sub = tree:add(ht, buf(at, len + data))
+  sub:add(f.command, buf(at + head, 1), cmd)
+  sub:add(f.name, buf(at + head, 1), name)
+  if channel then sub:add(f.channel, buf(at + head, 1), channel) end
+  local text = name
+
+  if form == "nop" then
+    sub:add(f.post_cmd, buf(at, 4), bits(first, 9, 8))
+    sub:add(f.post_data, buf(at, 4), bits(first, 11, 10))
+    sub:add(f.resp_cmd, buf(at, 4), bits(first, 13, 12))
+    sub:add(f.resp_data, buf(at, 4), bits(first, 15, 14))
+    sub:add(f.nonpost_cmd, buf(at, 4), bits(first, 17, 16))
+    sub:add(f.nonpost_data, buf(at, 4), bits(first, 19, 18))
+    sub:add(f.ack, buf(at, 4), bits(first, 31, 24))
+    text = string.format("NOP P %d/%d NP %d/%d R %d/%d", bits(first, 9, 8), bits(first, 11, 10),
+      bits(first, 17, 16), bits(first, 19, 18), bits(first, 13, 12), bits(first, 15, 14))
+  elseif form == "request" or form == "response" then
+    sub:add(f.unit_id, buf(at + head, 4), bits(first, 12, 8))
+    sub:add(f.pass_pw, buf(at + head, 4), bits(first, 15, 15) == 1)
+    if channel ~= "posted" then sub:add(f.src_tag, buf(at + head, 4), bits(first, 20, 16)) end
+    sub:add(f.count, buf(at + head, 4), count)
+  end
+  if form == "request" then
+    sub:add(f.seq_id, buf(at + head, 4), bits(first, 7, 6) * 4 + bits(first, 14, 13))
+    local word = buf(at + head + 4, 4):le_uint()
+    local low = UInt64(bit.lshift(bits(first, 31, 26), 2)) + UInt64(word, 0):lshift(8)
+    local address = high + low
+    sub:add(f.address, buf(at, len), address)
+    text = string.format("%s 0x%s", name, address:tohex():gsub("^0+(%x)", "%1"))
+  end
+  if form == "response" then
+    sub:add(f.bridge, buf(at, 4), bits(first, 14, 14) == 1)
+    local errors = bits(first, 21, 21) * 2 + bits(first, 29, 29)
+    local status = ({ [0] = "normal", "data error", "target abort", "master abort" })[errors]
+    sub:add(f.status, buf(at, 4), status)
+    text = string.format("%s tag %d, %s", name, bits(first, 20, 16), status)
+  end
+  local from = at + len
+  if masked then
+    sub:add_le(f.mask, buf(from, 4))
+    from = from + 4
+    data = data - 4
+    len = len + 4
+  end
+  if data > 0 then
+    sub:add(f.data, buf(from, data))
+    text = string.format("%s, %d bytes", text, data)
+  end
+  sub:append_text(": " .. text)
+  return len + data, text
+end
+
+function ht.dissector(buf, pinfo, tree)
+  pinfo.cols.protocol = "HT"
+  local len, text = packet(buf, 0, tree)
+  if not len then
+    tree:add(ht, buf()):add_proto_expert_info(truncated)
+    pinfo.cols.info = "truncated HyperTransport packet"
+    return buf:len()
+  end
+  pinfo.cols.info = text
+  return len
+end
+
+function htoe.dissector(buf, pinfo, tree)
+  pinfo.cols.protocol = "HToE"
+  if buf:len() < 20 then
+    tree:add(htoe, buf()):add_proto_expert_info(truncated)
+    return buf:len()
+  end
+  local sub = tree:add(htoe, buf(0, 16))
+  sub:add(h.version, buf(0, 1))
+  sub:add(h.kind, buf(0, 1))
+  sub:add(h.ack_valid, buf(1, 1))
+  sub:add(h.nak, buf(1, 1))
+  sub:add(h.syn, buf(1, 1))
+  sub:add(h.link, buf(2, 2))
+  sub:add(h.seq, buf(4, 2))
+  sub:add(h.ack, buf(6, 2))
+  sub:add(h.packets, buf(8, 1))
+  sub:add(h.nops, buf(9, 1))
+  sub:add(h.length, buf(10, 2))
+  sub:add(h.hcrc, buf(12, 2))
+  local length = buf(10, 2):uint()
+  local stop = math.min(16 + length, buf:len())
+  local at = 16
+  local view = buf(0, stop):tvb()
+  while at < stop do
+    local len = packet(view, at, sub)
+    if not len then
+      sub:add(buf(at, stop - at), "cut off"):add_proto_expert_info(truncated)
+      break
+    end
+    at = at + len
+  end
+  if buf:len() >= stop + 4 then sub:add(h.crc, buf(stop, 4)) end
+  pinfo.cols.info = string.format("SEQ %d ACK %d, %d packets, %d NOPs", buf(4, 2):uint(),
+    buf(6, 2):uint(), buf(8, 1):uint(), buf(9, 1):uint())
+  return buf:len()
+end
+
+DissectorTable.get("wtap_encap"):add(wtap.USER0, ht)
+DissectorTable.get("ethertype"):add(ETHERTYPE_HTOE, htoe)
