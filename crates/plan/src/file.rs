@@ -26,11 +26,14 @@ pub fn decode<'b>(
 ) -> Option<&'b str> {
     if bytes.len() > bytes_max {
         out.push(
-            Diagnostic::error("size", format!("the file has at least {} bytes", bytes.len()))
-                .note(format!("{what} has at most {bytes_max} bytes"))
-                .help(format!(
-                    "is this {what}? generate regular topologies with [topology]"
-                )),
+            Diagnostic::error(
+                "size",
+                format!("the file has at least {} bytes", bytes.len()),
+            )
+            .note(format!("{what} has at most {bytes_max} bytes"))
+            .help(format!(
+                "is this {what}? generate regular topologies with [topology]"
+            )),
         );
         return None;
     }

@@ -140,11 +140,7 @@ impl<'t> Section<'t> {
     }
 
     /// An address: a size (`"4GiB"`) or a hexadecimal number in quotes (`"0x1_0000_0000"`).
-    pub fn address(
-        &mut self,
-        key: &'static str,
-        out: &mut Findings,
-    ) -> Option<Located<u64>> {
+    pub fn address(&mut self, key: &'static str, out: &mut Findings) -> Option<Located<u64>> {
         let hex = self
             .table
             .iter()
@@ -314,9 +310,7 @@ impl<'t> Section<'t> {
     }
 
     /// Keys and values, for a table whose keys are names.
-    pub fn entries(
-        &self,
-    ) -> impl Iterator<Item = (Located<&'t str>, &'t Spanned<DeValue<'t>>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (Located<&'t str>, &'t Spanned<DeValue<'t>>)> {
         self.table.iter().map(|(k, v)| {
             (
                 Located {
@@ -393,12 +387,7 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Reports a value of the wrong TOML type.
-pub fn wrong_type(
-    key: &str,
-    expected: &str,
-    value: &Spanned<DeValue<'_>>,
-    out: &mut Findings,
-) {
+pub fn wrong_type(key: &str, expected: &str, value: &Spanned<DeValue<'_>>, out: &mut Findings) {
     let got = value.get_ref().type_str();
     let article = if got.starts_with(['a', 'i', 'o']) {
         "an"

@@ -58,7 +58,11 @@ impl Monitor {
     }
 
     /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.
-    pub(super) fn run(&self, sim: &mut Fabric, events_max: u64) -> Result<Summary, ExperimentError> {
+    pub(super) fn run(
+        &self,
+        sim: &mut Fabric,
+        events_max: u64,
+    ) -> Result<Summary, ExperimentError> {
         let mut left = events_max;
         loop {
             self.check()?;
@@ -66,7 +70,8 @@ impl Monitor {
             let result = sim.run_events(slice);
             let summary = sim.summary();
             self.events.store(summary.events, Ordering::Relaxed);
-            self.virtual_ps.store(summary.virtual_time.0, Ordering::Relaxed);
+            self.virtual_ps
+                .store(summary.virtual_time.0, Ordering::Relaxed);
             match result {
                 Err(RunError::EventsSpent { time, .. }) => {
                     left -= slice;

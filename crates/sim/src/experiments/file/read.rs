@@ -90,7 +90,9 @@ fn read_text(
         points: Vec::new(),
     };
     let Some(sweep) = sweep else {
-        experiment.points.push(read_point(root, None, clusters, out)?);
+        experiment
+            .points
+            .push(read_point(root, None, clusters, out)?);
         return Some(experiment);
     };
     for value in &sweep.values {
@@ -119,14 +121,14 @@ fn read_point(
 ) -> Option<Point> {
     let whole = Span::default();
     let mut file = Section::new("an experiment file", root, whole);
-    if let Some(title) = file.text("title", "\"ping-pong over a cable\"", out) {
-        if title.value.chars().count() > TITLE_CHARS_MAX {
-            out.push(
-                Diagnostic::error("value", "`title` is too long")
-                    .label(title.span, format!("at most {TITLE_CHARS_MAX} characters"))
-                    .help("put the rest in a comment"),
-            );
-        }
+    if let Some(title) = file.text("title", "\"ping-pong over a cable\"", out)
+        && title.value.chars().count() > TITLE_CHARS_MAX
+    {
+        out.push(
+            Diagnostic::error("value", "`title` is too long")
+                .label(title.span, format!("at most {TITLE_CHARS_MAX} characters"))
+                .help("put the rest in a comment"),
+        );
     }
     let cluster = file.value("cluster");
     let plan = cluster.and_then(|cluster| clusters.plan(cluster, out));
@@ -154,11 +156,13 @@ fn read_point(
     let workload = section.and_then(|section| read_workload::read(section, plan.as_ref(), out));
     let parameters = file.table("parameters", "[parameters]", out);
     let (models, parameters) = parameters::read(parameters, is_htx, out);
-    let limits = file.table("limits", "[limits]", out).and_then(|mut limits| {
-        let events = limits.count("events", 1, 1_000_000_000_000_000, out);
-        limits.finish(out);
-        events
-    });
+    let limits = file
+        .table("limits", "[limits]", out)
+        .and_then(|mut limits| {
+            let events = limits.count("events", 1, 1_000_000_000_000_000, out);
+            limits.finish(out);
+            events
+        });
     // Read by the sweep module.
     let _ = file.value("sweep");
     file.finish(out);
@@ -231,7 +235,10 @@ impl Clusters<'_> {
             Ok(bytes) => bytes,
             Err(why) => {
                 let what = format!("the cluster file cannot be read: {why}");
-                out.push(wrong(&what, "paths begin at the folder of the experiment file"));
+                out.push(wrong(
+                    &what,
+                    "paths begin at the folder of the experiment file",
+                ));
                 return None;
             }
         };

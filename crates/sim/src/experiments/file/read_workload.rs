@@ -37,12 +37,10 @@ const KINDS: [(&str, Kind); 6] = [
 
 /// Whether the section names a workload of the HTX board. Finds nothing wrong.
 pub(super) fn names_htx(section: &Section<'_>) -> bool {
-    section
-        .entries()
-        .any(|(key, value)| {
-            let text = value.get_ref().as_str();
-            key.value == "kind" && text.is_some_and(|text| text.starts_with("htx-"))
-        })
+    section.entries().any(|(key, value)| {
+        let text = value.get_ref().as_str();
+        key.value == "kind" && text.is_some_and(|text| text.starts_with("htx-"))
+    })
 }
 
 /// Reads the workload; `plan` is the cluster's, if there is one.
@@ -141,9 +139,11 @@ fn read_all_to_all(
     plan: Option<&Plan>,
     out: &mut Findings,
 ) -> Option<Workload> {
-    let whole_lines = |bytes: u64| (bytes > 0 && bytes % LINE_BYTES == 0)
-        .then_some(())
-        .ok_or("a multiple of 64B".to_string());
+    let whole_lines = |bytes: u64| {
+        (bytes > 0 && bytes.is_multiple_of(LINE_BYTES))
+            .then_some(())
+            .ok_or("a multiple of 64B".to_string())
+    };
     let size = size(section, 256, &whole_lines, out)?;
     let processors = processors(plan?);
     let count = processors.len() as u64;
@@ -158,7 +158,10 @@ fn read_all_to_all(
     if lines > LINES_MAX {
         out.push(
             Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
-                .label(size.span, format!("{count} processors store this to each other"))
+                .label(
+                    size.span,
+                    format!("{count} processors store this to each other"),
+                )
                 .help(format!("stay below {LINES_MAX} lines in all")),
         );
     }
@@ -208,9 +211,15 @@ fn read_ends(
                 None => format!("the first is \"{}\"", names.first().unwrap_or(&"?")),
             };
             out.push(
-                Diagnostic::error("processor", format!("there is no processor `{}`", clip(text.value)))
-                    .label(text.span, "expected a node, or `node.p1` in a node of several")
-                    .help(help),
+                Diagnostic::error(
+                    "processor",
+                    format!("there is no processor `{}`", clip(text.value)),
+                )
+                .label(
+                    text.span,
+                    "expected a node, or `node.p1` in a node of several",
+                )
+                .help(help),
             );
         }
         found
@@ -226,12 +235,18 @@ fn read_ends(
         );
         return None;
     }
-    Some((from_name.clone(), to_name.clone(), *from_bytes.min(to_bytes)))
+    Some((
+        from_name.clone(),
+        to_name.clone(),
+        *from_bytes.min(to_bytes),
+    ))
 }
 
 fn read_order(section: &mut Section<'_>, out: &mut Findings) -> Option<Order> {
     let orders = [("weak", Order::Weak), ("fenced", Order::Fenced)];
-    section.choice("order", &orders, out).map(|order| order.value)
+    section
+        .choice("order", &orders, out)
+        .map(|order| order.value)
 }
 
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
@@ -239,7 +254,9 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
     let clock = section.quantity("frequency", &FREQUENCY, out);
     let user = section.quantity("user_clock", &FREQUENCY, out);
     let mut one_of = |value: Option<Located<u64>>, usual: u64, allowed: &[u64], unit: &str| {
-        let Some(value) = value else { return Some(usual) };
+        let Some(value) = value else {
+            return Some(usual);
+        };
         if allowed.contains(&value.value) {
             return Some(value.value);
         }
@@ -254,18 +271,21 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
     let width = one_of(width, 8, &[2, 4, 8, 16], "bit");
     // Above 1,000 MHz a link has retry, which the board does not know.
     let clocks: Vec<u64> = FREQUENCY_MHZ.into_iter().map(u64::from).collect();
-    let clocks: Vec<u64> = clocks.into_iter().filter(|mhz| (1..=1_000).contains(mhz)).collect();
+    let clocks: Vec<u64> = clocks
+        .into_iter()
+        .filter(|mhz| (1..=1_000).contains(mhz))
+        .collect();
     let clock = one_of(clock, 200, &clocks, "MHz");
     let user = user.map_or((100, None), |user| (user.value, Some(user.span)));
-    if let (value, Some(span)) = user {
-        if !(1..=1_000).contains(&value) {
-            out.push(
-                Diagnostic::error("value", "`user_clock` is out of range")
-                    .label(span, "expected 1MHz to 1000MHz")
-                    .help("the paper's boards ran at \"100MHz\" and \"200MHz\""),
-            );
-            return None;
-        }
+    if let (value, Some(span)) = user
+        && !(1..=1_000).contains(&value)
+    {
+        out.push(
+            Diagnostic::error("value", "`user_clock` is out of range")
+                .label(span, "expected 1MHz to 1000MHz")
+                .help("the paper's boards ran at \"100MHz\" and \"200MHz\""),
+        );
+        return None;
     }
     Some(HtxLink {
         width_bits: u8::try_from(width?).ok()?,
@@ -293,9 +313,12 @@ fn size(
         Ok(()) => Some(size),
         Err(expected) => {
             out.push(
-                Diagnostic::error("value", format!("`size` cannot be {}", display_bytes(size.value)))
-                    .label(size.span, format!("expected {expected}"))
-                    .help(format!("use {expected}")),
+                Diagnostic::error(
+                    "value",
+                    format!("`size` cannot be {}", display_bytes(size.value)),
+                )
+                .label(size.span, format!("expected {expected}"))
+                .help(format!("use {expected}")),
             );
             None
         }
@@ -304,8 +327,8 @@ fn size(
 
 fn message_size(most: u64) -> impl Fn(u64) -> Result<(), String> {
     move |bytes| {
-        let part = (8..=LINE_BYTES).contains(&bytes) && bytes % 8 == 0;
-        let lines = bytes > LINE_BYTES && bytes % LINE_BYTES == 0 && bytes <= most;
+        let part = (8..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(8);
+        let lines = bytes > LINE_BYTES && bytes.is_multiple_of(LINE_BYTES) && bytes <= most;
         (part || lines).then_some(()).ok_or_else(|| {
             let most = display_bytes(most);
             format!("8B to 64B in steps of 8B, or a multiple of 64B up to {most}")
@@ -314,7 +337,7 @@ fn message_size(most: u64) -> impl Fn(u64) -> Result<(), String> {
 }
 
 fn store_size(bytes: u64) -> Result<(), String> {
-    let fits = (4..=LINE_BYTES).contains(&bytes) && bytes % 4 == 0;
+    let fits = (4..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(4);
     fits.then_some(())
         .ok_or_else(|| "4B to 64B in steps of 4B".to_string())
 }
@@ -326,7 +349,11 @@ fn check_fits(size: &Located<u64>, bytes: u64, memory: u64, out: &mut Findings) 
             Diagnostic::error("memory", "this does not fit into a processor's memory")
                 .label(
                     size.span,
-                    format!("needs {}, there is {}", display_bytes(bytes), display_bytes(room)),
+                    format!(
+                        "needs {}, there is {}",
+                        display_bytes(bytes),
+                        display_bytes(room)
+                    ),
                 )
                 .note("the first MiB is left to firmware and rings")
                 .help("use less, or give the processors more memory"),

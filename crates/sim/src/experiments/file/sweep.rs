@@ -68,9 +68,7 @@ pub(super) fn patched<'t>(
 ) -> Option<DeTable<'t>> {
     let mut root = root.clone();
     let parts: Vec<&'t str> = key.value.split('.').collect();
-    let Some((last, path)) = parts.split_last() else {
-        return None;
-    };
+    let (last, path) = parts.split_last()?;
     let sweeps_itself = parts.first() == Some(&"sweep");
     if sweeps_itself || parts.iter().any(|part| part.is_empty()) {
         return refuse(key, "expected a key outside of [sweep]", out);
@@ -80,7 +78,7 @@ pub(super) fn patched<'t>(
     let mut path = path.iter();
     while let Some(part) = path.next() {
         let name = Spanned::new(place.clone(), Cow::Borrowed(*part));
-        if !at.iter().any(|(known, _)| known.get_ref() == part) {
+        if !at.contains_key(*part) {
             let empty = DeValue::Table(DeTable::new());
             at.insert(name.clone(), Spanned::new(place.clone(), empty));
         }
@@ -103,11 +101,8 @@ pub(super) fn patched<'t>(
     }
     // Replacing keeps the old key, and with it the place; taking it out first
     // lets findings about the key point at the sweep.
-    at.retain(|known, _| known.get_ref() != last);
-    at.insert(
-        Spanned::new(place, Cow::Borrowed(*last)),
-        value.clone(),
-    );
+    at.remove(*last);
+    at.insert(Spanned::new(place, Cow::Borrowed(*last)), value.clone());
     Some(root)
 }
 

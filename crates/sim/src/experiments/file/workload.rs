@@ -83,13 +83,3 @@ pub enum Workload {
         link: HtxLink,
     },
 }
-
-impl Workload {
-    /// Whether it runs on an HTX board's host instead of on a cluster.
-    pub(super) fn is_htx(&self) -> bool {
-        matches!(
-            self,
-            Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. }
-        )
-    }
-}
