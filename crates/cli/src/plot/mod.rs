@@ -60,11 +60,11 @@ impl Chart {
             self.y.range(points().map(|p| p.1)),
         );
         let mut svg = String::new();
-        let log = |range: std::ops::Range<f64>| range.log_scale().base(2.0);
+        let log = |range: std::ops::Range<f64>, scale: &Scale| range.log_scale().base(scale.base());
         let drawn = match (self.x.is_log(), self.y.is_log()) {
-            (true, true) => self.draw(&mut svg, log(x), log(y)),
-            (true, false) => self.draw(&mut svg, log(x), y),
-            (false, true) => self.draw(&mut svg, x, log(y)),
+            (true, true) => self.draw(&mut svg, log(x, &self.x), log(y, &self.y)),
+            (true, false) => self.draw(&mut svg, log(x, &self.x), y),
+            (false, true) => self.draw(&mut svg, x, log(y, &self.y)),
             (false, false) => self.draw(&mut svg, x, y),
         };
         let place = path.display();

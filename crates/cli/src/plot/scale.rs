@@ -9,7 +9,7 @@ use plotters::prelude::SeriesLabelPosition;
 pub enum Scale {
     /// From zero.
     Linear,
-    /// Powers of two.
+    /// Powers of ten.
     Log,
     /// Powers of two of a number of bytes.
     Bytes,
@@ -26,6 +26,11 @@ impl Scale {
     /// Whether a value has a place on the axis.
     pub fn shows(&self, value: f64) -> bool {
         value.is_finite() && (!self.is_log() || value > 0.0)
+    }
+
+    /// What a step multiplies by.
+    pub fn base(&self) -> f64 {
+        if *self == Scale::Bytes { 2.0 } else { 10.0 }
     }
 
     /// From the least to the largest value, with some room.
@@ -79,11 +84,12 @@ impl Scale {
     }
 }
 
+/// The axis says that these are bytes.
 fn bytes(value: f64) -> String {
-    let units = [(1048576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
+    let units = [(1048576.0, " Mi"), (1024.0, " Ki")];
     let unit = units.into_iter().find(|(size, _)| value >= *size);
-    let (size, name) = unit.unwrap_or((1.0, "B"));
-    format!("{} {name}", number(value / size))
+    let (size, name) = unit.unwrap_or((1.0, ""));
+    format!("{}{name}", number(value / size))
 }
 
 fn number(value: f64) -> String {
@@ -112,9 +118,9 @@ mod tests {
 
     #[test]
     fn labels_have_units() {
-        assert_eq!(Scale::Bytes.label(8.0), "8 B");
-        assert_eq!(Scale::Bytes.label(4096.0), "4 KiB");
-        assert_eq!(Scale::Bytes.label(4194304.0), "4 MiB");
+        assert_eq!(Scale::Bytes.label(8.0), "8");
+        assert_eq!(Scale::Bytes.label(4096.0), "4 Ki");
+        assert_eq!(Scale::Bytes.label(4194304.0), "4 Mi");
         assert_eq!(Scale::Linear.label(0.5), "0.5");
         assert_eq!(Scale::Words(vec!["ring".into()]).label(0.0), "ring");
         assert_eq!(Scale::Words(vec!["ring".into()]).label(-0.4), "");

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::sim::Watch;
 use hostwire_sim::experiments::{ExperimentError, Row, htx_board, tccluster};
 
 const BAD_OUTPUT: u8 = 1;
@@ -77,10 +78,12 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<u8, (u8, String)> {
+    let clock = Watch::clock();
     let rows = rows(args.paper).map_err(|error| (FAILED, error.to_string()))?;
     if let Some(folder) = &args.plot {
         curves::write(args.paper, folder)?;
     }
+    drop(clock);
     let text = if args.json {
         serde_json::to_string_pretty(&rows)
             .map_err(|error| (BAD_OUTPUT, format!("cannot form JSON: {error}")))?

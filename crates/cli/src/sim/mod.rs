@@ -23,7 +23,7 @@ use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, read};
 use hostwire_sim::record::{Recording, TimeUnit};
 
 pub use args::Args;
-use watch::Watch;
+pub use watch::Watch;
 
 use crate::plan;
 

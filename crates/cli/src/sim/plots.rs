@@ -18,11 +18,9 @@ pub fn write(outcome: &Outcome, folder: &Path) -> Result<(), String> {
         .collect();
     let (scale, unit, places) = axis(&labels);
     let key = outcome.sweep.as_deref().unwrap_or_default();
-    let first = outcome.results.first();
-    for (index, metric) in first.iter().flat_map(|r| &r.metrics).enumerate() {
-        let values = outcome.results.iter().map(|r| r.metrics.get(index));
-        let points = places.iter().zip(values);
-        let points = points.filter_map(|(x, metric)| Some((*x, metric?.value)));
+    for metric in outcome.metrics() {
+        let points = places.iter().zip(&outcome.results);
+        let points = points.filter_map(|(x, result)| Some((*x, result.metric(metric.name)?)));
         let name = metric.name.replace('_', " ");
         let chart = Chart {
             title: outcome.title.clone(),
@@ -49,7 +47,7 @@ fn axis(labels: &[String]) -> (Scale, &'static str, Vec<f64>) {
         parsed.map(|value| Some(value? as f64)).collect()
     };
     if let Some(places) = all(&SIZE) {
-        return (Scale::Bytes, "", places);
+        return (Scale::Bytes, ", B", places);
     }
     for (quantity, unit, scale) in [
         (&TIME, ", ns", 1_000.0),

@@ -67,7 +67,8 @@ fn write_results(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
     let width = values.map(|value| value.chars().count()).max().unwrap_or(0);
     let width = width.max(key.chars().count());
     write!(out, "  {key:<width$}")?;
-    for metric in outcome.results.iter().take(1).flat_map(|r| &r.metrics) {
+    let metrics = outcome.metrics();
+    for metric in &metrics {
         write!(
             out,
             "  {:>24}",
@@ -77,8 +78,11 @@ fn write_results(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
     writeln!(out, "  configuration hash")?;
     for result in &outcome.results {
         write!(out, "  {:<width$}", result.value.as_deref().unwrap_or(""))?;
-        for metric in &result.metrics {
-            write!(out, "  {:>24.3}", metric.value)?;
+        for metric in &metrics {
+            match result.metric(metric.name) {
+                Some(value) => write!(out, "  {value:>24.3}")?,
+                None => write!(out, "  {:>24}", "-")?,
+            }
         }
         writeln!(out, "  {}", result.configuration_hash)?;
     }
@@ -124,12 +128,12 @@ fn write_configuration(out: &mut String, outcome: &Outcome, first: &RunResult) -
     if let Ok(Value::Object(keys)) = serde_json::to_value(&first.configuration.workload) {
         for (key, value) in keys {
             let value = value.as_str().map_or(value.to_string(), str::to_owned);
-            writeln!(out, "  workload.{key:<25} {value}")?;
+            writeln!(out, "  workload.{key:<29} {value}")?;
         }
     }
     writeln!(
         out,
-        "  limits.{:<27} {}",
+        "  limits.{:<31} {}",
         "events", first.configuration.events_max
     )?;
     for parameter in &first.configuration.parameters {
@@ -141,7 +145,7 @@ fn write_configuration(out: &mut String, outcome: &Outcome, first: &RunResult) -
         let class = format!("{:?}", parameter.class).to_lowercase();
         writeln!(
             out,
-            "  parameters.{:<23} {:<10} ({default}{class})",
+            "  parameters.{:<27} {:<10} ({default}{class})",
             parameter.key, parameter.value
         )?;
     }

@@ -24,6 +24,25 @@ impl Watch {
     /// Begins to watch. The first Ctrl-C cancels the run, a second one ends the
     /// process at once.
     pub fn new(monitor: Arc<Monitor>) -> Watch {
+        let interrupted = Watch::signals();
+        Watch::start(move |started| {
+            if interrupted.load(Ordering::Relaxed) {
+                monitor.cancel();
+            }
+            (started.elapsed() > QUIET).then(|| progress(&monitor))
+        })
+    }
+
+    /// Shows how long it has taken, for runs that cannot be looked into. Ctrl-C
+    /// ends the process.
+    pub fn clock() -> Watch {
+        Watch::start(|started| {
+            let elapsed = started.elapsed();
+            (elapsed > QUIET).then(|| format!("simulating, {} s", elapsed.as_secs()))
+        })
+    }
+
+    fn signals() -> Arc<AtomicBool> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Without a handler the signal ends the process, which is well too.
@@ -31,17 +50,19 @@ impl Watch {
             let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag());
             let _ = signal_hook::flag::register(signal, flag());
         }
+        interrupted
+    }
+
+    fn start(mut look: impl FnMut(Instant) -> Option<String> + Send + 'static) -> Watch {
         let (done, ended) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let started = Instant::now();
             let terminal = std::io::stderr().is_terminal();
             let mut shown = false;
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
-                if interrupted.load(Ordering::Relaxed) {
-                    monitor.cancel();
-                }
-                if terminal && started.elapsed() > QUIET {
-                    show(&monitor);
+                if let Some(line) = look(started).filter(|_| terminal) {
+                    // That nobody reads it is no reason to fail.
+                    let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
                     shown = true;
                 }
             }
@@ -66,8 +87,7 @@ impl Drop for Watch {
     }
 }
 
-/// One line that replaces the last. That nobody reads it is no reason to fail.
-fn show(monitor: &Monitor) {
+fn progress(monitor: &Monitor) -> String {
     let (point, points) = monitor.point();
     let (events, time) = monitor.progress();
     let run = if points > 1 {
@@ -76,9 +96,6 @@ fn show(monitor: &Monitor) {
         String::new()
     };
     let events = events as f64 / 1e6;
-    let _ = write!(
-        std::io::stderr(),
-        "\r\x1b[K{run}{events:.1} M events, {:.3} ms simulated",
-        time.as_ns() / 1e6
-    );
+    let simulated_ms = time.as_ns() / 1e6;
+    format!("{run}{events:.1} M events, {simulated_ms:.3} ms simulated")
 }

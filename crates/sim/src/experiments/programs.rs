@@ -7,8 +7,8 @@ use crate::devices::opteron::{LINE_BYTES, Local, Op, Outcome, Program};
 use crate::engine::Ps;
 
 /// From this message size on a ping-pong goes through few phases only.
-const LONG_BYTES: u64 = 64 << 10;
-const LONG_ROUNDS: u64 = 8;
+const LONG_BYTES: u64 = 8 << 10;
+const LONG_ROUNDS: u64 = 2;
 
 /// One step of a measuring program.
 pub(super) enum Step {

@@ -68,6 +68,35 @@ pub struct RunFigures {
     pub virtual_over_wall: f64,
 }
 
+impl Outcome {
+    /// Every metric that some run has, once. A short run may lack one.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        let mut metrics: Vec<&Metric> = Vec::new();
+        let longest = self
+            .results
+            .iter()
+            .max_by_key(|result| result.metrics.len());
+        for metric in longest
+            .into_iter()
+            .chain(&self.results)
+            .flat_map(|result| &result.metrics)
+        {
+            if !metrics.iter().any(|known| known.name == metric.name) {
+                metrics.push(metric);
+            }
+        }
+        metrics
+    }
+}
+
+impl RunResult {
+    /// A metric by its name.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let metric = self.metrics.iter().find(|metric| metric.name == name)?;
+        Some(metric.value)
+    }
+}
+
 impl RunFigures {
     /// Figures of one or several simulations of the same run.
     pub(super) fn of(summaries: &[Summary]) -> RunFigures {

@@ -292,6 +292,11 @@ impl Models {
         }
     }
 
+    /// Whether links damage packets.
+    pub(super) fn damages(&self) -> bool {
+        self.damage_per_million > 0
+    }
+
     /// Damage of the two directions of a link; links differ, equal seeds repeat.
     pub(super) fn damage(&self, wire: usize) -> [Damage; 2] {
         [0u64, 1].map(|direction| match self.damage_per_million {

@@ -154,8 +154,12 @@ fn read_point(
         );
     }
     let workload = section.and_then(|section| read_workload::read(section, plan.as_ref(), out));
-    let parameters = file.table("parameters", "[parameters]", out);
-    let (models, parameters) = parameters::read(parameters, is_htx, out);
+    let section = file.table("parameters", "[parameters]", out);
+    let place = section.as_ref().map_or(whole, Section::span);
+    let (models, parameters) = parameters::read(section, is_htx, out);
+    if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
+        check_damage(plan, place, out);
+    }
     let limits = file
         .table("limits", "[limits]", out)
         .and_then(|mut limits| {
@@ -184,6 +188,24 @@ fn read_point(
         models,
         events_max,
     })
+}
+
+/// Links below 1,200 MHz have a CRC over time instead of one per packet: they see
+/// damage and deliver all the same, so that it would change nothing.
+fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
+    let cables = plan.cables().iter();
+    let slow = cables.filter(|cable| cable.frequency_mhz.is_some_and(|mhz| mhz < 1_200));
+    if let Some(cable) = slow.into_iter().next() {
+        let what = "`damaged_packets_per_million` needs links that retry";
+        let port = plan.port_name(cable.ends[0]);
+        let mhz = cable.frequency_mhz.unwrap_or(0);
+        out.push(
+            Diagnostic::error("no-retry", what)
+                .label(parameters, format!("the cable at {port} runs at {mhz} MHz"))
+                .note("links retry from 1200 MHz on; slower ones have no CRC per packet")
+                .help("use a faster cluster, or leave the links whole"),
+        );
+    }
 }
 
 /// Plans, by where they come from: points of a sweep mostly share one.
