@@ -29,8 +29,8 @@ each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
     hostwire run --help               everything that can be said about that
-    hostwire plan cluster.toml        plan a cluster: addresses, routes, registers
-    hostwire sim experiment.toml      run an experiment on simulated hardware
+    hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
+    hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
     hostwire reproduce                the papers' numbers, published and simulated
     hostwire bench all                how fast this machine is, and hostwire on it")]
 struct Cli {

@@ -12,7 +12,12 @@ fn main() -> Result<()> {
     let job = Job::attach()?;
     let words = job.alloc::<u64>(64)?;
     for index in std::hint::black_box([0, 8, 16]) {
-        put_64(&words, std::hint::black_box(0), index, std::hint::black_box(&[7; 8]))?;
+        put_64(
+            &words,
+            std::hint::black_box(0),
+            index,
+            std::hint::black_box(&[7; 8]),
+        )?;
     }
     assert_eq!(words.load(20)?, 7);
     drop(words);

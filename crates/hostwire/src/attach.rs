@@ -29,14 +29,22 @@ pub(crate) fn attach() -> Result<Job> {
     status.set(Activity::Attaching, None);
     let layout = Layout::new(pes, settings.sizes)?;
     let deadline = Instant::now() + Duration::from_secs(settings.attach_timeout_s);
+    let attach = |meeting| {
+        let ring_bytes = settings.sizes.ring_bytes;
+        Shm::attach(
+            pe,
+            pes,
+            layout.segment_bytes(),
+            ring_bytes,
+            meeting,
+            deadline,
+        )
+    };
     let (wire, launcher) = match launcher {
-        None => (
-            Shm::attach(0, 1, layout.segment_bytes(), Meeting::Alone, deadline)?,
-            None,
-        ),
+        None => (attach(Meeting::Alone)?, None),
         Some(mut client) => {
             let meeting = meet(&mut client)?;
-            let wire = Shm::attach(pe, pes, layout.segment_bytes(), meeting, deadline)?;
+            let wire = attach(meeting)?;
             // From here on everybody holds the lock that shows that it lives.
             client.barrier().map_err(launcher_failed)?;
             (wire, Some(client))

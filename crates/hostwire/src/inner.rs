@@ -257,7 +257,13 @@ impl Inner {
         self.wire.poll()?;
         self.agent.serve(&*self.wire)?;
         match self.messages.try_borrow_mut() {
-            Ok(mut messages) => messages.drain(),
+            Ok(mut messages) => {
+                if messages.are_weak() {
+                    // What we wait for may be the answer to a message that is still here.
+                    self.wire.fence()?;
+                }
+                messages.drain()
+            }
             Err(_) => Ok(()),
         }
     }

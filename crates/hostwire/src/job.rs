@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hostwire_transport::Transport;
+use hostwire_transport::ring::SendOrder;
 use zerocopy::IntoBytes;
 
 use crate::PeId;
@@ -34,16 +35,16 @@ pub enum SignalOp {
 
 /// This process's attachment to its job: who it is, and all it can do.
 ///
-/// One per process, used by the thread that made it. Dropping it leaves the job, which
-/// waits for the other PEs; [`finalize`](Self::finalize) does the same and says what
-/// went wrong. A PE that panics leaves without waiting.
+/// One per process, used by the thread that made it. A program ends with
+/// [`finalize`](Self::finalize), which waits for the other PEs. A PE that drops its job
+/// without that, because of an error or a panic, waits for nobody: the others see it as
+/// lost, instead of waiting for what it will never do.
 pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
     agent_thread: Option<JoinHandle<()>>,
     watcher: Option<Watcher>,
     launcher: Option<pmi::Client>,
-    left: bool,
 }
 
 impl Job {
@@ -92,7 +93,6 @@ impl Job {
             inner,
             agent_thread,
             launcher,
-            left: false,
         })
     }
 
@@ -172,6 +172,16 @@ impl Job {
     /// [`Team::scan`] of the world.
     pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
         self.world.scan(values, combine)
+    }
+
+    /// How messages leave from now on, where the wire makes a difference; on shared memory
+    /// it makes none. With [`SendOrder::Weak`] a stream of messages ends with one
+    /// [`fence`](Self::fence).
+    ///
+    /// # Source
+    /// TCCluster, section VI: ordered and weakly ordered sends.
+    pub fn set_send_order(&self, order: SendOrder) {
+        self.inner.messages.borrow_mut().set_order(order);
     }
 
     /// Sends `values` to `to`, to be received with the same `tag`.
@@ -330,13 +340,6 @@ impl Job {
     /// # Errors
     /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
     pub fn finalize(mut self) -> Result<()> {
-        self.leave()
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.left, true) {
-            return Ok(());
-        }
         self.inner.status.set(Activity::Finalizing, None);
         self.inner.tell_departure(Departure::Leaving);
         let met = collective::last_barrier(&self.world);
@@ -365,13 +368,9 @@ impl Job {
     }
 }
 
+/// Without [`Job::finalize`]: this PE gives up, and does not wait for anybody.
 impl Drop for Job {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.stop_agent();
-            return;
-        }
-        // `finalize` is there for those who want to know.
-        let _ = self.leave();
+        self.stop_agent();
     }
 }

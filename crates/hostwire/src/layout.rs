@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | doorbell | 64 B | the owner; any peer wakes it |
 //! | barrier flags | 64 B per team slot and round | one peer per flag |
-//! | mail lines | 64 B per PE | that PE: see [`Mail`] |
+//! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 64 B per PE | that PE's agent |
 //! | message rings | ring size per PE | that PE |

@@ -67,13 +67,15 @@ pub trait Transport: Send + Sync {
     }
 
     /// Stores `src` at `offset_bytes` in the segment of `pe`. Returns at local
-    /// completion: `src` may be reused.
+    /// completion: `src` may be reused. 4 or 8 bytes at a multiple of their number come
+    /// in one piece.
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError>;
 
     /// Stores one aligned 64-bit word, in one piece, after all earlier stores to `pe`.
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
 
     /// Stores one 64-byte line as one packet: a header word and up to 56 bytes behind it.
+    /// More are out of range.
     fn store_line(
         &self,
         pe: PeId,

@@ -105,3 +105,33 @@ pub fn order_is_kept_per_pair(setup: &Setup<'_>) {
         }
     });
 }
+
+/// In strict order a message is never seen before a put that came first. In weak order
+/// messages keep their order among themselves, and a fence or a wait sends them off.
+pub fn strict_messages_follow_puts_and_weak_ones_end_with_a_fence(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let words = job.alloc::<u64>(64).unwrap();
+        for round in 1..=20 {
+            words.put(right(job), 0, &[round; 64]).unwrap();
+            job.send(right(job), 1, &[round]).unwrap();
+            let mut got = [0];
+            assert_eq!(job.recv(left(job), 1, &mut got), Ok(1));
+            assert_eq!((got, words.to_vec().unwrap()), ([round], vec![round; 64]));
+            job.barrier().unwrap();
+        }
+        job.set_send_order(crate::SendOrder::Weak);
+        for number in 0..100_u64 {
+            job.send(right(job), 2, &values::<u8>(job.pe(), number as usize, 100))
+                .unwrap();
+        }
+        job.fence().unwrap();
+        for number in 0..100 {
+            let got: Vec<u8> = job.recv_vec(left(job), 2).unwrap();
+            assert_eq!(got, values::<u8>(left(job), number, 100), "number {number}");
+        }
+        // The wait for the answer is as good as a fence.
+        job.send(right(job), 3, &[7_u8]).unwrap();
+        assert_eq!(job.recv_vec(left(job), 3), Ok(vec![7_u8]));
+        job.set_send_order(crate::SendOrder::Strict);
+    });
+}

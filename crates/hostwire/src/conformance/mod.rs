@@ -75,6 +75,7 @@ macro_rules! conformance_cases {
             credits_run_out_and_come_back,
             both_send_before_they_receive,
             order_is_kept_per_pair,
+            strict_messages_follow_puts_and_weak_ones_end_with_a_fence,
             a_refused_message_stays,
             nobody_there,
             barriers_separate,

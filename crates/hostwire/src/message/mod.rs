@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{
-    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, Taken, WordOutlet,
+    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
 };
 use hostwire_transport::{PeId, Transport, TransportError};
 
@@ -63,6 +63,7 @@ impl Kind {
 /// All rings of a PE.
 pub(crate) struct Messages {
     peers: Vec<Peer>,
+    order: SendOrder,
 }
 
 /// The two rings of a pair.
@@ -119,6 +120,7 @@ impl Messages {
         };
         Ok(Self {
             peers: (0..wire.pes()).map(peer).collect::<Result<_>>()?,
+            order: SendOrder::default(),
         })
     }
 
@@ -167,15 +169,33 @@ impl Messages {
             return Ok(Taken::Nothing);
         }
         peer.receiver.return_credit()?;
-        let mut polls = polls;
-        while !peer.receiver.has_arrived() && polls > 0 {
-            polls -= 1;
+        if peer.receiver.has_arrived() {
+            // No need to wait, so this is a stream: more will be there.
+            peer.receiver.expect_more();
+        } else {
+            let mut polls = polls;
+            while polls > 0 && !peer.receiver.has_arrived() {
+                polls -= 1;
+            }
         }
         let taken = peer
             .receiver
             .take_now(kind.whole(), tag, element_bytes, out)?;
         peer.taking = matches!(taken, Taken::Part(_));
         Ok(taken)
+    }
+
+    /// How messages leave from now on.
+    pub(crate) fn set_order(&mut self, order: SendOrder) {
+        for peer in &mut self.peers {
+            peer.sender.store_mut().set_order(order);
+        }
+        self.order = order;
+    }
+
+    /// Whether messages may still be on their way out of this PE.
+    pub(crate) fn are_weak(&self) -> bool {
+        self.order == SendOrder::Weak
     }
 
     /// Makes room in the rings.

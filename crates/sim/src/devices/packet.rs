@@ -3,39 +3,7 @@
 /// Largest data phase of a HyperTransport packet.
 pub const PAYLOAD_BYTES_MAX: usize = 64;
 
-/// The base virtual channels of HyperTransport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum VirtualChannel {
-    /// Requests that expect no answer.
-    Posted,
-    /// Requests that expect a response.
-    NonPosted,
-    /// Responses.
-    Response,
-}
-
-impl VirtualChannel {
-    /// All of them, by index.
-    pub const ALL: [VirtualChannel; 3] = [
-        VirtualChannel::Posted,
-        VirtualChannel::NonPosted,
-        VirtualChannel::Response,
-    ];
-
-    /// Position in [`ALL`](Self::ALL).
-    pub fn index(self) -> usize {
-        self as usize
-    }
-
-    /// Name as the specification writes it, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            VirtualChannel::Posted => "posted",
-            VirtualChannel::NonPosted => "non-posted",
-            VirtualChannel::Response => "response",
-        }
-    }
-}
+pub use hostwire_packet::ht::VirtualChannel;
 
 /// The commands that the models send. `hostwire-packet` knows the whole set;
 /// these are the ones that TCCluster and the HTX board put on a wire.

@@ -136,12 +136,33 @@ pub fn lines_for(len: usize) -> u64 {
     }
 }
 
+/// How messages leave, where the wire makes a difference (TCCluster, section VI): through
+/// write-combining buffers, caches that have to be written back, or a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SendOrder {
+    /// A message is never visible before what the PE stored earlier, and is on its way
+    /// when the call returns: a store fence before and behind it.
+    #[default]
+    Strict,
+    /// Messages arrive in order among themselves, but may be visible before earlier puts,
+    /// and may stay in the sender until the next fence or wait. Faster for streams.
+    Weak,
+}
+
 /// Where a sender's lines go: the ring in the receiver's memory.
 pub trait LineStore {
     /// Stores a line: `payload` (at most 56 bytes) first, then the header.
     fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError>;
-    /// Called once behind the last line of a message.
-    fn message_stored(&self) {}
+    /// The slot will be written soon.
+    fn expect(&self, _slot: usize) {}
+    /// Called before the first line of a message.
+    fn begin_message(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+    /// Called behind the last line of a message.
+    fn message_stored(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
 }
 
 /// Where a receiver finds them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CreditLoad, CreditStore, LineLoad, LineStore, PAYLOAD_BYTES, Slots};
+use super::{CreditLoad, CreditStore, LineLoad, LineStore, PAYLOAD_BYTES, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering};
@@ -117,6 +117,8 @@ pub enum Outlet {
         pe: PeId,
         /// Where its ring begins.
         offset_bytes: usize,
+        /// How messages leave.
+        order: SendOrder,
     },
 }
 
@@ -125,6 +127,7 @@ pub enum Outlet {
 pub struct MappedOutlet {
     slots: MappedSlots,
     window: Window,
+    order: SendOrder,
 }
 
 impl Outlet {
@@ -140,18 +143,45 @@ impl Outlet {
                 lines: MappedOutlet {
                     slots: MappedSlots::new(window.memory(), offset_bytes, slots)?,
                     window: window.clone(),
+                    order: SendOrder::default(),
                 },
             },
             None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,
+                order: SendOrder::default(),
             },
         })
+    }
+
+    /// How messages leave from now on.
+    pub fn set_order(&mut self, new: SendOrder) {
+        match self {
+            Self::Mapped { lines } => lines.order = new,
+            Self::Posted { order, .. } => *order = new,
+        }
     }
 }
 
 impl LineStore for Outlet {
+    #[inline(always)]
+    fn begin_message(&self) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { lines } => {
+                let visibility = lines.window.visibility();
+                if visibility != Visibility::Coherent && lines.order == SendOrder::Strict {
+                    visibility.store_fence();
+                }
+                Ok(())
+            }
+            Self::Posted { wire, order, .. } => match order {
+                SendOrder::Strict => wire.fence(),
+                SendOrder::Weak => Ok(()),
+            },
+        }
+    }
+
     #[inline(always)]
     fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError> {
         match self {
@@ -161,7 +191,7 @@ impl LineStore for Outlet {
                 if visibility == Visibility::Coherent {
                     store_mapped(line, header, payload);
                 } else {
-                    store_uncached(line, header, payload, visibility);
+                    store_uncached(line, header, payload, visibility, lines.order);
                 }
                 Ok(())
             }
@@ -169,14 +199,29 @@ impl LineStore for Outlet {
                 wire,
                 pe,
                 offset_bytes,
+                ..
             } => wire.store_line(*pe, offset_bytes + slot * 64, header, payload),
         }
     }
 
     #[inline(always)]
-    fn message_stored(&self) {
+    fn expect(&self, slot: usize) {
         if let Self::Mapped { lines } = self {
-            lines.window.notify();
+            prefetch_to_write(lines.slots.line(slot));
+        }
+    }
+
+    #[inline(always)]
+    fn message_stored(&self) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { lines } => {
+                lines.window.notify();
+                Ok(())
+            }
+            Self::Posted { wire, order, .. } => match order {
+                SendOrder::Strict => wire.fence(),
+                SendOrder::Weak => Ok(()),
+            },
         }
     }
 }
@@ -186,13 +231,21 @@ impl LineStore for Outlet {
 /// front of it there; after a flush it does.
 #[cold]
 #[inline(never)]
-fn store_uncached(line: &[AtomicU64; 8], header: u64, payload: &[u8], visibility: Visibility) {
+fn store_uncached(
+    line: &[AtomicU64; 8],
+    header: u64,
+    payload: &[u8],
+    visibility: Visibility,
+    order: SendOrder,
+) {
     // All eight words, so that the buffer fills and closes by itself.
     let mut full = [0; PAYLOAD_BYTES];
     full[..payload.len()].copy_from_slice(payload);
     store_mapped(line, header, &full);
     visibility.after_store(line.as_ptr().cast(), 64);
-    visibility.store_fence();
+    if order == SendOrder::Strict {
+        visibility.store_fence();
+    }
 }
 
 /// A ring in the own segment, as its receiver sees it.
@@ -269,9 +322,23 @@ fn prefetch(line: &[AtomicU64; 8]) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
 }
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn prefetch_to_write(line: &[AtomicU64; 8]) {
+    // `_mm_prefetch` with ET0 becomes prefetcht0 without the target feature.
+    // SAFETY: as in `prefetch`; `prefetchw` does nothing where it is not known.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly))
+    }
+}
+
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 fn prefetch(_line: &[AtomicU64; 8]) {}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[inline(always)]
+fn prefetch_to_write(_line: &[AtomicU64; 8]) {}
 
 /// A word in a peer's segment that only this PE writes: a credit count.
 pub enum WordOutlet {

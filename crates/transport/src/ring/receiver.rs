@@ -68,6 +68,17 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
+    /// Asks for the lines behind the next one. In a stream of messages they are there
+    /// already, and come while this one is taken; where they are not, this finds the own
+    /// stale copy and costs nothing but the instructions.
+    #[inline(always)]
+    pub fn expect_more(&self) {
+        for ahead in 1..=LINES_AHEAD {
+            self.load
+                .expect(self.next.slots.slot(self.next.line + ahead));
+        }
+    }
+
     /// The short way: takes the next message if it is there, of this kind and tag, a
     /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
     /// that the long way has to look.
@@ -82,13 +93,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
-        // In a stream of messages the next lines are there already: let them come while
-        // this one is taken. Where they are not, this finds the own stale copy and costs
-        // nothing. (Measured: see `docs/ARCHITECTURE.md`, "Rings".)
-        for ahead in 1..=LINES_AHEAD {
-            self.load
-                .expect(self.next.slots.slot(self.next.line + ahead));
-        }
         let header = Header(self.load.header(self.next.slot()));
         let len = header.len_bytes();
         let wanted = Header::new(self.next.stamp, kind, len, tag);
@@ -97,6 +101,11 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return Ok(Taken::Nothing);
         }
         if len > PAYLOAD_BYTES {
+            if len <= 2 * PAYLOAD_BYTES
+                && let Some(taken) = self.take_two_lines(len, tag, out)
+            {
+                return Ok(taken);
+            }
             return self.take_lines(
                 Head {
                     kind,
@@ -109,6 +118,25 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         self.load.payload(self.next.slot(), &mut out[..len]);
         self.next.advance();
         Ok(Taken::All(len))
+    }
+
+    /// Takes a message of two lines if both are there, which is how senders store them. A
+    /// path of its own without a loop: behind a spin the predictor has forgotten how
+    /// often a short loop goes around. `None`: take one line after the other.
+    #[inline(always)]
+    fn take_two_lines(&mut self, len: usize, tag: u32, out: &mut [u8]) -> Option<Taken> {
+        let mut second = self.next;
+        second.advance();
+        let header = Header(self.load.header(second.slot()));
+        if header != Header::new(second.stamp, KIND_CONTINUED, len - PAYLOAD_BYTES, tag) {
+            return None;
+        }
+        let (front, back) = out.get_mut(..len)?.split_at_mut_checked(PAYLOAD_BYTES)?;
+        self.load.payload(self.next.slot(), front);
+        self.load.payload(second.slot(), back);
+        self.next = second;
+        self.next.advance();
+        Some(Taken::All(len))
     }
 
     /// Takes a message of several lines whose first has arrived. The others are on their

@@ -47,12 +47,13 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
             return Ok(false);
         }
+        self.store.begin_message()?;
         if payload.len() <= PAYLOAD_BYTES {
             self.store_line(kind, payload.len(), tag, payload)?;
         } else {
             self.store_lines(kind, tag, payload)?;
         }
-        self.store.message_stored();
+        self.store.message_stored()?;
         Ok(true)
     }
 
@@ -114,7 +115,14 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let head = self.next;
         self.next.advance();
         self.store_line(KIND_CONTINUED, second.len(), tag, second)?;
-        self.store_line_at(head, kind, payload.len(), tag, first)
+        self.store_line_at(head, kind, payload.len(), tag, first)?;
+        self.store.expect(self.next.slots.slot(self.next.line + 1));
+        Ok(())
+    }
+
+    /// Where the lines go.
+    pub fn store_mut(&mut self) -> &mut S {
+        &mut self.store
     }
 
     /// The longest message this ring takes.

@@ -117,7 +117,7 @@ proptest! {
                         return Ok(());
                     }
                     let lines = lines_for(len);
-                    let held_back = ring.slots.credit_batch() - 1;
+                    let held_back = ring.slots.credit_batch();
                     match sent {
                         Ok(true) => {
                             prop_assert!(queued_lines + lines <= ring.slots.count());
@@ -200,7 +200,7 @@ fn a_line_lies_in_memory_as_documented() {
 }
 
 #[test]
-fn a_full_ring_refuses_until_a_batch_of_credits_is_back() {
+fn a_full_ring_refuses_until_the_receiver_is_back_with_a_batch_of_credits() {
     let mut ring = fixture(1024, ShmOptions::default());
     for tag in 0..16 {
         assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(true));
@@ -208,10 +208,72 @@ fn a_full_ring_refuses_until_a_batch_of_credits_is_back() {
     assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(false));
     for _ in 0..3 {
         assert_eq!(ring.receiver.take(&mut []), Ok(true));
+        assert_eq!(ring.receiver.return_credit(), Ok(()));
         assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(false));
     }
     assert_eq!(ring.receiver.take(&mut []), Ok(true));
+    assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(false));
+    assert_eq!(ring.receiver.return_credit(), Ok(()));
     assert_eq!(ring.sender.try_send(1, 16, &[]), Ok(true));
+}
+
+#[test]
+fn the_short_way_takes_what_matches_and_nothing_else() {
+    let mut ring = fixture(1024, ShmOptions::default());
+    let mut out = [0; 200];
+    for len in [0, 8, 56, 57, 64, 112, 113, 200] {
+        let payload: Vec<u8> = (0..len).map(|i| i as u8 ^ 0x55).collect();
+        assert_eq!(
+            ring.receiver.take_now(2, 7, 1, &mut out),
+            Ok(Taken::Nothing)
+        );
+        assert_eq!(ring.sender.try_send(2, 7, &payload), Ok(true));
+        for (kind, tag, element, room) in [(1, 7, 1, 200), (2, 8, 1, 200), (2, 7, 3, 200)] {
+            if element == 1 || len % element != 0 {
+                let taken = ring.receiver.take_now(kind, tag, element, &mut out[..room]);
+                assert_eq!(taken, Ok(Taken::Nothing), "{len}");
+            }
+        }
+        if len > 0 {
+            let short = ring.receiver.take_now(2, 7, 1, &mut out[..len - 1]);
+            assert_eq!(short, Ok(Taken::Nothing), "{len}");
+        }
+        out.fill(0xee);
+        assert_eq!(
+            ring.receiver.take_now(2, 7, 1, &mut out),
+            Ok(Taken::All(len))
+        );
+        assert_eq!(out[..len], payload);
+        assert!(out[len..].iter().all(|byte| *byte == 0xee), "{len}");
+        assert_eq!(ring.receiver.return_credit(), Ok(()));
+    }
+}
+
+#[test]
+fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
+    let mut ring = fixture(1024, ShmOptions::default());
+    let line = |kind, len| Header::new(Stamp::of_lap(0), kind, len, 9).0;
+    let wire = Arc::clone(&ring.wires[0]);
+    let store = |at: usize, header, payload: &[u8]| {
+        wire.store_line(1, RING_OFFSET + at * 64, header, payload)
+            .unwrap();
+    };
+    store(0, line(1, 120), &[1; 56]);
+    store(1, line(KIND_CONTINUED, 64), &[2; 56]);
+    let mut out = [0; 120];
+    let head = Head {
+        kind: 1,
+        tag: 9,
+        len_bytes: 120,
+    };
+    assert_eq!(
+        ring.receiver.take_now(1, 9, 1, &mut out),
+        Ok(Taken::Part(head))
+    );
+    assert_eq!(ring.receiver.take(&mut out), Ok(false));
+    store(2, line(KIND_CONTINUED, 8), &[3; 8]);
+    assert_eq!(ring.receiver.take(&mut out), Ok(true));
+    assert_eq!((out[55], out[56], out[111], out[112]), (1, 2, 2, 3));
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //!
 //! | message | words | descriptors |
 //! |---|---|---|
-//! | hello | magic, key (2), PE, PEs, segment bytes | the segment |
+//! | hello | magic, key (2), PE, PEs, segment bytes, ring bytes | the segment |
 //! | roster | magic, first PE, count | liveness file in the first one, then segments |
 //! | refusal | magic, `u64::MAX`, then text | none |
 
@@ -27,7 +27,7 @@ use rustix::net::{
 use crate::error::{PeId, TransportError};
 
 /// "hostwire" and the version of this exchange.
-const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x01");
+const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x02");
 const REFUSED: u64 = u64::MAX;
 /// Below the kernel's limit of 253; small in tests, so that rosters take several messages.
 const DESCRIPTORS_PER_MESSAGE: usize = if cfg!(test) { 3 } else { 128 };
@@ -82,9 +82,14 @@ pub struct Hello {
     pub pe: PeId,
     /// How many PEs it believes the job has.
     pub pes: u32,
-    /// The size of its segment.
+    /// The size of its segment, as it was asked for.
     pub segment_bytes: u64,
+    /// The size of the message rings in it.
+    pub ring_bytes: u64,
 }
+
+/// By PE: the connection and the segment of those that have come.
+type Guests = Vec<Option<(OwnedFd, OwnedFd)>>;
 
 /// PE 0's side: where the others come to.
 #[derive(Debug)]
@@ -125,19 +130,13 @@ impl Gathering {
         liveness: OwnedFd,
         deadline: Instant,
     ) -> Result<Roster, TransportError> {
-        let mut guests: Vec<Option<(OwnedFd, OwnedFd)>> = (0..own.pes).map(|_| None).collect();
-        let mut strangers: Vec<OwnedFd> = Vec::new();
-        while guests.iter().skip(1).any(Option::is_none) {
-            let ready =
-                wait_for_any(&self.socket, &strangers, deadline).map_err(|e| absent(e, &guests))?;
-            for index in ready.into_iter().rev() {
-                if index == 0 {
-                    strangers.extend(accept(&self.socket)?);
-                } else {
-                    let stranger = strangers.swap_remove(index - 1);
-                    self.admit(own, stranger, &mut guests)?;
-                }
+        let mut guests: Guests = (0..own.pes).map(|_| None).collect();
+        if let Err(error) = self.gather(own, &mut guests, deadline) {
+            // Their own errors would only say that PE 0 is gone.
+            for (socket, _) in guests.iter().flatten() {
+                send_refusal(socket, &error.to_string());
             }
+            return Err(error);
         }
         let mut sockets = Vec::new();
         let mut segments = vec![segment];
@@ -151,20 +150,37 @@ impl Gathering {
         Ok(Roster { segments, liveness })
     }
 
+    fn gather(
+        &self,
+        own: &Hello,
+        guests: &mut Guests,
+        deadline: Instant,
+    ) -> Result<(), TransportError> {
+        let mut strangers: Vec<OwnedFd> = Vec::new();
+        while guests.iter().skip(1).any(Option::is_none) {
+            let ready =
+                wait_for_any(&self.socket, &strangers, deadline).map_err(|e| absent(e, guests))?;
+            for index in ready.into_iter().rev() {
+                if index == 0 {
+                    strangers.extend(accept(&self.socket)?.filter(is_same_user));
+                } else {
+                    let stranger = strangers.swap_remove(index - 1);
+                    self.admit(own, stranger, guests)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn admit(
         &self,
         own: &Hello,
         stranger: OwnedFd,
-        guests: &mut [Option<(OwnedFd, OwnedFd)>],
+        guests: &mut Guests,
     ) -> Result<(), TransportError> {
-        let same_user = rustix::net::sockopt::socket_peercred(&stranger)
-            .is_ok_and(|peer| peer.uid == rustix::process::geteuid());
         let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key) else {
             return Ok(()); // not of this job: dropped unanswered
         };
-        if !same_user {
-            return Ok(());
-        }
         let refusal = if hello.pes != own.pes {
             Some(format!(
                 "PE {} says that the job has {} PEs, PE 0 says {}",
@@ -174,6 +190,11 @@ impl Gathering {
             Some(format!(
                 "PE {} has a segment of {} bytes, PE 0 of {}: all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING",
                 hello.pe, hello.segment_bytes, own.segment_bytes
+            ))
+        } else if hello.ring_bytes != own.ring_bytes {
+            Some(format!(
+                "PE {} has message rings of {} bytes, PE 0 of {}: all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING",
+                hello.pe, hello.ring_bytes, own.ring_bytes
             ))
         } else if hello.pe == 0 || hello.pe >= own.pes {
             Some(format!(
@@ -192,9 +213,6 @@ impl Gathering {
             }
             Some(why) => {
                 send_refusal(&stranger, &why);
-                for (socket, _) in guests.iter().flatten() {
-                    send_refusal(socket, &why);
-                }
                 Err(TransportError::environment(
                     "attaching the PEs of the job",
                     why,
@@ -222,9 +240,7 @@ pub fn join(
     };
     let socket = socket().map_err(failed)?;
     rustix::net::connect(&socket, &address(ticket)?).map_err(failed)?;
-    let same_user = rustix::net::sockopt::socket_peercred(&socket)
-        .is_ok_and(|peer| peer.uid == rustix::process::geteuid());
-    if !same_user {
+    if !is_same_user(&socket) {
         return Err(TransportError::environment(
             "attaching to the job",
             "the process that listens belongs to another user",
@@ -232,6 +248,11 @@ pub fn join(
     }
     send_hello(&socket, ticket.key, hello, segment).map_err(failed)?;
     receive_roster(&socket, hello, deadline)
+}
+
+fn is_same_user(socket: &OwnedFd) -> bool {
+    rustix::net::sockopt::socket_peercred(socket)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
 
 fn random() -> Result<u128, TransportError> {
@@ -303,7 +324,7 @@ fn wait_for_any(
         .collect())
 }
 
-fn absent(cause: Errno, guests: &[Option<(OwnedFd, OwnedFd)>]) -> TransportError {
+fn absent(cause: Errno, guests: &Guests) -> TransportError {
     let missing: Vec<String> = guests
         .iter()
         .enumerate()
@@ -387,15 +408,16 @@ fn send_hello(
         u64::from(hello.pe),
         u64::from(hello.pes),
         hello.segment_bytes,
+        hello.ring_bytes,
     ];
     send_with(socket, &to_bytes(&words), &[segment])
 }
 
 fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
-    let mut bytes = [0; 6 * 8];
+    let mut bytes = [0; 7 * 8];
     let (len, mut fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
-    let [magic, key_low, key_high, pe, pes, segment_bytes] = words[..] else {
+    let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
         return None;
     };
     let shown = u128::from(key_high) << 64 | u128::from(key_low);
@@ -405,6 +427,7 @@ fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
         pe: u32::try_from(pe).ok()?,
         pes: u32::try_from(pes).ok()?,
         segment_bytes,
+        ring_bytes,
     };
     Some((hello, segment))
 }
@@ -515,6 +538,7 @@ mod tests {
             pe,
             pes,
             segment_bytes: 4096,
+            ring_bytes: 256,
         }
     }
 
@@ -602,6 +626,30 @@ mod tests {
                 .unwrap_err();
             assert!(error.to_string().contains("8192"), "{error}");
         });
+    }
+
+    #[test]
+    fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
+        let gathering = Gathering::open(3).unwrap();
+        // Both are at the door, in this order, before it is opened.
+        let guests = [(1, 256), (2, 512)].map(|(pe, ring_bytes)| {
+            let hello = Hello {
+                ring_bytes,
+                ..hello(pe, 3)
+            };
+            let socket = socket().unwrap();
+            rustix::net::connect(&socket, &address(gathering.ticket()).unwrap()).unwrap();
+            send_hello(&socket, gathering.ticket().key, &hello, file().as_fd()).unwrap();
+            (socket, hello)
+        });
+        let error = gathering
+            .serve(&hello(0, 3), file(), file(), soon())
+            .unwrap_err();
+        assert!(error.to_string().contains("512"), "{error}");
+        for (socket, hello) in guests {
+            let error = receive_roster(&socket, &hello, soon()).unwrap_err();
+            assert!(error.to_string().contains("HOSTWIRE_RING"), "{error}");
+        }
     }
 
     #[test]

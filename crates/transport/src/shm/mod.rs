@@ -18,6 +18,7 @@ pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
 use crate::reach::Reach;
+use crate::ring::PAYLOAD_BYTES;
 use crate::transport::{Capabilities, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
@@ -57,7 +58,7 @@ pub enum Meeting {
 
 impl Shm {
     /// Makes this PE's segment of `segment_bytes` zeroed bytes and exchanges it with
-    /// the peers. All PEs must be attached (a barrier of the launcher) before any asks
+    /// the peers. `ring_bytes` is only compared with theirs: they divide the segment. All PEs must be attached (a barrier of the launcher) before any asks
     /// whether another lives.
     ///
     /// # Errors
@@ -67,6 +68,7 @@ impl Shm {
         pe: PeId,
         pes: u32,
         segment_bytes: usize,
+        ring_bytes: usize,
         meeting: Meeting,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
@@ -78,6 +80,7 @@ impl Shm {
             pes,
             // Not the whole pages: PEs that asked for different sizes do not fit together.
             segment_bytes: asked_bytes as u64,
+            ring_bytes: ring_bytes as u64,
         };
         let new_liveness = || memfd::create("hostwire-liveness", pes as usize);
         let roster = match meeting {
@@ -208,6 +211,13 @@ impl Transport for Shm {
     ) -> Result<(), TransportError> {
         let window = self.peer(pe)?;
         window.memory().line(offset_bytes)?;
+        if payload.len() > PAYLOAD_BYTES {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        }
         window.memory().copy_in(offset_bytes + 8, payload)?;
         window.put_word(offset_bytes, header)
     }

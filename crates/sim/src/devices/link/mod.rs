@@ -378,7 +378,7 @@ impl Component<DeviceEvent> for Link {
                     |(channel, kind, queued)| Wait {
                         resource: format!(
                             "{} {kind} credit from end {end:?} ({queued} packets queued)",
-                            channel.name()
+                            channel
                         ),
                         holder,
                     },

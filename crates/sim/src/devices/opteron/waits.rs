@@ -86,7 +86,7 @@ impl Opteron {
                 let resource = format!(
                     "room for {} {} packets from link {port}",
                     queue.len(),
-                    channel.name()
+                    channel
                 );
                 waits.push(Wait { resource, holder });
             }

@@ -1,0 +1,81 @@
+//! The same binary under every launcher, and under none.
+
+use crate::programs::{all_fine, fault_probe, is_installed, run, run_probe, run_script};
+
+#[test]
+fn one_binary_runs_alone_and_under_both_launchers() {
+    let alone = run(&fault_probe(), &["everything"]);
+    assert_eq!((alone.status, alone.stderr.as_str()), (0, ""));
+    assert_eq!(alone.sorted_lines(), all_fine(1));
+    for pes in [1, 2, 5] {
+        let ended = run_probe(pes, &[], &["everything"]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+        assert_eq!(ended.sorted_lines(), all_fine(pes));
+    }
+    if is_installed("mpiexec.hydra", "mpich") {
+        for pes in [1, 2, 5] {
+            let arguments = ["-n", &pes.to_string(), &fault_probe(), "everything"];
+            let ended = run("mpiexec.hydra", &arguments);
+            assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+            assert_eq!(ended.sorted_lines(), all_fine(pes));
+        }
+    }
+}
+
+#[test]
+fn an_environment_of_more_tasks_is_no_job_of_one() {
+    for variables in [
+        "OMPI_COMM_WORLD_SIZE=4",
+        "PMI_SIZE=2",
+        "SLURM_PROCID=1 SLURM_NTASKS=3",
+        "PMIX_RANK=0",
+    ] {
+        let ended = run_script(&format!("{variables} exec $PROBE everything"));
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (1, ""),
+            "{variables}"
+        );
+        let named = variables.split(' ').next_back().unwrap_or_default();
+        assert!(ended.stderr.contains(named), "{ended:#?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
+    }
+}
+
+#[test]
+fn unusable_settings_are_named() {
+    for (variable, value) in [
+        ("HOSTWIRE_HEAP", "much"),
+        ("HOSTWIRE_RING", "1000"),
+        ("HOSTWIRE_RING", "0"),
+        ("HOSTWIRE_WIRE", "string"),
+        ("HOSTWIRE_ATTACH_TIMEOUT", "never"),
+    ] {
+        let ended = run_script(&format!("{variable}={value} exec $PROBE everything"));
+        assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+        assert!(
+            ended.stderr.contains(variable) && ended.stderr.contains(value),
+            "{ended:#?}"
+        );
+    }
+}
+
+#[test]
+fn nonsense_about_the_launcher_is_an_error() {
+    for variables in [
+        "PMI_FD=999 PMI_RANK=0 PMI_SIZE=2",
+        "PMI_FD=no PMI_RANK=0 PMI_SIZE=2",
+        "PMI_FD=0 PMI_RANK=5 PMI_SIZE=2",
+        "PMI_PORT=nowhere:1 PMI_ID=0",
+        "HOSTWIRE_BOARD_FD=77 PMI_FD=3 PMI_RANK=0 PMI_SIZE=1",
+    ] {
+        let ended = run_script(&format!("{variables} exec $PROBE everything 3</dev/null"));
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (1, ""),
+            "{variables}: {ended:#?}"
+        );
+        assert!(ended.stderr.starts_with("fault_probe: "), "{ended:#?}");
+        assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Many PEs, and many jobs, of which nothing stays.
+
+use std::collections::BTreeSet;
+
+use crate::job::eventually;
+use crate::programs::{fault_probe, run_probe};
+
+#[test]
+fn sixty_four_pes_meet_and_end() {
+    let ended = run_probe(64, &[], &["meet"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout.lines().count(), 64);
+}
+
+#[test]
+fn two_hundred_jobs_leave_no_file_process_or_memory() {
+    let files_before = files();
+    let shared_before = shared_memory_kib();
+    for number in 0..200 {
+        // Some end as they should, some are killed.
+        let (pes, arguments): (u32, &[&str]) = match number % 10 {
+            9 => (3, &["die", "barrier"]),
+            _ => (2, &["meet"]),
+        };
+        let ended = run_probe(pes, &["--heap", "4M"], arguments);
+        let expected = if arguments[0] == "die" { 137 } else { 0 };
+        assert_eq!(ended.status, expected, "job {number}: {ended:#?}");
+    }
+    let own = |files: &BTreeSet<String>| {
+        let new = files.difference(&files_before);
+        new.filter(|name| name.contains("hostwire"))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(own(&files()), [""; 0]);
+    // Jobs of other tests may be running: what is left for good would stay.
+    eventually("all processes of the jobs end", || orphans().is_empty());
+    // 200 jobs have touched more than 100 MiB.
+    eventually("the memory of the jobs is given back", || {
+        shared_memory_kib() < shared_before + (64 << 10)
+    });
+}
+
+/// Where a job could leave files.
+fn files() -> BTreeSet<String> {
+    ["/dev/shm", "/tmp", "/var/tmp", "/run"]
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Processes of `fault_probe` whose launcher is gone.
+fn orphans() -> Vec<String> {
+    let probe = fault_probe();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter(|process| {
+            let exe = std::fs::read_link(process.path().join("exe"));
+            exe.is_ok_and(|exe| exe.to_string_lossy() == probe)
+        })
+        .filter(|process| {
+            let status = std::fs::read_to_string(process.path().join("status"));
+            status.is_ok_and(|status| status.lines().any(|line| line == "PPid:\t1"))
+        })
+        .map(|process| process.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn shared_memory_kib() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("Shmem:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+    number.unwrap_or(0)
+}

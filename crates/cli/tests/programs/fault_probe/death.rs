@@ -1,0 +1,100 @@
+//! The last PE is killed by SIGKILL while it does something, and each of the others
+//! tells what it saw, whatever it was doing.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use hostwire::{Compare, Job, Symmetric};
+use rustix::process::{Signal, getpid, kill_process};
+
+/// Long enough for everybody to be where it shall be. Who comes later finds the PE dead,
+/// which must look the same.
+const BEFORE_DEATH: Duration = Duration::from_millis(200);
+
+/// The victim dies in `stage`.
+pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
+    if stage.starts_with("attach") {
+        return in_attach(stage);
+    }
+    let job = Job::attach()?;
+    let victim = job.pes() - 1;
+    let words = job.alloc::<u64>(8)?;
+    job.barrier()?;
+    if job.pe() == victim {
+        std::thread::spawn(|| {
+            std::thread::sleep(BEFORE_DEATH);
+            kill_process(getpid(), Signal::KILL)
+        });
+        match stage {
+            "send" => job.send(0, 99, &vec![1u8; 1 << 20])?,
+            "recv" => drop(job.recv::<u64>(0, 99, &mut [0])?),
+            "barrier" => job.barrier()?,
+            "wait" => words.wait_until(0, Compare::Eq, 1)?,
+            "reduce" => job.all_reduce(&mut [1], |a, b| a + b)?,
+            "finalize" => return Ok(job.finalize()?),
+            other => return Err(format!("no such stage: {other:?}").into()),
+        }
+        return Err("the victim has survived".into());
+    }
+    if stage == "finalize" {
+        // Who sees it leave before it dies ends in good order.
+        std::thread::sleep(3 * BEFORE_DEATH);
+    }
+    let begin = Instant::now();
+    let (what, result) = survive(&job, victim, &words);
+    let ms = begin.elapsed().saturating_sub(BEFORE_DEATH).as_millis();
+    let seen = match result {
+        Ok(()) => "nothing".into(),
+        Err(hostwire::Error::PeerLost { pe }) => format!("PE {pe} lost"),
+        Err(hostwire::Error::PeerLeft { pe }) => format!("PE {pe} left"),
+        Err(other) => other.to_string(),
+    };
+    println!("{} {what} {ms} {seen}", job.pe());
+    Ok(())
+}
+
+/// What only ends because somebody has died.
+fn survive(job: &Job, victim: u32, words: &Symmetric<u64>) -> (&'static str, hostwire::Result<()>) {
+    match job.pe() {
+        0 => ("recv", job.recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
+        1 => ("barrier", job.barrier()),
+        2 => ("wait", words.wait_until(0, Compare::Eq, 1)),
+        3 => ("send", job.send(victim, 1, &vec![1u8; 1 << 20])),
+        4 => ("get", until_it_fails(|| words.get(victim, 0, &mut [0]))),
+        5 => ("put", until_it_fails(|| words.put(victim, 0, &[0]))),
+        6 => ("add", until_it_fails(|| words.add(victim, 1, 1))),
+        7 => (
+            "try_recv",
+            until_it_fails(|| job.try_recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
+        ),
+        _ => ("reduce", job.all_reduce(&mut [1], |a, b| a + b)),
+    }
+}
+
+fn until_it_fails(mut operation: impl FnMut() -> hostwire::Result<()>) -> hostwire::Result<()> {
+    loop {
+        operation()?;
+        std::thread::yield_now();
+    }
+}
+
+/// The victim is gone before it has attached: at once, or when the others have been told
+/// how to find PE 0.
+fn in_attach(stage: &str) -> Result<(), Box<dyn Error>> {
+    let rank: u32 = std::env::var("PMI_RANK")?.parse()?;
+    let size: u32 = std::env::var("PMI_SIZE")?.parse()?;
+    if rank + 1 == size {
+        let mut client = hostwire::pmi::Client::from_env()?.ok_or("no launcher")?;
+        if stage == "attach-late" {
+            client.barrier()?;
+        }
+        kill_process(getpid(), Signal::KILL)?;
+    }
+    let begin = Instant::now();
+    let seen = match Job::attach() {
+        Ok(_) => "nothing".into(),
+        Err(error) => error.to_string(),
+    };
+    println!("{rank} attach {} {seen}", begin.elapsed().as_millis());
+    Ok(())
+}

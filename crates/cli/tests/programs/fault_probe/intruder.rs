@@ -1,0 +1,66 @@
+//! A process of another user that has got hold of the job's ticket.
+
+use std::error::Error;
+use std::io::{IoSlice, Read};
+use std::os::fd::AsFd;
+
+use hostwire::Job;
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType,
+};
+use rustix::process::Uid;
+
+use crate::by_hand;
+
+/// PE 2 first sends a thread of another user, which poses as PE 1 with the right key,
+/// and then attaches as itself.
+pub fn intrude() -> Result<(), Box<dyn Error>> {
+    if std::env::var("PMI_RANK")? != "2" {
+        let job = Job::attach()?;
+        println!("PE {} of {} is fine", job.pe(), job.pes());
+        return Ok(job.finalize()?);
+    }
+    let by_hand = by_hand::attach(|ticket| {
+        let ticket = ticket.to_owned();
+        let heard = std::thread::spawn(move || pose(&ticket).map_err(|e| e.to_string()));
+        let heard = heard.join().map_err(|_| "the intruder panicked")??;
+        println!("the intruder was sent {heard} bytes");
+        Ok(())
+    })?;
+    let job = Job::over(by_hand.wire, by_hand.sizes, hostwire::AgentMode::Thread)?;
+    println!("PE {} of {} is fine", job.pe(), job.pes());
+    job.finalize()?;
+    Ok(by_hand.client.finalize()?)
+}
+
+/// Says what PE 1 would say, as user "nobody". Returns how many bytes came back.
+fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
+    // This thread's only.
+    rustix::thread::set_thread_uid(Uid::from_raw(65_534))?;
+    let (name, key) = ticket.split_at(32);
+    let key = u128::from_str_radix(key, 16)?;
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None)?;
+    let address = SocketAddrUnix::new_abstract_name(format!("hostwire-{name}").as_bytes())?;
+    rustix::net::connect(&socket, &address)?;
+    let words = [
+        u64::from_le_bytes(*b"hostwir\x02"),
+        key as u64,
+        (key >> 64) as u64,
+        1,
+        3,
+        0,
+        0,
+    ];
+    let hello: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let segment = rustix::fs::memfd_create("intruder", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let segments = [segment.as_fd()];
+    control.push(SendAncillaryMessage::ScmRights(&segments));
+    let hello = [IoSlice::new(&hello)];
+    rustix::net::sendmsg(&socket, &hello, &mut control, SendFlags::NOSIGNAL)?;
+    let mut answer = Vec::new();
+    // The end of the connection, however it comes, is no answer.
+    let _ = std::fs::File::from(socket).read_to_end(&mut answer);
+    Ok(answer.len())
+}

@@ -1,0 +1,38 @@
+//! A program of the hostwire library that does as its first argument says, mostly
+//! harm. For the end-to-end tests.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod by_hand;
+mod death;
+mod intruder;
+mod scribble;
+mod work;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fault_probe: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let argument = |n: usize| arguments.get(n).map(String::as_str).unwrap_or_default();
+    match argument(0) {
+        "meet" => work::meet(),
+        "everything" => work::everything(),
+        "fill" => work::fill(argument(1).parse()?),
+        "pause" => work::pause(argument(1).parse()?),
+        "die" => death::die(argument(1)),
+        "scribble" => scribble::scribble(argument(1), argument(2).parse()?),
+        "intrude" => intruder::intrude(),
+        other => Err(format!("nothing is called {other:?}").into()),
+    }
+}

@@ -1,0 +1,109 @@
+//! The last PE writes random bytes over all memory that its peers let it write, and the
+//! others go on as well as they can.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hostwire::{AgentMode, Job, Layout};
+use hostwire_transport::Transport;
+use hostwire_transport::conformance::Random;
+use rustix::process::{Signal, getpid, kill_process};
+
+use crate::by_hand;
+
+/// `kind` is `storm` (whole segments, over and over), `drizzle` (single words of what is
+/// not heap) or `echo` (what is there, at another place: likely to look right).
+pub fn scribble(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
+    let rank: u32 = std::env::var("PMI_RANK")?.parse()?;
+    let size: u32 = std::env::var("PMI_SIZE")?.parse()?;
+    if rank + 1 == size {
+        return scribbler(kind, seed);
+    }
+    let job = Job::attach()?;
+    let result = traffic(&job);
+    // Whatever it is, it is said in good order.
+    match result {
+        Ok(()) => println!("PE {rank} has come to the end"),
+        Err(error) => println!("PE {rank} has given up: {error}"),
+    }
+    Ok(())
+}
+
+/// Everything that reads what peers write, until something is wrong.
+fn traffic(job: &Job) -> hostwire::Result<()> {
+    let (me, pes) = (job.pe(), job.pes());
+    let (left, right) = ((me + pes - 1) % pes, (me + 1) % pes);
+    let memory = job.alloc::<u64>(40_000)?;
+    for round in 0u64.. {
+        for len in [3, 100, 3000] {
+            job.send(right, 1, &vec![round; len / 8])?;
+            job.recv_vec::<u64>(left, 1)?;
+        }
+        for len in [10, 1000, 40_000] {
+            let mut into = vec![0; len];
+            job.exchange(right, &vec![round; len], left, &mut into, 2)?;
+        }
+        memory.put(right, 0, &[round; 100])?;
+        memory.add(right, 200, 1)?;
+        job.all_reduce(&mut [round], u64::wrapping_add)?;
+        job.all_reduce(&mut vec![round; 2000], u64::wrapping_add)?;
+        job.alloc::<u8>(1000)?.free()?;
+        if let Some(team) = job.world().split(Some(me % 2), 0)? {
+            team.barrier()?;
+        }
+    }
+    Ok(())
+}
+
+fn scribbler(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
+    let by_hand = by_hand::attach(|_| Ok(()))?;
+    let (wire, sizes) = (by_hand.wire, by_hand.sizes);
+    let layout = Layout::new(wire.pes(), sizes)?;
+    let system_bytes = layout.segment_bytes() - sizes.heap_bytes;
+    let writer = {
+        let (wire, kind) = (Arc::clone(&wire), kind.to_owned());
+        std::thread::spawn(move || write(&*wire, &kind, seed, system_bytes))
+    };
+    // Takes part, so that the others get far enough to be hit.
+    let job = Job::over(wire, sizes, AgentMode::Thread)?;
+    let _ = traffic(&job);
+    let _ = writer.join();
+    // The writer ends the process.
+    Ok(())
+}
+
+fn write(wire: &dyn Transport, kind: &str, seed: u64, system_bytes: usize) {
+    let mut random = Random::new(seed);
+    let all_bytes = wire.segment().memory().len_bytes();
+    std::thread::sleep(Duration::from_millis(100));
+    let end = Instant::now() + Duration::from_millis(700);
+    while Instant::now() < end {
+        let pe = random.below(wire.pes() as usize - 1) as u32;
+        let at = random.below(system_bytes / 8) * 8;
+        let done = match kind {
+            "storm" => {
+                let piece = random.bytes(4093);
+                (0..all_bytes - piece.len())
+                    .step_by(piece.len())
+                    .try_for_each(|at| wire.store(pe, at, &piece))
+            }
+            "echo" => {
+                let from = random.below(system_bytes / 8) * 8;
+                let mut word = [0; 8];
+                let window = wire.window(pe).unwrap_or(wire.segment());
+                window
+                    .get(from, &mut word)
+                    .and_then(|()| wire.store(pe, at, &word))
+            }
+            _ => wire.store(pe, at, &random.bytes(8)),
+        };
+        if done.is_err() {
+            break;
+        }
+        if kind != "storm" {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+    let _ = kill_process(getpid(), Signal::KILL);
+}

@@ -1,0 +1,105 @@
+//! What a PE of a test needs besides its wire.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::Fabric;
+use crate::error::PeId;
+use crate::transport::Transport;
+use crate::wait::{Backoff, WaitStep};
+use crate::window::FIRST_FREE_OFFSET_BYTES;
+
+/// A word per PE, for [`Pe::meet`].
+const MEETING: usize = FIRST_FREE_OFFSET_BYTES;
+const PES_MAX: u32 = 64;
+/// What the tests may use.
+pub(super) const AREA: usize = MEETING + PES_MAX as usize * 8;
+/// Enough for the largest test.
+const SEGMENT_BYTES: usize = 4 << 20;
+
+/// One PE of a test.
+pub(super) struct Pe {
+    pub(super) wire: Arc<dyn Transport>,
+    pub(super) pe: PeId,
+    pub(super) pes: u32,
+    meetings: Cell<u64>,
+}
+
+/// Runs `program` on `pes` PEs.
+pub(super) fn run(fabric: &dyn Fabric, pes: u32, program: impl Fn(&Pe) + Sync) {
+    assert!(pes <= PES_MAX, "this suite is for up to {PES_MAX} PEs");
+    fabric.run(pes, SEGMENT_BYTES, &|wire| {
+        assert_eq!(wire.pes(), pes);
+        assert!(wire.pe() < pes);
+        program(&Pe {
+            pe: wire.pe(),
+            pes,
+            wire,
+            meetings: Cell::new(0),
+        });
+    });
+}
+
+impl Pe {
+    pub(super) fn right(&self) -> PeId {
+        (self.pe + 1) % self.pes
+    }
+
+    pub(super) fn left(&self) -> PeId {
+        (self.pe + self.pes - 1) % self.pes
+    }
+
+    /// Waits until `condition` holds, as the runtime does.
+    pub(super) fn until(&self, mut condition: impl FnMut() -> bool) {
+        let mut backoff = Backoff::new(self.wire.wait_limits());
+        while !condition() {
+            match backoff.step() {
+                WaitStep::Spin => {}
+                WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Yield => {
+                    self.wire.poll().unwrap();
+                    self.wire.yield_now();
+                }
+                WaitStep::Nap(time) => {
+                    self.wire.poll().unwrap();
+                    self.wire.nap(time);
+                }
+                WaitStep::Sleep(limit) => {
+                    let limit = self.wire.arm(limit);
+                    self.wire.poll().unwrap();
+                    if condition() {
+                        return;
+                    }
+                    self.wire.sleep(limit);
+                }
+            }
+        }
+    }
+
+    /// Waits for all PEs. What they stored before with [`Transport::quiet`] behind it is
+    /// visible then.
+    pub(super) fn meet(&self) {
+        let meeting = self.meetings.get() + 1;
+        self.meetings.set(meeting);
+        self.wire.quiet().unwrap();
+        for pe in 0..self.pes {
+            let at = MEETING + self.pe as usize * 8;
+            self.wire.store_word(pe, at, meeting).unwrap();
+        }
+        for pe in 0..self.pes as usize {
+            self.until(|| self.word(MEETING + pe * 8) >= meeting);
+        }
+    }
+
+    /// An own word.
+    pub(super) fn word(&self, offset_bytes: usize) -> u64 {
+        self.wire.segment().load_word(offset_bytes).unwrap()
+    }
+
+    /// Own bytes.
+    pub(super) fn bytes(&self, offset_bytes: usize, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        self.wire.segment().get(offset_bytes, &mut bytes).unwrap();
+        bytes
+    }
+}

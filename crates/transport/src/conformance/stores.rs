@@ -1,0 +1,111 @@
+//! Stores arrive where they should, and nowhere else.
+
+use super::pe::AREA;
+use super::{Fabric, Random, run};
+
+/// Around words, lines, pages and more than any buffer on the way.
+const SIZES: &[usize] = &[
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 55, 56, 57, 63, 64, 65, 127, 129, 1000, 4095,
+    4096, 4097, 65_537, 1_000_003,
+];
+
+fn bytes(maker: u32, purpose: usize, len: usize) -> Vec<u8> {
+    Random::new(u64::from(maker) << 32 | purpose as u64).bytes(len)
+}
+
+/// A fresh segment is zeroed, and every PE has one of the same size.
+pub fn segments_begin_zeroed(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        let memory = pe.wire.segment().memory();
+        assert!(memory.len_bytes() >= AREA);
+        let all = pe.bytes(AREA, memory.len_bytes() - AREA);
+        assert!(all == vec![0; all.len()]);
+        pe.meet();
+    });
+}
+
+/// Bytes arrive unchanged, at any alignment and length, and none beside them change.
+pub fn stores_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        for (round, size) in SIZES.iter().copied().enumerate() {
+            let at = AREA + 16 + (round * 7 + size) % 19;
+            let clean = vec![0xaa; size + 64];
+            pe.wire.store(pe.pe, AREA, &clean).unwrap();
+            pe.meet();
+            let own = bytes(pe.pe, round, size);
+            pe.wire.store(pe.right(), at, &own).unwrap();
+            pe.meet();
+            let mut expected = clean;
+            expected[at - AREA..][..size].copy_from_slice(&bytes(pe.left(), round, size));
+            assert!(
+                pe.bytes(AREA, size + 64) == expected,
+                "{size} bytes at {at}"
+            );
+            pe.meet();
+        }
+    });
+}
+
+/// A PE may store to itself, through the wire as through its own segment.
+pub fn stores_to_oneself_arrive(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        let line: Vec<u8> = (1..=56).collect();
+        pe.wire.store(pe.pe, AREA + 3, b"bytes").unwrap();
+        pe.wire.store_word(pe.pe, AREA + 64, 7).unwrap();
+        pe.wire.store_line(pe.pe, AREA + 128, 9, &line).unwrap();
+        pe.wire.segment().put(AREA + 200, b"more").unwrap();
+        pe.wire.quiet().unwrap();
+        pe.until(|| pe.word(AREA + 128) == 9);
+        assert_eq!(pe.bytes(AREA + 3, 5), b"bytes");
+        assert_eq!(pe.word(AREA + 64), 7);
+        assert_eq!(pe.bytes(AREA + 136, 56), line);
+        assert_eq!(pe.bytes(AREA + 200, 4), b"more");
+        pe.meet();
+    });
+}
+
+/// A line carries a header and 0 to 56 bytes, and leaves the lines beside it alone.
+pub fn lines_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        const BESIDE: u64 = u64::MAX;
+        let line = AREA + 64;
+        for len in 0..=56 {
+            for at in [line - 8, line + 64] {
+                pe.wire.store_word(pe.pe, at, BESIDE).unwrap();
+            }
+            pe.meet();
+            let header = 1000 + len as u64;
+            let payload = bytes(pe.pe, len, len);
+            let to = pe.right();
+            pe.wire.store_line(to, line, header, &payload).unwrap();
+            pe.until(|| pe.word(line) == header);
+            assert_eq!(pe.bytes(line + 8, len), bytes(pe.left(), len, len));
+            pe.meet();
+            assert_eq!((pe.word(line - 8), pe.word(line + 64)), (BESIDE, BESIDE));
+            pe.meet();
+        }
+    });
+}
+
+/// PEs that store to neighbouring bytes of one PE all succeed.
+pub fn writers_do_not_disturb_each_other(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        let (own, all) = (pe.pe as usize, pe.pes as usize);
+        for round in 1..=100u8 {
+            for to in 0..pe.pes {
+                // A byte each, then words of one line each.
+                pe.wire.store(to, AREA + own, &[round]).unwrap();
+                let word = u64::from(round) << 32 | u64::from(pe.pe);
+                let at = AREA + 128 + own * 8;
+                pe.wire.store_word(to, at, word).unwrap();
+            }
+            pe.meet();
+            assert_eq!(pe.bytes(AREA, all), vec![round; all]);
+            for writer in 0..all {
+                let word = u64::from(round) << 32 | writer as u64;
+                assert_eq!(pe.word(AREA + 128 + writer * 8), word);
+            }
+            pe.meet();
+        }
+    });
+}

@@ -1,0 +1,65 @@
+//! Sleeping, waking, and noticing who has ended.
+
+use std::time::{Duration, Instant};
+
+use super::pe::{AREA, Pe};
+use super::{Fabric, run};
+
+/// Far longer than it takes anybody to store.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Sleeps until an own word is `value`. A sleep that had to end by itself although the
+/// word was stored meanwhile has missed its ring.
+fn sleep_until(pe: &Pe, offset_bytes: usize, value: u64) {
+    loop {
+        let limit = pe.wire.arm(LONG);
+        pe.wire.poll().unwrap();
+        if pe.word(offset_bytes) == value {
+            return;
+        }
+        let begin = Instant::now();
+        let rung = pe.wire.sleep(limit);
+        let missed = !rung && limit == LONG && begin.elapsed() >= limit;
+        assert!(!missed, "nobody woke PE {} for {value}", pe.pe);
+    }
+}
+
+/// A PE that has armed its doorbell is woken by a word, by bytes and by a line.
+pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        // A token goes around, and everybody sleeps meanwhile.
+        for round in 1..=60u64 {
+            if pe.pe != 0 {
+                sleep_until(pe, AREA, round);
+            }
+            match round % 3 {
+                0 => pe.wire.store_word(pe.right(), AREA, round),
+                1 => pe.wire.store(pe.right(), AREA, &round.to_ne_bytes()),
+                _ => pe.wire.store_line(pe.right(), AREA, round, b"payload"),
+            }
+            .unwrap();
+            if pe.pe == 0 {
+                sleep_until(pe, AREA, round);
+            }
+        }
+        pe.meet();
+    });
+}
+
+/// All PEs are alive while they run; one that has ended is soon found not to be, and the
+/// others may go on without it.
+pub fn who_has_ended_is_not_alive(fabric: &dyn Fabric, pes: u32) {
+    run(fabric, pes, |pe| {
+        for other in 0..pe.pes {
+            assert_eq!(pe.wire.is_alive(other), Ok(true), "PE {other}");
+        }
+        pe.meet();
+        // In the order of their numbers.
+        for other in 0..pe.pe {
+            pe.until(|| pe.wire.is_alive(other) == Ok(false));
+        }
+        assert_eq!(pe.wire.is_alive(pe.pe), Ok(true));
+        pe.wire.store_word(pe.pe, AREA, 1).unwrap();
+        assert_eq!(pe.word(AREA), 1);
+    });
+}

@@ -1,0 +1,36 @@
+//! The suite of the transports over shared memory, dressed up as every kind of wire.
+
+use hostwire_transport::Visibility;
+use hostwire_transport::conformance::{CASES, Threads};
+use hostwire_transport::shm::ShmOptions;
+
+fn run(name: &str, options: ShmOptions) {
+    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    for pes in 1..=8 {
+        (case.run)(&Threads { options }, pes);
+    }
+}
+
+macro_rules! over {
+    ($wire:ident, $visibility:ident, $stores_only:literal; $($case:ident,)*) => {
+        mod $wire {
+            use super::*;
+
+            const OPTIONS: ShmOptions = ShmOptions {
+                visibility: Visibility::$visibility,
+                stores_only: $stores_only,
+            };
+
+            $(#[test]
+            fn $case() {
+                run(stringify!($case), OPTIONS);
+            })*
+        }
+    };
+}
+
+hostwire_transport::transport_cases!(over!(coherent, Coherent, false));
+hostwire_transport::transport_cases!(over!(write_combining, WriteCombining, false));
+hostwire_transport::transport_cases!(over!(flushed, Flushed, false));
+hostwire_transport::transport_cases!(over!(stores_only, Coherent, true));
+hostwire_transport::transport_cases!(over!(stores_only_flushed, Flushed, true));
