@@ -3,8 +3,11 @@
 
 mod bench;
 mod plan;
+mod plot;
 mod report;
+mod reproduce;
 mod run;
+mod sim;
 
 use std::process::ExitCode;
 
@@ -26,8 +29,10 @@ each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
     hostwire run --help               everything that can be said about that
-    hostwire bench all                how fast this machine is, and hostwire on it
-    hostwire plan CLUSTER.toml        address map, routes and registers of a cluster")]
+    hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
+    hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
+    hostwire reproduce                the papers' numbers, published and simulated
+    hostwire bench all                how fast this machine is, and hostwire on it")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -38,6 +43,8 @@ enum Command {
     Run(run::Args),
     Bench(bench::Args),
     Plan(plan::Args),
+    Reproduce(reproduce::Args),
+    Sim(sim::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
@@ -55,6 +62,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Plan(args) => plan::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
+        Command::Sim(args) => sim::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();

@@ -40,7 +40,8 @@ fn figure_4_exchanges_with_everybody() {
 #[test]
 fn curves_have_the_shape_that_the_paper_describes() {
     let rising = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[1].1 > pair[0].1);
-    assert!(rising(&latency_over_size().unwrap().points));
+    assert!(rising(&latency_over_size(true, 1 << 12).unwrap().points));
+    assert!(rising(&latency_over_size(false, 1 << 12).unwrap().points));
     let hops = latency_over_hops().unwrap().points;
     assert!(rising(&hops));
     for pair in hops.windows(2) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::devices::opteron::LINE_BYTES;
 
 use super::programs::Stream;
-use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, memory};
+use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, half_round_trip_of, memory};
 use super::{ExperimentError, mib_per_s};
 
 /// One line of a plot.
@@ -23,43 +23,48 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Half round trip over message size, 8 B to 4 KiB, a fence per line.
+/// Half round trip over message size, from 8 B to `largest_bytes` (the paper
+/// shows 4 MiB): a fence per line, or one before the last line.
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
-pub fn latency_over_size() -> Result<Curve, ExperimentError> {
-    let sizes = (3..=12).map(|exponent| 1u64 << exponent);
-    let points =
-        sizes.map(|bytes| Ok((bytes as f64, half_round_trip_ns(TWO_BOARDS, 0, 1, bytes)?)));
-    let points = points.collect::<Result<_, ExperimentError>>()?;
-    Ok(Curve {
-        name: "half round trip".into(),
-        x: "message size, B",
-        y: "half round trip, ns",
-        points,
+pub fn latency_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
+    curve(ordered, largest_bytes, "half round trip, ns", |bytes| {
+        half_round_trip_of(TWO_BOARDS, 0, 1, bytes, ordered)
     })
 }
 
-/// Bandwidth as the sender sees it over message size, from 64 B to
+/// Bandwidth as the sender sees it over message size, from 8 B to
 /// `largest_bytes` (the paper shows 4 MiB).
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
+    curve(ordered, largest_bytes, "bandwidth, MiB/s", |bytes| {
+        sender_mib_s(TWO_BOARDS, bytes, ordered)
+    })
+}
+
+fn curve(
+    ordered: bool,
+    largest_bytes: u64,
+    y: &'static str,
+    measure: impl Fn(u64) -> Result<f64, ExperimentError>,
+) -> Result<Curve, ExperimentError> {
     let name = if ordered {
         "a fence per line"
     } else {
         "weakly ordered"
     };
-    let sizes = (6..=32)
+    let sizes = (3..=32)
         .map(|exponent| 1u64 << exponent)
         .take_while(|bytes| *bytes <= largest_bytes);
-    let points = sizes.map(|bytes| Ok((bytes as f64, sender_mib_s(TWO_BOARDS, bytes, ordered)?)));
+    let points = sizes.map(|bytes| Ok((bytes as f64, measure(bytes)?)));
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
         name: name.into(),
         x: "message size, B",
-        y: "bandwidth, MiB/s",
+        y,
         points,
     })
 }
@@ -123,11 +128,11 @@ pub fn chain(nodes: usize, width_bits: u8, mhz: u32) -> String {
 fn sender_mib_s(cluster: &str, bytes: u64, ordered: bool) -> Result<f64, ExperimentError> {
     let mut machine = booted(cluster)?;
     let address = memory(&machine, 1)?;
-    let lines = bytes / LINE_BYTES;
+    let lines = bytes.div_ceil(LINE_BYTES);
     let stream = Stream {
         address,
         lines,
-        bytes: LINE_BYTES as usize,
+        bytes: bytes.min(LINE_BYTES) as usize,
         ordered,
         work: None,
     };

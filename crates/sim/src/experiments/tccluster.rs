@@ -11,7 +11,7 @@ use crate::machine::{Machine, Reset};
 use hostwire_plan::{LinkRole, NodeId};
 
 use super::programs::{PingPong, Stream};
-use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
+use super::{Claims, ExperimentError, MEMORY_OFFSET, Row, mb_per_s, mib_per_s};
 
 /// The paper's second prototype as a cluster file.
 pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");
@@ -22,8 +22,6 @@ pub const TWO_BOARDS_FOUR_SOCKETS: &str =
     include_str!("../../../../experiments/tccluster/two-boards-four-sockets.toml");
 const CLAIMS: &str = include_str!("../../../../experiments/tccluster/claims.toml");
 
-/// Where experiments write in a node's memory.
-const OFFSET: u64 = 0x10_0000;
 /// Lines of a stream that counts as sustained: 1 MiB.
 const SUSTAINED_LINES: u64 = 16_384;
 /// Work of a sender per message of 64 bytes. **Fitted** to T6: 64 B at 2,500
@@ -102,7 +100,7 @@ pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, Experiment
         .get(socket)
         .ok_or(ExperimentError::NoMeasurement("no such socket"))?;
     let plan = machine.plan().processor(socket.id);
-    Ok(plan.map_or(0, |plan| plan.memory.start.0) + OFFSET)
+    Ok(plan.map_or(0, |plan| plan.memory.start.0) + MEMORY_OFFSET)
 }
 
 /// Mean half round trip between programs on two sockets, by stores, fences and
@@ -117,12 +115,24 @@ pub fn half_round_trip_ns(
     to: usize,
     bytes: u64,
 ) -> Result<f64, ExperimentError> {
+    half_round_trip_of(cluster, from, to, bytes, true)
+}
+
+/// As [`half_round_trip_ns`], in either order.
+pub(super) fn half_round_trip_of(
+    cluster: &str,
+    from: usize,
+    to: usize,
+    bytes: u64,
+    ordered: bool,
+) -> Result<f64, ExperimentError> {
     let mut machine = booted(cluster)?;
     let poll = machine.socket(from).config().memory_read;
     let sides = PingPong {
         ping: memory(&machine, to)?,
         pong: memory(&machine, from)?,
         bytes,
+        ordered,
         poll,
     };
     let (first, marks) = sides.first();
