@@ -5,7 +5,8 @@
 #     scripts/setup.sh test    what `make test` needs, too
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
-# missing. Without mpich the tests under mpiexec.hydra are left out, which is no error.
+# missing. Without mpich the tests under mpiexec.hydra are left out, without tshark those of
+# the dissector; neither is an error.
 set -euo pipefail
 
 purpose=${1:-test}
@@ -20,6 +21,7 @@ have cc || required+=(gcc libc6-dev)
 have awk || required+=(mawk)
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
+    have tshark || optional+=(tshark)
 fi
 
 install() {

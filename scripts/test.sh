@@ -32,6 +32,8 @@ step_test() {
 
 step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --no-deps; }
 
+step_codegen() { scripts/codegen.sh --check; }
+
 step_loom() { if_present scripts/loom.sh; }
 
 step_sanitize() { if_present scripts/sanitize.sh; }
@@ -46,7 +48,7 @@ if_present() {
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts licences clippy test doc loom sanitize)
+    steps=(fmt scripts licences clippy test doc codegen loom sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

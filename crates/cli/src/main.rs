@@ -3,8 +3,11 @@
 
 mod bench;
 mod plan;
+mod plot;
 mod report;
+mod reproduce;
 mod run;
+mod sim;
 
 use std::process::ExitCode;
 
@@ -26,6 +29,9 @@ each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
     hostwire run --help               everything that can be said about that
+    hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
+    hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
+    hostwire reproduce                the papers' numbers, published and simulated
     hostwire bench all                how fast this machine is, and hostwire on it")]
 struct Cli {
     #[command(subcommand)]
@@ -35,8 +41,10 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
-    Plan(plan::Args),
     Bench(bench::Args),
+    Plan(plan::Args),
+    Reproduce(reproduce::Args),
+    Sim(sim::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
@@ -52,8 +60,10 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run(args) => run::main(&args),
-        Command::Plan(args) => plan::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Plan(args) => plan::main(&args),
+        Command::Reproduce(args) => reproduce::main(&args),
+        Command::Sim(args) => sim::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();

@@ -88,7 +88,7 @@ fn run(args: &Args) -> Result<(), (u8, String)> {
 }
 
 /// At most one byte more than a cluster file may have, so that a device file ends too.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let limit = FILE_BYTES_MAX as u64 + 1;
     let mut bytes = Vec::new();
     if path == Path::new("-") {

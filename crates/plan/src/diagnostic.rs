@@ -287,22 +287,24 @@ impl std::error::Error for Rejected {}
 
 /// Findings collected while a file is read or a plan is checked.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Diagnostic>);
+pub struct Findings(Vec<Diagnostic>);
 
 impl Findings {
     /// Adds a finding, unless it says just what one of the last ones said: generated nodes share
     /// one place in the file.
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, diagnostic: Diagnostic) {
         if !self.0.iter().rev().take(16).any(|d| *d == diagnostic) {
             self.0.push(diagnostic);
         }
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
+    /// Whether one of them is an error.
+    pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| d.severity == Severity::Error)
     }
 
-    pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
+    /// All of them, in the order found.
+    pub fn into_vec(self) -> Vec<Diagnostic> {
         self.0
     }
 }

@@ -43,6 +43,7 @@ mod assemble;
 mod blocks;
 mod check;
 pub mod diagnostic;
+pub mod file;
 mod id;
 mod plan;
 pub mod registers;
@@ -62,6 +63,7 @@ pub use route::Scheme;
 pub use spec::{CableKind, Fabric, Family, Medium};
 
 use diagnostic::{Findings, Located, Source, Span};
+use file::Section;
 use registers::opteron::{DRAM_GRANULE, DRAM_RANGES};
 use spec::ClusterSpec;
 use topology::Topology;
@@ -84,7 +86,8 @@ const DEFAULT_LOW_BYTES: u64 = DRAM_GRANULE;
 /// Never panics. The time is about proportional to the square of the number of processors.
 pub fn plan(name: &str, bytes: &[u8]) -> Result<Plan, Rejected> {
     let mut out = Findings::default();
-    let plan = decode(bytes, &mut out).and_then(|text| plan_text(text, &mut out));
+    let plan = file::decode(bytes, FILE_BYTES_MAX, "a cluster file", &mut out)
+        .and_then(|text| plan_text(text, &mut out));
     match plan {
         Some(mut plan) if !out.has_errors() => {
             plan.warnings = out.into_vec();
@@ -103,37 +106,18 @@ pub fn plan(name: &str, bytes: &[u8]) -> Result<Plan, Rejected> {
     }
 }
 
-fn decode<'b>(bytes: &'b [u8], out: &mut Findings) -> Option<&'b str> {
-    if bytes.len() > FILE_BYTES_MAX {
-        out.push(
-            Diagnostic::error("size", format!("the file has {} bytes", bytes.len()))
-                .note(format!("a cluster file has at most {FILE_BYTES_MAX} bytes"))
-                .help("is this a cluster file? generate regular topologies with [topology]"),
-        );
-        return None;
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            let start = error.valid_up_to();
-            out.push(
-                Diagnostic::error("utf-8", "the file is not UTF-8")
-                    .label(
-                        Span {
-                            start,
-                            end: start + 1,
-                        },
-                        format!("byte {:#04x} does not begin a character", bytes[start]),
-                    )
-                    .help("save the file as UTF-8; is it a cluster file?"),
-            );
-            None
-        }
-    }
+fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
+    let root = file::parse(text, out)?;
+    let whole = Span { start: 0, end: 0 };
+    plan_table(Section::new("a cluster file", root.get_ref(), whole), out)
 }
 
-fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
-    let mut spec = spec::read(text, out)?;
+/// Plans the cluster that a table of some file describes, with the keys of a cluster file.
+///
+/// What is wrong goes to `out`, warnings too; without a plan at least one of the findings is an
+/// error. Never panics.
+pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
+    let mut spec = spec::read(table, out)?;
     let mut topology = topology::build(&mut spec, out)?;
     check::reach::check_connected(&topology, &topology.adjacency(), out);
     check::reach::check_southbridges(&topology, out);
@@ -178,7 +162,7 @@ fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
     plan.hops = statistics;
     check::deadlock::check(&topology, &plan, &hops, out);
     check::links::check_unused(&topology, &check::deadlock::used_cables(&plan, &hops), out);
-    Some(plan)
+    (!out.has_errors()).then_some(plan)
 }
 
 /// Low memory of every node: as asked for, else one DRAM granule where a DRAM range is left.

@@ -4,7 +4,6 @@
 use hostwire_sim::experiments::curves::{
     bandwidth_over_clock, bandwidth_over_size, latency_over_hops, latency_over_size,
 };
-use hostwire_sim::experiments::jobs::StoreOrder;
 use hostwire_sim::experiments::traffic::all_to_all;
 
 const HYPERCUBE: &str = include_str!("../../../examples/clusters/hypercube-64.toml");
@@ -42,8 +41,10 @@ fn figure_4_exchanges_with_everybody() {
 fn curves_have_the_shape_that_the_paper_describes() {
     let rising = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[1].1 > pair[0].1);
     // A message of up to 56 bytes is a whole line, whatever is in it.
-    let latencies = latency_over_size(16 << 10).unwrap().points;
-    assert!(rising(&latencies[2..]), "{latencies:?}");
+    for ordered in [true, false] {
+        let latencies = latency_over_size(ordered, 1 << 12).unwrap().points;
+        assert!(rising(&latencies[2..]), "{latencies:?}");
+    }
     let hops = latency_over_hops().unwrap().points;
     assert!(rising(&hops));
     for pair in hops.windows(2) {
@@ -52,18 +53,14 @@ fn curves_have_the_shape_that_the_paper_describes() {
     for width in [8, 16] {
         assert!(rising(&bandwidth_over_clock(width).unwrap().points));
     }
-    let weak = bandwidth_over_size(StoreOrder::Weak, 1 << 20)
-        .unwrap()
-        .points;
+    let weak = bandwidth_over_size(false, 1 << 20).unwrap().points;
     let peak = weak.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().1;
     let large = weak.last().unwrap().1;
     assert!(
         peak > 5_250.0 && large > 2_900.0 && large < 3_200.0,
         "{weak:?}"
     );
-    let ordered = bandwidth_over_size(StoreOrder::FencePerLine, 1 << 16)
-        .unwrap()
-        .points;
+    let ordered = bandwidth_over_size(true, 1 << 16).unwrap().points;
     assert!(
         (ordered.last().unwrap().1 - 2_000.0).abs() < 20.0,
         "{ordered:?}"

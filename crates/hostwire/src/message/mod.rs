@@ -169,9 +169,14 @@ impl Messages {
             return Ok(Taken::Nothing);
         }
         peer.receiver.return_credit()?;
-        let mut polls = polls;
-        while !peer.receiver.has_arrived() && polls > 0 {
-            polls -= 1;
+        if peer.receiver.has_arrived() {
+            // No need to wait, so this is a stream: more will be there.
+            peer.receiver.expect_more();
+        } else {
+            let mut polls = polls;
+            while polls > 0 && !peer.receiver.has_arrived() {
+                polls -= 1;
+            }
         }
         let taken = peer
             .receiver

@@ -4,7 +4,7 @@
 //! the described hardware can work is for [`crate::topology`] and [`crate::check`].
 
 mod read;
-mod section;
+pub(crate) mod section;
 pub(crate) mod units;
 
 pub(crate) use read::read;

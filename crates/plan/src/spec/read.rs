@@ -1,7 +1,7 @@
 //! The keys of a cluster file.
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
@@ -16,26 +16,9 @@ const DEFAULT_FREQUENCY_MHZ: u64 = 2600;
 /// Longest node name; names are repeated in every report.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Reads the text of a cluster file. What is wrong goes to `out`.
-pub(crate) fn read(text: &str, out: &mut Findings) -> Option<ClusterSpec> {
-    let root = match DeTable::parse(text) {
-        Ok(root) => root,
-        Err(error) => {
-            let end = text.len();
-            let span = error.span().map_or(Span { start: end, end }, Span::from);
-            out.push(
-                Diagnostic::error("toml", "the file is not valid TOML")
-                    .label(
-                        span,
-                        error.message().lines().next().unwrap_or("syntax error"),
-                    )
-                    .help("see https://toml.io for the syntax; is the file complete?"),
-            );
-            return None;
-        }
-    };
-    let whole = Span { start: 0, end: 0 };
-    let mut file = Section::new("a cluster file", root.get_ref(), whole);
+/// Reads the table of a cluster file. What is wrong goes to `out`.
+pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterSpec> {
+    let whole = file.span();
     let fabric = file
         .choice(
             "fabric",

@@ -13,7 +13,7 @@ const COMPARED_CHARS_MAX: usize = 64;
 
 /// A table being read. Every key asked for counts as known; [`Section::finish`]
 /// reports the others.
-pub(crate) struct Section<'t> {
+pub struct Section<'t> {
     table: &'t DeTable<'t>,
     span: Span,
     title: &'static str,
@@ -21,7 +21,8 @@ pub(crate) struct Section<'t> {
 }
 
 impl<'t> Section<'t> {
-    pub(crate) fn new(title: &'static str, table: &'t DeTable<'t>, span: Span) -> Self {
+    /// A table; `title` names it in messages (`[map]`), `span` is its place.
+    pub fn new(title: &'static str, table: &'t DeTable<'t>, span: Span) -> Self {
         Self {
             table,
             span,
@@ -30,12 +31,13 @@ impl<'t> Section<'t> {
         }
     }
 
-    pub(crate) fn span(&self) -> Span {
+    /// The place of the table.
+    pub fn span(&self) -> Span {
         self.span
     }
 
     /// The value of `key`; the key is known from now on.
-    pub(crate) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+    pub fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(key);
         self.table
             .iter()
@@ -44,12 +46,12 @@ impl<'t> Section<'t> {
     }
 
     /// Whether `key` is there; does not make it known.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.table.iter().any(|(k, _)| k.get_ref().as_ref() == key)
     }
 
-    /// Reports a missing key.
-    pub(crate) fn missing(&self, key: &str, example: &str, out: &mut Findings) {
+    /// Reports a missing key; `example` is a value for it.
+    pub fn missing(&self, key: &str, example: &str, out: &mut Findings) {
         out.push(
             Diagnostic::error("missing-key", format!("{} has no `{key}`", self.title))
                 .label(self.span, format!("`{key}` is required here"))
@@ -57,7 +59,8 @@ impl<'t> Section<'t> {
         );
     }
 
-    pub(crate) fn text(
+    /// A string; `example` is one, with its quotes, for messages.
+    pub fn text(
         &mut self,
         key: &'static str,
         example: &str,
@@ -76,7 +79,8 @@ impl<'t> Section<'t> {
         }
     }
 
-    pub(crate) fn quantity(
+    /// A number with a unit, in the smallest unit of the quantity.
+    pub fn quantity(
         &mut self,
         key: &'static str,
         quantity: &Quantity,
@@ -136,11 +140,7 @@ impl<'t> Section<'t> {
     }
 
     /// An address: a size (`"4GiB"`) or a hexadecimal number in quotes (`"0x1_0000_0000"`).
-    pub(crate) fn address(
-        &mut self,
-        key: &'static str,
-        out: &mut Findings,
-    ) -> Option<Located<u64>> {
+    pub fn address(&mut self, key: &'static str, out: &mut Findings) -> Option<Located<u64>> {
         let hex = self
             .table
             .iter()
@@ -166,7 +166,8 @@ impl<'t> Section<'t> {
         self.quantity(key, &super::units::ADDRESS, out)
     }
 
-    pub(crate) fn integer(
+    /// An integer out of a short list.
+    pub fn integer(
         &mut self,
         key: &'static str,
         allowed: &[u64],
@@ -197,7 +198,36 @@ impl<'t> Section<'t> {
         }
     }
 
-    pub(crate) fn choice<T: Copy>(
+    /// An integer from `least` to `most`.
+    pub fn count(
+        &mut self,
+        key: &'static str,
+        least: u64,
+        most: u64,
+        out: &mut Findings,
+    ) -> Option<Located<u64>> {
+        let value = self.value(key)?;
+        if !matches!(value.get_ref(), DeValue::Integer(_)) {
+            wrong_type(key, &format!("a number from {least} to {most}"), value, out);
+            return None;
+        }
+        let number = as_u64(value).filter(|number| (least..=most).contains(number));
+        if number.is_none() {
+            let got = value.get_ref().as_integer().map_or("", |i| i.as_str());
+            out.push(
+                Diagnostic::error("value", format!("`{key}` cannot be {}", clip(got)))
+                    .label(span_of(value), format!("expected {least} to {most}"))
+                    .help(format!("use a number from {least} to {most}")),
+            );
+        }
+        Some(Located {
+            value: number?,
+            span: span_of(value),
+        })
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Copy>(
         &mut self,
         key: &'static str,
         choices: &[(&str, T)],
@@ -232,7 +262,7 @@ impl<'t> Section<'t> {
     }
 
     /// The table at `key`.
-    pub(crate) fn table(
+    pub fn table(
         &mut self,
         key: &'static str,
         title: &'static str,
@@ -249,7 +279,7 @@ impl<'t> Section<'t> {
     }
 
     /// The tables of the array at `key`.
-    pub(crate) fn tables(
+    pub fn tables(
         &mut self,
         key: &'static str,
         title: &'static str,
@@ -280,9 +310,7 @@ impl<'t> Section<'t> {
     }
 
     /// Keys and values, for a table whose keys are names.
-    pub(crate) fn entries(
-        &self,
-    ) -> impl Iterator<Item = (Located<&'t str>, &'t Spanned<DeValue<'t>>)> {
+    pub fn entries(&self) -> impl Iterator<Item = (Located<&'t str>, &'t Spanned<DeValue<'t>>)> {
         self.table.iter().map(|(k, v)| {
             (
                 Located {
@@ -295,7 +323,7 @@ impl<'t> Section<'t> {
     }
 
     /// Reports the keys nobody asked for, each with the nearest known one.
-    pub(crate) fn finish(self, out: &mut Findings) {
+    pub fn finish(self, out: &mut Findings) {
         let mut unknown: Vec<_> = self
             .entries()
             .filter(|(key, _)| !self.asked.contains(&key.value))
@@ -321,18 +349,18 @@ impl<'t> Section<'t> {
 }
 
 /// The place of a value.
-pub(crate) fn span_of<T>(value: &Spanned<T>) -> Span {
+pub fn span_of<T>(value: &Spanned<T>) -> Span {
     value.span().into()
 }
 
 /// A non-negative integer.
-pub(crate) fn as_u64(value: &Spanned<DeValue<'_>>) -> Option<u64> {
+pub fn as_u64(value: &Spanned<DeValue<'_>>) -> Option<u64> {
     let integer = value.get_ref().as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
 /// At most 40 characters of a text from the file, for messages.
-pub(crate) fn clip(text: &str) -> String {
+pub fn clip(text: &str) -> String {
     let mut short: String = text
         .chars()
         .take(40)
@@ -345,7 +373,7 @@ pub(crate) fn clip(text: &str) -> String {
 }
 
 /// The known name nearest to `name`, if one is near.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > COMPARED_CHARS_MAX {
         return None;
     }
@@ -358,12 +386,8 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, k)| k)
 }
 
-pub(crate) fn wrong_type(
-    key: &str,
-    expected: &str,
-    value: &Spanned<DeValue<'_>>,
-    out: &mut Findings,
-) {
+/// Reports a value of the wrong TOML type.
+pub fn wrong_type(key: &str, expected: &str, value: &Spanned<DeValue<'_>>, out: &mut Findings) {
     let got = value.get_ref().type_str();
     let article = if got.starts_with(['a', 'i', 'o']) {
         "an"

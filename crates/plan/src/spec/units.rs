@@ -2,7 +2,7 @@
 
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum UnitError {
+pub enum UnitError {
     /// No number at the start, or one with too many digits.
     NotANumber,
     /// A number without a unit.
@@ -14,7 +14,7 @@ pub(crate) enum UnitError {
 }
 
 /// A kind of quantity: its units and how many of the smallest unit each holds.
-pub(crate) struct Quantity {
+pub struct Quantity {
     /// For messages: `a size`, `a frequency`.
     pub noun: &'static str,
     /// For messages: how one is written.
@@ -31,35 +31,35 @@ const BINARY: &[(&str, u64)] = &[
 ];
 
 /// Memory sizes, in bytes.
-pub(crate) const SIZE: Quantity = Quantity {
+pub const SIZE: Quantity = Quantity {
     noun: "a size",
     example: "\"16GiB\"",
     units: BINARY,
 };
 
 /// Addresses that are a round size.
-pub(crate) const ADDRESS: Quantity = Quantity {
+pub const ADDRESS: Quantity = Quantity {
     noun: "an address",
     example: "\"4GiB\" or \"0x1_0000_0000\"",
     units: BINARY,
 };
 
 /// Link clocks, in MHz.
-pub(crate) const FREQUENCY: Quantity = Quantity {
+pub const FREQUENCY: Quantity = Quantity {
     noun: "a link frequency",
     example: "\"800MHz\"",
     units: &[("MHz", 1), ("GHz", 1000)],
 };
 
 /// Link widths, in bits.
-pub(crate) const WIDTH: Quantity = Quantity {
+pub const WIDTH: Quantity = Quantity {
     noun: "a link width",
     example: "\"16bit\"",
     units: &[("bit", 1)],
 };
 
 /// Trace and cable lengths, in micrometres (an inch is exactly 25,400).
-pub(crate) const LENGTH: Quantity = Quantity {
+pub const LENGTH: Quantity = Quantity {
     noun: "a length",
     example: "\"24in\" or \"60cm\"",
     units: &[
@@ -70,15 +70,37 @@ pub(crate) const LENGTH: Quantity = Quantity {
     ],
 };
 
+/// Times, in picoseconds.
+pub const TIME: Quantity = Quantity {
+    noun: "a time",
+    example: "\"50ns\"",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+    ],
+};
+
+/// Bandwidths, in bytes per second.
+pub const BANDWIDTH: Quantity = Quantity {
+    noun: "a bandwidth",
+    example: "\"12.8GB/s\"",
+    units: &[("MB/s", 1_000_000), ("GB/s", 1_000_000_000)],
+};
+
 impl Quantity {
     /// The units, for messages.
-    pub(crate) fn unit_names(&self) -> String {
+    pub fn unit_names(&self) -> String {
         let names: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
 
     /// Reads `text` into the smallest unit, exactly.
-    pub(crate) fn parse(&self, text: &str) -> Result<u64, UnitError> {
+    ///
+    /// # Errors
+    /// [`UnitError`] says what is wrong with it.
+    pub fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let text = text.trim();
         let number_len = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
@@ -114,7 +136,7 @@ impl Quantity {
 }
 
 /// A number of bytes in the largest unit that divides it: `16GiB`.
-pub(crate) fn display_bytes(bytes: u64) -> String {
+pub fn display_bytes(bytes: u64) -> String {
     SIZE.units
         .iter()
         .rev()
@@ -126,7 +148,7 @@ pub(crate) fn display_bytes(bytes: u64) -> String {
 }
 
 /// A length in inches, with up to two decimals.
-pub(crate) fn display_inches(um: u64) -> String {
+pub fn display_inches(um: u64) -> String {
     let hundredths = um / 254;
     match (hundredths / 100, hundredths % 100) {
         (inches, 0) => format!("{inches}in"),

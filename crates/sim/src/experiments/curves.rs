@@ -23,46 +23,47 @@ pub struct Curve {
 
 /// Half round trip of messages over their size, from 8 B to `largest_bytes` (the paper
 /// shows 4 MiB). A line of a ring carries 56 bytes of a message behind its header, so 64
-/// bytes are two lines.
+/// bytes are two lines. Ordered: a message per line, and a fence behind each.
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
-pub fn latency_over_size(largest_bytes: usize) -> Result<Curve, ExperimentError> {
-    let points = sizes(3, largest_bytes).map(|bytes| {
-        Ok((
-            bytes as f64,
-            half_round_trip_ns(TWO_BOARDS, [0, 1], bytes, StoreOrder::Weak)?,
-        ))
-    });
-    let points = points.collect::<Result<_, ExperimentError>>()?;
-    Ok(Curve {
-        name: "half round trip".into(),
-        x: "message size, B",
-        y: "half round trip, ns",
-        points,
+pub fn latency_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
+    curve(ordered, largest_bytes, "half round trip, ns", |bytes| {
+        half_round_trip_ns(TWO_BOARDS, [0, 1], bytes, StoreOrder::new(ordered))
     })
 }
 
-/// Bandwidth of puts as the sender sees it over their size, from 64 B to
+/// Bandwidth of puts as the sender sees it over their size, from 8 B to
 /// `largest_bytes` (the paper shows 4 MiB).
 ///
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
-pub fn bandwidth_over_size(
-    order: StoreOrder,
-    largest_bytes: usize,
+pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
+    curve(ordered, largest_bytes, "bandwidth, MiB/s", |bytes| {
+        Ok(put_rates(bytes, StoreOrder::new(ordered))?.apparent_mib_s)
+    })
+}
+
+fn curve(
+    ordered: bool,
+    largest_bytes: u64,
+    y: &'static str,
+    measure: impl Fn(usize) -> Result<f64, ExperimentError>,
 ) -> Result<Curve, ExperimentError> {
-    let name = match order {
-        StoreOrder::FencePerLine => "a fence per line",
-        StoreOrder::Weak => "weakly ordered",
+    let name = if ordered {
+        "a fence per line"
+    } else {
+        "weakly ordered"
     };
-    let points = sizes(6, largest_bytes)
-        .map(|bytes| Ok((bytes as f64, put_rates(bytes, order)?.apparent_mib_s)));
+    let sizes = (3..=32)
+        .map(|exponent| 1u64 << exponent)
+        .take_while(|bytes| *bytes <= largest_bytes);
+    let points = sizes.map(|bytes| Ok((bytes as f64, measure(bytes as usize)?)));
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {
         name: name.into(),
         x: "message size, B",
-        y: "bandwidth, MiB/s",
+        y,
         points,
     })
 }
@@ -127,10 +128,4 @@ pub fn chain(nodes: usize, width_bits: u8, mhz: u32) -> String {
         );
     }
     text
-}
-
-fn sizes(first_exponent: u32, largest_bytes: usize) -> impl Iterator<Item = usize> {
-    (first_exponent..usize::BITS)
-        .map(|exponent| 1 << exponent)
-        .take_while(move |bytes| *bytes <= largest_bytes)
 }

@@ -10,7 +10,7 @@ use crate::devices::{DeviceEvent, Fabric, Packet};
 use crate::engine::Ps;
 
 pub use super::htx_host::{HtxHost, Setup, add_host};
-use super::htx_host::{WINDOW, bare_link, bench, start};
+use super::htx_host::{WINDOW, add_host_with, bare_link, bench, start};
 use super::programs::{Step, Stream, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
 
@@ -183,18 +183,29 @@ pub struct EndToEnd {
 /// # Errors
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn end_to_end(setup: &Setup) -> Result<EndToEnd, ExperimentError> {
-    const PAYLOAD: usize = 16;
+    let models = (NicConfig::htx_board(0), OpteronConfig::opteron_246());
+    end_to_end_with(setup, models, 16, |sim, _| Ok(_ = sim.run()?))
+}
+
+/// As [`end_to_end`], with other models and `payload` bytes; `run` runs each of
+/// the simulations.
+pub(super) fn end_to_end_with(
+    setup: &Setup,
+    (nic, processor): (NicConfig, OpteronConfig),
+    payload: usize,
+    mut run: impl FnMut(&mut Fabric, &HtxHost) -> Result<(), ExperimentError>,
+) -> Result<EndToEnd, ExperimentError> {
     let mut latencies = Vec::new();
     let mut one = None;
-    let phases = OpteronConfig::opteron_246().memory_read.0 / 1_000;
+    let phases = (processor.memory_read.0 / 1_000).max(1);
     for phase in 0..phases {
         let mut sim = Fabric::new();
         let nic = NicConfig {
             ports: vec![LinkPortConfig::atoll(setup.user_mhz)],
-            ..NicConfig::htx_board(0)
+            ..nic.clone()
         };
         let (send, ring) = (nic.send_base, nic.ring_base);
-        let host = add_host(&mut sim, "host", setup, nic);
+        let host = add_host_with(&mut sim, "host", setup, nic, processor.clone());
         let cable = sim.add(
             "loop back",
             Cable::new(Ps::from_ns(5), [Damage::Never, Damage::Never]),
@@ -211,7 +222,7 @@ pub fn end_to_end(setup: &Setup) -> Result<EndToEnd, ExperimentError> {
             Step::Mark,
             Step::Do(Op::Store {
                 address: send,
-                data: vec![0xa5; PAYLOAD],
+                data: vec![0xa5; payload],
             }),
             Step::Do(Op::Fence),
             Step::Do(Op::Compute(Ps::from_ns(phase))),
@@ -223,7 +234,7 @@ pub fn end_to_end(setup: &Setup) -> Result<EndToEnd, ExperimentError> {
         ];
         let (program, marks) = Timed::new(steps);
         start(&mut sim, host.host, program)?;
-        sim.run()?;
+        run(&mut sim, &host)?;
         let [begin, end] = marks.times()[..] else {
             return Err(ExperimentError::NoMeasurement("end to end"));
         };
@@ -307,7 +318,11 @@ fn fully_connected() -> Result<(f64, f64), ExperimentError> {
                 Step::Do(Op::Fence),
             ]
         });
-        start(&mut sim, host.host, Timed::new(messages.collect()).0)?;
+        start(
+            &mut sim,
+            host.host,
+            Timed::new(messages.collect::<Vec<_>>()).0,
+        )?;
     }
     sim.run()?;
     let nics: Vec<&Nic> = hosts

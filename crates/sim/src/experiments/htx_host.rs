@@ -52,7 +52,17 @@ pub struct HtxHost {
 
 /// Builds a host with a board and sets the host's registers as its BIOS does.
 pub fn add_host(sim: &mut Fabric, name: &str, setup: &Setup, nic: NicConfig) -> HtxHost {
-    let config = OpteronConfig::opteron_246();
+    add_host_with(sim, name, setup, nic, OpteronConfig::opteron_246())
+}
+
+/// As [`add_host`], with another processor.
+pub(super) fn add_host_with(
+    sim: &mut Fabric,
+    name: &str,
+    setup: &Setup,
+    nic: NicConfig,
+    config: OpteronConfig,
+) -> HtxHost {
     let depth = config.port_depth;
     let config_link = LinkConfig {
         buffers: [Buffers::FAM10H, Buffers::HT_CORE],

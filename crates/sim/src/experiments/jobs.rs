@@ -22,7 +22,7 @@ const SHORT_BYTES: usize = 1024;
 /// Messages of this size and less are measured at all phases, once.
 const MEDIUM_BYTES: usize = 8 << 10;
 /// Rounds with longer messages: the poll is a small part of their time.
-const LONG_ROUNDS: u64 = 4;
+const LONG_ROUNDS: u64 = 2;
 
 type Outcome = Result<(), hostwire::Error>;
 
@@ -33,6 +33,16 @@ pub enum StoreOrder {
     Weak,
     /// A store fence behind each line of 64 bytes.
     FencePerLine,
+}
+
+impl StoreOrder {
+    /// The way by its name in experiments.
+    pub fn new(ordered: bool) -> Self {
+        match ordered {
+            true => Self::FencePerLine,
+            false => Self::Weak,
+        }
+    }
 }
 
 /// Runs a job of one PE on each of `sockets`.

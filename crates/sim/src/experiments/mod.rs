@@ -11,6 +11,7 @@
 
 mod claims;
 pub mod curves;
+pub mod file;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
@@ -20,9 +21,12 @@ pub mod traffic;
 
 pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
 
-use crate::engine::RunError;
+use crate::engine::{Ps, RunError};
 use crate::firmware::BootError;
 use crate::machine::BuildError;
+
+/// Where experiments write in a node's memory.
+pub(crate) const MEMORY_OFFSET: u64 = 0x10_0000;
 
 /// Why an experiment gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -54,17 +58,25 @@ pub enum ExperimentError {
     /// A job of programs did not run to its end.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
+    /// Somebody ended the run.
+    #[error("interrupted at {time} after {events} events")]
+    Cancelled {
+        /// Events handled.
+        events: u64,
+        /// Simulated time reached.
+        time: Ps,
+    },
     /// The run ended without a measurement.
     #[error("{0}: nothing was measured")]
     NoMeasurement(&'static str),
 }
 
 /// Bytes per second to MiB per second.
-pub(crate) fn mib_per_s(bytes: u64, time: crate::engine::Ps) -> f64 {
+pub(crate) fn mib_per_s(bytes: u64, time: Ps) -> f64 {
     bytes as f64 / time.as_s() / f64::from(1 << 20)
 }
 
 /// Bytes per second to 10^6 bytes per second.
-pub(crate) fn mb_per_s(bytes: u64, time: crate::engine::Ps) -> f64 {
+pub(crate) fn mb_per_s(bytes: u64, time: Ps) -> f64 {
     bytes as f64 / time.as_s() / 1e6
 }

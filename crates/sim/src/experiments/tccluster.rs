@@ -11,7 +11,7 @@ use crate::machine::{Machine, Reset};
 use hostwire_plan::{LinkRole, NodeId};
 
 use super::jobs::{self, LINE_PAYLOAD_BYTES, PutRates, StoreOrder};
-use super::{Claims, ExperimentError, Row, mb_per_s};
+use super::{Claims, ExperimentError, MEMORY_OFFSET, Row, mb_per_s};
 
 /// The paper's second prototype as a cluster file.
 pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");
@@ -22,8 +22,6 @@ pub const TWO_BOARDS_FOUR_SOCKETS: &str =
     include_str!("../../../../experiments/tccluster/two-boards-four-sockets.toml");
 const CLAIMS: &str = include_str!("../../../../experiments/tccluster/claims.toml");
 
-/// Where experiments write in a node's memory.
-const OFFSET: u64 = 0x10_0000;
 /// A stream that counts as sustained.
 const SUSTAINED_BYTES: usize = 1 << 20;
 const SUSTAINED_MESSAGES: u64 = 16_384;
@@ -116,7 +114,7 @@ pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, Experiment
         .get(socket)
         .ok_or(ExperimentError::NoMeasurement("no such socket"))?;
     let plan = machine.plan().processor(socket.id);
-    Ok(plan.map_or(0, |plan| plan.memory.start.0) + OFFSET)
+    Ok(plan.map_or(0, |plan| plan.memory.start.0) + MEMORY_OFFSET)
 }
 
 /// [`jobs::half_round_trip_ns`] on a cluster.

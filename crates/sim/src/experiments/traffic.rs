@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use crate::devices::Fabric;
 use crate::devices::link::End;
 use crate::devices::opteron::LINE_BYTES;
 use crate::engine::{Ps, Summary};
+use crate::machine::Machine;
 
 use super::programs::Stream;
 use super::tccluster::{booted, memory};
@@ -44,16 +46,25 @@ pub struct AllToAll {
 /// its end; a deadlock is named.
 pub fn all_to_all(cluster: &str, lines: u64) -> Result<AllToAll, ExperimentError> {
     let mut machine = booted(cluster)?;
+    all_to_all_on(&mut machine, lines, |sim| Ok(sim.run()?))
+}
+
+/// As [`all_to_all`], on a machine that has booted; `run` runs it.
+pub(super) fn all_to_all_on(
+    machine: &mut Machine,
+    lines: u64,
+    run: impl FnOnce(&mut Fabric) -> Result<Summary, ExperimentError>,
+) -> Result<AllToAll, ExperimentError> {
     let sockets = machine.sockets().len();
     let before: Vec<_> = (0..machine.wires().len())
-        .map(|wire| busy(&machine, wire))
+        .map(|wire| busy(machine, wire))
         .collect();
     let begin = machine.sim.now();
     for from in 0..sockets {
         let mut steps = Vec::new();
         for distance in 1..sockets {
             let to = (from + distance) % sockets;
-            let address = memory(&machine, to)? + from as u64 * lines * LINE_BYTES;
+            let address = memory(machine, to)? + from as u64 * lines * LINE_BYTES;
             let stream = Stream {
                 address,
                 lines,
@@ -65,7 +76,7 @@ pub fn all_to_all(cluster: &str, lines: u64) -> Result<AllToAll, ExperimentError
         }
         machine.start(from, super::programs::Timed::new(steps).0);
     }
-    let summary = machine.sim.run()?;
+    let summary = run(&mut machine.sim)?;
     let last = (0..sockets)
         .map(|socket| machine.socket(socket).counters().last_write)
         .max();
@@ -96,6 +107,6 @@ pub fn all_to_all(cluster: &str, lines: u64) -> Result<AllToAll, ExperimentError
     })
 }
 
-fn busy(machine: &crate::machine::Machine, wire: usize) -> [Ps; 2] {
+fn busy(machine: &Machine, wire: usize) -> [Ps; 2] {
     [End::A, End::B].map(|end| machine.link(wire).counters(end).busy)
 }

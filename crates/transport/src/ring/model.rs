@@ -48,13 +48,13 @@ impl CreditLoad for Arc<Shared> {
     }
 }
 
-/// Six messages through four slots: the ring wraps, fills and returns credits, and
-/// each message arrives once, in order, with its own payload.
-#[test]
-fn messages_arrive_once_in_order_and_whole() {
+type Receiver = RingReceiver<Arc<Shared>, Arc<Shared>>;
+
+/// Six messages through four slots: the ring wraps, fills and returns credits.
+fn six_messages(receive: impl Fn(&mut Receiver, u32) -> u8 + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
-    model.check(|| {
+    model.check(move || {
         let slots = Slots::of_bytes(RING_BYTES_MIN).unwrap();
         let shared = Arc::new(Shared {
             lines: (0..slots.count())
@@ -75,19 +75,42 @@ fn messages_arrive_once_in_order_and_whole() {
         };
         let mut receiver = RingReceiver::new(Arc::clone(&shared), shared, 0, slots);
         for number in 1..=6u8 {
-            let mut out = [0];
-            let head = loop {
-                if let Some(head) = receiver.peek().unwrap() {
-                    break head;
-                }
-                loom::thread::yield_now();
-            };
-            assert_eq!(head.tag, u32::from(number));
-            while !receiver.take(&mut out).unwrap() {
-                loom::thread::yield_now();
-            }
-            assert_eq!(out, [number]);
+            assert_eq!(receive(&mut receiver, number.into()), number);
         }
         sending.join().unwrap();
+    });
+}
+
+/// Each message arrives once, in order, with its own payload.
+#[test]
+fn messages_arrive_once_in_order_and_whole() {
+    six_messages(|receiver, tag| {
+        let mut out = [0];
+        let head = loop {
+            if let Some(head) = receiver.peek().unwrap() {
+                break head;
+            }
+            loom::thread::yield_now();
+        };
+        assert_eq!(head.tag, tag);
+        while !receiver.take(&mut out).unwrap() {
+            loom::thread::yield_now();
+        }
+        out[0]
+    });
+}
+
+/// So they do by the short way, with its late credits.
+#[test]
+fn the_short_way_takes_the_same() {
+    six_messages(|receiver, tag| {
+        let mut out = [0];
+        loop {
+            receiver.return_credit().unwrap();
+            if receiver.take_now(1, tag, 1, &mut out).unwrap() == Taken::All(1) {
+                return out[0];
+            }
+            loom::thread::yield_now();
+        }
     });
 }

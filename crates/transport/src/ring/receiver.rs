@@ -68,6 +68,17 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
+    /// Asks for the lines behind the next one. In a stream of messages they are there
+    /// already, and come while this one is taken; where they are not, this finds the own
+    /// stale copy and costs nothing but the instructions.
+    #[inline(always)]
+    pub fn expect_more(&self) {
+        for ahead in 1..=LINES_AHEAD {
+            self.load
+                .expect(self.next.slots.slot(self.next.line + ahead));
+        }
+    }
+
     /// The short way: takes the next message if it is there, of this kind and tag, a
     /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
     /// that the long way has to look.
@@ -82,13 +93,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<Taken, TransportError> {
-        // In a stream of messages the next lines are there already: let them come while
-        // this one is taken. Where they are not, this finds the own stale copy and costs
-        // nothing. (Measured: see `docs/ARCHITECTURE.md`, "Rings".)
-        for ahead in 1..=LINES_AHEAD {
-            self.load
-                .expect(self.next.slots.slot(self.next.line + ahead));
-        }
         let header = Header(self.load.header(self.next.slot()));
         let len = header.len_bytes();
         let wanted = Header::new(self.next.stamp, kind, len, tag);

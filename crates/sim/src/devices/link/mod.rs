@@ -130,6 +130,15 @@ impl Link {
         }
     }
 
+    /// Changes what training does not decide. Takes effect at the next training;
+    /// buffers must not change while packets are on the way.
+    pub fn configure(&mut self, change: impl FnOnce(&mut LinkConfig)) {
+        change(&mut self.config);
+        for (end, damage) in self.ends.iter_mut().zip(&self.config.damage) {
+            end.damage = damage.clone();
+        }
+    }
+
     /// Attaches port `port` of `device` to `end`.
     pub fn attach(&mut self, end: End, device: ComponentId, port: u8) {
         self.ends[end as usize].device = Some((device, port));

@@ -1,0 +1,180 @@
+//! The curves of the papers, with the published points marked.
+
+use std::path::Path;
+
+use hostwire_sim::experiments::curves::{
+    Curve, bandwidth_over_clock, bandwidth_over_size, latency_over_hops, latency_over_size,
+};
+use hostwire_sim::experiments::{Claims, ExperimentError, htx_board, tccluster};
+
+use super::{BAD_OUTPUT, FAILED, Paper};
+use crate::plot::{Chart, Scale, Series};
+
+/// Largest message of the paper's figures.
+const LARGEST_BYTES: u64 = 4 << 20;
+const LARGEST: f64 = LARGEST_BYTES as f64;
+
+type Failure = (u8, String);
+
+/// Writes the curves of `paper` into `folder`.
+pub fn write(paper: Paper, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        (
+            BAD_OUTPUT,
+            format!("cannot make {}: {error}", folder.display()),
+        )
+    })?;
+    let mut charts = Vec::new();
+    let failed = |error: ExperimentError| (FAILED, error.to_string());
+    if paper != Paper::HtxBoard {
+        charts.extend(tccluster_charts().map_err(failed)?);
+    }
+    if paper != Paper::Tccluster {
+        charts.extend(htx_charts().map_err(failed)?);
+    }
+    for (name, chart) in charts {
+        chart
+            .write(&folder.join(name))
+            .map_err(|why| (BAD_OUTPUT, why))?;
+    }
+    Ok(())
+}
+
+type Named = (&'static str, Chart);
+
+fn tccluster_charts() -> Result<Vec<Named>, ExperimentError> {
+    let claims = tccluster::claims()?;
+    let latency = [false, true].map(|ordered| latency_over_size(ordered, LARGEST_BYTES));
+    let bandwidth = [false, true].map(|ordered| bandwidth_over_size(ordered, LARGEST_BYTES));
+    let peak_bytes = value(&claims, "T7-size").map(|kib| kib * 1024.0);
+    let clock = [8, 16].map(bandwidth_over_clock);
+    Ok(vec![
+        (
+            "tccluster-latency-over-size.svg",
+            chart(
+                "TCCluster: half round trip over message size, 16 bit at 800 MHz",
+                (Scale::Bytes, Scale::Log),
+                all(latency)?,
+                published(&claims, &[("T1", Some(64.0))]),
+            ),
+        ),
+        (
+            "tccluster-bandwidth-over-size.svg",
+            chart(
+                "TCCluster: bandwidth as the sender sees it, 16 bit at 800 MHz",
+                (Scale::Bytes, Scale::Linear),
+                all(bandwidth)?,
+                published(
+                    &claims,
+                    &[
+                        ("T4", Some(LARGEST)),
+                        ("T5", Some(LARGEST)),
+                        ("T6", Some(64.0)),
+                        ("T7", peak_bytes),
+                    ],
+                ),
+            ),
+        ),
+        (
+            "tccluster-latency-over-hops.svg",
+            chart(
+                "TCCluster: half round trip of 64 B over nodes in between",
+                (Scale::Linear, Scale::Linear),
+                vec![latency_over_hops()?],
+                published(&claims, &[("T1", Some(0.0))]),
+            ),
+        ),
+        (
+            "tccluster-bandwidth-over-clock.svg",
+            chart(
+                "TCCluster: sustained bandwidth over link clock and width",
+                (Scale::Linear, Scale::Linear),
+                all(clock)?,
+                published(&claims, &[("T4", Some(800.0))]),
+            ),
+        ),
+    ])
+}
+
+fn htx_charts() -> Result<Vec<Named>, ExperimentError> {
+    let claims = htx_board::claims()?;
+    let sizes = [4usize, 8, 16, 32, 64];
+    let over_size = |y, measure: fn(usize) -> Result<f64, ExperimentError>| {
+        let points = sizes.map(|bytes| Ok((bytes as f64, measure(bytes)?)));
+        let points = points.into_iter().collect::<Result<_, ExperimentError>>()?;
+        Ok::<_, ExperimentError>(Curve {
+            name: "8 bit at 200 MHz".into(),
+            x: "size, B",
+            y,
+            points,
+        })
+    };
+    let writes = [
+        ("H1", 64.0),
+        ("H2", 32.0),
+        ("H3", 16.0),
+        ("H4", 8.0),
+        ("H5", 4.0),
+    ];
+    let reads = [("H6", 4.0), ("H7", 8.0), ("H8", 64.0)];
+    Ok(vec![
+        (
+            "htx-board-write-bandwidth.svg",
+            chart(
+                "HTX board: write bandwidth over packet size (Table IV)",
+                (Scale::Bytes, Scale::Linear),
+                vec![over_size("bandwidth, MiB/s", htx_board::write_mib_s)?],
+                published(&claims, &writes.map(|(id, x)| (id, Some(x)))),
+            ),
+        ),
+        (
+            "htx-board-read-latency.svg",
+            chart(
+                "HTX board: read latency over size (Table V)",
+                (Scale::Bytes, Scale::Log),
+                vec![over_size("latency, ns", htx_board::read_ns)?],
+                published(&claims, &reads.map(|(id, x)| (id, Some(x)))),
+            ),
+        ),
+    ])
+}
+
+fn all<const N: usize>(
+    curves: [Result<Curve, ExperimentError>; N],
+) -> Result<Vec<Curve>, ExperimentError> {
+    curves.into_iter().collect()
+}
+
+fn value(claims: &Claims, id: &str) -> Option<f64> {
+    claims.claim.iter().find(|claim| claim.id == id)?.published
+}
+
+/// The published values of some claims, each at its x.
+fn published(claims: &Claims, places: &[(&str, Option<f64>)]) -> Series {
+    let points = places
+        .iter()
+        .filter_map(|(id, x)| Some(((*x)?, value(claims, id)?)));
+    let names: Vec<&str> = places.iter().map(|(id, _)| *id).collect();
+    Series {
+        name: format!("published ({})", names.join(", ")),
+        points: points.collect(),
+        published: true,
+    }
+}
+
+fn chart(title: &str, (x, y): (Scale, Scale), curves: Vec<Curve>, published: Series) -> Chart {
+    let labels = curves.first().map_or(("", ""), |curve| (curve.x, curve.y));
+    let lines = curves.into_iter().map(|curve| Series {
+        name: curve.name,
+        points: curve.points,
+        published: false,
+    });
+    Chart {
+        title: title.to_owned(),
+        x_label: labels.0.to_owned(),
+        y_label: labels.1.to_owned(),
+        x,
+        y,
+        series: lines.chain([published]).collect(),
+    }
+}

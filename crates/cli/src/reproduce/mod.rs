@@ -1,0 +1,114 @@
+//! `hostwire reproduce`: the numbers of the papers, published and simulated.
+
+mod curves;
+mod report;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::sim::Watch;
+use hostwire_sim::experiments::{ExperimentError, Row, htx_board, tccluster};
+
+const BAD_OUTPUT: u8 = 1;
+/// A number is outside its tolerance.
+const NOT_REPRODUCED: u8 = 1;
+/// The shipped experiments themselves failed.
+const FAILED: u8 = 2;
+
+/// What to reproduce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Paper {
+    /// HyperTransport between processors (T1 to T17)
+    Tccluster,
+    /// The NIC on a HyperTransport slot (H1 to H18)
+    HtxBoard,
+    /// Both
+    All,
+}
+
+/// Simulate the experiments of the papers and compare every number they print
+#[derive(Debug, clap::Args)]
+#[command(long_about = "\
+Simulate the experiments of the papers and compare every number they print.
+
+Every number has a class. derived: follows from public constants. fitted: a parameter of \
+the models was set so that it comes out; it is named, and it predicts nothing. bound: the \
+paper gives a limit. context: configuration or a quotation. undetermined: cannot be known \
+from the paper. Published values and tolerances are in experiments/*/claims.toml.")]
+#[command(after_long_help = "\
+EXAMPLES
+    Everything, as a table:
+
+        hostwire reproduce
+
+    What fails, if anything does:
+
+        hostwire reproduce --json | jq '.[] | select(.verdict == \"fail\")'
+
+    The size curves, with the published points marked:
+
+        hostwire reproduce tccluster --plot plots
+
+EXIT STATUS
+    0 if every number is within its tolerance, 1 if one is outside or a result could not be
+    written.")]
+pub struct Args {
+    /// Which paper
+    #[arg(value_enum, default_value = "all")]
+    paper: Paper,
+    /// Print a JSON array with one object per number
+    #[arg(long)]
+    json: bool,
+    /// Plot the curves as SVG files in DIR
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    match run(args) {
+        Ok(status) => ExitCode::from(status),
+        Err((status, why)) => {
+            // If standard error is closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "hostwire reproduce: {why}");
+            ExitCode::from(status)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<u8, (u8, String)> {
+    let clock = Watch::clock();
+    let rows = rows(args.paper).map_err(|error| (FAILED, error.to_string()))?;
+    if let Some(folder) = &args.plot {
+        curves::write(args.paper, folder)?;
+    }
+    drop(clock);
+    let text = if args.json {
+        serde_json::to_string_pretty(&rows)
+            .map_err(|error| (BAD_OUTPUT, format!("cannot form JSON: {error}")))?
+            + "\n"
+    } else {
+        report::text(&rows)
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // `hostwire reproduce | head` is no error.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            return Err((BAD_OUTPUT, format!("cannot write the results: {error}")));
+        }
+        _ => {}
+    }
+    let failed = rows.iter().any(|row| row.verdict.is_failure());
+    Ok(if failed { NOT_REPRODUCED } else { 0 })
+}
+
+fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
+    let mut rows = Vec::new();
+    if paper != Paper::HtxBoard {
+        rows.extend(tccluster::reproduce()?);
+    }
+    if paper != Paper::Tccluster {
+        rows.extend(htx_board::reproduce()?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,147 @@
+//! `hostwire sim`: runs an experiment file.
+//!
+//! | file | |
+//! |---|---|
+//! | [`args`] | the command line |
+//! | [`watch`] | progress and Ctrl-C |
+//! | [`report`] | text for people |
+//! | [`plots`] | every metric over the swept key |
+
+mod args;
+mod plots;
+mod report;
+mod watch;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use hostwire_sim::experiments::ExperimentError;
+use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, read};
+use hostwire_sim::record::{Recording, TimeUnit};
+
+pub use args::Args;
+pub use watch::Watch;
+
+use crate::plan;
+
+const BAD_OUTPUT: u8 = 1;
+const BAD_INPUT: u8 = 2;
+const INTERRUPTED: u8 = 130;
+
+/// Exit status and message, ending in a newline.
+type Failure = (u8, String);
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((status, message)) => {
+            // If standard error is closed there is nobody to tell.
+            let _ = std::io::stderr().write_all(message.as_bytes());
+            ExitCode::from(status)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    let experiment = load(&args.file)?;
+    check_outputs(args, &experiment)?;
+    let recording = (args.trace.is_some() || args.pcap.is_some()).then(Recording::new);
+    let monitor = Arc::new(Monitor::default());
+    let watch = Watch::new(Arc::clone(&monitor));
+    let outcome = experiment.run(&monitor, recording.as_ref());
+    drop(watch);
+    // What was recorded is worth most where the run did not end well.
+    if let Some(recording) = &recording {
+        write_recordings(args, recording)?;
+    }
+    let outcome = outcome.map_err(|error| did_not_end(&args.file, &error))?;
+    if let Some(folder) = &args.plot {
+        plots::write(&outcome, folder).map_err(|why| failure(BAD_OUTPUT, &why))?;
+    }
+    print(args, &outcome)
+}
+
+fn load(file: &Path) -> Result<Experiment, Failure> {
+    let name = file.display().to_string();
+    let bytes = plan::read(file)
+        .map_err(|error| failure(BAD_INPUT, &format!("cannot read {name}: {error}")))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let cluster = |path: &str| {
+        // Here `-` would be an experiment and its cluster in one stream.
+        let path = folder.join(path);
+        plan::read(&path).map_err(|error| error.to_string())
+    };
+    read(&name, &bytes, &cluster).map_err(|bad| (BAD_INPUT, bad.to_string()))
+}
+
+fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
+    let recorded = args.trace.is_some() || args.pcap.is_some();
+    if recorded && experiment.sweep().is_some() {
+        let why = "--trace and --pcap record one run, and this experiment has a [sweep]";
+        return Err(failure(BAD_INPUT, why));
+    }
+    if args.plot.is_some() && experiment.sweep().is_none() {
+        let why = "--plot shows results over a swept key, and this experiment has no [sweep]";
+        return Err(failure(BAD_INPUT, why));
+    }
+    Ok(())
+}
+
+fn did_not_end(file: &Path, error: &ExperimentError) -> Failure {
+    let status = match error {
+        ExperimentError::Cancelled { .. } => INTERRUPTED,
+        _ => BAD_INPUT,
+    };
+    failure(status, &format!("{}: {error}", file.display()))
+}
+
+fn failure(status: u8, why: &str) -> Failure {
+    (status, format!("hostwire sim: {}\n", why.trim_end()))
+}
+
+fn write_recordings(args: &Args, recording: &Recording) -> Result<(), Failure> {
+    let write =
+        |path: &Path, which: fn(&Recording, &mut BufWriter<File>) -> std::io::Result<()>| {
+            File::create(path)
+                .and_then(|file| {
+                    let mut out = BufWriter::new(file);
+                    which(recording, &mut out)?;
+                    out.flush()
+                })
+                .map_err(|error| {
+                    let why = format!("cannot write {}: {error}", path.display());
+                    failure(BAD_OUTPUT, &why)
+                })
+        };
+    if let Some(path) = &args.pcap {
+        write(path, |recording, out| recording.write_pcapng(out))?;
+    }
+    if let Some(path) = &args.trace {
+        write(path, |recording, out| {
+            recording.write_perfetto(out, TimeUnit::Picoseconds)
+        })?;
+    }
+    Ok(())
+}
+
+fn print(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
+    let text = if args.json {
+        serde_json::to_string_pretty(outcome)
+            .map_err(|error| failure(BAD_OUTPUT, &format!("cannot form JSON: {error}")))?
+            + "\n"
+    } else {
+        report::text(outcome)
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // `hostwire sim ... | head` is no error.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            let why = format!("cannot write the results: {error}");
+            Err(failure(BAD_OUTPUT, &why))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,107 @@
+//! Text, JSON, recordings and plots.
+
+use serde_json::Value;
+
+use crate::{PING_PONG, job, sim};
+
+fn json(text: &str) -> Value {
+    let ended = sim(text, &["--json"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[test]
+fn equal_files_give_equal_hashes_and_numbers() {
+    let (a, b) = (json(PING_PONG), json(PING_PONG));
+    let comments = json(&format!("# a comment\n{PING_PONG}"));
+    for key in ["configuration_hash", "configuration", "metrics"] {
+        assert_eq!(a["results"][0][key], b["results"][0][key]);
+        assert_eq!(a["results"][0][key], comments["results"][0][key]);
+    }
+    let event_hash = |outcome: &Value| outcome["results"][0]["run"]["event_hash"].clone();
+    assert_eq!(event_hash(&a), event_hash(&b));
+    assert_eq!(a["version"], env!("CARGO_PKG_VERSION"));
+    let other = json(&format!("{PING_PONG}\n[parameters]\nsfence = \"20ns\"\n"));
+    let hash = |outcome: &Value| outcome["results"][0]["configuration_hash"].clone();
+    assert_ne!(hash(&a), hash(&other));
+    assert_ne!(event_hash(&a), event_hash(&other));
+}
+
+#[test]
+fn the_papers_ping_pong_comes_out() {
+    let outcome = json(PING_PONG);
+    let half = outcome["results"][0]["metrics"][0]["value"]
+        .as_f64()
+        .unwrap();
+    assert!((half / 227.0 - 1.0).abs() < 0.01, "{half}");
+}
+
+#[test]
+fn text_has_defaults_with_their_class() {
+    let ended = sim(format!("{PING_PONG}\n[parameters]\nhop = \"30ns\"\n"), &[]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let line = |start: &str| {
+        let mut lines = ended.stdout.lines();
+        let found = lines.find(|line| line.trim_start().starts_with(start));
+        found.unwrap_or_else(|| panic!("no {start} in {}", ended.stdout))
+    };
+    assert!(line("parameters.hop").ends_with("30ns       (default 25ns, assumed)"));
+    assert!(line("parameters.sfence").ends_with("(fitted)"));
+    assert!(line("configuration hash").len() > 30);
+    assert!(ended.stdout.contains("event hash "));
+}
+
+#[test]
+fn recordings_are_written_and_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pcap, trace) = (path("a.pcapng"), path("a.pftrace"));
+    let ended = sim(PING_PONG, &["--json", "--pcap", &pcap, "--trace", &trace]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let recorded: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let plain = json(PING_PONG);
+    assert_eq!(
+        recorded["results"][0]["run"]["event_hash"],
+        plain["results"][0]["run"]["event_hash"]
+    );
+    let bytes = std::fs::read(&pcap).unwrap();
+    assert_eq!(bytes[..4], [0x0a, 0x0d, 0x0d, 0x0a], "a section header");
+    assert!(bytes.len() > 1_000);
+    assert!(std::fs::read(&trace).unwrap().len() > 1_000);
+}
+
+#[test]
+fn sweeps_are_plotted() {
+    let folder = tempfile::tempdir().unwrap();
+    let plots = folder.path().join("plots");
+    let swept = PING_PONG
+        .replace("size = \"64B\"", "")
+        .replace("two boards", "<two> & boards");
+    let swept = format!("{swept}\n[sweep]\nkey = \"workload.size\"\nvalues = [\"8B\", \"64B\"]\n");
+    let ended = sim(&swept, &["--plot", plots.to_str().unwrap()]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let svg = std::fs::read_to_string(plots.join("half-round-trip.svg")).unwrap();
+    assert!(svg.contains("half round trip, ns"), "the axis has its unit");
+    assert!(svg.contains("workload.size, B"));
+    assert!(svg.contains("&lt;two&gt; &amp; boards"), "text is escaped");
+}
+
+#[test]
+fn outputs_that_make_no_sense_are_refused_before_the_run() {
+    let swept = format!("{PING_PONG}\n[sweep]\nkey = \"workload.order\"\nvalues = [\"weak\"]\n");
+    let ended = sim(&swept, &["--pcap", "/nonexistent/a"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("[sweep]"), "{}", ended.stderr);
+    let ended = sim(PING_PONG, &["--plot", "/nonexistent/a"]);
+    assert_eq!(ended.status, 2);
+    let ended = sim(PING_PONG, &["--pcap", "/nonexistent/a"]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.stderr.contains("cannot write /nonexistent/a"));
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let ended = job::run_with_input(&["sim", "-"], PING_PONG);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("two boards (hostwire "));
+}

@@ -1,0 +1,56 @@
+//! The numbers of the papers through the command line.
+
+use serde_json::Value;
+
+use crate::job;
+
+#[test]
+fn all_numbers_of_both_papers_are_there_and_hold() {
+    let ended = job::run(&["reproduce", "--json"]);
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let rows: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let rows = rows.as_array().unwrap();
+    for row in rows {
+        for key in [
+            "paper",
+            "id",
+            "quantity",
+            "unit",
+            "published",
+            "simulated",
+            "deviation_pct",
+            "class",
+            "verdict",
+        ] {
+            assert!(row.get(key).is_some(), "{row} has no {key}");
+        }
+        assert_ne!(row["verdict"], "fail", "{row}");
+        assert_ne!(row["verdict"], "not-simulated", "{row}");
+    }
+    let has = |id: String| {
+        let matches = |row: &Value| {
+            let own = row["id"].as_str().unwrap();
+            own == id || own.starts_with(&format!("{id}-"))
+        };
+        assert!(rows.iter().any(matches), "{id} is missing");
+    };
+    (1..=17).map(|n| format!("T{n}")).for_each(has);
+    (1..=18).map(|n| format!("H{n}")).for_each(has);
+}
+
+#[test]
+fn text_names_what_was_fitted() {
+    let ended = job::run(&["reproduce", "htx-board"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let line = ended.stdout.lines().find(|line| line.starts_with("H6 "));
+    let line = line.unwrap();
+    assert!(line.contains("fitted: host 35 ns"), "{line}");
+    assert!(!ended.stdout.contains("tccluster"));
+}
+
+#[test]
+fn unknown_papers_are_refused() {
+    let ended = job::run(&["reproduce", "peach"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("peach"), "{}", ended.stderr);
+}

@@ -1,0 +1,49 @@
+//! Every experiment file of the repository runs.
+
+use serde_json::Value;
+
+use crate::{job, repository};
+
+fn runs(folder: &str) {
+    let mut files = 0;
+    for entry in std::fs::read_dir(repository("experiments").join(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        let is_experiment = std::fs::read_to_string(&path)
+            .is_ok_and(|text| text.lines().any(|line| line == "[workload]"));
+        if !is_experiment {
+            continue;
+        }
+        files += 1;
+        let ended = job::run(&["sim", path.to_str().unwrap(), "--json"]);
+        assert_eq!(ended.status, 0, "{}: {}", path.display(), ended.stderr);
+        let outcome: Value = serde_json::from_str(&ended.stdout).unwrap();
+        for result in outcome["results"].as_array().unwrap() {
+            let metrics = result["metrics"].as_array().unwrap();
+            assert!(!metrics.is_empty(), "{}", path.display());
+            for metric in metrics {
+                let value = metric["value"].as_f64();
+                let sound = value.is_some_and(|value| value.is_finite() && value > 0.0);
+                assert!(sound, "{}: {metric}", path.display());
+            }
+        }
+        let readme = std::fs::read_to_string(path.with_file_name("README.md")).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(readme.contains(name), "the README does not mention {name}");
+    }
+    assert!(files >= 3, "{folder}: {files}");
+}
+
+#[test]
+fn tccluster() {
+    runs("tccluster");
+}
+
+#[test]
+fn htx_board() {
+    runs("htx-board");
+}
+
+#[test]
+fn beyond_the_papers() {
+    runs("beyond");
+}

@@ -1,0 +1,147 @@
+//! Workloads of the HTX board.
+
+use crate::devices::Fabric;
+use crate::devices::nic::Nic;
+use crate::devices::opteron::Op;
+use crate::engine::{Ps, Summary};
+use crate::experiments::htx_board::end_to_end_with;
+use crate::experiments::htx_host::{HtxHost, Setup, WINDOW, add_host_with, start};
+use crate::experiments::programs::{Step, Stream, Timed};
+use crate::experiments::{ExperimentError, mib_per_s};
+use crate::record::Recording;
+
+use super::Point;
+use super::monitor::Monitor;
+use super::outcome::Metric;
+use super::run::{Measured, metric};
+use super::workload::{HtxLink, Workload};
+
+/// Time for the link to come up.
+const SETTLE: Ps = Ps::from_us(20);
+
+pub(super) fn run(
+    point: &Point,
+    monitor: &Monitor,
+    recording: Option<&Recording>,
+) -> Result<Measured, ExperimentError> {
+    match &point.workload {
+        Workload::HtxWrite {
+            size_bytes,
+            stores,
+            link,
+        } => {
+            let stream = Stream {
+                address: WINDOW,
+                lines: *stores,
+                bytes: *size_bytes as usize,
+                ordered: false,
+                work: None,
+            };
+            let program = stream.program().0;
+            let (sim, host, summary) = bench(point, link, program, monitor, recording)?;
+            let counters = sim
+                .component::<Nic>(host.nic)
+                .map(Nic::counters)
+                .unwrap_or_default();
+            let first = counters
+                .first_write
+                .ok_or(ExperimentError::NoMeasurement("writes"))?;
+            let bytes = counters.write_bytes.saturating_sub(*size_bytes);
+            let rate = mib_per_s(bytes, counters.last_write - first);
+            Ok(measured(
+                vec![metric("bandwidth", rate, "MiB/s")],
+                vec![summary],
+            ))
+        }
+        Workload::HtxRead { size_bytes, link } => {
+            let load = Op::Load {
+                address: WINDOW,
+                bytes: *size_bytes as usize,
+            };
+            let (program, marks) = Timed::new([Step::Mark, Step::Do(load), Step::Mark]);
+            let (_, _, summary) = bench(point, link, program, monitor, recording)?;
+            let [begin, end] = marks.times()[..] else {
+                return Err(ExperimentError::NoMeasurement("read"));
+            };
+            let latency = (end - begin).as_ns();
+            Ok(measured(
+                vec![metric("latency", latency, "ns")],
+                vec![summary],
+            ))
+        }
+        Workload::HtxMessage { size_bytes, link } => {
+            message(point, *size_bytes as usize, link, monitor, recording)
+        }
+        _ => Err(ExperimentError::NoMeasurement(
+            "no such workload of the HTX board",
+        )),
+    }
+}
+
+fn message(
+    point: &Point,
+    bytes: usize,
+    link: &HtxLink,
+    monitor: &Monitor,
+    recording: Option<&Recording>,
+) -> Result<Measured, ExperimentError> {
+    let models = (point.models.nic.clone(), point.models.processor.clone());
+    let mut summaries = Vec::new();
+    let mut watch = recording;
+    let result = end_to_end_with(&setup(link), models, bytes, |sim, host| {
+        // The phases of the poll loop differ by a nanosecond; one is enough to see.
+        if let Some(recording) = watch.take() {
+            recording.watch(sim, host.link, false);
+        }
+        summaries.push(monitor.run(sim, point.events_max)?);
+        Ok(())
+    })?;
+    let metrics = vec![
+        metric("latency", result.latency_ns, "ns"),
+        metric("wire_time", result.wire_ns, "ns"),
+        metric("hardware_time", result.hardware_ns, "ns"),
+    ];
+    Ok(measured(metrics, summaries))
+}
+
+/// One host with a board, on which `program` has run.
+fn bench(
+    point: &Point,
+    link: &HtxLink,
+    program: Timed,
+    monitor: &Monitor,
+    recording: Option<&Recording>,
+) -> Result<(Fabric, HtxHost, Summary), ExperimentError> {
+    let mut sim = Fabric::new();
+    let models = &point.models;
+    let host = add_host_with(
+        &mut sim,
+        "host",
+        &setup(link),
+        models.nic.clone(),
+        models.processor.clone(),
+    );
+    sim.run_until(SETTLE);
+    if let Some(recording) = recording {
+        recording.watch(&mut sim, host.link, false);
+    }
+    start(&mut sim, host.host, program)?;
+    let summary = monitor.run(&mut sim, point.events_max)?;
+    Ok((sim, host, summary))
+}
+
+fn setup(link: &HtxLink) -> Setup {
+    Setup {
+        width_bits: link.width_bits,
+        link_mhz: link.frequency_mhz,
+        user_mhz: link.user_clock_mhz,
+    }
+}
+
+fn measured(metrics: Vec<Metric>, summaries: Vec<Summary>) -> Measured {
+    Measured {
+        metrics,
+        links: Vec::new(),
+        summaries,
+    }
+}

@@ -1,0 +1,83 @@
+//! Experiments as files: a cluster, a workload, parameters of the models, and a
+//! sweep over one key.
+//!
+//! [`read`] turns the bytes of a file into an [`Experiment`] or into diagnostics
+//! that point into it; [`Experiment::run`] gives an [`Outcome`]. The format is
+//! described in `docs/experiments.md`. Nothing here reads files or prints.
+//!
+//! ```
+//! use hostwire_sim::experiments::file::{Monitor, read};
+//! let text = r#"
+//! cluster = "two-boards.toml"
+//! [workload]
+//! kind = "ping-pong"
+//! from = "left"
+//! to = "right"
+//! size = "64B"
+//! "#;
+//! let cluster = include_bytes!("../../../../../examples/clusters/two-boards.toml");
+//! let experiment = read("ping.toml", text.as_bytes(), &|_| Ok(cluster.to_vec()))?;
+//! let outcome = experiment.run(&Monitor::default(), None)?;
+//! assert_eq!(outcome.results[0].metrics[0].name, "half_round_trip");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod configuration;
+mod htx;
+mod monitor;
+mod outcome;
+mod parameters;
+mod read;
+mod read_workload;
+mod run;
+mod sweep;
+mod workload;
+
+pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
+pub use monitor::Monitor;
+pub use outcome::{Metric, Outcome, RunFigures, RunResult};
+pub use parameters::{Origin, ParameterValue};
+pub use read::{BadExperiment, FILE_BYTES_MAX, read};
+pub use workload::{HtxLink, Order, Workload};
+
+use hostwire_plan::Plan;
+
+use parameters::Models;
+
+/// An experiment that was read and checked: one point, or one per value of its
+/// sweep.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    title: String,
+    sweep: Option<String>,
+    points: Vec<Point>,
+}
+
+/// One run of an experiment.
+#[derive(Clone, Debug)]
+struct Point {
+    /// The swept value, as written.
+    label: Option<String>,
+    plan: Option<Plan>,
+    workload: Workload,
+    models: Models,
+    events_max: u64,
+    configuration: Configuration,
+}
+
+impl Experiment {
+    /// What the file calls it.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The key that is swept, if any.
+    pub fn sweep(&self) -> Option<&str> {
+        self.sweep.as_deref()
+    }
+
+    /// Number of runs.
+    pub fn points(&self) -> usize {
+        self.points.len()
+    }
+}

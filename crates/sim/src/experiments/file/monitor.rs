@@ -1,0 +1,87 @@
+//! Looking at a run, and ending it, from another thread.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::devices::Fabric;
+use crate::engine::{Ps, RunError, Summary};
+use crate::experiments::ExperimentError;
+
+/// Events between two looks at the flag: some milliseconds of real time.
+const SLICE_EVENTS: u64 = 1 << 17;
+
+/// Shared between the thread that runs an experiment and one that watches it.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    cancelled: AtomicBool,
+    point: AtomicU64,
+    points: AtomicU64,
+    events: AtomicU64,
+    virtual_ps: AtomicU64,
+}
+
+impl Monitor {
+    /// Ends the run soon, with [`ExperimentError::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// The run at work, from 1, and how many there are. 0 of 0 before the first.
+    pub fn point(&self) -> (u64, u64) {
+        let points = self.points.load(Ordering::Relaxed);
+        (self.point.load(Ordering::Relaxed), points)
+    }
+
+    /// Events of the run at work, and the simulated time it has come to.
+    pub fn progress(&self) -> (u64, Ps) {
+        let time = Ps(self.virtual_ps.load(Ordering::Relaxed));
+        (self.events.load(Ordering::Relaxed), time)
+    }
+
+    pub(super) fn begin_point(&self, index: usize, points: usize) {
+        self.points.store(points as u64, Ordering::Relaxed);
+        self.point.store(index as u64 + 1, Ordering::Relaxed);
+        self.events.store(0, Ordering::Relaxed);
+        self.virtual_ps.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> Result<(), ExperimentError> {
+        if self.is_cancelled() {
+            let (events, time) = self.progress();
+            return Err(ExperimentError::Cancelled { events, time });
+        }
+        Ok(())
+    }
+
+    /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.
+    pub(super) fn run(
+        &self,
+        sim: &mut Fabric,
+        events_max: u64,
+    ) -> Result<Summary, ExperimentError> {
+        let mut left = events_max;
+        loop {
+            self.check()?;
+            let slice = left.min(SLICE_EVENTS);
+            let result = sim.run_events(slice);
+            let summary = sim.summary();
+            self.events.store(summary.events, Ordering::Relaxed);
+            self.virtual_ps
+                .store(summary.virtual_time.0, Ordering::Relaxed);
+            match result {
+                Err(RunError::EventsSpent { time, .. }) => {
+                    left -= slice;
+                    if left == 0 {
+                        let events = events_max;
+                        return Err(RunError::EventsSpent { events, time }.into());
+                    }
+                }
+                other => return Ok(other?),
+            }
+        }
+    }
+}

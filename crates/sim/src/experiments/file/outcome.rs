@@ -1,0 +1,119 @@
+//! What came out.
+
+use serde::Serialize;
+
+use crate::engine::Summary;
+use crate::experiments::traffic::LinkUse;
+
+use super::configuration::Configuration;
+
+/// The results of an experiment file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Version of this crate.
+    pub version: &'static str,
+    /// What the file calls the experiment.
+    pub title: String,
+    /// The key that was swept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<String>,
+    /// One per value of the sweep, in its order; one without a sweep.
+    pub results: Vec<RunResult>,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// The swept value, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Hash of `configuration`.
+    pub configuration_hash: String,
+    /// All that the run depended on.
+    pub configuration: Configuration,
+    /// What was measured.
+    pub metrics: Vec<Metric>,
+    /// Use of every direction of every link, for traffic on a cluster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkUse>,
+    /// What the run cost.
+    pub run: RunFigures,
+}
+
+/// One measured number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metric {
+    /// What it is.
+    pub name: &'static str,
+    /// The number.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// What a run cost. The wall time and what is made of it differ from run to run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunFigures {
+    /// Events handled.
+    pub events: u64,
+    /// Hash over all of them: equal for equal configurations.
+    pub event_hash: String,
+    /// Simulated time.
+    pub virtual_time_ns: f64,
+    /// Real time spent in the engine.
+    pub wall_s: f64,
+    /// Events per second of real time.
+    pub events_per_s: f64,
+    /// Simulated seconds per real second.
+    pub virtual_over_wall: f64,
+}
+
+impl Outcome {
+    /// Every metric that some run has, once. A short run may lack one.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        let mut metrics: Vec<&Metric> = Vec::new();
+        let longest = self
+            .results
+            .iter()
+            .max_by_key(|result| result.metrics.len());
+        for metric in longest
+            .into_iter()
+            .chain(&self.results)
+            .flat_map(|result| &result.metrics)
+        {
+            if !metrics.iter().any(|known| known.name == metric.name) {
+                metrics.push(metric);
+            }
+        }
+        metrics
+    }
+}
+
+impl RunResult {
+    /// A metric by its name.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let metric = self.metrics.iter().find(|metric| metric.name == name)?;
+        Some(metric.value)
+    }
+}
+
+impl RunFigures {
+    /// Figures of one or several simulations of the same run.
+    pub(super) fn of(summaries: &[Summary]) -> RunFigures {
+        let events = summaries.iter().map(|summary| summary.events).sum();
+        let virtual_s: f64 = summaries.iter().map(|s| s.virtual_time.as_s()).sum();
+        let wall_s: f64 = summaries.iter().map(|s| s.wall.as_secs_f64()).sum();
+        let hash = summaries
+            .iter()
+            .fold(0u64, |hash, summary| hash.rotate_left(7) ^ summary.hash.0);
+        let per_wall = |amount: f64| amount / wall_s.max(f64::MIN_POSITIVE);
+        RunFigures {
+            events,
+            event_hash: format!("{hash:016x}"),
+            virtual_time_ns: virtual_s * 1e9,
+            wall_s,
+            events_per_s: per_wall(events as f64),
+            virtual_over_wall: per_wall(virtual_s),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The keys of `[workload]`.
+
+use hostwire_plan::diagnostic::Located;
+use hostwire_plan::file::{
+    FREQUENCY, Findings, SIZE, Section, TIME, WIDTH, clip, display_bytes, nearest,
+};
+use hostwire_plan::{Diagnostic, Plan};
+
+use crate::devices::opteron::LINE_BYTES;
+use crate::devices::opteron::registers::FREQUENCY_MHZ;
+
+use super::workload::{HtxLink, Order, Workload};
+use crate::experiments::MEMORY_OFFSET;
+
+const MIB: u64 = 1 << 20;
+/// Lines that all processors together may store: some minutes of simulation.
+const LINES_MAX: u64 = 1 << 23;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    PingPong,
+    Stream,
+    AllToAll,
+    HtxWrite,
+    HtxRead,
+    HtxMessage,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    ("ping-pong", Kind::PingPong),
+    ("stream", Kind::Stream),
+    ("all-to-all", Kind::AllToAll),
+    ("htx-write", Kind::HtxWrite),
+    ("htx-read", Kind::HtxRead),
+    ("htx-message", Kind::HtxMessage),
+];
+
+/// Whether the section names a workload of the HTX board. Finds nothing wrong.
+pub(super) fn names_htx(section: &Section<'_>) -> bool {
+    section.entries().any(|(key, value)| {
+        let text = value.get_ref().as_str();
+        key.value == "kind" && text.is_some_and(|text| text.starts_with("htx-"))
+    })
+}
+
+/// Reads the workload; `plan` is the cluster's, if there is one.
+pub(super) fn read(
+    mut section: Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<Workload> {
+    if !section.has("kind") {
+        section.missing("kind", "\"ping-pong\"", out);
+    }
+    let kind = section.choice("kind", &KINDS, out)?.value;
+    let workload = match kind {
+        Kind::PingPong => read_ping_pong(&mut section, plan, out),
+        Kind::Stream => read_stream(&mut section, plan, out),
+        Kind::AllToAll => read_all_to_all(&mut section, plan, out),
+        Kind::HtxWrite => {
+            let size = size(&mut section, 4, &store_size, out);
+            let stores = section.count("stores", 2, 1_000_000, out);
+            let link = read_link(&mut section, out);
+            size.zip(link).map(|(size, link)| Workload::HtxWrite {
+                size_bytes: size.value,
+                stores: stores.map_or(5_000, |stores| stores.value),
+                link,
+            })
+        }
+        Kind::HtxRead => {
+            let size = size(&mut section, 4, &store_size, out);
+            let link = read_link(&mut section, out);
+            size.zip(link).map(|(size, link)| Workload::HtxRead {
+                size_bytes: size.value,
+                link,
+            })
+        }
+        Kind::HtxMessage => {
+            let size = size(&mut section, 16, &store_size, out);
+            let link = read_link(&mut section, out);
+            size.zip(link).map(|(size, link)| Workload::HtxMessage {
+                size_bytes: size.value,
+                link,
+            })
+        }
+    };
+    section.finish(out);
+    workload
+}
+
+fn read_ping_pong(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let ends = read_ends(section, plan, out);
+    let size = size(section, 64, &message_size(16 * MIB), out);
+    let order = read_order(section, out);
+    let ((from, to, memory), size) = ends.zip(size)?;
+    check_fits(&size, size.value, memory, out);
+    Some(Workload::PingPong {
+        from,
+        to,
+        size_bytes: size.value,
+        order: order.unwrap_or(Order::Fenced),
+    })
+}
+
+fn read_stream(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let ends = read_ends(section, plan, out);
+    let size = size(section, MIB, &message_size(LINES_MAX * LINE_BYTES), out);
+    let order = read_order(section, out);
+    let work = section.quantity("work", &TIME, out);
+    // One millisecond per line is more than any sender needs.
+    if let Some(work) = work.filter(|work| work.value > 1_000_000_000) {
+        out.push(
+            Diagnostic::error("value", "`work` is out of range")
+                .label(work.span, "expected at most 1ms per line")
+                .help("use at most \"1ms\""),
+        );
+    }
+    let ((from, to, memory), size) = ends.zip(size)?;
+    check_fits(&size, size.value, memory, out);
+    Some(Workload::Stream {
+        from,
+        to,
+        size_bytes: size.value,
+        order: order.unwrap_or(Order::Weak),
+        work_ps: work.map_or(0, |work| work.value),
+    })
+}
+
+fn read_all_to_all(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let whole_lines = |bytes: u64| {
+        (bytes > 0 && bytes.is_multiple_of(LINE_BYTES))
+            .then_some(())
+            .ok_or("a multiple of 64B".to_string())
+    };
+    let size = size(section, 256, &whole_lines, out)?;
+    let processors = processors(plan?);
+    let count = processors.len() as u64;
+    let lines = (size.value / LINE_BYTES).saturating_mul(count * count.saturating_sub(1));
+    if count < 2 {
+        out.push(
+            Diagnostic::error("workload", "the cluster has only one processor")
+                .label(section.span(), "nobody to store to")
+                .help("use a cluster of at least two processors"),
+        );
+    }
+    if lines > LINES_MAX {
+        out.push(
+            Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
+                .label(
+                    size.span,
+                    format!("{count} processors store this to each other"),
+                )
+                .help(format!("stay below {LINES_MAX} lines in all")),
+        );
+    }
+    let memory = processors.iter().map(|(_, bytes)| *bytes).min();
+    let all = size.value.saturating_mul(count);
+    check_fits(&size, all, memory.unwrap_or(0), out);
+    Some(Workload::AllToAll {
+        size_bytes: size.value,
+    })
+}
+
+/// Names of all processors with the sizes of their memory.
+fn processors(plan: &Plan) -> Vec<(String, u64)> {
+    let of_node = plan.nodes().iter().flat_map(|node| {
+        node.processors.iter().map(|processor| {
+            let name = match node.processors.len() {
+                1 => node.name.clone(),
+                _ => format!("{}.p{}", node.name, processor.id.index),
+            };
+            (name, processor.memory.bytes)
+        })
+    });
+    of_node.collect()
+}
+
+/// `from` and `to`, and the smaller of their memories.
+fn read_ends(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<(String, String, u64)> {
+    let mut texts = Vec::new();
+    for key in ["from", "to"] {
+        match section.text(key, "\"left\"", out) {
+            Some(text) => texts.push(text),
+            None if !section.has(key) => section.missing(key, "\"left\"", out),
+            None => {}
+        }
+    }
+    let known = processors(plan?);
+    let find = |text: &Located<&str>, out: &mut Findings| {
+        let found = known.iter().find(|(name, _)| name == text.value);
+        if found.is_none() {
+            let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+            let help = match nearest(text.value, &names) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("the first is \"{}\"", names.first().unwrap_or(&"?")),
+            };
+            out.push(
+                Diagnostic::error(
+                    "processor",
+                    format!("there is no processor `{}`", clip(text.value)),
+                )
+                .label(
+                    text.span,
+                    "expected a node, or `node.p1` in a node of several",
+                )
+                .help(help),
+            );
+        }
+        found
+    };
+    let [from, to] = texts[..] else { return None };
+    let (a, b) = (find(&from, out), find(&to, out));
+    let ((from_name, from_bytes), (to_name, to_bytes)) = a.zip(b)?;
+    if from_name == to_name {
+        out.push(
+            Diagnostic::error("workload", "a processor does not send to itself")
+                .label(to.span, "the same as `from`")
+                .help("name another processor"),
+        );
+        return None;
+    }
+    Some((
+        from_name.clone(),
+        to_name.clone(),
+        *from_bytes.min(to_bytes),
+    ))
+}
+
+fn read_order(section: &mut Section<'_>, out: &mut Findings) -> Option<Order> {
+    let orders = [("weak", Order::Weak), ("fenced", Order::Fenced)];
+    section
+        .choice("order", &orders, out)
+        .map(|order| order.value)
+}
+
+fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
+    let width = section.quantity("width", &WIDTH, out);
+    let clock = section.quantity("frequency", &FREQUENCY, out);
+    let user = section.quantity("user_clock", &FREQUENCY, out);
+    let mut one_of = |value: Option<Located<u64>>, usual: u64, allowed: &[u64], unit: &str| {
+        let Some(value) = value else {
+            return Some(usual);
+        };
+        if allowed.contains(&value.value) {
+            return Some(value.value);
+        }
+        let list: Vec<_> = allowed.iter().map(|v| format!("{v}{unit}")).collect();
+        out.push(
+            Diagnostic::error("value", "the board has no such link")
+                .label(value.span, format!("expected one of {}", list.join(", ")))
+                .help(format!("use one of {}", list.join(", "))),
+        );
+        None
+    };
+    let width = one_of(width, 8, &[2, 4, 8, 16], "bit");
+    // Above 1,000 MHz a link has retry, which the board does not know.
+    let clocks: Vec<u64> = FREQUENCY_MHZ.into_iter().map(u64::from).collect();
+    let clocks: Vec<u64> = clocks
+        .into_iter()
+        .filter(|mhz| (1..=1_000).contains(mhz))
+        .collect();
+    let clock = one_of(clock, 200, &clocks, "MHz");
+    let user = user.map_or((100, None), |user| (user.value, Some(user.span)));
+    if let (value, Some(span)) = user
+        && !(1..=1_000).contains(&value)
+    {
+        out.push(
+            Diagnostic::error("value", "`user_clock` is out of range")
+                .label(span, "expected 1MHz to 1000MHz")
+                .help("the paper's boards ran at \"100MHz\" and \"200MHz\""),
+        );
+        return None;
+    }
+    Some(HtxLink {
+        width_bits: u8::try_from(width?).ok()?,
+        frequency_mhz: u32::try_from(clock?).ok()?,
+        user_clock_mhz: u32::try_from(user.0).ok()?,
+    })
+}
+
+type SizeRule = dyn Fn(u64) -> Result<(), String>;
+
+fn size(
+    section: &mut Section<'_>,
+    usual: u64,
+    rule: &SizeRule,
+    out: &mut Findings,
+) -> Option<Located<u64>> {
+    let span = section.span();
+    if !section.has("size") {
+        // Makes the key known.
+        let _ = section.value("size");
+        return Some(Located { value: usual, span });
+    }
+    let size = section.quantity("size", &SIZE, out)?;
+    match rule(size.value) {
+        Ok(()) => Some(size),
+        Err(expected) => {
+            out.push(
+                Diagnostic::error(
+                    "value",
+                    format!("`size` cannot be {}", display_bytes(size.value)),
+                )
+                .label(size.span, format!("expected {expected}"))
+                .help(format!("use {expected}")),
+            );
+            None
+        }
+    }
+}
+
+fn message_size(most: u64) -> impl Fn(u64) -> Result<(), String> {
+    move |bytes| {
+        let part = (8..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(8);
+        let lines = bytes > LINE_BYTES && bytes.is_multiple_of(LINE_BYTES) && bytes <= most;
+        (part || lines).then_some(()).ok_or_else(|| {
+            let most = display_bytes(most);
+            format!("8B to 64B in steps of 8B, or a multiple of 64B up to {most}")
+        })
+    }
+}
+
+fn store_size(bytes: u64) -> Result<(), String> {
+    let fits = (4..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(4);
+    fits.then_some(())
+        .ok_or_else(|| "4B to 64B in steps of 4B".to_string())
+}
+
+fn check_fits(size: &Located<u64>, bytes: u64, memory: u64, out: &mut Findings) {
+    let room = memory.saturating_sub(MEMORY_OFFSET);
+    if bytes > room {
+        out.push(
+            Diagnostic::error("memory", "this does not fit into a processor's memory")
+                .label(
+                    size.span,
+                    format!(
+                        "needs {}, there is {}",
+                        display_bytes(bytes),
+                        display_bytes(room)
+                    ),
+                )
+                .note("the first MiB is left to firmware and rings")
+                .help("use less, or give the processors more memory"),
+        );
+    }
+}

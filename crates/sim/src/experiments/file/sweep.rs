@@ -1,0 +1,116 @@
+//! A sweep: the file once more for every value, with one key changed.
+
+use std::borrow::Cow;
+
+use hostwire_plan::Diagnostic;
+use hostwire_plan::diagnostic::{Located, Span};
+use hostwire_plan::file::{Findings, Section, clip, span_of};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Most values of a sweep.
+const VALUES_MAX: usize = 1_000;
+
+/// What `[sweep]` says.
+pub(super) struct Sweep<'t> {
+    pub(super) key: Located<&'t str>,
+    pub(super) values: Vec<&'t Spanned<DeValue<'t>>>,
+}
+
+pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Sweep<'t>> {
+    let whole = Span::default();
+    let mut section =
+        Section::new("an experiment file", root, whole).table("sweep", "[sweep]", out)?;
+    let key = section.text("key", "\"workload.size\"", out);
+    if key.is_none() && !section.has("key") {
+        section.missing("key", "\"workload.size\"", out);
+    }
+    let example = "[\"64B\", \"4KiB\"]";
+    let values = section.value("values");
+    let list = match values.map(|values| (values, values.get_ref().as_array())) {
+        None => {
+            section.missing("values", example, out);
+            None
+        }
+        Some((_, Some(list))) if (1..=VALUES_MAX).contains(&list.len()) => Some(list),
+        Some((values, _)) => {
+            let expected = format!("expected 1 to {VALUES_MAX} values such as {example}");
+            out.push(
+                Diagnostic::error("value", "`values` is not a list of values")
+                    .label(span_of(values), expected)
+                    .help(format!("write `values = {example}`")),
+            );
+            None
+        }
+    };
+    section.finish(out);
+    Some(Sweep {
+        key: key?,
+        values: list?.iter().collect(),
+    })
+}
+
+/// The value as written, without quotes.
+pub(super) fn label(text: &str, value: &Spanned<DeValue<'_>>) -> String {
+    match value.get_ref().as_str() {
+        Some(text) => text.to_owned(),
+        None => text.get(value.span()).unwrap_or("?").to_owned(),
+    }
+}
+
+/// A copy of the file's tables in which `key` has `value`. Tables that are not
+/// there are made.
+pub(super) fn patched<'t>(
+    root: &DeTable<'t>,
+    key: Located<&'t str>,
+    value: &Spanned<DeValue<'t>>,
+    out: &mut Findings,
+) -> Option<DeTable<'t>> {
+    let mut root = root.clone();
+    let parts: Vec<&'t str> = key.value.split('.').collect();
+    let (last, path) = parts.split_last()?;
+    let sweeps_itself = parts.first() == Some(&"sweep");
+    if sweeps_itself || parts.iter().any(|part| part.is_empty()) {
+        return refuse(key, "expected a key outside of [sweep]", out);
+    }
+    let place = key.span.start..key.span.end;
+    let mut at = &mut root;
+    let mut path = path.iter();
+    while let Some(part) = path.next() {
+        let name = Spanned::new(place.clone(), Cow::Borrowed(*part));
+        if !at.contains_key(*part) {
+            let empty = DeValue::Table(DeTable::new());
+            at.insert(name.clone(), Spanned::new(place.clone(), empty));
+        }
+        let inner = at
+            .iter_mut()
+            .find(|(known, _)| known.get_ref() == part)
+            .map(|(_, value)| value.get_mut());
+        at = match inner {
+            Some(DeValue::Table(table)) => table,
+            Some(DeValue::Array(array)) => {
+                let index = path.next().and_then(|part| part.parse::<usize>().ok());
+                let item = index.and_then(|index| array.get_mut(index));
+                match item.map(Spanned::get_mut) {
+                    Some(DeValue::Table(table)) => table,
+                    _ => return refuse(key, "there is no such table in the list", out),
+                }
+            }
+            _ => return refuse(key, "on the way to it is a value, not a table", out),
+        };
+    }
+    // Replacing keeps the old key, and with it the place; taking it out first
+    // lets findings about the key point at the sweep.
+    at.remove(*last);
+    at.insert(Spanned::new(place, Cow::Borrowed(*last)), value.clone());
+    Some(root)
+}
+
+fn refuse<T>(key: Located<&str>, why: &str, out: &mut Findings) -> Option<T> {
+    out.push(
+        Diagnostic::error("sweep", format!("`{}` cannot be swept", clip(key.value)))
+            .label(key.span, why)
+            .help("name a key by its tables, such as \"workload.size\" or \"parameters.hop\""),
+    );
+    None
+}
