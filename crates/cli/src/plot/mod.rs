@@ -115,6 +115,11 @@ impl Chart {
                 continue;
             }
             let dots = points.clone();
+            // Between words there is nothing that a line could mean.
+            let points = match self.x {
+                Scale::Words(_) => Vec::new(),
+                _ => points,
+            };
             chart
                 .draw_series(LineSeries::new(points, colour.stroke_width(2)))
                 .map_err(|e| e.to_string())?

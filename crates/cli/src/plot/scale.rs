@@ -69,7 +69,10 @@ impl Scale {
                 let word = (near >= 0.0 && (value - near).abs() < 0.01)
                     .then(|| words.get(near as usize))
                     .flatten();
-                word.cloned().unwrap_or_default()
+                // As many characters as have room beside each other.
+                let room = 110 / words.len().max(1);
+                word.map(|word| word.chars().take(room).collect())
+                    .unwrap_or_default()
             }
             Scale::Log | Scale::Linear => number(value),
         }

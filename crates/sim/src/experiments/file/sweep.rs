@@ -50,12 +50,21 @@ pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Swee
     })
 }
 
-/// The value as written, without quotes.
+/// The value as written, without quotes; a topology by its kind and size.
 pub(super) fn label(text: &str, value: &Spanned<DeValue<'_>>) -> String {
-    match value.get_ref().as_str() {
+    let written = |value: &Spanned<DeValue<'_>>| match value.get_ref().as_str() {
         Some(text) => text.to_owned(),
         None => text.get(value.span()).unwrap_or("?").to_owned(),
+    };
+    let DeValue::Table(table) = value.get_ref() else {
+        return written(value);
+    };
+    let parts = ["kind", "nodes", "size"].map(|key| table.get(key).map(written));
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return written(value);
     }
+    parts.join(" ")
 }
 
 /// A copy of the file's tables in which `key` has `value`. Tables that are not
