@@ -10,9 +10,10 @@ use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, Slots, Taken, WordOutlet,
 };
 use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
-const RING_OFFSET: usize = 64;
-const CREDIT_OFFSET: usize = 64;
+const RING_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
+const CREDIT_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
 const RING_BYTES: usize = 4096;
 
 fn ring(criterion: &mut Criterion) {
@@ -43,7 +44,7 @@ fn ring(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let sent = sender.try_send(1, 9, black_box(&payload));
                 assert_eq!(sent, Ok(true));
-                let taken = receiver.take_now(1, 9, 1, black_box(&mut out));
+                let taken = receiver.take_now(1, 9, 1, black_box(&mut out), 0);
                 assert_eq!(taken, Ok(Taken::All(size)));
                 receiver.return_credit().expect("a mapped wire");
             });

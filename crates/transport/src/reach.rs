@@ -382,8 +382,8 @@ mod tests {
             index,
             size_bytes: 24,
         };
-        assert!(object.put(1, words(2), &bytes[..24]));
-        assert!(!object.put(1, words(2), &bytes[..25]) && !object.put(1, words(3), &bytes[..1]));
+        assert!(object.put(1, words(1), &bytes[..24]));
+        assert!(!object.put(1, words(1), &bytes[..25]) && !object.put(1, words(2), &bytes[..1]));
         assert!(!object.put(1, words(usize::MAX / 8), &bytes[..24]));
         for (pe, offset, len) in [
             (2, 0, 1),

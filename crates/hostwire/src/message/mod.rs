@@ -169,18 +169,9 @@ impl Messages {
             return Ok(Taken::Nothing);
         }
         peer.receiver.return_credit()?;
-        if peer.receiver.has_arrived() {
-            // No need to wait, so this is a stream: more will be there.
-            peer.receiver.expect_more();
-        } else {
-            let mut polls = polls;
-            while polls > 0 && !peer.receiver.has_arrived() {
-                polls -= 1;
-            }
-        }
         let taken = peer
             .receiver
-            .take_now(kind.whole(), tag, element_bytes, out)?;
+            .take_now(kind.whole(), tag, element_bytes, out, polls)?;
         peer.taking = matches!(taken, Taken::Part(_));
         Ok(taken)
     }

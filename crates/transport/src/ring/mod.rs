@@ -163,6 +163,18 @@ pub trait LineStore {
     fn message_stored(&self) -> Result<(), TransportError> {
         Ok(())
     }
+    /// Stores a message of one line, as the three above do one after the other.
+    #[inline(always)]
+    fn store_message(
+        &self,
+        slot: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.begin_message()?;
+        self.store_line(slot, header, payload)?;
+        self.message_stored()
+    }
 }
 
 /// Where a receiver finds them.
@@ -173,6 +185,18 @@ pub trait LineLoad {
     fn payload(&self, slot: usize, dst: &mut [u8]);
     /// The slot will be looked at soon.
     fn expect(&self, _slot: usize) {}
+    /// The header of a slot once it has this stamp, or what it is after `polls` looks.
+    #[inline(always)]
+    fn header_after(&self, slot: usize, stamp: Stamp, polls: u32) -> u64 {
+        let mut header = self.header(slot);
+        for _ in 0..polls {
+            if Header(header).stamp() == stamp {
+                break;
+            }
+            header = self.header(slot);
+        }
+        header
+    }
 }
 
 /// A cumulative count of freed lines, as its owner stores it.

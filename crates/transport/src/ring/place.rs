@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{CreditLoad, CreditStore, LineLoad, LineStore, PAYLOAD_BYTES, SendOrder, Slots};
+use super::{
+    CreditLoad, CreditStore, Header, LineLoad, LineStore, PAYLOAD_BYTES, SendOrder, Slots, Stamp,
+};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering};
@@ -155,6 +157,19 @@ impl Outlet {
         })
     }
 
+    #[cold]
+    #[inline(never)]
+    fn store_message_slowly(
+        &self,
+        slot: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.begin_message()?;
+        self.store_line(slot, header, payload)?;
+        self.message_stored()
+    }
+
     /// How messages leave from now on.
     pub fn set_order(&mut self, new: SendOrder) {
         match self {
@@ -208,6 +223,23 @@ impl LineStore for Outlet {
     fn expect(&self, slot: usize) {
         if let Self::Mapped { lines } = self {
             prefetch_to_write(lines.slots.line(slot));
+        }
+    }
+
+    #[inline(always)]
+    fn store_message(
+        &self,
+        slot: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { lines } if lines.window.visibility() == Visibility::Coherent => {
+                store_mapped(lines.slots.line(slot), header, payload);
+                lines.window.notify();
+                Ok(())
+            }
+            _ => self.store_message_slowly(slot, header, payload),
         }
     }
 
@@ -269,6 +301,21 @@ impl Inlet {
     }
 }
 
+impl Inlet {
+    #[cold]
+    #[inline(never)]
+    fn uncached_header_after(&self, slot: usize, stamp: Stamp, polls: u32) -> u64 {
+        let mut header = self.header(slot);
+        for _ in 0..polls {
+            if Header(header).stamp() == stamp {
+                break;
+            }
+            header = self.header(slot);
+        }
+        header
+    }
+}
+
 impl LineLoad for Inlet {
     #[inline(always)]
     fn header(&self, slot: usize) -> u64 {
@@ -282,6 +329,23 @@ impl LineLoad for Inlet {
     #[inline(always)]
     fn expect(&self, slot: usize) {
         prefetch(self.slots.line(slot));
+    }
+
+    /// With nothing in the loop but the load: the shorter it is, the sooner it sees.
+    #[inline(always)]
+    fn header_after(&self, slot: usize, stamp: Stamp, polls: u32) -> u64 {
+        if self.visibility != Visibility::Coherent {
+            return self.uncached_header_after(slot, stamp, polls);
+        }
+        let word = &self.slots.line(slot)[0];
+        let mut header = word.load(Ordering::Acquire);
+        for _ in 0..polls {
+            if Header(header).stamp() == stamp {
+                break;
+            }
+            header = word.load(Ordering::Acquire);
+        }
+        header
     }
 
     #[inline(always)]

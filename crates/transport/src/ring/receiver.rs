@@ -61,10 +61,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
     }
 
-    /// Whether the next line has arrived. Tells nothing of what is in it; made for
-    /// spinning on.
+    /// Whether the next line has arrived. Tells nothing of what is in it.
     #[inline(always)]
-    pub fn has_arrived(&self) -> bool {
+    fn has_arrived(&self) -> bool {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
@@ -72,16 +71,33 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// already, and come while this one is taken; where they are not, this finds the own
     /// stale copy and costs nothing but the instructions.
     #[inline(always)]
-    pub fn expect_more(&self) {
+    fn expect_more(&self) {
         for ahead in 1..=LINES_AHEAD {
             self.load
                 .expect(self.next.slots.slot(self.next.line + ahead));
         }
     }
 
-    /// The short way: takes the next message if it is there, of this kind and tag, a
-    /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
-    /// that the long way has to look.
+    /// The header of the next line once it has arrived, or what is there after `polls`
+    /// looks.
+    #[inline(always)]
+    fn header_after(&self, polls: u32) -> Header {
+        let slot = self.next.slot();
+        let header = Header(self.load.header(slot));
+        if header.stamp() != self.next.stamp {
+            return Header(self.load.header_after(slot, self.next.stamp, polls));
+        }
+        // No need to wait, so this is a stream: more will be there.
+        self.expect_more();
+        header
+    }
+
+    /// The short way: polls up to `polls` times for the next message and takes it if it
+    /// is of this kind and tag, a multiple of `element_bytes` that fits `out`.
+    /// [`Taken::Nothing`] means no more than that the long way has to look.
+    ///
+    /// What a message that fills `out` looks like is worked out before the wait: every
+    /// instruction behind the arrival of a line is latency.
     ///
     /// # Errors
     /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
@@ -92,56 +108,79 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         tag: u32,
         element_bytes: usize,
         out: &mut [u8],
+        polls: u32,
     ) -> Result<Taken, TransportError> {
-        let header = Header(self.load.header(self.next.slot()));
+        if self.head.is_some() {
+            return Ok(Taken::Nothing);
+        }
+        let at = self.next;
+        let len = out.len();
+        if len <= PAYLOAD_BYTES {
+            let wanted = Header::new(at.stamp, kind, len, tag);
+            let header = self.header_after(polls);
+            if header == wanted {
+                self.load.payload(at.slot(), out);
+                self.next.advance();
+                return Ok(Taken::All(len));
+            }
+            return self.take_other(header, kind, tag, element_bytes, out);
+        }
+        if len <= 2 * PAYLOAD_BYTES {
+            let mut second = at;
+            second.advance();
+            let wanted = Header::new(at.stamp, kind, len, tag);
+            let continued = Header::new(second.stamp, KIND_CONTINUED, len - PAYLOAD_BYTES, tag);
+            let header = self.header_after(polls);
+            // Both are there at once: that is how senders store them. A path of its own
+            // without a loop: behind a wait the predictor has forgotten how often a short
+            // loop goes around.
+            if header == wanted
+                && Header(self.load.header(second.slot())) == continued
+                && let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES)
+            {
+                self.load.payload(at.slot(), front);
+                self.load.payload(second.slot(), back);
+                second.advance();
+                self.next = second;
+                return Ok(Taken::All(len));
+            }
+            return self.take_other(header, kind, tag, element_bytes, out);
+        }
+        let header = self.header_after(polls);
+        self.take_other(header, kind, tag, element_bytes, out)
+    }
+
+    /// A message that does not fill `out`, or has many lines.
+    #[inline(never)]
+    fn take_other(
+        &mut self,
+        header: Header,
+        kind: u8,
+        tag: u32,
+        element_bytes: usize,
+        out: &mut [u8],
+    ) -> Result<Taken, TransportError> {
         let len = header.len_bytes();
         let wanted = Header::new(self.next.stamp, kind, len, tag);
         let fits = len <= out.len() && len.is_multiple_of(element_bytes);
-        if header != wanted || !fits || self.head.is_some() {
+        if header != wanted || !fits {
             return Ok(Taken::Nothing);
         }
         if len > PAYLOAD_BYTES {
-            if len <= 2 * PAYLOAD_BYTES
-                && let Some(taken) = self.take_two_lines(len, tag, out)
-            {
-                return Ok(taken);
-            }
-            return self.take_lines(
-                Head {
-                    kind,
-                    tag,
-                    len_bytes: len,
-                },
-                out,
-            );
+            let head = Head {
+                kind,
+                tag,
+                len_bytes: len,
+            };
+            return self.take_lines(head, out);
         }
         self.load.payload(self.next.slot(), &mut out[..len]);
         self.next.advance();
         Ok(Taken::All(len))
     }
 
-    /// Takes a message of two lines if both are there, which is how senders store them. A
-    /// path of its own without a loop: behind a spin the predictor has forgotten how
-    /// often a short loop goes around. `None`: take one line after the other.
-    #[inline(always)]
-    fn take_two_lines(&mut self, len: usize, tag: u32, out: &mut [u8]) -> Option<Taken> {
-        let mut second = self.next;
-        second.advance();
-        let header = Header(self.load.header(second.slot()));
-        if header != Header::new(second.stamp, KIND_CONTINUED, len - PAYLOAD_BYTES, tag) {
-            return None;
-        }
-        let (front, back) = out.get_mut(..len)?.split_at_mut_checked(PAYLOAD_BYTES)?;
-        self.load.payload(self.next.slot(), front);
-        self.load.payload(second.slot(), back);
-        self.next = second;
-        self.next.advance();
-        Some(Taken::All(len))
-    }
-
     /// Takes a message of several lines whose first has arrived. The others are on their
     /// way, so it is worth waiting a little.
-    #[inline(never)]
     fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
         const POLLS_PER_LINE: u32 = 1000;
         if head.len_bytes > self.next.slots.message_bytes_max() {

@@ -43,16 +43,29 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline]
     pub fn try_send(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<bool, TransportError> {
         debug_assert_ne!(kind, KIND_CONTINUED);
+        if payload.len() <= PAYLOAD_BYTES && self.granted != self.next.line {
+            let header = Header::new(self.next.stamp, kind, payload.len(), tag);
+            self.store
+                .store_message(self.next.slot(), header.0, payload)?;
+            self.next.advance();
+            return Ok(true);
+        }
+        self.try_send_lines(kind, tag, payload)
+    }
+
+    #[inline]
+    fn try_send_lines(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        payload: &[u8],
+    ) -> Result<bool, TransportError> {
         let lines = lines_for(payload.len());
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
             return Ok(false);
         }
         self.store.begin_message()?;
-        if payload.len() <= PAYLOAD_BYTES {
-            self.store_line(kind, payload.len(), tag, payload)?;
-        } else {
-            self.store_lines(kind, tag, payload)?;
-        }
+        self.store_lines(kind, tag, payload)?;
         self.store.message_stored()?;
         Ok(true)
     }
@@ -85,6 +98,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
 
     #[inline]
     fn store_lines(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<(), TransportError> {
+        if payload.len() <= PAYLOAD_BYTES {
+            return self.store_line(kind, payload.len(), tag, payload);
+        }
         if payload.len() <= 2 * PAYLOAD_BYTES {
             return self.store_two_lines(kind, tag, payload);
         }

@@ -10,10 +10,11 @@ use crate::error::TransportError;
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 use crate::visibility::Visibility;
+use crate::window::FIRST_FREE_OFFSET_BYTES;
 
-const RING_OFFSET: usize = 64;
+const RING_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
 /// In the sender's segment.
-const CREDIT_OFFSET: usize = 64;
+const CREDIT_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
 
 type Sender = RingSender<Outlet, CreditInlet>;
 type Receiver = RingReceiver<Inlet, WordOutlet>;
@@ -224,23 +225,25 @@ fn the_short_way_takes_what_matches_and_nothing_else() {
     for len in [0, 8, 56, 57, 64, 112, 113, 200] {
         let payload: Vec<u8> = (0..len).map(|i| i as u8 ^ 0x55).collect();
         assert_eq!(
-            ring.receiver.take_now(2, 7, 1, &mut out),
+            ring.receiver.take_now(2, 7, 1, &mut out, 0),
             Ok(Taken::Nothing)
         );
         assert_eq!(ring.sender.try_send(2, 7, &payload), Ok(true));
         for (kind, tag, element, room) in [(1, 7, 1, 200), (2, 8, 1, 200), (2, 7, 3, 200)] {
             if element == 1 || len % element != 0 {
-                let taken = ring.receiver.take_now(kind, tag, element, &mut out[..room]);
+                let taken = ring
+                    .receiver
+                    .take_now(kind, tag, element, &mut out[..room], 0);
                 assert_eq!(taken, Ok(Taken::Nothing), "{len}");
             }
         }
         if len > 0 {
-            let short = ring.receiver.take_now(2, 7, 1, &mut out[..len - 1]);
+            let short = ring.receiver.take_now(2, 7, 1, &mut out[..len - 1], 0);
             assert_eq!(short, Ok(Taken::Nothing), "{len}");
         }
         out.fill(0xee);
         assert_eq!(
-            ring.receiver.take_now(2, 7, 1, &mut out),
+            ring.receiver.take_now(2, 7, 1, &mut out, 0),
             Ok(Taken::All(len))
         );
         assert_eq!(out[..len], payload);
@@ -267,7 +270,7 @@ fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
         len_bytes: 120,
     };
     assert_eq!(
-        ring.receiver.take_now(1, 9, 1, &mut out),
+        ring.receiver.take_now(1, 9, 1, &mut out, 0),
         Ok(Taken::Part(head))
     );
     assert_eq!(ring.receiver.take(&mut out), Ok(false));
