@@ -44,7 +44,7 @@ fn ring(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let sent = sender.try_send(1, 9, black_box(&payload));
                 assert_eq!(sent, Ok(true));
-                let taken = receiver.take_now(1, 9, 1, black_box(&mut out), 0);
+                let taken = receiver.take_now(1, 9, 1, black_box(&mut out));
                 assert_eq!(taken, Ok(Taken::All(size)));
                 receiver.return_credit().expect("a mapped wire");
             });

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
+use crate::pin;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::wait::Doorbell;
 use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
@@ -147,24 +148,6 @@ impl Element {
     }
 }
 
-/// Keeps the compiler from adding a sum up in each of the stores that follow: such stores
-/// compete with loads for the units that add (measured +25 % in 64-byte puts).
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline(always)]
-fn in_one_register(mut at: *mut u8) -> *mut u8 {
-    // SAFETY: no instruction; the register is given back as it was.
-    unsafe {
-        core::arch::asm!("/* {} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags));
-    }
-    at
-}
-
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-#[inline(always)]
-fn in_one_register(at: *mut u8) -> *mut u8 {
-    at
-}
-
 /// One object of every PE, within reach. All addresses are sums of the fields, which
 /// never change: a loop over puts needs to load them once.
 #[derive(Debug)]
@@ -219,7 +202,7 @@ impl Extent {
         let distance = pe as usize * self.stride_bytes;
         // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
         // segment, and `extent` that the object lies in it.
-        in_one_register(unsafe { self.object.as_ptr().add(distance + offset_bytes) })
+        pin::address(unsafe { self.object.as_ptr().add(distance + offset_bytes) })
     }
 
     /// The doorbell of that PE.

@@ -107,7 +107,7 @@ fn the_short_way_takes_the_same() {
         let mut out = [0];
         loop {
             receiver.return_credit().unwrap();
-            if receiver.take_now(1, tag, 1, &mut out, 0).unwrap() == Taken::All(1) {
+            if receiver.take_now(1, tag, 1, &mut out).unwrap() == Taken::All(1) {
                 return out[0];
             }
             loom::thread::yield_now();

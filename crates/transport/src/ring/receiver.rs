@@ -1,7 +1,12 @@
 //! The receiving end of a ring.
 
-use super::{CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, Position, Slots};
+use super::line::load;
+use super::{
+    CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
+};
 use crate::error::{PeId, TransportError};
+use crate::pin;
+use crate::sync::Ordering;
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
@@ -78,92 +83,104 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
     }
 
-    /// The header of the next line once it has arrived, or what is there after `polls`
-    /// looks.
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up
+    /// to `polls` times for the next one and takes it if it is of this kind and tag and
+    /// fills `out`. False means no more than that [`take_now`](Self::take_now) has to
+    /// look. Calls nothing.
+    ///
+    /// What the message looks like is worked out before the wait, since every
+    /// instruction behind the arrival of a line is latency.
     #[inline(always)]
-    fn header_after(&self, polls: u32) -> Header {
-        let slot = self.next.slot();
-        let header = Header(self.load.header(slot));
-        if header.stamp() != self.next.stamp {
-            return Header(self.load.header_after(slot, self.next.stamp, polls));
+    pub fn take_line_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let at = self.next;
+        let len = out.len();
+        if self.head.is_some() || self.owes_credit() || len > PAYLOAD_BYTES {
+            return false;
         }
-        // No need to wait, so this is a stream: more will be there.
-        self.expect_more();
-        header
+        let Some(line) = self.load.plain(at.slot()) else {
+            return false;
+        };
+        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        if !self.arrives(line, wanted, polls) {
+            return false;
+        }
+        load(line, out);
+        self.next.advance();
+        true
     }
 
-    /// The short way: polls up to `polls` times for the next message and takes it if it
-    /// is of this kind and tag, a multiple of `element_bytes` that fits `out`.
-    /// [`Taken::Nothing`] means no more than that the long way has to look.
-    ///
-    /// What a message that fills `out` looks like is worked out before the wait: every
-    /// instruction behind the arrival of a line is latency.
+    /// The same for messages of two lines.
+    #[inline(always)]
+    pub fn take_pair_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let at = self.next;
+        let mut after = at;
+        after.advance();
+        let len = out.len();
+        let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES) else {
+            return false;
+        };
+        if self.head.is_some() || self.owes_credit() || back.len() > PAYLOAD_BYTES {
+            return false;
+        }
+        let lines = (self.load.plain(at.slot()), self.load.plain(after.slot()));
+        let (Some(line), Some(second)) = lines else {
+            return false;
+        };
+        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        let continued = Header::new(after.stamp, KIND_CONTINUED, back.len(), tag);
+        let continued = pin::word(continued.0);
+        after.advance();
+        // Both are there at once: that is how senders store them. A path of its own
+        // without a loop: behind a wait the predictor has forgotten how often a short
+        // loop goes around.
+        if !self.arrives(line, wanted, polls) || second[0].load(Ordering::Acquire) != continued {
+            return false;
+        }
+        load(line, front);
+        load(second, back);
+        self.next = after;
+        true
+    }
+
+    /// Whether `line` has this header within so many polls. Another message that comes
+    /// ends the wait.
+    #[inline(always)]
+    fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
+        if line[0].load(Ordering::Acquire) == wanted {
+            // No need to wait, so this is a stream: more will be there.
+            self.expect_more();
+            return true;
+        }
+        for _ in 0..polls {
+            let header = line[0].load(Ordering::Acquire);
+            if header == wanted {
+                return true;
+            }
+            if Header(header).stamp() == self.next.stamp {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The short way: takes the next message if it is there, of this kind and tag, a
+    /// multiple of `element_bytes` that fits `out`. [`Taken::Nothing`] means no more than
+    /// that the long way has to look.
     ///
     /// # Errors
     /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
-    #[inline(always)]
     pub fn take_now(
         &mut self,
         kind: u8,
         tag: u32,
         element_bytes: usize,
         out: &mut [u8],
-        polls: u32,
     ) -> Result<Taken, TransportError> {
-        if self.head.is_some() {
-            return Ok(Taken::Nothing);
-        }
-        let at = self.next;
-        let len = out.len();
-        if len <= PAYLOAD_BYTES {
-            let wanted = Header::new(at.stamp, kind, len, tag);
-            let header = self.header_after(polls);
-            if header == wanted {
-                self.load.payload(at.slot(), out);
-                self.next.advance();
-                return Ok(Taken::All(len));
-            }
-            return self.take_other(header, kind, tag, element_bytes, out);
-        }
-        if len <= 2 * PAYLOAD_BYTES {
-            let mut second = at;
-            second.advance();
-            let wanted = Header::new(at.stamp, kind, len, tag);
-            let continued = Header::new(second.stamp, KIND_CONTINUED, len - PAYLOAD_BYTES, tag);
-            let header = self.header_after(polls);
-            // Both are there at once: that is how senders store them. A path of its own
-            // without a loop: behind a wait the predictor has forgotten how often a short
-            // loop goes around.
-            if header == wanted
-                && Header(self.load.header(second.slot())) == continued
-                && let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES)
-            {
-                self.load.payload(at.slot(), front);
-                self.load.payload(second.slot(), back);
-                second.advance();
-                self.next = second;
-                return Ok(Taken::All(len));
-            }
-            return self.take_other(header, kind, tag, element_bytes, out);
-        }
-        let header = self.header_after(polls);
-        self.take_other(header, kind, tag, element_bytes, out)
-    }
-
-    /// A message that does not fill `out`, or has many lines.
-    #[inline(never)]
-    fn take_other(
-        &mut self,
-        header: Header,
-        kind: u8,
-        tag: u32,
-        element_bytes: usize,
-        out: &mut [u8],
-    ) -> Result<Taken, TransportError> {
+        let header = Header(self.load.header(self.next.slot()));
         let len = header.len_bytes();
         let wanted = Header::new(self.next.stamp, kind, len, tag);
         let fits = len <= out.len() && len.is_multiple_of(element_bytes);
-        if header != wanted || !fits {
+        if header != wanted || !fits || self.head.is_some() {
             return Ok(Taken::Nothing);
         }
         if len > PAYLOAD_BYTES {
@@ -217,17 +234,24 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Taken::All(head.len_bytes))
     }
 
-    /// Tells the sender of freed lines once there is a batch of them.
+    #[inline(always)]
+    fn owes_credit(&self) -> bool {
+        self.next.line - self.returned >= self.next.slots.credit_batch()
+    }
+
+    /// Tells the sender of freed lines once there is a batch of them, and returns whether
+    /// there was.
     ///
     /// # Errors
     /// What storing the credit gives.
     #[inline(always)]
-    pub fn return_credit(&mut self) -> Result<(), TransportError> {
-        if self.next.line - self.returned >= self.next.slots.credit_batch() {
+    pub fn return_credit(&mut self) -> Result<bool, TransportError> {
+        let owed = self.owes_credit();
+        if owed {
             self.credit.store_credit(self.next.line)?;
             self.returned = self.next.line;
         }
-        Ok(())
+        Ok(owed)
     }
 
     /// The message that comes next, if its first line is there.
