@@ -11,7 +11,7 @@ use crate::engine::Ps;
 
 pub use super::htx_host::{HtxHost, Setup, add_host};
 use super::htx_host::{WINDOW, add_host_with, bare_link, bench, start};
-use super::programs::{Step, Stream, Timed};
+use super::programs::{BareStores, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
 
 const CLAIMS: &str = include_str!("../../../../experiments/htx-board/claims.toml");
@@ -82,14 +82,12 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
 /// [`ExperimentError`] if the run does not come to its end.
 pub fn write_mib_s(bytes: usize) -> Result<f64, ExperimentError> {
     let (mut sim, host) = bench(&Setup::default());
-    let stream = Stream {
+    let stores = BareStores {
         address: WINDOW,
         lines: WRITES,
         bytes,
-        ordered: false,
-        work: None,
     };
-    start(&mut sim, host.host, stream.program().0)?;
+    start(&mut sim, host.host, stores.program())?;
     sim.run()?;
     let counters = sim
         .component::<Nic>(host.nic)

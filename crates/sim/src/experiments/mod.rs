@@ -15,11 +15,13 @@ pub mod file;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
+mod monitor;
 mod programs;
 pub mod tccluster;
 pub mod traffic;
 
 pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
+pub use monitor::Monitor;
 
 use crate::engine::{Ps, RunError};
 use crate::firmware::BootError;

@@ -13,7 +13,7 @@
 //! kind = "ping-pong"
 //! from = "left"
 //! to = "right"
-//! size = "64B"
+//! size = "56B"
 //! "#;
 //! let cluster = include_bytes!("../../../../../examples/clusters/two-boards.toml");
 //! let experiment = read("ping.toml", text.as_bytes(), &|_| Ok(cluster.to_vec()))?;
@@ -24,7 +24,6 @@
 
 mod configuration;
 mod htx;
-mod monitor;
 mod outcome;
 mod parameters;
 mod read;
@@ -34,11 +33,13 @@ mod sweep;
 mod workload;
 
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
-pub use monitor::Monitor;
 pub use outcome::{Metric, Outcome, RunFigures, RunResult};
 pub use parameters::{Origin, ParameterValue};
 pub use read::{BadExperiment, FILE_BYTES_MAX, read};
-pub use workload::{HtxLink, Order, Workload};
+pub use workload::{HtxLink, Workload};
+
+pub use super::jobs::Order;
+pub use super::monitor::Monitor;
 
 use hostwire_plan::Plan;
 

@@ -2,19 +2,17 @@
 
 use crate::devices::opteron::LINE_BYTES;
 use crate::engine::{Ps, Summary};
-use crate::experiments::programs::{PingPong, Stream};
-use crate::experiments::tccluster::memory;
+use crate::experiments::jobs::{self, Pair};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
-use crate::experiments::{ExperimentError, mib_per_s};
+use crate::experiments::{ExperimentError, Monitor};
 use crate::firmware;
 use crate::machine::Machine;
 use crate::record::Recording;
 use hostwire_plan::{LinkRole, Plan};
 
 use super::configuration::Configuration;
-use super::monitor::Monitor;
 use super::outcome::{Metric, Outcome, RunFigures, RunResult};
-use super::workload::{Order, Workload};
+use super::workload::Workload;
 use super::{Experiment, Point, htx};
 
 /// What a run measured.
@@ -22,6 +20,16 @@ pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
     pub(super) links: Vec<LinkUse>,
     pub(super) summaries: Vec<Summary>,
+}
+
+impl Measured {
+    fn of_job(summary: Summary, metrics: Vec<Metric>) -> Measured {
+        Measured {
+            metrics,
+            links: Vec::new(),
+            summaries: vec![summary],
+        }
+    }
 }
 
 pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metric {
@@ -90,25 +98,55 @@ impl Point {
                 size_bytes,
                 order,
             } => {
-                let ends = (find(&machine, from)?, find(&machine, to)?);
-                self.ping_pong(&mut machine, ends, *size_bytes, *order, monitor)
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let ran = jobs::ping_pong(&mut pair, bytes(*size_bytes)?, *order)?;
+                let half_ns = ran.half_round_trip_ns;
+                let mib_s = *size_bytes as f64 / half_ns * 1e9 / f64::from(1 << 20);
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("half_round_trip", half_ns, "ns"),
+                        metric("bandwidth", mib_s, "MiB/s"),
+                    ],
+                ))
             }
             Workload::Stream {
                 from,
                 to,
                 size_bytes,
+                messages,
                 order,
                 work_ps,
             } => {
-                let ends = (find(&machine, from)?, find(&machine, to)?);
-                let stream = Stream {
-                    address: memory(&machine, ends.1)?,
-                    lines: size_bytes.div_ceil(LINE_BYTES),
-                    bytes: (*size_bytes).min(LINE_BYTES) as usize,
-                    ordered: *order == Order::Fenced,
-                    work: (*work_ps > 0).then_some(Ps(*work_ps)),
-                };
-                self.stream(&mut machine, ends, stream, monitor)
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let (size, work) = (bytes(*size_bytes)?, Ps(*work_ps));
+                let ran = jobs::stream(&mut pair, size, *messages, *order, work)?;
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("sender_bandwidth", ran.sent_mib_s, "MiB/s"),
+                        metric("receiver_bandwidth", ran.received_mib_s, "MiB/s"),
+                        metric("message_rate", ran.messages_per_s / 1e6, "M/s"),
+                        metric("time", ran.time.as_ns(), "ns"),
+                    ],
+                ))
+            }
+            Workload::Put {
+                from,
+                to,
+                size_bytes,
+                order,
+            } => {
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let ran = jobs::put(&mut pair, bytes(*size_bytes)?, *order)?;
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("sender_bandwidth", ran.apparent_mib_s, "MiB/s"),
+                        metric("receiver_bandwidth", ran.arrived_mib_s, "MiB/s"),
+                        metric("time", ran.time.as_ns(), "ns"),
+                    ],
+                ))
             }
             Workload::AllToAll { size_bytes } => {
                 let run = |sim: &mut _| monitor.run(sim, self.events_max);
@@ -149,70 +187,19 @@ impl Point {
         Ok(machine)
     }
 
-    fn ping_pong(
+    /// Where a job of two PEs runs.
+    fn pair<'m>(
         &self,
-        machine: &mut Machine,
-        (from, to): (usize, usize),
-        bytes: u64,
-        order: Order,
-        monitor: &Monitor,
-    ) -> Result<Measured, ExperimentError> {
-        let sides = PingPong {
-            ping: memory(machine, to)?,
-            pong: memory(machine, from)?,
-            bytes,
-            ordered: order == Order::Fenced,
-            poll: self.models.processor.memory_read,
-        };
-        let (first, marks) = sides.first();
-        machine.start(to, sides.second());
-        machine.start(from, first);
-        let summary = monitor.run(&mut machine.sim, self.events_max)?;
-        let half = sides
-            .half_round_trip_ns(&marks)
-            .ok_or(ExperimentError::NoMeasurement("ping-pong"))?;
-        let rate = bytes as f64 / half * 1e9 / f64::from(1 << 20);
-        Ok(Measured {
-            metrics: vec![
-                metric("half_round_trip", half, "ns"),
-                metric("bandwidth", rate, "MiB/s"),
-            ],
-            links: Vec::new(),
-            summaries: vec![summary],
-        })
-    }
-
-    fn stream(
-        &self,
-        machine: &mut Machine,
-        (from, to): (usize, usize),
-        stream: Stream,
-        monitor: &Monitor,
-    ) -> Result<Measured, ExperimentError> {
-        let bytes = stream.lines * stream.bytes as u64;
-        let (program, marks) = stream.program();
-        machine.start(from, program);
-        let summary = monitor.run(&mut machine.sim, self.events_max)?;
-        let [begin, end] = marks.times()[..] else {
-            return Err(ExperimentError::NoMeasurement("stream"));
-        };
-        let mut metrics = vec![metric(
-            "sender_bandwidth",
-            mib_per_s(bytes, end - begin),
-            "MiB/s",
-        )];
-        let counters = machine.socket(to).counters();
-        if let Some(first) = counters.first_write.filter(|_| stream.lines > 1) {
-            let counted = counters.write_bytes - stream.bytes as u64;
-            let rate = mib_per_s(counted, counters.last_write - first);
-            metrics.push(metric("receiver_bandwidth", rate, "MiB/s"));
-        }
-        let time = counters.last_write.max(end) - begin;
-        metrics.push(metric("time", time.as_ns(), "ns"));
-        Ok(Measured {
-            metrics,
-            links: Vec::new(),
-            summaries: vec![summary],
+        machine: &'m mut Machine,
+        from: &str,
+        to: &str,
+        monitor: &'m Monitor,
+    ) -> Result<Pair<'m>, ExperimentError> {
+        let sockets = [find(machine, from)?, find(machine, to)?];
+        Ok(Pair {
+            events_max: self.events_max,
+            monitor: Some(monitor),
+            ..Pair::new(machine, sockets)
         })
     }
 }
@@ -224,4 +211,9 @@ fn find(machine: &Machine, name: &str) -> Result<usize, ExperimentError> {
         .iter()
         .position(|socket| socket.name == name)
         .ok_or(ExperimentError::NoMeasurement("no such processor"))
+}
+
+/// A size that the reader has found to be small.
+fn bytes(size_bytes: u64) -> Result<usize, ExperimentError> {
+    usize::try_from(size_bytes).map_err(|_| ExperimentError::NoMeasurement("such a size"))
 }

@@ -2,15 +2,7 @@
 
 use serde::Serialize;
 
-/// How a message's lines are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Lines leave the write-combining buffers as they fill.
-    Weak,
-    /// A fence after each line.
-    Fenced,
-}
+use crate::experiments::jobs::Order;
 
 /// Link and clocks of an HTX board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,7 +19,7 @@ pub struct HtxLink {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Workload {
-    /// Two programs answer each other by stores and polls.
+    /// Two PEs answer each other by messages through their rings.
     PingPong {
         /// Processor that begins.
         from: String,
@@ -35,12 +27,27 @@ pub enum Workload {
         to: String,
         /// Message size.
         size_bytes: u64,
-        /// Order of its lines.
+        /// Order of what is sent.
         order: Order,
     },
-    /// One program stores lines into another processor's memory.
+    /// One PE sends messages through a ring, the other receives them.
     Stream {
-        /// Processor that stores.
+        /// Processor that sends.
+        from: String,
+        /// Processor that receives.
+        to: String,
+        /// Size of a message.
+        size_bytes: u64,
+        /// Number of messages.
+        messages: u64,
+        /// Order of what is sent.
+        order: Order,
+        /// Work of the sender for each line.
+        work_ps: u64,
+    },
+    /// One PE puts into the other's memory.
+    Put {
+        /// Processor that puts.
         from: String,
         /// Owner of the memory.
         to: String,
@@ -48,10 +55,8 @@ pub enum Workload {
         size_bytes: u64,
         /// Order of the lines.
         order: Order,
-        /// Work of the sender after each line.
-        work_ps: u64,
     },
-    /// Every processor stores into every other one's memory.
+    /// Every processor stores into every other one's memory: bare stores, without the library.
     AllToAll {
         /// Bytes from each to each.
         size_bytes: u64,
