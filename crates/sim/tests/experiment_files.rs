@@ -68,7 +68,10 @@ fn orders_and_sizes_cost_what_the_rings_do() {
 fn hashes_are_pinned() {
     for (workload, hash) in [
         ("kind = \"ping-pong\"", "18b4dc592919b5a9"),
-        ("kind = \"ping-pong\"\norder = \"fenced\"\nsize = \"1KiB\"", "e2d4132067526f5b"),
+        (
+            "kind = \"ping-pong\"\norder = \"fenced\"\nsize = \"1KiB\"",
+            "e2d4132067526f5b",
+        ),
         ("kind = \"stream\"\nmessages = 500", "8926789f72f4b283"),
         ("kind = \"put\"\nsize = \"64KiB\"", "b9002a1c6169385d"),
     ] {
@@ -76,7 +79,11 @@ fn hashes_are_pinned() {
         assert_eq!(plain.run.event_hash, hash, "{workload}");
         let recording = Recording::new();
         let recorded = experiment(workload).run(&Monitor::default(), Some(&recording));
-        assert_eq!(recorded.unwrap().results[0].run.event_hash, hash, "{workload}");
+        assert_eq!(
+            recorded.unwrap().results[0].run.event_hash,
+            hash,
+            "{workload}"
+        );
         let mut capture = Vec::new();
         recording.write_pcapng(&mut capture).unwrap();
         assert!(capture.len() > 10_000, "{workload}: {}", capture.len());

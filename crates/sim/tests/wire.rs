@@ -199,7 +199,10 @@ fn whoever_watches_a_run_can_end_it() {
 fn a_run_says_what_it_cost() {
     let mut machine = boards(2);
     let boot = machine.sim.summary();
-    let summary = run(&mut machine, &settings(2), &|wire| job(wire).finalize().unwrap()).unwrap();
+    let summary = run(&mut machine, &settings(2), &|wire| {
+        job(wire).finalize().unwrap()
+    })
+    .unwrap();
     assert_eq!(summary, machine.sim.summary());
     assert!(summary.events > boot.events && summary.virtual_time > boot.virtual_time);
     assert!(summary.wall > boot.wall);

@@ -65,7 +65,11 @@ fn keys_of_streams_and_puts() {
     refused(&put.replace("\"56B\"", "\"65MiB\""), "value", ":24:8");
     // A put has no order of its own, and a ping-pong no work.
     refused(&format!("{put}order = \"strict\"\n"), "value", ":25:9");
-    refused(&format!("{PING_PONG}work = \"1ns\"\n"), "unknown-key", ":25:1");
+    refused(
+        &format!("{PING_PONG}work = \"1ns\"\n"),
+        "unknown-key",
+        ":25:1",
+    );
 }
 
 #[test]

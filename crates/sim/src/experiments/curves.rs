@@ -77,12 +77,7 @@ pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
         let cluster = chain(hops + 2, 16, 800);
         Ok((
             hops as f64,
-            half_round_trip_ns(
-                &cluster,
-                [0, hops + 1],
-                LINE_PAYLOAD_BYTES,
-                Order::Weak,
-            )?,
+            half_round_trip_ns(&cluster, [0, hops + 1], LINE_PAYLOAD_BYTES, Order::Weak)?,
         ))
     });
     let points = points.collect::<Result<_, ExperimentError>>()?;

@@ -206,8 +206,7 @@ impl<'a> Driver<'a> {
                 let resumed = coroutines.resume(pe);
                 self.file(pe, resumed);
             }
-            if events.is_multiple_of(SLICE_EVENTS)
-                && watch(&self.machine.sim.summary()).is_break()
+            if events.is_multiple_of(SLICE_EVENTS) && watch(&self.machine.sim.summary()).is_break()
             {
                 let time = self.machine.sim.now();
                 return Err(WireError::Interrupted { events, time });

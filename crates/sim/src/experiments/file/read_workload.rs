@@ -375,7 +375,10 @@ fn size(
 fn up_to(most: u64) -> impl Fn(u64) -> Result<(), String> {
     move |bytes| {
         let expected = || format!("1B to {}", display_bytes(most));
-        (1..=most).contains(&bytes).then_some(()).ok_or_else(expected)
+        (1..=most)
+            .contains(&bytes)
+            .then_some(())
+            .ok_or_else(expected)
     }
 }
 
