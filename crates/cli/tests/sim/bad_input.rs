@@ -160,7 +160,12 @@ fn a_workload_that_can_never_finish() {
     let text = format!("{text}\n[parameters]\ndamaged_packets_per_million = 1_000_000\n");
     let ended = sim(&text, &[]);
     assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
-    for part in ["deadlock at", "left waits for", "right waits for"] {
+    for part in [
+        "deadlock at",
+        "PE 0 on left has waited for a store",
+        "PE 1 on right has waited for a store",
+        "left.l2 - right.l2 waits for initialisation of the link",
+    ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
     // On a link without retry damage changes nothing; that is said.
