@@ -16,6 +16,7 @@ pub mod htx_board;
 mod htx_host;
 pub mod jobs;
 mod monitor;
+pub mod pgas_cluster;
 mod programs;
 pub mod tccluster;
 pub mod traffic;
@@ -60,6 +61,9 @@ pub enum ExperimentError {
     /// A job of programs did not run to its end.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
+    /// A memory system cannot be, or did not come to its end.
+    #[error(transparent)]
+    Memory(#[from] crate::memory_system::MemoryError),
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

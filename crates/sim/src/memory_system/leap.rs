@@ -9,14 +9,15 @@
 //!    number of lines on are a *round*. A cache treats lines alike: moved by a number of
 //!    lines, the same accesses do the same, moved by that number. So once a round leaves
 //!    the caches as it found them, moved, every later round does what this one did, moved,
-//!    and the rounds that are left are counted instead of computed: per page if the order of
-//!    transactions makes no difference, else transaction by transaction.
+//!    and the caches are left alone. What the rounds ask of memory is counted: rounds that
+//!    stay in the same pages cost the same as the first of them, if the processor does not
+//!    overlap transactions.
 //!
 //! The test `loops_are_what_their_accesses_are` compares the ways on random loops.
 
 use crate::engine::Ps;
 
-use super::cache::{Caches, Transaction};
+use super::cache::Caches;
 use super::system::{Item, Watch};
 use super::{Access, AccessKind, Loop, MemoryError, MemorySystem};
 
@@ -202,62 +203,43 @@ impl MemorySystem {
         lines: u64,
         watch: Watch<'_>,
     ) -> Result<(), MemoryError> {
-        let transactions = items.iter().filter(|i| matches!(i, Item::Transact(_)));
-        let events = (transactions.count() as u64).saturating_mul(rounds);
-        let left = self.memory.events_max - self.memory.events;
-        if self.memory.is_sum() && events <= left {
+        let mut round = 0;
+        while round < rounds {
             for item in items {
-                self.sum(*item, rounds, lines)?;
+                self.look(watch)?;
+                self.memory.apply(item.shifted((round + 1) * lines))?;
             }
-            self.memory.events += events;
-        } else {
-            for round in 1..=rounds {
-                for item in items {
-                    let moved = match *item {
-                        Item::Work(time) => Item::Work(time),
-                        Item::Transact(t) => Item::Transact(t.shifted(round * lines)),
-                    };
-                    self.memory.apply(moved)?;
-                    self.look(watch)?;
-                }
+            round += 1;
+            let alike = self.rounds_alike(items, round, rounds, lines);
+            for item in items {
+                self.memory.repeat(item.shifted(round * lines), alike)?;
             }
+            round += alike;
         }
         Caches::shift(&mut self.caches, rounds.wrapping_mul(lines));
         Ok(())
     }
 
-    /// An item of `rounds` rounds: the costs of its lines, page by page.
-    fn sum(&mut self, item: Item, rounds: u64, lines: u64) -> Result<(), MemoryError> {
-        let transaction = match item {
-            Item::Work(time) => {
-                let all = Ps(time.0.saturating_mul(rounds));
-                self.memory.processor.work(all);
-                return Ok(());
-            }
-            Item::Transact(transaction) => transaction,
+    /// Rounds behind round `round` that cost what it did: their lines lie in the same
+    /// pages, which are all resident and in the same order of use as after it.
+    fn rounds_alike(&self, items: &[Item], round: u64, rounds: u64, lines: u64) -> u64 {
+        let memory = &self.memory;
+        let transactions = || {
+            items.iter().filter_map(|item| match item {
+                Item::Transact(transaction) => Some(transaction.line() + round * lines),
+                Item::Work(_) => None,
+            })
         };
-        let memory = &mut self.memory;
-        let mut round = 1;
-        while round <= rounds {
-            let line = transaction.line() + round * lines;
-            let page = line >> memory.page_shift;
-            let page_end = line | ((1 << memory.page_shift) - 1);
-            let count = ((page_end - line) / lines + 1).min(rounds - round + 1);
-            let region = usize::from(memory.pages.region(page)?);
-            let (costs, counters) = (&memory.regions[region], &mut memory.counters[region]);
-            let cost = match transaction {
-                Transaction::Read(_) => {
-                    counters.reads += count;
-                    costs.read
-                }
-                Transaction::Write(_) => {
-                    counters.writes += count;
-                    costs.write
-                }
-            };
-            memory.processor.work(Ps(cost.0.saturating_mul(count)));
-            round += count;
+        let count = transactions().count() as u64;
+        if !memory.repeats(count) {
+            return 0;
         }
-        Ok(())
+        let in_page = transactions().map(|line| {
+            let page_end = line | ((1 << memory.page_shift) - 1);
+            (page_end - line) / lines
+        });
+        let budget = (memory.events_max - memory.events).checked_div(count);
+        let most = (rounds - round).min(budget.unwrap_or(u64::MAX));
+        in_page.min().unwrap_or(most).min(most)
     }
 }

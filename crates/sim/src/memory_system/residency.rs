@@ -44,6 +44,11 @@ impl Residency {
         }
     }
 
+    /// Places for pages.
+    pub(super) fn frames_max(&self) -> usize {
+        self.frames_max
+    }
+
     pub(super) fn touch(&mut self, page: u64, write: bool) -> Touched {
         if let Some(&place) = self.places.get(&page) {
             self.frames[place as usize].dirty |= write;

@@ -62,13 +62,23 @@ pub(super) enum Item {
     Transact(Transaction),
 }
 
+impl Item {
+    /// The same, `lines` lines on.
+    pub(super) fn shifted(self, lines: u64) -> Item {
+        match self {
+            Self::Work(time) => Self::Work(time),
+            Self::Transact(transaction) => Self::Transact(transaction.shifted(lines)),
+        }
+    }
+}
+
 /// Everything behind the caches, and the clock.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    pub(super) processor: Processor,
+    processor: Processor,
     pub(super) pages: Pages,
-    pub(super) regions: Vec<Costs>,
-    pub(super) counters: Vec<RegionCounters>,
+    regions: Vec<Costs>,
+    counters: Vec<RegionCounters>,
     residency: Option<Residency>,
     /// From the number of a line to that of its page.
     pub(super) page_shift: u32,
@@ -78,9 +88,9 @@ pub(super) struct Memory {
 
 /// What a region charges.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
-    pub(super) read: Ps,
-    pub(super) write: Ps,
+struct Costs {
+    read: Ps,
+    write: Ps,
     paging: Option<Paging>,
 }
 
@@ -330,8 +340,38 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether the order of transactions makes no difference.
-    pub(super) fn is_sum(&self) -> bool {
-        self.processor.blocks() && self.residency.is_none()
+    /// Whether transactions cost the same when the very pages of the last `transactions`
+    /// are used again: the processor does not overlap them, and these pages fit together.
+    pub(super) fn repeats(&self, transactions: u64) -> bool {
+        let fit = |residency: &Residency| transactions <= residency.frames_max() as u64;
+        self.processor.blocks() && self.residency.as_ref().is_none_or(fit)
+    }
+
+    /// What was just applied, `times` more; nothing is brought in for it.
+    pub(super) fn repeat(&mut self, item: Item, times: u64) -> Result<(), MemoryError> {
+        let sum = |time: Ps| Ps(time.0.saturating_mul(times));
+        let transaction = match item {
+            Item::Work(time) => {
+                self.processor.work(sum(time));
+                return Ok(());
+            }
+            Item::Transact(transaction) => transaction,
+        };
+        let page = transaction.line() >> self.page_shift;
+        let region = usize::from(self.pages.region(page)?);
+        self.events += times;
+        let (costs, counters) = (&self.regions[region], &mut self.counters[region]);
+        let cost = match transaction {
+            Transaction::Read(_) => {
+                counters.reads += times;
+                costs.read
+            }
+            Transaction::Write(_) => {
+                counters.writes += times;
+                costs.write
+            }
+        };
+        self.processor.work(sum(cost));
+        Ok(())
     }
 }
