@@ -64,6 +64,14 @@ pub enum ExperimentError {
     /// A memory system cannot be, or did not come to its end.
     #[error(transparent)]
     Memory(#[from] crate::memory_system::MemoryError),
+    /// A trace of memory accesses cannot be read.
+    #[error("{file}: {message}")]
+    Trace {
+        /// As the experiment names it.
+        file: String,
+        /// Where and what.
+        message: String,
+    },
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

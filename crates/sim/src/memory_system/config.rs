@@ -61,7 +61,7 @@ pub enum ProcessorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// The regions in turn, as long as they have any.
+    /// The region of which the largest part is free: all fill alike, equal ones in turn.
     Spread,
     /// The first region until it is full, then the next one.
     Contiguous,

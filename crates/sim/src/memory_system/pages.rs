@@ -35,8 +35,8 @@ pub(super) struct Pages {
     regions: HashMap<u64, u16, PageHash>,
     /// Pages left in each region.
     free: Vec<u64>,
-    /// Where to look next.
-    next: usize,
+    /// Pages of each region.
+    sizes: Vec<u64>,
     placement: Placement,
     all: u64,
     page_bytes: u64,
@@ -48,10 +48,10 @@ impl Pages {
         let free: Vec<u64> = free.collect();
         Pages {
             regions: HashMap::default(),
-            next: 0,
             placement: config.placement,
             all: free.iter().sum(),
             page_bytes: config.page_bytes,
+            sizes: free.clone(),
             free,
         }
     }
@@ -67,21 +67,26 @@ impl Pages {
 
     #[cold]
     fn place(&mut self, page: u64) -> Result<u16, MemoryError> {
-        let count = self.free.len();
-        let found = (0..count)
-            .map(|step| (self.next + step) % count)
-            .find(|region| self.free[*region] > 0);
-        let Some(region) = found else {
+        let with_room = self.free.iter().zip(&self.sizes).enumerate();
+        let mut with_room = with_room.filter(|(_, (free, _))| **free > 0);
+        let found = match self.placement {
+            Placement::Contiguous => with_room.next(),
+            // The one of which the largest part is free, by cross multiplication; the first
+            // of several.
+            Placement::Spread => with_room.reduce(|best, next| {
+                let ((_, (free, size)), (_, (next_free, next_size))) = (best, next);
+                let [ours, theirs] = [(free, next_size), (next_free, size)]
+                    .map(|(free, size)| u128::from(*free) * u128::from(*size));
+                if theirs > ours { next } else { best }
+            }),
+        };
+        let Some((region, _)) = found else {
             return Err(MemoryError::OutOfMemory {
                 pages: self.all,
                 page_bytes: self.page_bytes,
             });
         };
         self.free[region] -= 1;
-        self.next = match self.placement {
-            Placement::Spread => (region + 1) % count,
-            Placement::Contiguous => region,
-        };
         // The configuration has at most 4096 regions.
         let region = region as u16;
         self.regions.insert(page, region);

@@ -138,7 +138,7 @@ fn setup(link: &HtxLink) -> Setup {
 fn measured(metrics: Vec<Metric>, summaries: Vec<Summary>) -> Measured {
     Measured {
         metrics,
-        links: Vec::new(),
         summaries,
+        ..Measured::default()
     }
 }

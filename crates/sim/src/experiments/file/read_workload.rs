@@ -12,6 +12,9 @@ use crate::devices::opteron::registers::FREQUENCY_MHZ;
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
+use super::memory_parameters::MemoryModels;
+use super::parameters::Family;
+use super::read_memory;
 use super::workload::{HtxLink, Workload};
 
 const MIB: u64 = 1 << 20;
@@ -33,9 +36,12 @@ enum Kind {
     HtxWrite,
     HtxRead,
     HtxMessage,
+    MemoryStream,
+    MemoryTrace,
+    BreakEven,
 }
 
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 10] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -43,20 +49,30 @@ const KINDS: [(&str, Kind); 7] = [
     ("htx-write", Kind::HtxWrite),
     ("htx-read", Kind::HtxRead),
     ("htx-message", Kind::HtxMessage),
+    ("memory-stream", Kind::MemoryStream),
+    ("memory-trace", Kind::MemoryTrace),
+    ("break-even", Kind::BreakEven),
 ];
 
-/// Whether the section names a workload of the HTX board. Finds nothing wrong.
-pub(super) fn names_htx(section: &Section<'_>) -> bool {
-    section.entries().any(|(key, value)| {
-        let text = value.get_ref().as_str();
-        key.value == "kind" && text.is_some_and(|text| text.starts_with("htx-"))
-    })
+/// What the section's workload runs on. Finds nothing wrong.
+pub(super) fn family(section: &Section<'_>) -> Family {
+    let kind = section
+        .entries()
+        .find(|(key, _)| key.value == "kind")
+        .and_then(|(_, value)| value.get_ref().as_str());
+    match kind {
+        Some(kind) if kind.starts_with("htx-") => Family::Htx,
+        Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
+        _ => Family::Cluster,
+    }
 }
 
 /// Reads the workload; `plan` is the cluster's, if there is one.
 pub(super) fn read(
     mut section: Section<'_>,
     plan: Option<&Plan>,
+    memory: &MemoryModels,
+    events_max: u64,
     out: &mut Findings,
 ) -> Option<Workload> {
     if !section.has("kind") {
@@ -94,6 +110,9 @@ pub(super) fn read(
                 link,
             })
         }
+        Kind::MemoryStream => read_memory::stream(&mut section, memory, events_max, out),
+        Kind::MemoryTrace => read_memory::trace(&mut section, memory, events_max, out),
+        Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
     };
     section.finish(out);
     workload

@@ -13,21 +13,24 @@ use hostwire_plan::{LinkRole, Plan};
 use super::configuration::Configuration;
 use super::outcome::{Metric, Outcome, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Point, htx};
+use super::{Experiment, Open, Point, htx, memory};
 
 /// What a run measured.
+#[derive(Default)]
 pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
     pub(super) links: Vec<LinkUse>,
     pub(super) summaries: Vec<Summary>,
+    /// Hash of the trace that was read.
+    pub(super) trace_hash: Option<String>,
 }
 
 impl Measured {
     fn of_job(summary: Summary, metrics: Vec<Metric>) -> Measured {
         Measured {
             metrics,
-            links: Vec::new(),
             summaries: vec![summary],
+            ..Measured::default()
         }
     }
 }
@@ -37,26 +40,44 @@ pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metr
 }
 
 impl Experiment {
-    /// Runs every point, in order. What crosses the links after the boot goes to
-    /// `recording`, if there is one.
+    /// As [`run_with`](Self::run_with), for experiments without traces.
     ///
     /// # Errors
-    /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
-    /// with everybody who waits, and for what.
+    /// As [`run_with`](Self::run_with).
     pub fn run(
         &self,
         monitor: &Monitor,
         recording: Option<&Recording>,
     ) -> Result<Outcome, ExperimentError> {
+        let nothing = |_: &str| Err(std::io::ErrorKind::Unsupported.into());
+        self.run_with(monitor, recording, &nothing)
+    }
+
+    /// Runs every point, in order. What crosses the links after the boot goes to
+    /// `recording`, if there is one; `open` opens traces.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
+    /// with everybody who waits, and for what.
+    pub fn run_with(
+        &self,
+        monitor: &Monitor,
+        recording: Option<&Recording>,
+        open: Open<'_>,
+    ) -> Result<Outcome, ExperimentError> {
         let mut results = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             monitor.begin_point(index, self.points.len());
             monitor.check()?;
-            let measured = point.run(monitor, recording)?;
+            let measured = point.run(monitor, recording, open)?;
+            let mut configuration = point.configuration.clone();
+            if let Workload::MemoryTrace { trace_hash, .. } = &mut configuration.workload {
+                *trace_hash = measured.trace_hash;
+            }
             results.push(RunResult {
                 value: point.label.clone(),
-                configuration_hash: Configuration::hash(&point.configuration),
-                configuration: point.configuration.clone(),
+                configuration_hash: configuration.hash(),
+                configuration,
                 metrics: measured.metrics,
                 links: measured.links,
                 run: RunFigures::of(&measured.summaries),
@@ -76,7 +97,11 @@ impl Point {
         &self,
         monitor: &Monitor,
         recording: Option<&Recording>,
+        open: Open<'_>,
     ) -> Result<Measured, ExperimentError> {
+        if self.workload.is_memory() {
+            return memory::run(self, monitor, open);
+        }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);
         };
@@ -162,11 +187,15 @@ impl Point {
                     metrics,
                     links: all.links,
                     summaries: vec![all.summary],
+                    ..Measured::default()
                 })
             }
             Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. } => {
                 htx::run(self, monitor, recording)
             }
+            Workload::MemoryStream { .. }
+            | Workload::MemoryTrace { .. }
+            | Workload::BreakEven { .. } => memory::run(self, monitor, open),
         }
     }
 

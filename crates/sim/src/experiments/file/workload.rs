@@ -3,6 +3,11 @@
 use serde::Serialize;
 
 use crate::experiments::jobs::Order;
+use crate::experiments::pgas_cluster::Pattern;
+use crate::memory_system::Config;
+use crate::memory_system::trace::Format;
+
+use super::memory_workload::MemoryFigures;
 
 /// Link and clocks of an HTX board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -13,6 +18,16 @@ pub struct HtxLink {
     pub frequency_mhz: u32,
     /// Clock of the board's own logic.
     pub user_clock_mhz: u32,
+}
+
+impl Workload {
+    /// Whether it runs on a memory system, without processors and links.
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(
+            self,
+            Self::MemoryStream { .. } | Self::MemoryTrace { .. } | Self::BreakEven { .. }
+        )
+    }
 }
 
 /// A workload with all its keys resolved.
@@ -86,5 +101,41 @@ pub enum Workload {
         /// Link and clocks.
         #[serde(flatten)]
         link: HtxLink,
+    },
+    /// STREAM on a memory system.
+    MemoryStream {
+        /// The memory.
+        #[serde(flatten)]
+        system: MemoryFigures,
+        /// Elements of each of its three arrays.
+        elements: u64,
+        /// How often its functions are run.
+        series: u64,
+    },
+    /// A recorded trace on a memory system.
+    MemoryTrace {
+        /// The memory.
+        #[serde(flatten)]
+        system: MemoryFigures,
+        /// Where the trace is; no part of the configuration.
+        #[serde(skip)]
+        path: String,
+        /// How it is written.
+        format: Format,
+        /// FNV-1a over the trace, once it was read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trace_hash: Option<String>,
+    },
+    /// A program with swap and with remote memory.
+    BreakEven {
+        /// How it goes through its working set.
+        pattern: Pattern,
+        /// Memory of the node.
+        memory_bytes: u64,
+        /// What it works on.
+        working_set_bytes: u64,
+        /// Lines, pages and caches; its regions stand for none.
+        #[serde(skip)]
+        config: Config,
     },
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::engine::{Ps, Summary};
 use crate::memory_system::{
     Access, AccessKind, CacheConfig, Config, Loop, Medium, MemoryError, MemorySystem, Paging,
-    Region, RegionKind, Strided, Totals, Watch,
+    Placement, Region, RegionKind, Strided, Totals, Watch,
 };
 
 use super::scenario::Media;
@@ -180,14 +180,14 @@ pub fn break_even(
         ..base.clone()
     })?;
     let swap = difference(&mut swapped, pattern, working_set_bytes, watch)?;
-    // As many regions of the node's size as it takes, the first of them the node's own.
-    let regions = working_set_bytes.div_ceil(memory_bytes.max(1)).min(4096);
-    let regions = (0..regions).map(|index| match index {
-        0 => region("node", RegionKind::Local, memory_bytes),
-        other => region(&format!("remote {other}"), RegionKind::Remote, memory_bytes),
-    });
+    let beyond = working_set_bytes.saturating_sub(memory_bytes);
+    let beyond = beyond.div_ceil(base.page_bytes.max(1)).max(1) * base.page_bytes;
     let mut spread = MemorySystem::new(Config {
-        regions: regions.collect(),
+        regions: vec![
+            region("node", RegionKind::Local, memory_bytes),
+            region("another node", RegionKind::Remote, beyond),
+        ],
+        placement: Placement::Spread,
         ..base.clone()
     })?;
     let all = difference(&mut spread, pattern, working_set_bytes, watch)?;
