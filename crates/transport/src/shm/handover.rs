@@ -178,7 +178,7 @@ impl Gathering {
         stranger: OwnedFd,
         guests: &mut Guests,
     ) -> Result<(), TransportError> {
-        let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key)? else {
+        let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key) else {
             return Ok(()); // not of this job: dropped unanswered
         };
         let refusal = if hello.pes != own.pes {
@@ -413,37 +413,23 @@ fn send_hello(
     send_with(socket, &to_bytes(&words), &[segment])
 }
 
-/// `None` if it is not of this job.
-fn receive_hello(socket: &OwnedFd, key: u128) -> Result<Option<(Hello, OwnedFd)>, TransportError> {
+fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
     let mut bytes = [0; 7 * 8];
-    let Ok((len, mut fds)) = receive_with(socket, &mut bytes) else {
-        return Ok(None);
-    };
+    let (len, mut fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
     let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
-        return Ok(None);
+        return None;
     };
     let shown = u128::from(key_high) << 64 | u128::from(key_low);
-    let (Ok(pe), Ok(pes)) = (u32::try_from(pe), u32::try_from(pes)) else {
-        return Ok(None);
-    };
-    if magic != MAGIC || shown != key || fds.len() > 1 {
-        return Ok(None);
-    }
-    // The kernel drops a descriptor for which there is no room, and says nothing.
-    let segment = fds.pop().ok_or_else(|| {
-        TransportError::environment(
-            format!("receiving the segment of PE {pe} (raise the limit of open files: ulimit -n)"),
-            Errno::MFILE,
-        )
-    })?;
+    let segment = fds.pop()?;
+    (magic == MAGIC && shown == key && fds.is_empty()).then_some(())?;
     let hello = Hello {
-        pe,
-        pes,
+        pe: u32::try_from(pe).ok()?,
+        pes: u32::try_from(pes).ok()?,
         segment_bytes,
         ring_bytes,
     };
-    Ok(Some((hello, segment)))
+    Some((hello, segment))
 }
 
 fn send_roster(
