@@ -117,6 +117,9 @@ pub enum Error {
     /// The environment does not say clearly what job this process belongs to.
     #[error("cannot tell which job this process belongs to: {0}")]
     Launch(String),
+    /// The job spans hosts, and the wire does not.
+    #[error("{0}")]
+    SeveralHosts(String),
     /// A setting in the environment is unusable.
     #[error("{variable}={value:?} is not usable: {expected}")]
     Setting {

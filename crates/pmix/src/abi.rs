@@ -289,7 +289,10 @@ impl Api {
         unsafe { libc::free(found.cast()) };
         answer.ok_or_else(|| PmixError::Unexpected {
             function,
-            seen: format!("no bytes or too many for the key {:?}", key.to_string_lossy()),
+            seen: format!(
+                "no bytes or too many for the key {:?}",
+                key.to_string_lossy()
+            ),
             expected: "a value",
         })
     }

@@ -64,7 +64,10 @@ pub enum PmixError {
         expected: &'static str,
     },
     /// A key that PMIx cannot carry: the caller's fault.
-    #[error("a key of {got_bytes} bytes; keys have 1 to {}, none of them zero", abi::KEY_BYTES_MAX)]
+    #[error(
+        "a key of {got_bytes} bytes; keys have 1 to {}, none of them zero",
+        abi::KEY_BYTES_MAX
+    )]
     BadKey {
         /// Its length.
         got_bytes: usize,

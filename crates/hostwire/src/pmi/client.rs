@@ -98,7 +98,7 @@ impl Client {
     /// Connects to the launcher that the environment names.
     ///
     /// `Ok(None)` when neither `PMI_FD` nor `PMI_PORT` is set; ask
-    /// [`launch_environment`](super::launch_environment) whether this is then a
+    /// [`launch_environment`](crate::launch::launch_environment) whether this is then a
     /// job of one or a launcher of another kind.
     ///
     /// # Errors
@@ -324,7 +324,7 @@ impl Client {
     ///
     /// # Errors
     /// As the launcher answers.
-    pub fn finalize(mut self) -> Result<(), PmiError> {
+    pub fn finalize(&mut self) -> Result<(), PmiError> {
         let reply = self.ask("finalize", &Line::new("finalize"), "finalize_ack")?;
         accepted("finalize", &reply)
     }
