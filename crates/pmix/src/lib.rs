@@ -21,6 +21,10 @@ use abi::Api;
 /// Names another file than `libpmix.so.2` in the usual places.
 pub const LIBRARY_VARIABLE: &str = "HOSTWIRE_PMIX_LIBRARY";
 
+/// Begins every value: OpenPMIx 4.2.2 stores no empty one, and its next fence fails with
+/// `PMIX_ERR_PARTIAL_SUCCESS` or loses what else was put.
+const MARK: u8 = b'=';
+
 /// What went wrong between this process and a launcher that speaks PMIx.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,7 +135,7 @@ impl Pmix {
     /// # Errors
     /// [`PmixError::BadKey`], else as the library answers.
     pub fn put(&mut self, key: &str, value: &[u8]) -> Result<(), PmixError> {
-        self.api.put(key, value)
+        self.api.put(key, &[&[MARK], value].concat())
     }
 
     /// Waits until every process of the job has called it, and distributes what they have
@@ -149,7 +153,9 @@ impl Pmix {
     /// [`PmixError::Failed`] when it has put nothing there.
     pub fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, PmixError> {
         match self.api.get(&self.proc.with_rank(rank), key)? {
-            abi::Answer::Bytes(bytes) => Ok(bytes),
+            abi::Answer::Bytes(bytes) if bytes.first() == Some(&MARK) => {
+                Ok(bytes.get(1..).unwrap_or_default().to_vec())
+            }
             other => Err(PmixError::Unexpected {
                 function: "PMIx_Get",
                 seen: format!("{other:?} for the key {key:?} of rank {rank}"),

@@ -135,14 +135,17 @@ fn a_whole_conversation() {
     let put = PUT.with(RefCell::take);
     assert_eq!(
         put,
-        [("k".into(), b"a\0b".to_vec()), ("empty".into(), vec![])]
+        [
+            ("k".into(), b"=a\0b".to_vec()),
+            ("empty".into(), b"=".to_vec())
+        ]
     );
     pmix.fence().unwrap();
-    give("k", 0, Some(bytes(b"x\0y")));
+    give("k", 0, Some(bytes(b"=x\0y")));
     assert_eq!(pmix.get(3, "k").unwrap(), b"x\0y");
-    give("k", 0, Some(bytes(b"")));
+    give("k", 0, Some(bytes(b"=")));
     assert_eq!(pmix.get(3, "k").unwrap(), b"");
-    let string = malloced(b"text\0");
+    let string = malloced(b"=text\0");
     give("k", 0, Some((3, Data { string })));
     assert_eq!(pmix.get(3, "k").unwrap(), b"text");
     pmix.finalize().unwrap();
@@ -182,6 +185,8 @@ fn values_that_contradict_themselves_are_errors() {
     };
     for value in [
         None,
+        Some(bytes(b"")),
+        Some(bytes(b"not ours")),
         Some((27, Data { bytes: no_bytes })),
         Some((
             27,

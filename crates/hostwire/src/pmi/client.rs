@@ -8,6 +8,9 @@ use hostwire_transport::os::process::inherited_socket;
 
 use super::wire::{self, Line, LineBuffer, LineError};
 
+/// The longest line that every launcher takes: Slurm reads 1024 bytes.
+const PUT_LINE_BYTES_MAX: usize = 1000;
+
 /// What went wrong between this process and its launcher.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -222,6 +225,10 @@ impl Client {
             Some(name) if wire::is_word(name) => self.kvsname = name.to_owned(),
             _ => return Err(unexpected("get_my_kvsname", &reply, "kvsname")),
         }
+        // Slurm announces values of 1023 bytes, and ends a job whose whole line is longer.
+        let around = "cmd=put kvsname= key= value=\n".len() + self.kvsname.len();
+        let fits = PUT_LINE_BYTES_MAX.saturating_sub(around + self.key_bytes_max);
+        self.value_bytes_max = self.value_bytes_max.min(fits);
         Ok(self)
     }
 

@@ -123,6 +123,9 @@ fn unfit_words_are_not_sent() {
         client.put("k", &"v".repeat(1024)),
         Err(PmiError::BadWord { .. })
     ));
+    // What fits a line of a thousand bytes with the longest key.
+    assert_eq!(client.value_bytes_max(), 1000 - 28 - 5 - 64);
+    assert!(client.put("k", &"v".repeat(903)).is_err());
     drop(client);
     assert_eq!(server.join().unwrap().len(), 3);
 }
