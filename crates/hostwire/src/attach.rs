@@ -130,5 +130,5 @@ fn board() -> Option<hostwire_transport::Memory> {
 }
 
 fn launch_failed(error: LaunchError) -> Error {
-    Error::Launch(error.to_string())
+    Error::Launch(format!("cannot join the job: {error}"))
 }

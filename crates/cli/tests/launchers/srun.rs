@@ -53,6 +53,21 @@ fn pes_exchange_bytes_through_every_plugin() {
     }
 }
 
+/// PMI-1 is what is used there, but it is not all that Slurm speaks.
+#[test]
+fn pes_exchange_bytes_over_pmi_2() {
+    let Some(slurm) = slurm() else {
+        return;
+    };
+    for nodes in ["-N1", "-N2"] {
+        let ended = slurm.srun(
+            &[nodes, "-n4", "--mpi=pmi2"],
+            &[&fault_probe(), "blobs", "pmi2"],
+        );
+        assert_exchanged(&ended, 4, "PMI-2");
+    }
+}
+
 /// Two nodes of Slurm, on one host that has both of them.
 #[test]
 fn what_counts_is_the_host_and_not_what_slurm_calls_a_node() {

@@ -34,7 +34,7 @@ use crate::pmi::{self, PmiError};
 /// Every call blocks until the launcher has answered. Dropping it without
 /// [`finalize`](Self::finalize) is seen by most launchers as leaving the job without
 /// saying so, which ends the job.
-pub trait Bootstrap {
+pub trait Bootstrap: Send {
     /// Which way this is, for texts: `PMI-1`.
     fn name(&self) -> &'static str;
 
@@ -105,7 +105,7 @@ pub enum LaunchError {
         /// The variables that say so, as `NAME=value`.
         variables: Vec<String>,
     },
-    /// Over PMI-1.
+    /// Over PMI in text.
     #[error("the launcher: {0}")]
     Pmi(#[from] PmiError),
     /// Over PMIx.
@@ -140,10 +140,14 @@ pub enum LaunchError {
 pub fn connect(own: bool, patience: Duration) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
     match launch_environment(own) {
         LaunchEnv::Singleton => Ok(None),
-        LaunchEnv::Pmi => Ok(match pmi::Client::from_env()? {
-            Some(client) => Some(Box::new(client)),
-            None => None,
-        }),
+        LaunchEnv::Pmi => match pmi::Client::from_env() {
+            Ok(client) => Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>)),
+            Err(PmiError::Version { .. }) => {
+                let client = pmi::Client2::from_env()?;
+                Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>))
+            }
+            Err(error) => Err(error.into()),
+        },
         LaunchEnv::Pmix { alone, others } => match Pmix::init() {
             // The launcher's own word says that nobody is missed.
             Err(PmixError::NoLibrary { .. }) if alone => Ok(None),

@@ -5,8 +5,8 @@
 //! under `key.3.1`, `key.3.2` and so on.
 
 use super::words::Pieces;
-use super::{Bootstrap, LaunchError};
-use crate::pmi::Client;
+use super::{Bootstrap, LaunchError, WordsError};
+use crate::pmi::{Client, Client2, PmiError};
 
 impl Bootstrap for Client {
     fn name(&self) -> &'static str {
@@ -22,18 +22,10 @@ impl Bootstrap for Client {
     }
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError> {
-        let words = super::words::pack(value, self.value_bytes_max().saturating_sub(1)).map_err(
-            |source| LaunchError::Words {
-                key: key.to_owned(),
-                rank: Client::rank(self),
-                source,
-            },
-        )?;
-        for (index, word) in words.iter().enumerate() {
-            let name = name(key, Client::rank(self), index);
-            Client::put(self, &name, word)?;
-        }
-        Ok(())
+        let (rank, max) = (Client::rank(self), self.value_bytes_max());
+        put(rank, max, key, value, |key, word| {
+            Client::put(self, key, word)
+        })
     }
 
     fn fence(&mut self) -> Result<(), LaunchError> {
@@ -41,18 +33,7 @@ impl Bootstrap for Client {
     }
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError> {
-        let mut pieces = Pieces::default();
-        loop {
-            let word = Client::get(self, &name(key, rank, pieces.taken()))?;
-            let done = pieces.take(&word).map_err(|source| LaunchError::Words {
-                key: key.to_owned(),
-                rank,
-                source,
-            })?;
-            if done {
-                return Ok(pieces.into_bytes());
-            }
-        }
+        get(rank, key, |key| Client::get(self, key))
     }
 
     fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError> {
@@ -61,6 +42,81 @@ impl Bootstrap for Client {
 
     fn finalize(&mut self) -> Result<(), LaunchError> {
         Ok(Client::finalize(self)?)
+    }
+}
+
+impl Bootstrap for Client2 {
+    fn name(&self) -> &'static str {
+        "PMI-2"
+    }
+
+    fn rank(&self) -> u32 {
+        Client2::rank(self)
+    }
+
+    fn size(&self) -> u32 {
+        Client2::size(self)
+    }
+
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError> {
+        let (rank, max) = (Client2::rank(self), self.value_bytes_max());
+        put(rank, max, key, value, |key, word| {
+            Client2::put(self, key, word)
+        })
+    }
+
+    fn fence(&mut self) -> Result<(), LaunchError> {
+        Ok(Client2::fence(self)?)
+    }
+
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError> {
+        get(rank, key, |key| Client2::get(self, key))
+    }
+
+    fn abort(&mut self, _: i32, message: &str) -> Result<(), LaunchError> {
+        Ok(Client2::abort(self, message)?)
+    }
+
+    fn finalize(&mut self) -> Result<(), LaunchError> {
+        Ok(Client2::finalize(self)?)
+    }
+}
+
+fn put(
+    rank: u32,
+    value_bytes_max: usize,
+    key: &str,
+    value: &[u8],
+    mut put: impl FnMut(&str, &str) -> Result<(), PmiError>,
+) -> Result<(), LaunchError> {
+    let words = super::words::pack(value, value_bytes_max.saturating_sub(1));
+    let words = words.map_err(|source| broken(key, rank, source))?;
+    for (index, word) in words.iter().enumerate() {
+        put(&name(key, rank, index), word)?;
+    }
+    Ok(())
+}
+
+fn get(
+    rank: u32,
+    key: &str,
+    mut get: impl FnMut(&str) -> Result<String, PmiError>,
+) -> Result<Vec<u8>, LaunchError> {
+    let mut pieces = Pieces::default();
+    loop {
+        let word = get(&name(key, rank, pieces.taken()))?;
+        let last = pieces.take(&word);
+        if last.map_err(|source| broken(key, rank, source))? {
+            return Ok(pieces.into_bytes());
+        }
+    }
+}
+
+fn broken(key: &str, rank: u32, source: WordsError) -> LaunchError {
+    LaunchError::Words {
+        key: key.to_owned(),
+        rank,
+        source,
     }
 }
 

@@ -101,12 +101,26 @@ fn refusals_and_nonsense_are_told_as_seen() {
 }
 
 #[test]
+fn another_version_is_named() {
+    let (here, there) = UnixStream::pair().unwrap();
+    let refusal = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n";
+    let server = server(there, vec![refusal]);
+    let error = Client::start(here.into(), 0, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the launcher speaks PMI version 2, not 1"
+    );
+    server.join().unwrap();
+}
+
+#[test]
 fn unfit_words_are_not_sent() {
     let (mut client, server) = client(&[]);
     for (key, value) in [
         ("", "v"),
         ("a b", "v"),
         ("a=b", "v"),
+        ("a;b", "v"),
         ("k", "a\nb"),
         ("k", ""),
     ] {
@@ -124,8 +138,8 @@ fn unfit_words_are_not_sent() {
         Err(PmiError::BadWord { .. })
     ));
     // What fits a line of a thousand bytes with the longest key.
-    assert_eq!(client.value_bytes_max(), 1000 - 28 - 5 - 64);
-    assert!(client.put("k", &"v".repeat(903)).is_err());
+    assert_eq!(client.value_bytes_max(), 1000 - 29 - 5 - 64);
+    assert!(client.put("k", &"v".repeat(902)).is_err());
     drop(client);
     assert_eq!(server.join().unwrap().len(), 3);
 }

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use hostwire::Job;
-use hostwire::launch::{self, Nodes};
+use hostwire::launch::{self, Bootstrap, Nodes};
+use hostwire::pmi::Client2;
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -14,9 +15,12 @@ fn blob(pe: u32) -> Vec<u8> {
     (0..len).map(|n| (n + pe) as u8).collect()
 }
 
-/// All PEs exchange bytes through the launcher, and no memory.
-pub fn blobs() -> Done {
-    let launcher = launch::connect(false, Duration::from_secs(60))?;
+/// All PEs exchange bytes through the launcher, and no memory; with `way` "pmi2" by that.
+pub fn blobs(way: &str) -> Done {
+    let launcher = match way {
+        "pmi2" => Client2::from_env()?.map(|client| Box::new(client) as Box<dyn Bootstrap>),
+        _ => launch::connect(false, Duration::from_secs(60))?,
+    };
     let mut launcher = launcher.ok_or("no launcher in the environment")?;
     let (pe, pes) = (launcher.rank(), launcher.size());
     let nodes = Nodes::meet(&mut *launcher)?;

@@ -33,7 +33,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),
         "scribble" => scribble::scribble(argument(1), argument(2).parse()?),
-        "blobs" => launched::blobs(),
+        "blobs" => launched::blobs(argument(1)),
         "abort" => launched::abort(argument(1).parse()?, argument(2).parse()?),
         "leave" => launched::leave(argument(1).parse()?),
         "intrude" => intruder::intrude(),
