@@ -51,7 +51,11 @@ if ((${#required[@]} + ${#optional[@]})); then
             exit 1
         fi
         if ((${#optional[@]})) && ! install "${optional[@]}"; then
-            say "cannot install ${optional[*]}; the tests that need it are left out"
+            # One that is not to be had must not keep the others away.
+            for package in "${optional[@]}"; do
+                install "$package" ||
+                    say "cannot install $package; the tests that need it are left out"
+            done
         fi
     else
         say "missing packages (names of Debian and Ubuntu): ${required[*]} ${optional[*]}"
