@@ -4,10 +4,10 @@
 //! PMIx has no protocol that one could speak: it is a C library, `libpmix.so.2`, and
 //! launcher and process agree on its version. So it is loaded when a process finds itself
 //! under such a launcher, and nobody else needs to have it. What is used of it are eight
-//! functions and four structures, the same from version 2 to 5.
+//! functions and five structures, the same from version 2 to 5.
 //!
-//! All that is unsafe is in [`abi`]: this crate is for the library `hostwire`, which has
-//! no unsafe code.
+//! All that is unsafe is in `abi.rs` and `library.rs`: this crate is for the library
+//! `hostwire`, which has no unsafe code.
 //!
 //! # Source
 //! PMIx standard 4.1, chapters 3 (structures), 4 (initialise, finalize), 5 (put, commit,

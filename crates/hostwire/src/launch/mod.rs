@@ -1,6 +1,6 @@
 //! How a process that somebody started finds the other processes of its job.
 //!
-//! [`environment`] says which launcher it was, [`connect`] talks to it, and what comes out
+//! [`launch_environment`] says which launcher it was, [`connect`] talks to it, and what comes out
 //! is a [`Bootstrap`]: who am I, how many are we, and a place where all of us leave short
 //! values for each other. That is enough to set up faster ways. [`Nodes`] is the first
 //! thing that is made of it: which PEs share a host.

@@ -114,3 +114,28 @@ fn refusals_and_nonsense_are_told_as_seen() {
     let lost = "lost the launcher while asking it for kvs-fence: ";
     assert!(said(&[FULL]).starts_with(lost));
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_of_a_launcher_panic(
+        bodies in proptest::collection::vec("cmd=[a-z-]{1,9};([a-z]{1,5}=[!-~]{0,9};){0,3}|\\PC{0,20}", 0..6),
+        begin in 0usize..3,
+        raw in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
+    ) {
+        let full = message(FULL);
+        let mut bytes = [INIT, &full].iter().take(begin).map(|s| s.as_bytes()).collect::<Vec<_>>().concat();
+        bytes.extend(bodies.iter().flat_map(|body| message(body).into_bytes()));
+        bytes.extend(raw);
+        let (here, mut there) = UnixStream::pair().unwrap();
+        there.write_all(&bytes).unwrap();
+        // It reads nothing: what is asked of it stays in the socket.
+        there.shutdown(std::net::Shutdown::Write).unwrap();
+        let socket = here.into();
+        if let Ok(mut client) = Client2::start(Connection { socket }, 0, 2, "j") {
+            let _ = client.put("k", "v");
+            let _ = client.fence();
+            let _ = client.get("k");
+            let _ = client.finalize();
+        }
+    }
+}

@@ -210,3 +210,33 @@ fn variables_that_make_no_sense_are_named() {
         "{closed}"
     );
 }
+
+/// The way to a launcher that has said `bytes`, says nothing more, and reads nothing: what
+/// is asked of it stays in the socket.
+fn deaf(bytes: &[u8]) -> (OwnedFd, UnixStream) {
+    use std::io::Write;
+    let (here, mut there) = UnixStream::pair().unwrap();
+    there.write_all(bytes).unwrap();
+    there.shutdown(std::net::Shutdown::Write).unwrap();
+    (here.into(), there)
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_of_a_launcher_panic(
+        lines in proptest::collection::vec("cmd=[a-z_]{1,9}( [a-z]{1,5}=[!-~]{0,9}){0,3}\n|\\PC{0,20}\n", 0..6),
+        begin in 0usize..4,
+        raw in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
+    ) {
+        let mut bytes: Vec<u8> = INIT.iter().take(begin).flat_map(|line| line.bytes()).collect();
+        bytes.extend(lines.concat().bytes());
+        bytes.extend(raw);
+        let (socket, _launcher) = deaf(&bytes);
+        if let Ok(mut client) = Client::start(socket, 0, 2) {
+            let _ = client.put("k", "v");
+            let _ = client.barrier();
+            let _ = client.get("k");
+            let _ = client.finalize();
+        }
+    }
+}
