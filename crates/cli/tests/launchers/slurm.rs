@@ -47,22 +47,26 @@ pub fn slurm() -> Option<&'static Slurm> {
     SLURM.get_or_init(Slurm::start).as_ref()
 }
 
+/// Whether this is a root that may make namespaces. Says so if it is not.
+pub fn may_make_namespaces() -> bool {
+    if !is_root() || !is_installed("unshare", "util-linux") {
+        return false;
+    }
+    let may = run("unshare", &[&NAMESPACES[..], &["true"]].concat()).status == 0;
+    if !may {
+        eprintln!("skipped: this root may not make namespaces");
+    }
+    may
+}
+
 impl Slurm {
     /// Starts one. It ends with this process, whatever ends that.
     ///
     /// # Panics
     /// When all that is needed is there, and it does not start.
     pub fn start() -> Option<Slurm> {
-        if !is_root()
-            || !NEEDED
-                .iter()
-                .all(|(program, package)| is_installed(program, package))
-        {
-            return None;
-        }
-        let namespaces = [&NAMESPACES[..], &["true"]].concat();
-        if run("unshare", &namespaces).status != 0 {
-            eprintln!("skipped: this root may not make namespaces");
+        let installed = |(program, package): &(&str, &str)| is_installed(program, package);
+        if !may_make_namespaces() || !NEEDED.iter().all(installed) {
             return None;
         }
         let (sender, receiver) = mpsc::channel();
