@@ -9,8 +9,8 @@ use hostwire_transport::shm::{self, Gathering, Meeting, Shm};
 use crate::agent::AgentMode;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
-use crate::job::{Job, Launched};
-use crate::launch::{self, Bootstrap, LaunchError, Nodes};
+use crate::job::Job;
+use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
 use crate::layout::Layout;
 use crate::settings::Settings;
 use crate::status::Status;
@@ -42,11 +42,7 @@ pub(crate) fn attach() -> Result<Job> {
         )
     };
     let (wire, launched) = match launcher {
-        None => {
-            let nodes = Nodes::one(1);
-            let launcher = None;
-            (attach(Meeting::Alone)?, Launched { launcher, nodes })
-        }
+        None => (attach(Meeting::Alone)?, Launched::by_nobody(1)),
         Some(mut launcher) => {
             let (meeting, nodes) = meet(&mut *launcher)?;
             let wire = attach(meeting)?;

@@ -16,7 +16,7 @@ use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner, Watch};
-use crate::launch::{Bootstrap, Nodes};
+use crate::launch::{Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::lost::Watcher;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
@@ -47,13 +47,6 @@ pub struct Job {
     launched: Launched,
 }
 
-/// What [`Job::attach`] knows of how the job came to be.
-pub(crate) struct Launched {
-    /// Nobody to talk to in a job that nobody launched.
-    pub(crate) launcher: Option<Box<dyn Bootstrap>>,
-    pub(crate) nodes: Nodes,
-}
-
 impl Job {
     /// Attaches to the job that this process was started in: by `hostwire run`,
     /// `mpiexec.hydra`, Open MPI's `mpirun` or `srun`, or alone as a job of one PE.
@@ -71,10 +64,7 @@ impl Job {
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
     /// least [`Layout::segment_bytes`] zeroed bytes.
     pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
-        let launched = Launched {
-            launcher: None,
-            nodes: Nodes::one(wire.pes()),
-        };
+        let launched = Launched::by_nobody(wire.pes());
         Self::assemble(wire, sizes, mode, Status::default(), launched)
     }
 

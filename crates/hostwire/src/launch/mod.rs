@@ -129,6 +129,23 @@ pub enum LaunchError {
     Nodes(#[from] NodesError),
 }
 
+/// What an attached process keeps of how its job came to be.
+pub(crate) struct Launched {
+    /// Nobody to talk to in a job that nobody launched.
+    pub(crate) launcher: Option<Box<dyn Bootstrap>>,
+    pub(crate) nodes: Nodes,
+}
+
+impl Launched {
+    /// `pes` PEs on one host, by nobody that one could talk to.
+    pub(crate) fn by_nobody(pes: u32) -> Self {
+        Self {
+            launcher: None,
+            nodes: Nodes::one(pes),
+        }
+    }
+}
+
 /// Connects to the launcher that the environment names; `None` for a job of one PE that
 /// nobody launched.
 ///
