@@ -112,9 +112,10 @@ impl Slurm {
         run("nsenter", &[&enter[..], &environment, command].concat())
     }
 
-    /// `srun OPTIONS... COMMAND...`
+    /// `srun OPTIONS... COMMAND...`, without its words about a step that has to wait for
+    /// that of another test.
     pub fn srun(&self, options: &[&str], command: &[&str]) -> Ended {
-        self.run(&[&["srun"], options, command].concat())
+        self.run(&[&["srun", "--quiet"], options, command].concat())
     }
 
     /// The processes inside, by number.
