@@ -5,14 +5,16 @@
 #     scripts/setup.sh test    what `make test` needs, too
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
-# missing. Without mpich the tests under mpiexec.hydra are left out, without tshark those of
-# the dissector; neither is an error.
+# missing. Without mpich, openmpi-bin or slurm-wlm the tests under mpiexec.hydra, mpirun or
+# srun are left out, without tshark those of the dissector; none of it is an error.
 set -euo pipefail
 
 purpose=${1:-test}
 cargo=${CARGO:-cargo}
 
-have() { command -v "$1" >/dev/null 2>&1; }
+# Daemons are where only root looks.
+have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
+has_library() { compgen -G "/usr/lib*/$1" >/dev/null || compgen -G "/usr/lib/*/$1" >/dev/null; }
 say() { printf 'setup: %s\n' "$*" >&2; }
 
 required=()
@@ -22,6 +24,14 @@ have awk || required+=(mawk)
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
     have tshark || optional+=(tshark)
+    # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's
+    # plugin loads PMIx; its daemons are not started, the tests start their own.
+    have mpirun.openmpi || optional+=(openmpi-bin)
+    have srun && have slurmd && have slurmctld || optional+=(slurm-wlm)
+    have munged || optional+=(munge)
+    has_library libpmix.so.2 || optional+=(libpmix2)
+    has_library libpmix.so || optional+=(libpmix-dev)
+    have ip || optional+=(iproute2)
 fi
 
 install() {
@@ -41,7 +51,11 @@ if ((${#required[@]} + ${#optional[@]})); then
             exit 1
         fi
         if ((${#optional[@]})) && ! install "${optional[@]}"; then
-            say "cannot install ${optional[*]}; the tests that need it are left out"
+            # One that is not to be had must not keep the others away.
+            for package in "${optional[@]}"; do
+                install "$package" ||
+                    say "cannot install $package; the tests that need it are left out"
+            done
         fi
     else
         say "missing packages (names of Debian and Ubuntu): ${required[*]} ${optional[*]}"

@@ -10,27 +10,28 @@ use crate::agent::AgentMode;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
 use crate::layout::Layout;
-use crate::pmi::{self, LaunchEnv};
 use crate::settings::Settings;
 use crate::status::Status;
 
-/// Keys of what PE 0 publishes.
+/// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
-const HOST: &str = "hostwire-host";
 
 pub(crate) fn attach() -> Result<Job> {
     let settings = Settings::from_env()?;
-    let launcher = launcher()?;
+    let patience = Duration::from_secs(settings.attach_timeout_s);
+    let board = board();
+    let launcher = launch::connect(board.is_some(), patience).map_err(launch_failed)?;
     let (pe, pes) = launcher
         .as_ref()
-        .map_or((0, 1), |client| (client.rank(), client.size()));
-    let status = Status::new(board(), pe);
+        .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
+    let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
     let layout = Layout::new(pes, settings.sizes)?;
-    let deadline = Instant::now() + Duration::from_secs(settings.attach_timeout_s);
     let attach = |meeting| {
         let ring_bytes = settings.sizes.ring_bytes;
+        let deadline = Instant::now() + patience;
         Shm::attach(
             pe,
             pes,
@@ -40,14 +41,15 @@ pub(crate) fn attach() -> Result<Job> {
             deadline,
         )
     };
-    let (wire, launcher) = match launcher {
-        None => (attach(Meeting::Alone)?, None),
-        Some(mut client) => {
-            let meeting = meet(&mut client)?;
+    let (wire, launched) = match launcher {
+        None => (attach(Meeting::Alone)?, Launched::by_nobody(1)),
+        Some(mut launcher) => {
+            let (meeting, nodes) = meet(&mut *launcher)?;
             let wire = attach(meeting)?;
             // From here on everybody holds the lock that shows that it lives.
-            client.barrier().map_err(launcher_failed)?;
-            (wire, Some(client))
+            launcher.fence().map_err(launch_failed)?;
+            let launcher = Some(launcher);
+            (wire, Launched { launcher, nodes })
         }
     };
     Job::assemble(
@@ -55,61 +57,65 @@ pub(crate) fn attach() -> Result<Job> {
         settings.sizes,
         AgentMode::Thread,
         status,
-        launcher,
+        launched,
     )
 }
 
-fn launcher() -> Result<Option<pmi::Client>> {
-    match pmi::launch_environment() {
-        LaunchEnv::Singleton => Ok(None),
-        LaunchEnv::Pmi1 => pmi::Client::from_env().map_err(launcher_failed),
-        LaunchEnv::Unsupported { variables } => Err(Error::Launch(format!(
-            "the environment shows a job ({}), but no launcher that hostwire can talk to; \
-             start it with hostwire run or mpiexec.hydra",
-            variables.join(", ")
-        ))),
+/// Learns from the launcher who is where and how to reach PE 0, or tells the others.
+fn meet(launcher: &mut dyn Bootstrap) -> Result<(Meeting, Nodes)> {
+    let (pe, pes) = (launcher.rank(), launcher.size());
+    let gathering = match pe {
+        0 if pes > 1 => Some(Gathering::open(pes)?),
+        _ => None,
+    };
+    if let Some(gathering) = &gathering {
+        let ticket = gathering.ticket().to_string();
+        launcher
+            .put(TICKET, ticket.as_bytes())
+            .map_err(launch_failed)?;
     }
+    let nodes = Nodes::meet(launcher).map_err(launch_failed)?;
+    if nodes.nodes().len() > 1 {
+        return Err(several_hosts(pe, &nodes));
+    }
+    let meeting = match gathering {
+        Some(gathering) => Meeting::Host(gathering),
+        None if pes == 1 => Meeting::Alone,
+        None => {
+            let ticket = launcher.get(0, TICKET).map_err(launch_failed)?;
+            Meeting::Guest(String::from_utf8_lossy(&ticket).parse()?)
+        }
+    };
+    Ok((meeting, nodes))
 }
 
-/// Learns from the launcher how to reach PE 0, or tells the others.
-fn meet(client: &mut pmi::Client) -> Result<Meeting> {
-    let host = host_identity()?;
-    if client.size() == 1 {
-        return Ok(Meeting::Alone);
-    }
-    if client.rank() == 0 {
-        let gathering = Gathering::open(client.size())?;
-        let put = |client: &mut pmi::Client, key, value: &str| {
-            client.put(key, value).map_err(launcher_failed)
-        };
-        put(client, TICKET, &gathering.ticket().to_string())?;
-        put(client, HOST, &host)?;
-        client.barrier().map_err(launcher_failed)?;
-        return Ok(Meeting::Host(gathering));
-    }
-    client.barrier().map_err(launcher_failed)?;
-    let there = client.get(HOST).map_err(launcher_failed)?;
-    if there != host {
-        return Err(Error::Launch(format!(
-            "PE {} runs on host {host} and PE 0 on {there}: the wire shm joins PEs of one host",
-            client.rank()
-        )));
-    }
-    let ticket = client.get(TICKET).map_err(launcher_failed)?;
-    Ok(Meeting::Guest(ticket.parse()?))
-}
-
-/// Equal for two processes exactly if they can share memory by descriptor.
-fn host_identity() -> Result<String> {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_string_lossy().into_owned();
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let namespace = std::fs::read_link("/proc/self/ns/net")
-        .map(|link| link.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let identity = format!("{name}/{}/{namespace}", boot.trim());
-    // The launcher's values are words.
-    Ok(identity.replace([' ', '='], "_"))
+/// The whole text from PE 0, so that a user reads it once.
+fn several_hosts(pe: u32, nodes: &Nodes) -> Error {
+    let count = nodes.nodes().len();
+    let own = nodes
+        .node_of(pe)
+        .and_then(|n| nodes.nodes().get(n as usize));
+    let host = own.map_or("?", |node| node.host.as_str());
+    let (noun, remedy) = match nodes.is_one_kernel() {
+        true => (
+            "network namespaces of one machine",
+            "start all PEs in one of them, as containers with --network=host are",
+        ),
+        false => (
+            "hosts",
+            "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
+        ),
+    };
+    Error::SeveralHosts(match pe {
+        0 => format!(
+            "the job spans {count} {noun}: {nodes}; the wire shm joins PEs of one host, for \
+             several the wire ether is needed, which this build does not have: {remedy}"
+        ),
+        _ => format!(
+            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire shm joins \
+             PEs of one: see what PE 0 says"
+        ),
+    })
 }
 
 /// The board of `hostwire run`. Without one nobody looks.
@@ -119,6 +125,6 @@ fn board() -> Option<hostwire_transport::Memory> {
     shm::map_whole(file).ok()
 }
 
-fn launcher_failed(error: pmi::PmiError) -> Error {
-    Error::Launch(format!("the launcher: {error}"))
+fn launch_failed(error: LaunchError) -> Error {
+    Error::Launch(format!("cannot join the job: {error}"))
 }

@@ -114,9 +114,13 @@ pub enum Error {
     #[error(transparent)]
     PeerMisbehaved(TransportError),
 
-    /// The environment does not say clearly what job this process belongs to.
-    #[error("cannot tell which job this process belongs to: {0}")]
+    /// The environment does not say clearly what job this process belongs to, or its
+    /// launcher does not do its part.
+    #[error("{0}")]
     Launch(String),
+    /// The job spans hosts, and the wire does not.
+    #[error("{0}")]
+    SeveralHosts(String),
     /// A setting in the environment is unusable.
     #[error("{variable}={value:?} is not usable: {expected}")]
     Setting {

@@ -16,10 +16,10 @@ use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner, Watch};
+use crate::launch::{Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::lost::Watcher;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
-use crate::pmi;
 use crate::status::Status;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
@@ -44,16 +44,17 @@ pub struct Job {
     world: Rc<Team>,
     agent_thread: Option<JoinHandle<()>>,
     watcher: Option<Watcher>,
-    launcher: Option<pmi::Client>,
+    launched: Launched,
 }
 
 impl Job {
-    /// Attaches to the job that this process was started in: by `hostwire run`, by
-    /// `mpiexec.hydra` or another PMI-1 launcher, or alone as a job of one PE.
+    /// Attaches to the job that this process was started in: by `hostwire run`,
+    /// `mpiexec.hydra`, Open MPI's `mpirun` or `srun`, or alone as a job of one PE.
     ///
     /// # Errors
-    /// [`Error::Launch`] if the environment shows a job of more tasks that this build
-    /// cannot join: never a job of one by mistake. [`Error::Setting`] for a variable
+    /// [`Error::Launch`] if the environment shows a job of more tasks that this process
+    /// cannot join: never a job of one by mistake. [`Error::SeveralHosts`] if the wire
+    /// does not reach all PEs. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
     pub fn attach() -> Result<Self> {
         crate::attach::attach()
@@ -63,7 +64,8 @@ impl Job {
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
     /// least [`Layout::segment_bytes`] zeroed bytes.
     pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
-        Self::assemble(wire, sizes, mode, Status::default(), None)
+        let launched = Launched::by_nobody(wire.pes());
+        Self::assemble(wire, sizes, mode, Status::default(), launched)
     }
 
     pub(crate) fn assemble(
@@ -71,7 +73,7 @@ impl Job {
         sizes: Sizes,
         mode: AgentMode,
         status: Status,
-        launcher: Option<pmi::Client>,
+        launched: Launched,
     ) -> Result<Self> {
         let layout = Layout::new(wire.pes(), sizes)?;
         let needed = layout.segment_bytes();
@@ -92,7 +94,7 @@ impl Job {
             watcher,
             inner,
             agent_thread,
-            launcher,
+            launched,
         })
     }
 
@@ -106,6 +108,11 @@ impl Job {
     #[inline]
     pub fn pes(&self) -> u32 {
         self.inner.pes
+    }
+
+    /// Which PEs share a host.
+    pub fn nodes(&self) -> &Nodes {
+        &self.launched.nodes
     }
 
     /// The team of all PEs. A PE's rank in it is its number.
@@ -349,13 +356,31 @@ impl Job {
         // The agents serve until everybody is through.
         self.stop_agent();
         met?;
-        if let Some(launcher) = self.launcher.take() {
+        if let Some(mut launcher) = self.launched.launcher.take() {
             launcher
                 .finalize()
                 .map_err(|e| Error::Launch(format!("leaving the job: {e}")))?;
         }
         self.inner.status.set(Activity::Finished, None);
         Ok(())
+    }
+
+    /// Ends the whole job, by the launcher's own means: asks it to end all PEs, with exit
+    /// status `status` where it takes one. `message` is for its user, where it shows one.
+    ///
+    /// It ends this process, too, in its own time; the caller should leave at once, with
+    /// `status`, which is also all that there is to do in a job that nobody launched.
+    ///
+    /// # Errors
+    /// [`Error::Launch`] if the launcher is gone or cannot. The others then see this PE as
+    /// lost when it leaves.
+    pub fn abort(&mut self, status: i32, message: &str) -> Result<()> {
+        match &mut self.launched.launcher {
+            None => Ok(()),
+            Some(launcher) => launcher
+                .abort(status, message)
+                .map_err(|e| Error::Launch(format!("ending the job: {e}"))),
+        }
     }
 
     fn stop_agent(&mut self) {

@@ -20,14 +20,15 @@
 //! }
 //! ```
 //!
-//! Run it with `hostwire run -n 4 ./program`, with `mpiexec.hydra -n 4 ./program`, or
-//! alone. What put, fence, quiet and signal promise is in `docs/memory-model.md`.
+//! Run it with `hostwire run -n 4 ./program`, with `mpiexec.hydra`, `mpirun` of Open MPI or
+//! `srun`, or alone. What put, fence, quiet and signal promise is in `docs/memory-model.md`.
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`Job`] | attach, identity, messages |
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
+//! | [`launch`] | finding the job, whoever started it |
 //! | [`pmi`], [`board`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
@@ -43,6 +44,7 @@ mod element;
 mod error;
 mod inner;
 mod job;
+pub mod launch;
 pub mod layout;
 mod lost;
 mod message;

@@ -46,6 +46,10 @@ EXIT STATUS
     130  Ctrl-C (128 + the signal that ended hostwire)
     Otherwise that of the PE that failed first; 128 + N if signal N killed it.
 
+OTHER LAUNCHERS
+    The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
+(--mpi=pmi2, pmix or none), and alone as a job of one PE.
+
 ENVIRONMENT
     Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
 with MPICH. HOSTWIRE_WIRE, HOSTWIRE_HEAP, HOSTWIRE_RING and HOSTWIRE_BOARD_FD \

@@ -29,6 +29,8 @@ fn an_environment_of_more_tasks_is_no_job_of_one() {
         "PMI_SIZE=2",
         "SLURM_PROCID=1 SLURM_NTASKS=3",
         "PMIX_RANK=0",
+        "MPI_LOCALNRANKS=3",
+        "MV2_COMM_WORLD_SIZE=2",
     ] {
         let ended = run_script(&format!("{variables} exec $PROBE everything"));
         assert_eq!(
@@ -68,6 +70,10 @@ fn nonsense_about_the_launcher_is_an_error() {
         "PMI_FD=0 PMI_RANK=5 PMI_SIZE=2",
         "PMI_PORT=nowhere:1 PMI_ID=0",
         "HOSTWIRE_BOARD_FD=77 PMI_FD=3 PMI_RANK=0 PMI_SIZE=1",
+        "PMIX_RANK=0 PMIX_NAMESPACE=nowhere.1",
+        "PMIX_RANK=x PMIX_NAMESPACE=j PMIX_SERVER_URI4='pmix-server.1;tcp4://127.0.0.1:1'",
+        "SLURM_PROCID=1 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2",
+        "SLURM_PROCID=9 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 SLURM_JOB_ID=1 SLURM_STEP_NUM_NODES=1",
     ] {
         let ended = run_script(&format!("{variables} exec $PROBE everything 3</dev/null"));
         assert_eq!(

@@ -12,11 +12,11 @@ fn too_few_descriptors_for_the_launcher_are_told_before_anything_starts() {
 
 #[test]
 fn too_few_descriptors_for_the_pes_are_told() {
-    // A guest takes two descriptors of PE 0: an odd limit and an even one end at either.
-    for limit in [20, 21] {
+    // PE 0 runs out of them with a connection or with a segment.
+    for files in [20, 21] {
         let ended = run_script(&format!(
-            "exec $HOSTWIRE run -n 30 --keep-going \
-             sh -c 'ulimit -n {limit}; exec \"$0\" everything' $PROBE"
+            "exec $HOSTWIRE run -n 30 --keep-going sh -c \
+             'ulimit -n {files}; exec \"$0\" everything' $PROBE"
         ));
         assert_ne!(ended.status, 0, "{ended:#?}");
         assert!(ended.stderr.contains("ulimit -n"), "{ended:#?}");

@@ -4,9 +4,12 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use hostwire_transport::os::process::inherited_socket;
-
+use super::connection::Connection;
+use super::variables;
 use super::wire::{self, Line, LineBuffer, LineError};
+
+/// The longest line that every launcher takes: Slurm reads 1024 bytes.
+const PUT_LINE_BYTES_MAX: usize = 1000;
 
 /// What went wrong between this process and its launcher.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +69,13 @@ pub enum PmiError {
         /// The launcher's reason.
         reason: String,
     },
-    /// A key or a value that PMI-1 cannot carry: the caller's fault.
+    /// The launcher does not speak this version of PMI.
+    #[error("the launcher speaks PMI version {seen}, not 1")]
+    Version {
+        /// The version that it offers.
+        seen: String,
+    },
+    /// A key or a value that PMI cannot carry: the caller's fault.
     #[error("{what} of {got_bytes} bytes, {problem}")]
     BadWord {
         /// `a key` or `a value`.
@@ -85,7 +94,7 @@ pub enum PmiError {
 /// without saying so, which ends the job.
 #[derive(Debug)]
 pub struct Client {
-    socket: OwnedFd,
+    connection: Connection,
     received: LineBuffer,
     rank: u32,
     size: u32,
@@ -98,7 +107,7 @@ impl Client {
     /// Connects to the launcher that the environment names.
     ///
     /// `Ok(None)` when neither `PMI_FD` nor `PMI_PORT` is set; ask
-    /// [`launch_environment`](super::launch_environment) whether this is then a
+    /// [`launch_environment`](crate::launch::launch_environment) whether this is then a
     /// job of one or a launcher of another kind.
     ///
     /// # Errors
@@ -119,23 +128,14 @@ impl Client {
     ) -> Result<Option<Client>, PmiError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if lookup("PMI_FD").is_some() {
-            let fd = number(lookup, "PMI_FD", "the number of an open socket")?;
-            let rank = number(lookup, "PMI_RANK", "the rank of this process")?;
-            let size = number(lookup, "PMI_SIZE", "the number of processes of the job")?;
-            check_rank(rank, size)?;
-            let place = || format!("PMI_FD={fd}");
-            let n = i32::try_from(fd).map_err(|_| PmiError::Unreachable {
-                place: place(),
-                source: io::ErrorKind::InvalidInput.into(),
-            })?;
-            let socket = inherited_socket(n).map_err(|source| PmiError::Unreachable {
-                place: place(),
-                source,
-            })?;
-            return Client::start(socket, rank, size).map(Some);
+            let (fd, rank, size) = variables::fd_rank_size(lookup)?;
+            let connection = Connection::inherited(fd)?;
+            return Client::unnamed(connection, rank, size)
+                .initialised()
+                .map(Some);
         }
         if let Some(address) = lookup("PMI_PORT") {
-            let id = number(lookup, "PMI_ID", "the number of this process")?;
+            let id = variables::number(lookup, "PMI_ID", "the number of this process")?;
             let place = format!("PMI_PORT={address}");
             let stream = TcpStream::connect(&address)
                 .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
@@ -151,13 +151,13 @@ impl Client {
     /// # Errors
     /// As [`Client::from_env`].
     pub fn start(socket: OwnedFd, rank: u32, size: u32) -> Result<Client, PmiError> {
-        Client::unnamed(socket, rank, size).initialised()
+        Client::unnamed(Connection { socket }, rank, size).initialised()
     }
 
     /// Starts a conversation over a port, where the server tells rank and size:
     /// `initack`, then three lines `cmd=set` with size, rank and debug.
     fn start_from_port(socket: OwnedFd, id: u32) -> Result<Client, PmiError> {
-        let mut client = Client::unnamed(socket, 0, 1);
+        let mut client = Client::unnamed(Connection { socket }, 0, 1);
         let asked = "initack";
         let reply = client.ask(asked, &Line::new(asked).with("pmiid", id), "initack")?;
         accepted(asked, &reply)?;
@@ -174,14 +174,14 @@ impl Client {
         };
         let (size, rank) = (told("size")?, told("rank")?);
         told("debug")?;
-        check_rank(rank, size)?;
+        variables::check_rank(rank, size)?;
         (client.rank, client.size) = (rank, size);
         client.initialised()
     }
 
-    fn unnamed(socket: OwnedFd, rank: u32, size: u32) -> Client {
+    fn unnamed(connection: Connection, rank: u32, size: u32) -> Client {
         Client {
-            socket,
+            connection,
             received: LineBuffer::default(),
             rank,
             size,
@@ -196,8 +196,13 @@ impl Client {
             .with("pmi_version", 1)
             .with("pmi_subversion", 1);
         let reply = self.ask("init", &line, "response_to_init")?;
+        if let Some(version) = reply.value("pmi_version").filter(|seen| *seen != "1") {
+            return Err(PmiError::Version {
+                seen: version.to_owned(),
+            });
+        }
         accepted("init", &reply)?;
-        if reply.value("pmi_version") != Some("1") {
+        if reply.value("pmi_version").is_none() {
             return Err(unexpected("init", &reply, "pmi_version=1"));
         }
 
@@ -222,6 +227,10 @@ impl Client {
             Some(name) if wire::is_word(name) => self.kvsname = name.to_owned(),
             _ => return Err(unexpected("get_my_kvsname", &reply, "kvsname")),
         }
+        // Slurm announces values of 1023 bytes, and ends a job whose whole line is longer.
+        let around = "cmd=put kvsname= key= value=\n".len() + self.kvsname.len();
+        let fits = PUT_LINE_BYTES_MAX.saturating_sub(around + self.key_bytes_max);
+        self.value_bytes_max = self.value_bytes_max.min(fits);
         Ok(self)
     }
 
@@ -248,14 +257,7 @@ impl Client {
     /// or control characters; nothing is sent then. Otherwise as the launcher
     /// answers.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), PmiError> {
-        check_word("a key", key, self.key_bytes_max)?;
-        if key.contains('=') {
-            return Err(PmiError::BadWord {
-                what: "a key",
-                got_bytes: key.len(),
-                problem: "which holds \"=\"".to_owned(),
-            });
-        }
+        check_key(key, self.key_bytes_max)?;
         check_word("a value", value, self.value_bytes_max)?;
         let line = Line::new("put")
             .with("kvsname", &self.kvsname)
@@ -324,7 +326,7 @@ impl Client {
     ///
     /// # Errors
     /// As the launcher answers.
-    pub fn finalize(mut self) -> Result<(), PmiError> {
+    pub fn finalize(&mut self) -> Result<(), PmiError> {
         let reply = self.ask("finalize", &Line::new("finalize"), "finalize_ack")?;
         accepted("finalize", &reply)
     }
@@ -349,48 +351,18 @@ impl Client {
     }
 
     fn write(&mut self, asked: &'static str, line: &Line) -> Result<(), PmiError> {
-        let bytes = line.emit();
-        let mut rest = bytes.as_slice();
-        while !rest.is_empty() {
-            // A launcher that is gone must be an error here, not a SIGPIPE.
-            match rustix::net::send(&self.socket, rest, rustix::net::SendFlags::NOSIGNAL) {
-                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => {
-                    return Err(PmiError::Lost {
-                        asked,
-                        reason: io::Error::from(errno).to_string(),
-                    });
-                }
-            }
-        }
-        Ok(())
+        self.connection.write(asked, &line.emit())
     }
 
     fn read(&mut self, asked: &'static str) -> Result<Line, PmiError> {
+        let malformed = |source| PmiError::Malformed { asked, source };
         loop {
-            let line = self
-                .received
-                .next_line()
-                .map_err(|source| PmiError::Malformed { asked, source })?;
-            if let Some(line) = line {
-                return Line::parse(&line).map_err(|source| PmiError::Malformed { asked, source });
+            if let Some(line) = self.received.next_line().map_err(malformed)? {
+                return Line::parse(&line).map_err(malformed);
             }
-            let mut bytes = [0; wire::LINE_BYTES_MAX];
-            match rustix::io::read(&self.socket, &mut bytes) {
-                Ok(0) => {
-                    let reason = "it closed the connection".to_owned();
-                    return Err(PmiError::Lost { asked, reason });
-                }
-                Ok(n) => self.received.extend(bytes.get(..n).unwrap_or_default()),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => {
-                    return Err(PmiError::Lost {
-                        asked,
-                        reason: io::Error::from(errno).to_string(),
-                    });
-                }
-            }
+            let received = &mut self.received;
+            self.connection
+                .read(asked, |bytes| received.extend(bytes))?;
         }
     }
 }
@@ -399,41 +371,23 @@ impl Client {
 /// from it would take the client's answers away.
 impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.connection.socket.as_fd()
     }
 }
 
-fn number(
-    lookup: impl Fn(&str) -> Option<String>,
-    name: &'static str,
-    expected: &'static str,
-) -> Result<u32, PmiError> {
-    let value = lookup(name);
-    value
-        .as_deref()
-        .and_then(|value| value.trim().parse().ok())
-        .ok_or_else(|| {
-            let seen = value.map_or_else(|| "missing".to_owned(), |value| format!("{value:?}"));
-            PmiError::Variable {
-                name,
-                seen,
-                expected,
-            }
-        })
-}
-
-fn check_rank(rank: u32, size: u32) -> Result<(), PmiError> {
-    if rank < size {
-        return Ok(());
+pub(super) fn check_key(key: &str, bytes_max: usize) -> Result<(), PmiError> {
+    check_word("a key", key, bytes_max)?;
+    if key.contains(['=', ';']) {
+        return Err(PmiError::BadWord {
+            what: "a key",
+            got_bytes: key.len(),
+            problem: "which holds \"=\" or \";\"".to_owned(),
+        });
     }
-    Err(PmiError::Variable {
-        name: "PMI_RANK",
-        seen: format!("{rank} of PMI_SIZE {size}"),
-        expected: "a rank below the size",
-    })
+    Ok(())
 }
 
-fn check_word(what: &'static str, word: &str, bytes_max: usize) -> Result<(), PmiError> {
+pub(super) fn check_word(what: &'static str, word: &str, bytes_max: usize) -> Result<(), PmiError> {
     let problem = if word.is_empty() {
         "which is empty".to_owned()
     } else if word.len() >= bytes_max {

@@ -101,12 +101,26 @@ fn refusals_and_nonsense_are_told_as_seen() {
 }
 
 #[test]
+fn another_version_is_named() {
+    let (here, there) = UnixStream::pair().unwrap();
+    let refusal = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n";
+    let server = server(there, vec![refusal]);
+    let error = Client::start(here.into(), 0, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the launcher speaks PMI version 2, not 1"
+    );
+    server.join().unwrap();
+}
+
+#[test]
 fn unfit_words_are_not_sent() {
     let (mut client, server) = client(&[]);
     for (key, value) in [
         ("", "v"),
         ("a b", "v"),
         ("a=b", "v"),
+        ("a;b", "v"),
         ("k", "a\nb"),
         ("k", ""),
     ] {
@@ -123,6 +137,9 @@ fn unfit_words_are_not_sent() {
         client.put("k", &"v".repeat(1024)),
         Err(PmiError::BadWord { .. })
     ));
+    // What fits a line of a thousand bytes with the longest key.
+    assert_eq!(client.value_bytes_max(), 1000 - 29 - 5 - 64);
+    assert!(client.put("k", &"v".repeat(902)).is_err());
     drop(client);
     assert_eq!(server.join().unwrap().len(), 3);
 }
@@ -192,4 +209,34 @@ fn variables_that_make_no_sense_are_named() {
         closed.starts_with("cannot reach the launcher at PMI_FD=999999: "),
         "{closed}"
     );
+}
+
+/// The way to a launcher that has said `bytes`, says nothing more, and reads nothing: what
+/// is asked of it stays in the socket.
+fn deaf(bytes: &[u8]) -> (OwnedFd, UnixStream) {
+    use std::io::Write;
+    let (here, mut there) = UnixStream::pair().unwrap();
+    there.write_all(bytes).unwrap();
+    there.shutdown(std::net::Shutdown::Write).unwrap();
+    (here.into(), there)
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_of_a_launcher_panic(
+        lines in proptest::collection::vec("cmd=[a-z_]{1,9}( [a-z]{1,5}=[!-~]{0,9}){0,3}\n|\\PC{0,20}\n", 0..6),
+        begin in 0usize..4,
+        raw in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
+    ) {
+        let mut bytes: Vec<u8> = INIT.iter().take(begin).flat_map(|line| line.bytes()).collect();
+        bytes.extend(lines.concat().bytes());
+        bytes.extend(raw);
+        let (socket, _launcher) = deaf(&bytes);
+        if let Ok(mut client) = Client::start(socket, 0, 2) {
+            let _ = client.put("k", "v");
+            let _ = client.barrier();
+            let _ = client.get("k");
+            let _ = client.finalize();
+        }
+    }
 }

@@ -52,13 +52,23 @@ pub fn inherited_fd(n: RawFd) -> io::Result<OwnedFd> {
 /// Those of [`inherited_fd`], and `ENOTSOCK` when `n` is open but something
 /// else; `n` is then left as it was.
 pub fn inherited_socket(n: RawFd) -> io::Result<OwnedFd> {
+    check_socket(n)?;
+    inherited_fd(n)
+}
+
+/// Whether `n` is an open socket of this process.
+pub fn is_socket(n: RawFd) -> bool {
+    check_socket(n).is_ok()
+}
+
+fn check_socket(n: RawFd) -> io::Result<()> {
     if n < 0 {
         return Err(Errno::BADF.into());
     }
     // SAFETY: as in `inherited_fd`; the call only asks for the socket's type.
     let fd = unsafe { BorrowedFd::borrow_raw(n) };
     rustix::net::sockopt::socket_type(fd)?;
-    inherited_fd(n)
+    Ok(())
 }
 
 /// What is set up in a child between `fork` and `exec`.
@@ -120,6 +130,7 @@ mod tests {
             assert_eq!(error.raw_os_error(), Some(Errno::BADF.raw_os_error()));
             let error = inherited_socket(n).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(Errno::BADF.raw_os_error()));
+            assert!(!is_socket(n));
         }
     }
 
@@ -128,6 +139,7 @@ mod tests {
         let file = std::fs::File::open("/dev/null").unwrap();
         let error = inherited_socket(file.as_raw_fd()).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(Errno::NOTSOCK.raw_os_error()));
+        assert!(!is_socket(file.as_raw_fd()));
         assert!(inherited_fd(file.as_raw_fd()).is_ok());
     }
 

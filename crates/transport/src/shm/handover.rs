@@ -181,6 +181,18 @@ impl Gathering {
         let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key) else {
             return Ok(()); // not of this job: dropped unanswered
         };
+        let Some(segment) = segment else {
+            let why = format!(
+                "the segment of PE {} did not come through to PE 0, which may open too few files \
+                 (raise the limit: ulimit -n)",
+                hello.pe
+            );
+            send_refusal(&stranger, &why);
+            return Err(TransportError::environment(
+                "attaching the PEs of the job",
+                why,
+            ));
+        };
         let refusal = if hello.pes != own.pes {
             Some(format!(
                 "PE {} says that the job has {} PEs, PE 0 says {}",
@@ -413,7 +425,9 @@ fn send_hello(
     send_with(socket, &to_bytes(&words), &[segment])
 }
 
-fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
+/// What a PE that shows the key says, and its segment: the kernel leaves that out when this
+/// process has no room for another descriptor.
+fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, Option<OwnedFd>)> {
     let mut bytes = [0; 7 * 8];
     let (len, mut fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
@@ -421,7 +435,7 @@ fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, OwnedFd)> {
         return None;
     };
     let shown = u128::from(key_high) << 64 | u128::from(key_low);
-    let segment = fds.pop()?;
+    let segment = fds.pop();
     (magic == MAGIC && shown == key && fds.is_empty()).then_some(())?;
     let hello = Hello {
         pe: u32::try_from(pe).ok()?,

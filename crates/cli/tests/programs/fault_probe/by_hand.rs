@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::pmi::Client;
+use hostwire::launch::{self, Bootstrap, Nodes};
 use hostwire::{Layout, Sizes, settings};
 use hostwire_transport::Transport;
 use hostwire_transport::shm::{Meeting, Shm, Ticket};
@@ -13,7 +13,7 @@ use hostwire_transport::shm::{Meeting, Shm, Ticket};
 pub struct ByHand {
     pub wire: Arc<dyn Transport>,
     pub sizes: Sizes,
-    pub client: Client,
+    pub launcher: Box<dyn Bootstrap>,
 }
 
 /// The sizes that `hostwire run` or the user has set.
@@ -31,31 +31,41 @@ fn sizes() -> Sizes {
     }
 }
 
+/// For a hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The first half: everybody knows how to find PE 0.
+pub fn meet() -> Result<Box<dyn Bootstrap>, Box<dyn Error>> {
+    let launcher = launch::connect(true, PATIENCE)?;
+    let mut launcher = launcher.ok_or("no launcher in the environment")?;
+    Nodes::meet(&mut *launcher)?;
+    Ok(launcher)
+}
+
 /// Attaches any PE but PE 0. `before` sees the ticket before it is used.
 pub fn attach(
     before: impl FnOnce(&str) -> Result<(), Box<dyn Error>>,
 ) -> Result<ByHand, Box<dyn Error>> {
-    let mut client = Client::from_env()?.ok_or("no launcher in the environment")?;
-    client.barrier()?;
-    let text = client.get("hostwire-ticket")?;
+    let mut launcher = meet()?;
+    let text = String::from_utf8(launcher.get(0, "hostwire-ticket")?)?;
     before(&text)?;
     let ticket: Ticket = text.parse()?;
     let sizes = sizes();
-    let segment_bytes = Layout::new(client.size(), sizes)?.segment_bytes();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let segment_bytes = Layout::new(launcher.size(), sizes)?.segment_bytes();
+    let deadline = Instant::now() + PATIENCE;
     let meeting = Meeting::Guest(ticket);
     let wire = Shm::attach(
-        client.rank(),
-        client.size(),
+        launcher.rank(),
+        launcher.size(),
         segment_bytes,
         sizes.ring_bytes,
         meeting,
         deadline,
     )?;
-    client.barrier()?;
+    launcher.fence()?;
     Ok(ByHand {
         wire: Arc::new(wire),
         sizes,
-        client,
+        launcher,
     })
 }

@@ -21,7 +21,7 @@ pub fn intrude() -> Result<(), Box<dyn Error>> {
         println!("PE {} of {} is fine", job.pe(), job.pes());
         return Ok(job.finalize()?);
     }
-    let by_hand = by_hand::attach(|ticket| {
+    let mut by_hand = by_hand::attach(|ticket| {
         let ticket = ticket.to_owned();
         let heard = std::thread::spawn(move || pose(&ticket).map_err(|e| e.to_string()));
         let heard = heard.join().map_err(|_| "the intruder panicked")??;
@@ -31,7 +31,7 @@ pub fn intrude() -> Result<(), Box<dyn Error>> {
     let job = Job::over(by_hand.wire, by_hand.sizes, hostwire::AgentMode::Thread)?;
     println!("PE {} of {} is fine", job.pe(), job.pes());
     job.finalize()?;
-    Ok(by_hand.client.finalize()?)
+    Ok(by_hand.launcher.finalize()?)
 }
 
 /// Says what PE 1 would say, as user "nobody". Returns how many bytes came back.

@@ -6,6 +6,7 @@
 mod by_hand;
 mod death;
 mod intruder;
+mod launched;
 mod scribble;
 mod work;
 
@@ -32,6 +33,9 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),
         "scribble" => scribble::scribble(argument(1), argument(2).parse()?),
+        "blobs" => launched::blobs(argument(1)),
+        "abort" => launched::abort(argument(1).parse()?, argument(2).parse()?),
+        "leave" => launched::leave(argument(1).parse()?),
         "intrude" => intruder::intrude(),
         other => Err(format!("nothing is called {other:?}").into()),
     }

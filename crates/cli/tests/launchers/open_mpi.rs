@@ -1,0 +1,100 @@
+//! Under Open MPI's `mpirun`, by PMIx.
+
+use std::process::{Command, Stdio};
+
+use crate::job::{Ended, Job};
+use crate::programs::{fault_probe, is_installed};
+use crate::{assert_exchanged, assert_fine};
+
+/// Debian gives it this name beside `mpirun`, which may be MPICH's.
+const MPIRUN: &str = "mpirun.openmpi";
+
+/// `mpirun -n PES fault_probe ARGUMENTS...`; `None` where it is not installed.
+fn mpirun(pes: u32, environment: &[(&str, &str)], arguments: &[&str]) -> Option<Ended> {
+    if !is_installed(MPIRUN, "openmpi-bin") {
+        return None;
+    }
+    let mut command = Command::new(MPIRUN);
+    command
+        .args(["--oversubscribe", "-n", &pes.to_string(), &fault_probe()])
+        .args(arguments)
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Some(Job::start(command).end())
+}
+
+#[test]
+fn one_binary_runs_under_mpirun() {
+    for pes in [1, 2, 4] {
+        let Some(ended) = mpirun(pes, &[], &["everything"]) else {
+            return;
+        };
+        assert_fine(&ended, pes);
+        assert_eq!(ended.stderr, "");
+    }
+}
+
+#[test]
+fn pes_exchange_bytes_over_pmix() {
+    for pes in [2, 5] {
+        let Some(ended) = mpirun(pes, &[], &["blobs"]) else {
+            return;
+        };
+        assert_exchanged(&ended, pes, "PMIx");
+    }
+}
+
+#[test]
+fn an_abort_ends_the_job_with_its_status() {
+    if let Some(ended) = mpirun(4, &[], &["abort", "1", "7"]) {
+        assert_eq!(ended.status, 7, "{ended:#?}");
+    }
+}
+
+#[test]
+fn leaving_without_finalizing_is_noticed() {
+    if let Some(ended) = mpirun(4, &[], &["leave", "1"]) {
+        assert_ne!(ended.status, 0, "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_missing_library_is_named_with_its_package() {
+    let nowhere = [("HOSTWIRE_PMIX_LIBRARY", "/nonexistent/libpmix.so")];
+    if let Some(ended) = mpirun(2, &nowhere, &["everything"]) {
+        assert_ne!(ended.status, 0);
+        assert_eq!(ended.stdout, "");
+        for word in ["/nonexistent/libpmix.so", "package libpmix2"] {
+            assert!(ended.stderr.contains(word), "{ended:#?}");
+        }
+    }
+    // The launcher's own word says that nobody is missed.
+    if let Some(ended) = mpirun(1, &nowhere, &["everything"]) {
+        assert_fine(&ended, 1);
+    }
+    let no_pmix = [("HOSTWIRE_PMIX_LIBRARY", "libc.so.6")];
+    if let Some(ended) = mpirun(1, &no_pmix, &["everything"]) {
+        assert!(
+            ended.stderr.contains("it has no function PMIx_Init"),
+            "{ended:#?}"
+        );
+    }
+}
+
+/// `hostwire run mpirun` and the other way round: the innermost counts.
+#[test]
+fn launchers_may_be_nested() {
+    if !is_installed(MPIRUN, "openmpi-bin") {
+        return;
+    }
+    let script = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; ";
+    let inner =
+        format!("{script} exec $HOSTWIRE run -n 1 {MPIRUN} --oversubscribe -n 3 $PROBE everything");
+    assert_fine(&crate::programs::run_script(&inner), 3);
+    let inner = format!("{script} exec {MPIRUN} -n 1 $HOSTWIRE run -n 3 $PROBE everything");
+    assert_fine(&crate::programs::run_script(&inner), 3);
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# A Slurm of two nodes on this machine, for the tests. Runs as the first process of its
+# own mount, network, host name and process namespaces (slurm.rs), so that nothing of it
+# can be met or left behind: its files are in memory over /run, its ports on a loopback of
+# its own, and all its processes end with this one.
+#
+# Prints "ready", or what went wrong; then waits for its end.
+set -u
+PATH=$PATH:/usr/sbin:/sbin
+
+fail() {
+    echo "cannot start Slurm: $1"
+    tail -n 8 /run/*.log 2>/dev/null
+    exit 1
+}
+
+ip link set lo up || fail "no loopback"
+# The resolver looks names up only where there is an address beside 127.0.0.1.
+ip address add 10.255.0.1/32 dev lo
+hostname one
+mount -t tmpfs -o mode=755 hostwire-slurm /run || fail "no memory over /run"
+mkdir -p /run/munge /run/state /run/n1 /run/n2 /run/tmp-n1 /run/tmp-n2
+printf '127.0.0.1 localhost\n10.255.0.1 one\n' >/run/hosts
+mount --bind /run/hosts /etc/hosts || fail "no /etc/hosts"
+
+(umask 077 && head -c 128 /dev/urandom >/run/munge.key)
+munged --force --num-threads=2 --key-file=/run/munge.key --socket=/run/munge/socket \
+    --pid-file=/run/munge.pid --seed-file=/run/munge.seed --log-file=/run/munge.log ||
+    fail "munged"
+
+cat >/run/slurm.conf <<'CONF'
+ClusterName=hostwire
+SlurmctldHost=one(127.0.0.1)
+SlurmctldPort=17000
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=/run/munge/socket
+CredType=cred/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+StateSaveLocation=/run/state
+SlurmdSpoolDir=/run/%n
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd-%n.pid
+SlurmctldLogFile=/run/slurmctld.log
+SlurmdLogFile=/run/slurmd-%n.log
+# Where the PMIx plugin has its files: two nodes must not share it.
+TmpFS=/run/tmp-%n
+# As many CPUs as the tests ask for, whatever the machine has.
+SlurmdParameters=config_overrides
+NodeName=n1 NodeHostname=one NodeAddr=127.0.0.1 Port=17001 CPUs=16
+NodeName=n2 NodeHostname=one NodeAddr=127.0.0.1 Port=17002 CPUs=16
+PartitionName=all Nodes=n1,n2 Default=YES State=UP OverSubscribe=FORCE:8
+CONF
+export SLURM_CONF=/run/slurm.conf
+
+slurmctld -D >/dev/null 2>&1 &
+controller=$!
+for node in n1 n2; do
+    slurmd -D -N "$node" >/dev/null 2>&1 &
+done
+for _ in {1..300}; do
+    kill -0 "$controller" 2>/dev/null || fail "slurmctld has ended"
+    if [[ $(timeout 5 sinfo -h -o %t 2>/dev/null) == idle ]]; then
+        echo ready
+        wait "$controller"
+        exit
+    fi
+    sleep 0.1
+done
+fail "its nodes are not idle: $(timeout 5 sinfo -h 2>&1)"

@@ -1,0 +1,64 @@
+//! What a PE has to do with its launcher.
+
+use std::error::Error;
+use std::time::Duration;
+
+use hostwire::Job;
+use hostwire::launch::{self, Bootstrap, Nodes};
+use hostwire::pmi::Client2;
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// Bytes that no text protocol carries as they are, of any length.
+fn blob(pe: u32) -> Vec<u8> {
+    let len = [0, 1, 700, 5000][pe as usize % 4];
+    (0..len).map(|n| (n + pe) as u8).collect()
+}
+
+/// All PEs exchange bytes through the launcher, and no memory; with `way` "pmi2" by that.
+pub fn blobs(way: &str) -> Done {
+    let launcher = match way {
+        "pmi2" => Client2::from_env()?.map(|client| Box::new(client) as Box<dyn Bootstrap>),
+        _ => launch::connect(false, Duration::from_secs(60))?,
+    };
+    let mut launcher = launcher.ok_or("no launcher in the environment")?;
+    let (pe, pes) = (launcher.rank(), launcher.size());
+    let nodes = Nodes::meet(&mut *launcher)?;
+    for round in ["first", "second"] {
+        let all = launch::all_gather(&mut *launcher, round, &blob(pe))?;
+        for (peer, got) in (0..).zip(all) {
+            if got != blob(peer) {
+                return Err(format!("the bytes of PE {peer} are wrong").into());
+            }
+        }
+    }
+    if launcher.get(0, "nothing").is_ok() {
+        return Err("there is something that nobody has put".into());
+    }
+    let (name, count) = (launcher.name(), nodes.nodes().len());
+    launcher.fence()?;
+    launcher.finalize()?;
+    println!("PE {pe} of {pes} over {name}, nodes: {count}");
+    Ok(())
+}
+
+/// PE `pe` ends the job with `status` while the others wait for it.
+pub fn abort(pe: u32, status: i32) -> Done {
+    let mut job = Job::attach()?;
+    job.barrier()?;
+    if job.pe() == pe {
+        job.abort(status, "no more paper")?;
+        std::thread::sleep(Duration::from_secs(1000));
+    }
+    Ok(job.barrier()?)
+}
+
+/// PE `pe` leaves without a word and with status 0 while the others wait for it.
+pub fn leave(pe: u32) -> Done {
+    let job = Job::attach()?;
+    job.barrier()?;
+    if job.pe() == pe {
+        return Ok(());
+    }
+    Ok(job.barrier()?)
+}

@@ -1,0 +1,196 @@
+//! How a process that somebody started finds the other processes of its job.
+//!
+//! [`launch_environment`] says which launcher it was, [`connect`] talks to it, and what comes out
+//! is a [`Bootstrap`]: who am I, how many are we, and a place where all of us leave short
+//! values for each other. That is enough to set up faster ways. [`Nodes`] is the first
+//! thing that is made of it: which PEs share a host.
+//!
+//! | launcher | what the process sees | behind [`Bootstrap`] |
+//! |---|---|---|
+//! | `hostwire run`, `mpiexec.hydra`, `srun --mpi=pmi2` | `PMI_FD` | [`crate::pmi`] |
+//! | `mpiexec.hydra -pmi-port` | `PMI_PORT`, `PMI_ID` | [`crate::pmi`] |
+//! | `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix` | `PMIX_RANK`, `PMIX_NAMESPACE` | `hostwire-pmix` |
+//! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
+
+mod environment;
+mod nodes;
+mod over_pmi;
+mod over_pmix;
+pub mod slurm;
+mod words;
+
+use std::time::Duration;
+
+use hostwire_pmix::{Pmix, PmixError};
+
+pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
+pub use nodes::{Node, Nodes, NodesError};
+pub use words::WordsError;
+
+use crate::pmi::{self, PmiError};
+
+/// What every launcher does for the processes that it started.
+///
+/// Every call blocks until the launcher has answered. Dropping it without
+/// [`finalize`](Self::finalize) is seen by most launchers as leaving the job without
+/// saying so, which ends the job.
+pub trait Bootstrap: Send {
+    /// Which way this is, for texts: `PMI-1`.
+    fn name(&self) -> &'static str;
+
+    /// The number of this process, `0 .. size`.
+    fn rank(&self) -> u32;
+
+    /// The number of processes of the job.
+    fn size(&self) -> u32;
+
+    /// Publishes any bytes under `key`, a short word of ASCII letters, digits and hyphens;
+    /// once per key. Others may [`get`](Self::get) them after the next
+    /// [`fence`](Self::fence).
+    ///
+    /// # Errors
+    /// What the launcher refuses.
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError>;
+
+    /// Waits until every process of the job has called it. What was put before is there
+    /// for all afterwards.
+    ///
+    /// # Errors
+    /// When a process has ended that will never call it, if the launcher can tell.
+    fn fence(&mut self) -> Result<(), LaunchError>;
+
+    /// What process `rank` has put under `key`.
+    ///
+    /// # Errors
+    /// When it has put nothing there, or what is there was not made by
+    /// [`put`](Self::put).
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError>;
+
+    /// Asks the launcher to end the whole job with exit status `status`. There may be no
+    /// answer: the launcher ends this process too, so the caller should leave.
+    ///
+    /// # Errors
+    /// When the launcher is gone already, or offers no such thing.
+    fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError>;
+
+    /// Leaves the job in good order. Nothing else may be called afterwards.
+    ///
+    /// # Errors
+    /// As the launcher answers.
+    fn finalize(&mut self) -> Result<(), LaunchError>;
+}
+
+/// Why a process cannot find its job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The environment shows several tasks, and nothing that this process could talk to.
+    #[error(
+        "the environment shows a job ({}), but no launcher that hostwire can talk to; start it \
+         with hostwire run, mpiexec.hydra, mpirun of Open MPI or srun (in a batch script of \
+         Slurm, too)",
+        .variables.join(", ")
+    )]
+    Unsupported {
+        /// The variables that say so, as `NAME=value`.
+        variables: Vec<String>,
+    },
+    /// The launcher says that the job has one PE, the environment shows more.
+    #[error(
+        "the launcher speaks of a job of one, but the environment shows more ({}); unset the \
+         variables of the launcher that this job is not of",
+        .variables.join(", ")
+    )]
+    Contradiction {
+        /// The variables that say so, as `NAME=value`.
+        variables: Vec<String>,
+    },
+    /// Over PMI in text.
+    #[error("the launcher: {0}")]
+    Pmi(#[from] PmiError),
+    /// Over PMIx.
+    #[error("the launcher: {0}")]
+    Pmix(#[from] PmixError),
+    /// Slurm without a plugin.
+    #[error("{0}")]
+    Slurm(#[from] slurm::SlurmError),
+    /// A value that came through the launcher is not what a PE has put.
+    #[error("the value {key:?} of PE {rank}: {source}")]
+    Words {
+        /// Its key.
+        key: String,
+        /// Who has put it.
+        rank: u32,
+        /// What is wrong.
+        source: WordsError,
+    },
+    /// What the PEs say of their hosts makes no sense.
+    #[error(transparent)]
+    Nodes(#[from] NodesError),
+}
+
+/// What an attached process keeps of how its job came to be.
+pub(crate) struct Launched {
+    /// Nobody to talk to in a job that nobody launched.
+    pub(crate) launcher: Option<Box<dyn Bootstrap>>,
+    pub(crate) nodes: Nodes,
+}
+
+impl Launched {
+    /// `pes` PEs on one host, by nobody that one could talk to.
+    pub(crate) fn by_nobody(pes: u32) -> Self {
+        Self {
+            launcher: None,
+            nodes: Nodes::one(pes),
+        }
+    }
+}
+
+/// Connects to the launcher that the environment names; `None` for a job of one PE that
+/// nobody launched.
+///
+/// `own` says that `hostwire run` has started this very process, and `patience` how long to
+/// wait for the others where no launcher does it.
+///
+/// # Errors
+/// [`LaunchError`]; never a job of one where the environment shows more.
+pub fn connect(own: bool, patience: Duration) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
+    match launch_environment(own) {
+        LaunchEnv::Singleton => Ok(None),
+        LaunchEnv::Pmi => match pmi::Client::from_env() {
+            Ok(client) => Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>)),
+            Err(PmiError::Version { .. }) => {
+                let client = pmi::Client2::from_env()?;
+                Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>))
+            }
+            Err(error) => Err(error.into()),
+        },
+        LaunchEnv::Pmix { alone, others } => match Pmix::init() {
+            // The launcher's own word says that nobody is missed.
+            Err(PmixError::NoLibrary { .. }) if alone => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(pmix) if pmix.size() == 1 && !others.is_empty() => {
+                Err(LaunchError::Contradiction { variables: others })
+            }
+            Ok(pmix) => Ok(Some(Box::new(pmix))),
+        },
+        LaunchEnv::Slurm => Ok(Some(Box::new(slurm::Step::from_env(patience)?))),
+        LaunchEnv::Unsupported { variables } => Err(LaunchError::Unsupported { variables }),
+    }
+}
+
+/// Lets every process of the job have a value of each: `value` is this one's.
+///
+/// # Errors
+/// As [`Bootstrap::put`], [`Bootstrap::fence`] and [`Bootstrap::get`].
+pub fn all_gather(
+    bootstrap: &mut dyn Bootstrap,
+    key: &str,
+    value: &[u8],
+) -> Result<Vec<Vec<u8>>, LaunchError> {
+    bootstrap.put(key, value)?;
+    bootstrap.fence()?;
+    (0..bootstrap.size())
+        .map(|rank| bootstrap.get(rank, key))
+        .collect()
+}

@@ -1,0 +1,447 @@
+//! The tasks of one step exchange values: all to task 0, and all of it back to all.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::SlurmError;
+use super::frame::{Entry, Frame, FrameBuffer};
+
+/// How often a task tries to reach task 0, which may not have started yet.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// Who meets where.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    /// Name of the socket of task 0.
+    pub(super) place: String,
+}
+
+/// This task's side.
+pub(super) struct Exchange {
+    me: Place,
+    patience: Duration,
+    /// Put here since the last fence.
+    fresh: Vec<Entry>,
+    /// Of all tasks, as of the last fence.
+    values: BTreeMap<(u32, String), Vec<u8>>,
+    side: Side,
+}
+
+enum Side {
+    /// Task 0: where the others come to, and who has come, by number.
+    Hub(UnixListener, Vec<Option<Peer>>),
+    /// Another: its way to task 0, from the first fence on.
+    Leaf(Option<Peer>),
+}
+
+/// The other end of a connection.
+struct Peer {
+    stream: UnixStream,
+    received: FrameBuffer,
+}
+
+impl Exchange {
+    pub(super) fn open(me: Place, patience: Duration) -> Result<Self, SlurmError> {
+        let side = if me.rank == 0 {
+            let listener = me
+                .address()
+                .and_then(|address| UnixListener::bind_addr(&address))
+                .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+                .map_err(|source| me.failed(source))?;
+            Side::Hub(listener, (0..me.size).map(|_| None).collect())
+        } else {
+            Side::Leaf(None)
+        };
+        Ok(Self {
+            me,
+            patience,
+            fresh: Vec::new(),
+            values: BTreeMap::new(),
+            side,
+        })
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        self.me.rank
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.me.size
+    }
+
+    pub(super) fn put(&mut self, key: &str, value: &[u8]) -> Result<(), SlurmError> {
+        if !Frame::fits(key, value) {
+            let problem = format!(
+                "a key of {} and a value of {} bytes",
+                key.len(),
+                value.len()
+            );
+            return Err(self
+                .me
+                .failed(io::Error::new(ErrorKind::InvalidInput, problem)));
+        }
+        self.fresh.push(Entry {
+            rank: self.me.rank,
+            key: key.to_owned(),
+            value: value.to_vec(),
+        });
+        Ok(())
+    }
+
+    pub(super) fn get(&self, rank: u32, key: &str) -> Result<Vec<u8>, SlurmError> {
+        let value = self.values.get(&(rank, key.to_owned()));
+        value.cloned().ok_or_else(|| SlurmError::NoValue {
+            rank,
+            key: key.to_owned(),
+        })
+    }
+
+    pub(super) fn fence(&mut self) -> Result<(), SlurmError> {
+        let deadline = Instant::now() + self.patience;
+        let own = std::mem::take(&mut self.fresh);
+        let all = match &mut self.side {
+            Side::Leaf(hub) => self.me.ask(hub, own, deadline),
+            Side::Hub(listener, peers) => self.me.serve(listener, peers, own, deadline),
+        };
+        let all = all.map_err(|error| match error {
+            SlurmError::Absent { tasks, .. } => SlurmError::Absent {
+                tasks,
+                waited_s: self.patience.as_secs(),
+            },
+            other => other,
+        })?;
+        for Entry { rank, key, value } in all {
+            self.values.insert((rank, key), value);
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn address(&self) -> io::Result<SocketAddr> {
+        SocketAddr::from_abstract_name(&self.place)
+    }
+
+    fn failed(&self, source: io::Error) -> SlurmError {
+        SlurmError::Socket {
+            rank: self.rank,
+            place: self.place.clone(),
+            source,
+        }
+    }
+
+    fn values(&self, entries: Vec<Entry>) -> Frame {
+        Frame::Values {
+            from: self.rank,
+            tasks: self.size,
+            entries,
+        }
+    }
+
+    /// Another task's fence: hands its own in and gets everybody's.
+    fn ask(
+        &self,
+        hub: &mut Option<Peer>,
+        own: Vec<Entry>,
+        deadline: Instant,
+    ) -> Result<Vec<Entry>, SlurmError> {
+        let peer = match hub {
+            Some(peer) => peer,
+            None => hub.insert(self.reach(deadline)?),
+        };
+        let ended = SlurmError::Ended { task: 0 };
+        // It may have refused and gone already: what it said is still to be read.
+        let sent = peer.send(&self.values(own), deadline);
+        loop {
+            match peer.next_frame() {
+                Ok(Some(Frame::Values {
+                    from: 0, entries, ..
+                })) => return Ok(entries),
+                Ok(Some(Frame::Refusal(reason))) => return Err(SlurmError::Refused { reason }),
+                Ok(Some(Frame::Values { from, .. })) => {
+                    let source = io::Error::other(format!("task {from} answers for task 0"));
+                    return Err(self.failed(source));
+                }
+                Ok(None) if sent.is_err() => return Err(ended),
+                Ok(None) => {}
+                Err(Problem::Ended) => return Err(ended),
+                Err(problem) => return Err(self.blame(0, problem)),
+            }
+            if !wait(&[PollFd::new(&peer.stream, PollFlags::IN)], deadline)
+                .map_err(|source| self.failed(source))?
+            {
+                return Err(absent(vec![0]));
+            }
+        }
+    }
+
+    /// A connection to task 0, as soon as that listens.
+    fn reach(&self, deadline: Instant) -> Result<Peer, SlurmError> {
+        let address = self.address().map_err(|source| self.failed(source))?;
+        let stream = loop {
+            match UnixStream::connect_addr(&address) {
+                Ok(stream) => break stream,
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::ConnectionRefused | ErrorKind::WouldBlock
+                    ) =>
+                {
+                    if Instant::now() >= deadline {
+                        return Err(absent(vec![0]));
+                    }
+                    std::thread::sleep(RETRY);
+                }
+                Err(source) => return Err(self.failed(source)),
+            }
+        };
+        let peer = Peer::new(stream).map_err(|source| self.failed(source))?;
+        match peer.uid() {
+            Some(uid) if uid == rustix::process::geteuid().as_raw() => Ok(peer),
+            uid => Err(SlurmError::Stranger {
+                place: self.place.clone(),
+                uid: uid.unwrap_or(u32::MAX),
+            }),
+        }
+    }
+
+    /// Task 0's fence: waits for all others and gives them all there is.
+    fn serve(
+        &self,
+        listener: &UnixListener,
+        peers: &mut [Option<Peer>],
+        own: Vec<Entry>,
+        deadline: Instant,
+    ) -> Result<Vec<Entry>, SlurmError> {
+        let gathered = self.gather(listener, peers, own, deadline);
+        let answer = match &gathered {
+            Ok(all) => self.values(all.clone()),
+            // Their own errors would only say that task 0 has ended.
+            Err(error) => Frame::Refusal(error.to_string()),
+        };
+        for (task, peer) in (0..).zip(peers) {
+            let Some(peer) = peer else { continue };
+            let sent = peer.send(&answer, deadline);
+            if gathered.is_ok() {
+                sent.map_err(|_| SlurmError::Ended { task })?;
+            }
+        }
+        gathered
+    }
+
+    fn gather(
+        &self,
+        listener: &UnixListener,
+        peers: &mut [Option<Peer>],
+        own: Vec<Entry>,
+        deadline: Instant,
+    ) -> Result<Vec<Entry>, SlurmError> {
+        let mut all = own;
+        let mut here: Vec<bool> = peers.iter().map(|_| false).collect();
+        if let Some(me) = here.first_mut() {
+            *me = true;
+        }
+        let mut strangers: Vec<Peer> = Vec::new();
+        loop {
+            strangers.extend(self.accept(listener)?);
+            let mut waiting = Vec::new();
+            for mut stranger in std::mem::take(&mut strangers) {
+                match stranger.next_frame() {
+                    Ok(None) => waiting.push(stranger),
+                    // Not of this step, or gone again: dropped unanswered.
+                    Err(_) | Ok(Some(Frame::Refusal(_))) => {}
+                    Ok(Some(Frame::Values {
+                        from,
+                        tasks,
+                        entries,
+                    })) => {
+                        let free = peers.get_mut(from as usize).filter(|peer| peer.is_none());
+                        match free {
+                            Some(slot) if from != 0 && tasks == self.size => {
+                                *slot = Some(stranger);
+                                mark(&mut here, from);
+                                all.extend(entries.into_iter().filter(|entry| entry.rank == from));
+                            }
+                            _ => {
+                                let reason = format!(
+                                    "there is no place for a task {from} of {tasks} in this \
+                                     step of {}",
+                                    self.size
+                                );
+                                let _ = stranger.send(&Frame::Refusal(reason.clone()), deadline);
+                                return Err(self.failed(io::Error::other(reason)));
+                            }
+                        }
+                    }
+                }
+            }
+            strangers = waiting;
+            for (task, peer) in (0..).zip(peers.iter_mut()) {
+                let missing = here.get(task as usize) == Some(&false);
+                let Some(peer) = peer.as_mut().filter(|_| missing) else {
+                    continue;
+                };
+                match peer.next_frame() {
+                    Ok(None) => {}
+                    Ok(Some(Frame::Values { from, entries, .. })) if from == task => {
+                        mark(&mut here, task);
+                        all.extend(entries.into_iter().filter(|entry| entry.rank == task));
+                    }
+                    Ok(Some(_)) => {
+                        let source = io::Error::other(format!("task {task} answers for another"));
+                        return Err(self.failed(source));
+                    }
+                    Err(Problem::Ended) => return Err(SlurmError::Ended { task }),
+                    Err(problem) => return Err(self.blame(task, problem)),
+                }
+            }
+            let missing: Vec<u32> = (0..self.size)
+                .filter(|task| here.get(*task as usize) == Some(&false))
+                .collect();
+            if missing.is_empty() {
+                return Ok(all);
+            }
+            let mut fds = vec![PollFd::new(listener, PollFlags::IN)];
+            let expected = (0..)
+                .zip(peers.iter())
+                .filter(|(task, _)| missing.contains(task))
+                .filter_map(|(_, peer)| peer.as_ref());
+            for peer in strangers.iter().chain(expected) {
+                fds.push(PollFd::new(&peer.stream, PollFlags::IN));
+            }
+            if !wait(&fds, deadline).map_err(|source| self.failed(source))? {
+                return Err(absent(missing));
+            }
+        }
+    }
+
+    /// Who has come, as far as it is of this user.
+    fn accept(&self, listener: &UnixListener) -> Result<Vec<Peer>, SlurmError> {
+        let mut come = Vec::new();
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    let peer = Peer::new(stream).map_err(|source| self.failed(source))?;
+                    if peer.uid() == Some(rustix::process::geteuid().as_raw()) {
+                        come.push(peer);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(come),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::Interrupted | ErrorKind::ConnectionAborted
+                    ) => {}
+                Err(source) => return Err(self.failed(source)),
+            }
+        }
+    }
+
+    fn blame(&self, task: u32, problem: Problem) -> SlurmError {
+        match problem {
+            Problem::Ended => SlurmError::Ended { task },
+            Problem::Malformed(source) => SlurmError::Malformed { task, source },
+            Problem::System(source) => self.failed(source),
+        }
+    }
+}
+
+/// Why there is no next message.
+enum Problem {
+    Ended,
+    Malformed(super::FrameError),
+    System(io::Error),
+}
+
+impl Peer {
+    fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            received: FrameBuffer::default(),
+        })
+    }
+
+    fn uid(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(&self.stream).ok()?;
+        Some(peer.uid.as_raw())
+    }
+
+    /// Reads what is there; the next message if it is complete.
+    fn next_frame(&mut self) -> Result<Option<Frame>, Problem> {
+        let mut ended = false;
+        let mut bytes = [0; 16 << 10];
+        loop {
+            match self.stream.read(&mut bytes) {
+                Ok(0) => ended = true,
+                Ok(n) => {
+                    self.received.extend(bytes.get(..n).unwrap_or_default());
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => ended = true,
+                Err(error) => return Err(Problem::System(error)),
+            }
+            break;
+        }
+        match self.received.next_frame() {
+            Err(error) => Err(Problem::Malformed(error)),
+            Ok(None) if ended => Err(Problem::Ended),
+            Ok(frame) => Ok(frame),
+        }
+    }
+
+    fn send(&mut self, frame: &Frame, deadline: Instant) -> io::Result<()> {
+        let bytes = frame.emit();
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            // A peer that is gone must be an error here, not a SIGPIPE.
+            match rustix::net::send(&self.stream, rest, rustix::net::SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => {
+                    if !wait(&[PollFd::new(&self.stream, PollFlags::OUT)], deadline)? {
+                        return Err(ErrorKind::TimedOut.into());
+                    }
+                }
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mark(here: &mut [bool], task: u32) {
+    if let Some(here) = here.get_mut(task as usize) {
+        *here = true;
+    }
+}
+
+fn absent(tasks: Vec<u32>) -> SlurmError {
+    SlurmError::Absent { tasks, waited_s: 0 }
+}
+
+/// Waits until one of them is ready; not so after `deadline`.
+fn wait(fds: &[PollFd<'_>], deadline: Instant) -> io::Result<bool> {
+    let mut fds = fds.to_vec();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        match poll(&mut fds, Some(&left)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Tasks of a Slurm step without any plugin: `srun --mpi=none`, the default of many sites.
+//!
+//! Slurm tells each task its number and nothing else, so the tasks meet by themselves: task
+//! 0 listens on a Unix socket without a file, whose name is made of the numbers of the job
+//! and the step, and the others connect to it. Only they can: the kernel says which user is
+//! at the other end, and tasks of one step are of one user. Nobody else gets in, and
+//! whoever takes the name first gets nothing but an error that says so.
+//!
+//! That holds on one node. Over a network the tasks would need a secret, and Slurm gives
+//! them none in common: what it puts into their environment can be guessed. So a step on
+//! several nodes is an error that names the options of `srun` to use.
+
+mod exchange;
+mod frame;
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::{Bootstrap, LaunchError};
+use exchange::{Exchange, Place};
+
+pub use frame::FrameError;
+
+/// Why the tasks of a step cannot meet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SlurmError {
+    /// A variable of Slurm is missing or not what it should be.
+    #[error("{name} is {seen} in the environment; expected {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// Its value in quotes, or `missing`.
+        seen: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// The step spans nodes.
+    #[error(
+        "this step of Slurm spans {nodes} nodes, and was started with --mpi=none: its tasks have \
+         no secret in common by which to know each other over a network; start it with \
+         srun --mpi=pmi2 or srun --mpi=pmix, or on one node with srun -N1"
+    )]
+    SeveralNodes {
+        /// How many.
+        nodes: u32,
+    },
+    /// The socket of the step does not work.
+    #[error("task {rank} meeting the others at the socket @{place}: {source}")]
+    Socket {
+        /// This task.
+        rank: u32,
+        /// The name of the socket.
+        place: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Somebody else listens where task 0 should.
+    #[error("the process that listens at the socket @{place} belongs to another user ({uid})")]
+    Stranger {
+        /// The name of the socket.
+        place: String,
+        /// Whose it is.
+        uid: u32,
+    },
+    /// Tasks did not come in time.
+    #[error("waited {waited_s} s for task {} of the step", list(.tasks))]
+    Absent {
+        /// Which ones.
+        tasks: Vec<u32>,
+        /// How long.
+        waited_s: u64,
+    },
+    /// A task ended while others waited for it.
+    #[error("task {task} of the step has ended")]
+    Ended {
+        /// Which one.
+        task: u32,
+    },
+    /// Task 0 could not bring the tasks together.
+    #[error("task 0 says: {reason}")]
+    Refused {
+        /// Its reason.
+        reason: String,
+    },
+    /// A task sent what no task sends.
+    #[error("task {task} sent {source}")]
+    Malformed {
+        /// Which one.
+        task: u32,
+        /// What it sent.
+        source: FrameError,
+    },
+    /// A task has put nothing under a key.
+    #[error("task {rank} of the step has put nothing under {key:?}")]
+    NoValue {
+        /// The task.
+        rank: u32,
+        /// The key.
+        key: String,
+    },
+    /// `scancel` did not end the step.
+    #[error("scancel {step}: {reason}")]
+    Cancel {
+        /// The step.
+        step: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn list(tasks: &[u32]) -> String {
+    let words: Vec<String> = tasks.iter().take(16).map(u32::to_string).collect();
+    let more = if tasks.len() > 16 { " and others" } else { "" };
+    format!("{}{more}", words.join(", "))
+}
+
+/// This task's part in the step.
+pub struct Step {
+    exchange: Exchange,
+    /// `JOB.STEP`
+    id: String,
+}
+
+impl Step {
+    /// Takes the numbers from the environment. Task 0 listens from here on.
+    ///
+    /// # Errors
+    /// [`SlurmError`]: variables that make no sense, a step on several nodes, a name that
+    /// is taken.
+    pub(super) fn from_env(patience: Duration) -> Result<Self, SlurmError> {
+        Self::from_lookup(
+            |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()),
+            patience,
+        )
+    }
+
+    fn from_lookup(
+        lookup: impl Fn(&str) -> Option<String>,
+        patience: Duration,
+    ) -> Result<Self, SlurmError> {
+        let rank = number(&lookup, "SLURM_PROCID", "the number of this task")?;
+        let size = number(&lookup, "SLURM_STEP_NUM_TASKS", "the number of tasks")?;
+        let nodes = number(&lookup, "SLURM_STEP_NUM_NODES", "the number of nodes")?;
+        let job = number(&lookup, "SLURM_JOB_ID", "the number of the job")?;
+        let step = number(&lookup, "SLURM_STEP_ID", "the number of the step")?;
+        if nodes > 1 {
+            return Err(SlurmError::SeveralNodes { nodes });
+        }
+        if rank >= size {
+            return Err(SlurmError::Variable {
+                name: "SLURM_PROCID",
+                seen: format!("{rank} of SLURM_STEP_NUM_TASKS {size}"),
+                expected: "a number below that of the tasks",
+            });
+        }
+        let id = format!("{job}.{step}");
+        // Two clusters may have a job of one number on one host. The port is that of the
+        // srun that started this step.
+        let word = |name: &str, chars_max| {
+            let value = lookup(name).unwrap_or_default();
+            let word = value.chars().filter(char::is_ascii_alphanumeric);
+            word.take(chars_max).collect::<String>()
+        };
+        let cluster = word("SLURM_CLUSTER_NAME", 32);
+        let port = word("SLURM_STEP_LAUNCHER_PORT", 5);
+        let uid = rustix::process::geteuid().as_raw();
+        let place = format!("hostwire-slurm-{uid}-{cluster}-{id}-{port}");
+        let place = Place { rank, size, place };
+        Ok(Self {
+            exchange: Exchange::open(place, patience)?,
+            id,
+        })
+    }
+}
+
+impl Bootstrap for Step {
+    fn name(&self) -> &'static str {
+        "Slurm"
+    }
+
+    fn rank(&self) -> u32 {
+        self.exchange.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.exchange.size()
+    }
+
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError> {
+        Ok(self.exchange.put(key, value)?)
+    }
+
+    fn fence(&mut self) -> Result<(), LaunchError> {
+        Ok(self.exchange.fence()?)
+    }
+
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError> {
+        Ok(self.exchange.get(rank, key)?)
+    }
+
+    /// `scancel`, since there is no launcher to ask. The exit status is then Slurm's.
+    fn abort(&mut self, _: i32, _: &str) -> Result<(), LaunchError> {
+        let failed = |reason| SlurmError::Cancel {
+            step: self.id.clone(),
+            reason,
+        };
+        let status = Command::new("scancel")
+            .arg(&self.id)
+            .stdin(Stdio::null())
+            .status()
+            .map_err(|error| failed(error.to_string()))?;
+        if !status.success() {
+            return Err(failed(status.to_string()).into());
+        }
+        Ok(())
+    }
+
+    /// Nobody has to be told.
+    fn finalize(&mut self) -> Result<(), LaunchError> {
+        Ok(())
+    }
+}
+
+fn number(
+    lookup: impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    expected: &'static str,
+) -> Result<u32, SlurmError> {
+    let value = lookup(name);
+    value
+        .as_deref()
+        .and_then(|value| value.trim().parse().ok())
+        .ok_or_else(|| SlurmError::Variable {
+            name,
+            seen: value.map_or_else(|| "missing".to_owned(), |value| format!("{value:?}")),
+            expected,
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+use std::io::Write;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use super::*;
+
+/// A step that no other test has.
+fn step() -> u32 {
+    static STEPS: AtomicU32 = AtomicU32::new(0);
+    STEPS.fetch_add(1, Ordering::Relaxed)
+}
+
+fn task(step: u32, rank: u32, size: u32, patience_s: u64) -> Result<Step, SlurmError> {
+    let job = std::process::id();
+    Step::from_lookup(
+        |name| {
+            Some(match name {
+                "SLURM_PROCID" => rank.to_string(),
+                "SLURM_STEP_NUM_TASKS" => size.to_string(),
+                "SLURM_STEP_NUM_NODES" => "1".into(),
+                "SLURM_JOB_ID" => job.to_string(),
+                "SLURM_STEP_ID" => step.to_string(),
+                "SLURM_CLUSTER_NAME" => "te/st".into(),
+                _ => return None,
+            })
+        },
+        Duration::from_secs(patience_s),
+    )
+}
+
+fn place(step: u32) -> String {
+    let uid = rustix::process::geteuid().as_raw();
+    format!("hostwire-slurm-{uid}-test-{}.{step}-", std::process::id())
+}
+
+#[test]
+fn tasks_meet_in_any_order_and_have_what_all_have_put() {
+    for size in [1, 2, 5] {
+        let step = step();
+        let tasks = (0..size).rev().map(|rank| {
+            thread::spawn(move || {
+                let mut task = task(step, rank, size, 60).unwrap();
+                for round in ["a", "b"] {
+                    let mine = format!("{round}{rank}").repeat(10_000 * rank as usize);
+                    task.put(round, mine.as_bytes()).unwrap();
+                    task.fence().unwrap();
+                    for peer in 0..size {
+                        let theirs = format!("{round}{peer}").repeat(10_000 * peer as usize);
+                        assert_eq!(task.get(peer, round).unwrap(), theirs.as_bytes());
+                    }
+                }
+                let error = task.get(0, "c").unwrap_err().to_string();
+                assert_eq!(error, "task 0 of the step has put nothing under \"c\"");
+                task.finalize().unwrap();
+            })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn tasks_that_do_not_come_are_named_to_all() {
+    let step = step();
+    let mut hub = task(step, 0, 4, 1).unwrap();
+    let other = thread::spawn(move || task(step, 2, 4, 60).unwrap().fence());
+    let error = hub.fence().unwrap_err().to_string();
+    assert_eq!(error, "waited 1 s for task 1, 3 of the step");
+    let error = other.join().unwrap().unwrap_err().to_string();
+    assert!(error.starts_with("task 0 says: waited "), "{error}");
+}
+
+#[test]
+fn a_task_0_that_does_not_come_is_named() {
+    let error = task(step(), 1, 2, 0).unwrap().fence().unwrap_err();
+    assert_eq!(error.to_string(), "waited 0 s for task 0 of the step");
+}
+
+#[test]
+fn a_task_that_ends_between_fences_is_named_to_all() {
+    let step = step();
+    let tasks = [1, 2].map(|rank| {
+        thread::spawn(move || {
+            let mut task = task(step, rank, 3, 60).unwrap();
+            task.fence().unwrap();
+            match rank {
+                1 => Ok(()),
+                _ => task.fence(),
+            }
+        })
+    });
+    let mut hub = task(step, 0, 3, 60).unwrap();
+    hub.fence().unwrap();
+    let error = hub.fence().unwrap_err().to_string();
+    assert_eq!(error, "task 1 of the step has ended");
+    let [first, second] = tasks.map(|task| task.join().unwrap());
+    first.unwrap();
+    let error = second.unwrap_err().to_string();
+    assert_eq!(error, "task 0 says: task 1 of the step has ended");
+}
+
+#[test]
+fn strangers_are_not_let_in_and_do_no_harm() {
+    let step = step();
+    let mut hub = task(step, 0, 2, 60).unwrap();
+    let address = SocketAddr::from_abstract_name(place(step)).unwrap();
+    let strangers = [
+        &b"cmd=init\n"[..],
+        b"\xff\xff\xff\xff",
+        b"\x05\0\0\0hws\x01",
+        b"",
+    ];
+    let strangers = strangers.map(|bytes| {
+        let mut stream = UnixStream::connect_addr(&address).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    });
+    let other = thread::spawn(move || {
+        let mut task = task(step, 1, 2, 60).unwrap();
+        task.put("k", b"v").unwrap();
+        task.fence().unwrap();
+    });
+    hub.fence().unwrap();
+    assert_eq!(hub.get(1, "k").unwrap(), b"v");
+    other.join().unwrap();
+    drop(strangers);
+}
+
+#[test]
+fn a_task_of_another_step_is_told_so() {
+    let step = step();
+    let mut hub = task(step, 0, 2, 60).unwrap();
+    let other = thread::spawn(move || task(step, 2, 3, 60).unwrap().fence());
+    assert!(hub.fence().is_err());
+    let error = other.join().unwrap().unwrap_err().to_string();
+    let reason = "task 0 says: there is no place for a task 2 of 3 in this step of 2";
+    assert_eq!(error, reason);
+    // And the name of the socket is one task's alone.
+    let error = task(step, 0, 2, 60).err().unwrap().to_string();
+    assert!(error.contains("ddress"), "{error}");
+}
+
+#[test]
+fn what_is_put_has_limits() {
+    let mut hub = task(step(), 0, 1, 60).unwrap();
+    assert!(hub.put("", b"").is_err());
+    assert!(hub.put(&"k".repeat(256), b"").is_err());
+    hub.put(&"k".repeat(255), b"").unwrap();
+}
+
+#[test]
+fn variables_that_make_no_sense_are_named() {
+    let error = |changed: &str, value: Option<&str>| {
+        let lookup = |name: &str| match name == changed {
+            true => value.map(str::to_owned),
+            false => Some("1".to_owned()),
+        };
+        let step = Step::from_lookup(lookup, Duration::ZERO);
+        step.err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        error("SLURM_JOB_ID", None),
+        "SLURM_JOB_ID is missing in the environment; expected the number of the job"
+    );
+    assert_eq!(
+        error("SLURM_PROCID", Some("-1")),
+        "SLURM_PROCID is \"-1\" in the environment; expected the number of this task"
+    );
+    assert_eq!(
+        error("SLURM_PROCID", Some("7")),
+        "SLURM_PROCID is 7 of SLURM_STEP_NUM_TASKS 1 in the environment; expected a number \
+         below that of the tasks"
+    );
+    let several = error("SLURM_STEP_NUM_NODES", Some("2"));
+    assert!(several.contains("spans 2 nodes"), "{several}");
+    assert!(
+        several.contains("srun --mpi=pmi2 or srun --mpi=pmix"),
+        "{several}"
+    );
+}

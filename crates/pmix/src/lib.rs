@@ -1,0 +1,186 @@
+//! The process's side of PMIx, the interface of `srun --mpi=pmix`, Open MPI's `mpirun`
+//! and PRRTE.
+//!
+//! PMIx has no protocol that one could speak: it is a C library, `libpmix.so.2`, and
+//! launcher and process agree on its version. So it is loaded when a process finds itself
+//! under such a launcher, and nobody else needs to have it. What is used of it are eight
+//! functions and five structures, the same from version 2 to 5.
+//!
+//! All that is unsafe is in `abi.rs` and `library.rs`: this crate is for the library
+//! `hostwire`, which has no unsafe code.
+//!
+//! # Source
+//! PMIx standard 4.1, chapters 3 (structures), 4 (initialise, finalize), 5 (put, commit,
+//! get), 7 (fence), 9 (abort); `pmix_common.h` of OpenPMIx 4.2.2 for the numbers.
+
+mod abi;
+mod library;
+
+use abi::Api;
+
+/// Names another file than `libpmix.so.2` in the usual places.
+pub const LIBRARY_VARIABLE: &str = "HOSTWIRE_PMIX_LIBRARY";
+
+/// Begins every value: OpenPMIx 4.2.2 stores no empty one, and its next fence fails with
+/// `PMIX_ERR_PARTIAL_SUCCESS` or loses what else was put.
+const MARK: u8 = b'=';
+
+/// What went wrong between this process and a launcher that speaks PMIx.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PmixError {
+    /// The environment is that of PMIx, and its library is not on this machine.
+    #[error(
+        "the launcher speaks PMIx, whose library cannot be loaded ({reason}); install it \
+         (package libpmix2 of Debian and Ubuntu, pmix elsewhere) or set {LIBRARY_VARIABLE} \
+         to where it is"
+    )]
+    NoLibrary {
+        /// What the system's loader said.
+        reason: String,
+    },
+    /// The library lacks a function that all versions from 2 on have.
+    #[error("{library} is not a PMIx library: it has no function {function}")]
+    NoFunction {
+        /// The file.
+        library: String,
+        /// The function.
+        function: &'static str,
+    },
+    /// A function of the library failed.
+    #[error("{function}: {reason} (status {status})")]
+    Failed {
+        /// The function.
+        function: &'static str,
+        /// What it returned.
+        status: i32,
+        /// The library's word for that.
+        reason: String,
+    },
+    /// The library answered with what does not belong here.
+    #[error("{function} gave {seen}; expected {expected}")]
+    Unexpected {
+        /// The function.
+        function: &'static str,
+        /// What it gave.
+        seen: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// A key that PMIx cannot carry: the caller's fault.
+    #[error(
+        "a key of {got_bytes} bytes; keys have 1 to {}, none of them zero",
+        abi::KEY_BYTES_MAX
+    )]
+    BadKey {
+        /// Its length.
+        got_bytes: usize,
+    },
+}
+
+/// A connection to the launcher of this process.
+///
+/// Dropping it without [`finalize`](Self::finalize) leaves the launcher to find that this
+/// process ended without a word, which ends the job.
+pub struct Pmix {
+    api: Api,
+    proc: abi::Proc,
+    size: u32,
+}
+
+impl Pmix {
+    /// Loads the library and connects to the launcher, which `PMIX_NAMESPACE`,
+    /// `PMIX_RANK` and others in the environment describe to the library.
+    ///
+    /// # Errors
+    /// [`PmixError::NoLibrary`], [`PmixError::NoFunction`]: of the machine. Others as the
+    /// launcher answers.
+    pub fn init() -> Result<Self, PmixError> {
+        Self::init_with(library::load()?)
+    }
+
+    fn init_with(api: Api) -> Result<Self, PmixError> {
+        let proc = api.init()?;
+        // It is the whole job's, so it is asked of no rank in particular.
+        let size = api.get(&proc.with_rank(abi::RANK_WILDCARD), "pmix.job.size")?;
+        match size {
+            abi::Answer::Number(n) if n > u64::from(proc.rank) && n <= u64::from(u32::MAX) => {
+                Ok(Self {
+                    api,
+                    proc,
+                    size: n as u32,
+                })
+            }
+            other => Err(PmixError::Unexpected {
+                function: "PMIx_Get(\"pmix.job.size\")",
+                seen: format!("{other:?} for rank {}", proc.rank),
+                expected: "a number above the rank",
+            }),
+        }
+    }
+
+    /// The number of this process, `0 .. size`.
+    pub fn rank(&self) -> u32 {
+        self.proc.rank
+    }
+
+    /// The number of processes of the job.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Publishes `value` under `key`; others may [`get`](Self::get) it after the next
+    /// [`fence`](Self::fence).
+    ///
+    /// # Errors
+    /// [`PmixError::BadKey`], else as the library answers.
+    pub fn put(&mut self, key: &str, value: &[u8]) -> Result<(), PmixError> {
+        self.api.put(key, &[&[MARK], value].concat())
+    }
+
+    /// Waits until every process of the job has called it, and distributes what they have
+    /// put.
+    ///
+    /// # Errors
+    /// As the library answers.
+    pub fn fence(&mut self) -> Result<(), PmixError> {
+        self.api.fence()
+    }
+
+    /// What process `rank` has put under `key`.
+    ///
+    /// # Errors
+    /// [`PmixError::Failed`] when it has put nothing there.
+    pub fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, PmixError> {
+        match self.api.get(&self.proc.with_rank(rank), key)? {
+            abi::Answer::Bytes(bytes) if bytes.first() == Some(&MARK) => {
+                Ok(bytes.get(1..).unwrap_or_default().to_vec())
+            }
+            other => Err(PmixError::Unexpected {
+                function: "PMIx_Get",
+                seen: format!("{other:?} for the key {key:?} of rank {rank}"),
+                expected: "the bytes that were put there",
+            }),
+        }
+    }
+
+    /// Asks the launcher to end the whole job with exit status `status`. The caller
+    /// should leave then.
+    ///
+    /// # Errors
+    /// As the library answers.
+    pub fn abort(&mut self, status: i32, message: &str) -> Result<(), PmixError> {
+        self.api.abort(status, message)
+    }
+
+    /// Leaves the job.
+    ///
+    /// # Errors
+    /// As the library answers.
+    pub fn finalize(&mut self) -> Result<(), PmixError> {
+        self.api.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests;
