@@ -10,7 +10,6 @@ use crate::machine::Machine;
 use crate::record::Recording;
 use hostwire_plan::{LinkRole, Plan};
 
-use super::configuration::Configuration;
 use super::outcome::{Metric, Outcome, RunFigures, RunResult};
 use super::workload::Workload;
 use super::{Experiment, Open, Point, htx, memory};
