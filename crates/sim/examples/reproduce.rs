@@ -1,14 +1,15 @@
-//! Prints the published and the simulated numbers of both papers.
+//! Prints the published and the simulated numbers of all papers.
 //! `cargo run --release -p hostwire-sim --example reproduce [--json]`
 
 #![allow(clippy::print_stdout)]
 
-use hostwire_sim::experiments::{Row, htx_board, tccluster};
+use hostwire_sim::experiments::{Row, htx_board, pgas_cluster, tccluster};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows: Vec<Row> = tccluster::reproduce()?
         .into_iter()
         .chain(htx_board::reproduce()?)
+        .chain(pgas_cluster::reproduce()?)
         .collect();
     if std::env::args().any(|argument| argument == "--json") {
         println!("{}", serde_json::to_string_pretty(&rows)?);
@@ -17,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2}"));
     for row in &rows {
         println!(
-            "{:<10} {:<11} {:<70} {:>9} {:>9} {:<7} {:>6}  {:?}, {:?}",
+            "{:<12} {:<14} {:<75} {:>9} {:>9} {:<7} {:>6}  {:?}, {:?}",
             row.paper,
             row.id,
             row.quantity,

@@ -5,7 +5,7 @@ use std::path::Path;
 use hostwire_sim::experiments::curves::{
     Curve, bandwidth_over_clock, bandwidth_over_size, latency_over_hops, latency_over_size,
 };
-use hostwire_sim::experiments::{Claims, ExperimentError, htx_board, tccluster};
+use hostwire_sim::experiments::{Claims, ExperimentError, htx_board, pgas_cluster, tccluster};
 
 use super::{BAD_OUTPUT, FAILED, Paper};
 use crate::plot::{Chart, Scale, Series};
@@ -26,11 +26,14 @@ pub fn write(paper: Paper, folder: &Path) -> Result<(), Failure> {
     })?;
     let mut charts = Vec::new();
     let failed = |error: ExperimentError| (FAILED, error.to_string());
-    if paper != Paper::HtxBoard {
+    if paper.includes(Paper::Tccluster) {
         charts.extend(tccluster_charts().map_err(failed)?);
     }
-    if paper != Paper::Tccluster {
+    if paper.includes(Paper::HtxBoard) {
         charts.extend(htx_charts().map_err(failed)?);
+    }
+    if paper.includes(Paper::PgasCluster) {
+        charts.extend(pgas_charts().map_err(failed)?);
     }
     for (name, chart) in charts {
         chart
@@ -137,6 +140,36 @@ fn htx_charts() -> Result<Vec<Named>, ExperimentError> {
             ),
         ),
     ])
+}
+
+/// Figure 3 (a): without its points, which are not in the text, but for two.
+fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
+    let claims = pgas_cluster::claims()?;
+    let local_s = pgas_cluster::run(pgas_cluster::Scenario::Local)?.mean_s();
+    let others = pgas_cluster::SCENARIOS.into_iter().skip(1);
+    let places = others.clone().enumerate();
+    let points = places.map(|(place, (_, scenario))| {
+        let time_s = pgas_cluster::run(scenario)?.mean_s();
+        Ok((place as f64, (time_s / local_s - 1.0) * 100.0))
+    });
+    let points = points.collect::<Result<_, ExperimentError>>()?;
+    let names = others.map(|(name, _)| name.to_owned()).collect();
+    let curve = Curve {
+        name: "STREAM, 20 M elements".into(),
+        x: "scenario",
+        y: "time over that of 1P, %",
+        points,
+    };
+    let known = [("P1-pct", Some(0.0)), ("P2-pct", Some(1.0))];
+    Ok(vec![(
+        "pgas-cluster-time-over-scenario.svg",
+        chart(
+            "PGAS cluster: increase in time (4P and 16P fitted, the others predicted)",
+            (Scale::Words(names), Scale::Log),
+            vec![curve],
+            published(&claims, &known),
+        ),
+    )])
 }
 
 fn all<const N: usize>(

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::sim::Watch;
-use hostwire_sim::experiments::{ExperimentError, Row, htx_board, tccluster};
+use hostwire_sim::experiments::{ExperimentError, Row, htx_board, pgas_cluster, tccluster};
 
 const BAD_OUTPUT: u8 = 1;
 /// A number is outside its tolerance.
@@ -23,8 +23,17 @@ pub enum Paper {
     Tccluster,
     /// The NIC on a HyperTransport slot (H1 to H18)
     HtxBoard,
-    /// Both
+    /// Remote memory against swap (P1 to P10)
+    #[value(alias = "pgas")]
+    PgasCluster,
+    /// All three
     All,
+}
+
+impl Paper {
+    fn includes(self, paper: Paper) -> bool {
+        self == Paper::All || self == paper
+    }
 }
 
 /// Simulate the experiments of the papers and compare every number they print
@@ -104,11 +113,14 @@ fn run(args: &Args) -> Result<u8, (u8, String)> {
 
 fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     let mut rows = Vec::new();
-    if paper != Paper::HtxBoard {
+    if paper.includes(Paper::Tccluster) {
         rows.extend(tccluster::reproduce()?);
     }
-    if paper != Paper::Tccluster {
+    if paper.includes(Paper::HtxBoard) {
         rows.extend(htx_board::reproduce()?);
+    }
+    if paper.includes(Paper::PgasCluster) {
+        rows.extend(pgas_cluster::reproduce()?);
     }
     Ok(rows)
 }

@@ -13,7 +13,7 @@ mod report;
 mod watch;
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -52,7 +52,12 @@ fn run(args: &Args) -> Result<(), Failure> {
     let recording = (args.trace.is_some() || args.pcap.is_some()).then(Recording::new);
     let monitor = Arc::new(Monitor::default());
     let watch = Watch::new(Arc::clone(&monitor));
-    let outcome = experiment.run(&monitor, recording.as_ref());
+    let folder = args.file.parent().unwrap_or(Path::new(""));
+    let open = |path: &str| -> std::io::Result<Box<dyn BufRead>> {
+        let file = File::open(folder.join(path))?;
+        Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+    };
+    let outcome = experiment.run_with(&monitor, recording.as_ref(), &open);
     drop(watch);
     // What was recorded is worth most where the run did not end well.
     if let Some(recording) = &recording {
@@ -82,6 +87,10 @@ fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
     let recorded = args.trace.is_some() || args.pcap.is_some();
     if recorded && experiment.sweep().is_some() {
         let why = "--trace and --pcap record one run, and this experiment has a [sweep]";
+        return Err(failure(BAD_INPUT, why));
+    }
+    if recorded && !experiment.has_links() {
+        let why = "--trace and --pcap record what crosses links, and this experiment has none";
         return Err(failure(BAD_INPUT, why));
     }
     if args.plot.is_some() && experiment.sweep().is_none() {

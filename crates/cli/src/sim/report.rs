@@ -127,6 +127,13 @@ fn write_configuration(out: &mut String, outcome: &Outcome, first: &RunResult) -
     }
     if let Ok(Value::Object(keys)) = serde_json::to_value(&first.configuration.workload) {
         for (key, value) in keys {
+            if let Value::Array(items) = &value {
+                for (index, item) in items.iter().enumerate() {
+                    let key = format!("{key}.{index}");
+                    writeln!(out, "  workload.{key:<29} {item}")?;
+                }
+                continue;
+            }
             let value = value.as_str().map_or(value.to_string(), str::to_owned);
             writeln!(out, "  workload.{key:<29} {value}")?;
         }

@@ -5,6 +5,7 @@ mod bad_input;
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../run/job.rs"]
 mod job;
+mod memory;
 mod mutations;
 mod outputs;
 mod reproduce;

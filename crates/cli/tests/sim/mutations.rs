@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::{PING_PONG, repository};
 
-const TOKENS: [&str; 25] = [
+const TOKENS: [&str; 27] = [
     "0",
     "-1",
     "1",
@@ -30,6 +30,8 @@ const TOKENS: [&str; 25] = [
     "1979-05-27",
     "\"all-to-all\"",
     "\"strict\"",
+    "\"16P\"",
+    "\"memory-trace\"",
     "\"htx-message\"",
 ];
 
@@ -49,6 +51,17 @@ fn seeds() -> Vec<String> {
     ] {
         seeds.push(PING_PONG.replace("\"ping-pong\"", kind) + keys);
     }
+    seeds.push(
+        "[workload]\nkind = \"memory-stream\"\nelements = 1_000\nin_flight = 2\n\
+         [[workload.region]]\nkind = \"swap\"\nsize = \"1MiB\"\nresident = \"64KiB\"\n\
+         [parameters]\nline = \"64B\"\ncache = \"4KiB\"\npage = \"4KiB\"\n"
+            .to_owned(),
+    );
+    seeds.push(
+        "[workload]\nkind = \"break-even\"\npattern = \"skewed\"\nmemory = \"64KiB\"\n\
+         working_set = \"128KiB\"\n[parameters]\npage_in = \"1us\"\n"
+            .to_owned(),
+    );
     for path in ["htx-board/message.toml", "tccluster/latency-over-hops.toml"] {
         seeds.push(std::fs::read_to_string(repository("experiments").join(path)).unwrap());
     }
@@ -77,7 +90,7 @@ proptest! {
 
     #[test]
     fn bytes_changed(
-        seed in 0..7usize,
+        seed in 0..9usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let mut bytes = limited(&seeds()[seed]).into_bytes();
@@ -90,7 +103,7 @@ proptest! {
 
     #[test]
     fn values_changed(
-        seed in 0..7usize,
+        seed in 0..9usize,
         line in any::<prop::sample::Index>(),
         token in 0..TOKENS.len(),
     ) {
@@ -108,7 +121,7 @@ proptest! {
 
     #[test]
     fn lines_moved(
-        seed in 0..7usize,
+        seed in 0..9usize,
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
     ) {

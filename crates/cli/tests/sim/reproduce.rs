@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::job;
 
 #[test]
-fn all_numbers_of_both_papers_are_there_and_hold() {
+fn all_numbers_of_the_papers_are_there_and_hold() {
     let ended = job::run(&["reproduce", "--json"]);
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
     let rows: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -36,6 +36,7 @@ fn all_numbers_of_both_papers_are_there_and_hold() {
     };
     (1..=17).map(|n| format!("T{n}")).for_each(has);
     (1..=18).map(|n| format!("H{n}")).for_each(has);
+    (1..=10).map(|n| format!("P{n}")).for_each(has);
 }
 
 #[test]
@@ -46,6 +47,29 @@ fn text_names_what_was_fitted() {
     let line = line.unwrap();
     assert!(line.contains("fitted: host 35 ns"), "{line}");
     assert!(!ended.stdout.contains("tccluster"));
+}
+
+#[test]
+fn calibration_is_called_so_and_predictions_too() {
+    let ended = job::run(&["reproduce", "pgas-cluster"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    for (id, said) in [
+        ("P2-pct ", "fitted: as P1"),
+        ("P1 ", "three for three numbers"),
+        ("P7-1P-SW-paged ", "prediction: 1P-SW"),
+    ] {
+        let line = ended.stdout.lines().find(|line| line.starts_with(id));
+        let line = line.unwrap();
+        assert!(line.contains(said), "{line}");
+    }
+    let line = |id: &str| {
+        ended
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(id))
+            .unwrap()
+    };
+    assert!(line("P7-1P-SW ").contains("not-compared"));
 }
 
 #[test]

@@ -44,6 +44,11 @@ fn htx_board() {
 }
 
 #[test]
+fn pgas_cluster() {
+    runs("pgas-cluster");
+}
+
+#[test]
 fn beyond_the_papers() {
     runs("beyond");
 }

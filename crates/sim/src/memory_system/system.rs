@@ -347,7 +347,32 @@ impl Memory {
         self.processor.blocks() && self.residency.as_ref().is_none_or(fit)
     }
 
-    /// What was just applied, `times` more; nothing is brought in for it.
+    /// Whether the order of transactions makes no difference.
+    pub(super) fn is_sum(&self) -> bool {
+        self.processor.blocks() && self.residency.is_none()
+    }
+
+    /// An item `rounds` times, each `lines` lines on from the one before.
+    pub(super) fn sum(&mut self, item: Item, rounds: u64, lines: u64) -> Result<(), MemoryError> {
+        let mut round = 1;
+        while round <= rounds {
+            let moved = item.shifted(round * lines);
+            let left = rounds - round + 1;
+            let alike = match moved {
+                Item::Work(_) => left,
+                Item::Transact(transaction) => {
+                    let line = transaction.line();
+                    let page_end = line | ((1 << self.page_shift) - 1);
+                    ((page_end - line) / lines + 1).min(left)
+                }
+            };
+            self.repeat(moved, alike)?;
+            round += alike;
+        }
+        Ok(())
+    }
+
+    /// An item `times` times, where nothing has to be brought in for it.
     pub(super) fn repeat(&mut self, item: Item, times: u64) -> Result<(), MemoryError> {
         let sum = |time: Ps| Ps(time.0.saturating_mul(times));
         let transaction = match item {
