@@ -291,11 +291,11 @@ impl Endpoint {
     ) -> Result<(), SendError> {
         let state = self.links.get_mut(link.index());
         let state = state.ok_or(SendError::NoLink(link))?;
-        let sent = state.send(packet, &mut self.shared);
-        if !state.listed {
+        let news = state.send(packet, &mut self.shared)?;
+        if news && !state.listed {
             self.touch(now, link.0);
         }
-        sent
+        Ok(())
     }
 
     /// Accepts bytes to be stored at `address` on the peer's side; returns how

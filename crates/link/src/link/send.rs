@@ -22,37 +22,54 @@ pub(crate) const fn buffer_len(frame_len: usize) -> usize {
 
 impl Link {
     /// Takes a packet: packs it if it has credits and may go before all that
-    /// wait, else queues it, else refuses it.
+    /// wait, else queues it, else refuses it. `Ok(true)`: there may be a frame
+    /// to send, or a time to wait for, that was not there before.
+    #[inline]
     pub(crate) fn send(
         &mut self,
         packet: &PacketRepr<'_>,
         shared: &mut Shared,
-    ) -> Result<(), SendError> {
+    ) -> Result<bool, SendError> {
         self.check_open()?;
         let cost = packet.control().credit_cost();
         let cost = cost.ok_or(SendError::NotCarried)?;
         let with_data = cost.data > 0;
-        if self.queues.lets_pass(cost.channel, pass_pw(packet))
+        let len = packet.buffer_len();
+        let news = if self.queues.lets_pass(cost.channel, pass_pw(packet))
             && self.wallet.covers(cost.channel, with_data)
-            && self.make_room(packet.buffer_len(), shared)
+            && self.make_room(len, shared)
         {
-            self.pack(cost.channel, packet.buffer_len(), shared, |buffer| {
+            let news = self.pack(cost.channel, len, shared, |buffer| {
                 packet.emit(buffer).map(|_| ())
             })?;
             self.wallet.spend(cost.channel, with_data);
+            news
         } else {
-            self.counters.credit_stalls += 1;
-            let packets_max = shared.config.queue_packets_max[cost.channel.index()];
-            let queued = self.queues.push(cost.channel, packet, packets_max);
-            if !queued.map_err(SendError::Packet)? {
-                return Err(SendError::Full {
-                    peer: self.peer,
-                    channel: cost.channel,
-                });
-            }
-        }
+            self.enqueue(cost.channel, packet, shared)?;
+            true
+        };
         self.posted_accepted += u64::from(cost.channel == VirtualChannel::Posted);
-        Ok(())
+        Ok(news)
+    }
+
+    #[cold]
+    fn enqueue(
+        &mut self,
+        channel: VirtualChannel,
+        packet: &PacketRepr<'_>,
+        shared: &mut Shared,
+    ) -> Result<(), SendError> {
+        self.counters.credit_stalls += 1;
+        let packets_max = shared.config.queue_packets_max[channel.index()];
+        let queued = self.queues.push(channel, packet, packets_max);
+        if queued.map_err(SendError::Packet)? {
+            Ok(())
+        } else {
+            Err(SendError::Full {
+                peer: self.peer,
+                channel,
+            })
+        }
     }
 
     fn check_open(&self) -> Result<(), SendError> {
@@ -90,7 +107,7 @@ impl Link {
                 buffer.copy_from_slice(waiting.bytes());
                 Ok(())
             });
-            debug_assert_eq!(packed, Ok(()));
+            debug_assert!(packed.is_ok());
         }
     }
 
@@ -122,16 +139,19 @@ impl Link {
     }
 
     /// Writes a packet behind those of the frame being packed, which has room.
+    /// `Ok(true)`: it is the first one of the frame, or the last.
+    #[inline]
     fn pack(
         &mut self,
         channel: VirtualChannel,
         len: usize,
         shared: &mut Shared,
         emit: impl FnOnce(&mut [u8]) -> hostwire_packet::Result<()>,
-    ) -> Result<(), SendError> {
+    ) -> Result<bool, SendError> {
+        let payload_max = self.frame_len - OVERHEAD;
         let Some(slot) = self.flight.filling() else {
             debug_assert!(false, "make_room first");
-            return Ok(());
+            return Ok(true);
         };
         let at = PACKETS_AT + usize::from(slot.packets_len);
         let buffer = shared.pool.bytes_mut(slot.buffer);
@@ -141,15 +161,19 @@ impl Link {
         slot.packets_len += len as u16;
         slot.posted += u8::from(channel == VirtualChannel::Posted);
         self.counters.packets_sent[channel.index()] += 1;
-        Ok(())
+        Ok(slot.packets == 1 || is_full(slot, payload_max))
     }
 
     /// Whether the frame being packed takes not even one more line.
     pub(super) fn filling_is_full(&mut self) -> bool {
-        const LINE_LEN: usize = 8 + 64;
         let payload_max = self.frame_len - OVERHEAD;
-        self.flight.filling().is_some_and(|slot| {
-            slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_LEN > payload_max
-        })
+        self.flight
+            .filling()
+            .is_some_and(|slot| is_full(slot, payload_max))
     }
+}
+
+fn is_full(slot: &Slot, payload_max: usize) -> bool {
+    const LINE_LEN: usize = 8 + 64;
+    slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_LEN > payload_max
 }

@@ -341,6 +341,7 @@ pub struct CarriedPackets<'a> {
 impl<'a> Iterator for CarriedPackets<'a> {
     type Item = PacketRepr<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.count = self.count.checked_sub(1)?;
         let packet = PacketRepr::parse(self.rest).ok()?;
@@ -373,6 +374,7 @@ impl fmt::Display for Repr<'_> {
 }
 
 /// Only packets of a virtual channel are carried: each takes a credit.
+#[inline]
 fn check_carried(packet: &PacketRepr<'_>) -> Result<VirtualChannel> {
     match packet.control().virtual_channel() {
         Some(channel) => Ok(channel),
