@@ -52,7 +52,7 @@ fn endpoint(node: u32, peer: u32) -> (Endpoint, LinkId) {
 /// | 2 | so they are, and link, key, number and ack are those of the next frame |
 /// | 3 | the argument is the payload of such a frame: NOPs and packets in its first two bytes |
 /// | 4 | both ends exchange what they have to say |
-/// | 5 | time passes, in units of 100 us |
+/// | 5 | time passes, in units of 100 us; one frame is lost |
 /// | 6 | the argument is put |
 /// | 7 | open again, finish, or ask for an ack |
 pub fn link_receive(bytes: &[u8]) {
@@ -156,6 +156,7 @@ impl Pair {
                 self.now = self.now.after(u64::from(units) * 100_000);
                 self.a.on_timeout(self.now);
                 self.b.on_timeout(self.now);
+                let _ = self.a.poll_transmit(self.now);
             }
             6 => {
                 let address = argument.first().copied().unwrap_or(0);
