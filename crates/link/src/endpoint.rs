@@ -692,3 +692,6 @@ impl Endpoint {
         }
     }
 }
+
+#[cfg(test)]
+mod model;

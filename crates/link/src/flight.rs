@@ -165,6 +165,11 @@ impl Flight {
         self.slots.drain(..)
     }
 
+    #[cfg(test)]
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
     pub(crate) fn heap_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
     }

@@ -1,5 +1,7 @@
 //! One virtual link: this endpoint's half of it.
 
+#[cfg(test)]
+mod project;
 mod receive;
 mod send;
 mod session;

@@ -366,3 +366,33 @@ impl Link {
         Some(len)
     }
 }
+
+#[cfg(test)]
+impl Session {
+    pub(super) fn project(&self, state: &mut impl std::hash::Hasher) {
+        use std::hash::Hash;
+        (self.incarnation, self.peer_incarnation).hash(state);
+        (self.peer_incarnation_min, self.key, self.peer_key).hash(state);
+        (
+            self.peer_link,
+            self.heard_len,
+            self.first.map(|first| first.0),
+        )
+            .hash(state);
+        (self.hello_due, self.close, self.close_due, self.epoch).hash(state);
+    }
+
+    pub(super) fn ring(&mut self) -> bool {
+        !std::mem::replace(&mut self.hello_due, true)
+    }
+}
+
+#[cfg(test)]
+impl Keys {
+    /// Random numbers with which the first session begins at `first`.
+    pub(crate) fn random_for(first: u16) -> u64 {
+        (0..)
+            .find(|&random| Self::new(random).first_number() == first)
+            .unwrap_or_default()
+    }
+}
