@@ -516,9 +516,19 @@ fn handshake() {
 /// keys and first numbers of the new life are those of the old one.
 #[test]
 #[ignore = "slow"]
-fn restart() {
+fn restart_of_the_receiver() {
     explore(Bounds {
         restarts: 1,
         ..one_way(1)
+    });
+}
+
+#[test]
+#[ignore = "slow"]
+fn restart_of_the_sender() {
+    explore(Bounds {
+        restarts: 1,
+        packets: [0, 1],
+        ..one_way(0)
     });
 }

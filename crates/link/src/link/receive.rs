@@ -4,6 +4,7 @@ use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{FrameRepr, FrameType, HeaderRepr};
 
 use super::{Link, Shared, State};
+use crate::config::FRAMES_IN_FLIGHT_MAX;
 use crate::counters::DropCause;
 use crate::credits::Buffers;
 use crate::error::Misbehaviour;
@@ -35,6 +36,9 @@ impl Link {
         shared: &mut Shared,
     ) -> Result<bool, DropCause> {
         let header = frame.header();
+        if !is_near(Seq(header.sequence), self.expected) {
+            return Err(DropCause::Stale);
+        }
         self.heard_at = now;
         if let Some(ack) = header.ack {
             self.receive_ack(now, Seq(ack), header.nak, shared)?;
@@ -184,6 +188,14 @@ impl Link {
         }
         Ok(())
     }
+}
+
+/// Whether a number can be of this session: no more frames are in flight than
+/// that. Numbers of the session before lie further away, so that a stale frame
+/// is not even believed its ack.
+fn is_near(sequence: Seq, expected: Seq) -> bool {
+    let ahead = sequence.ahead_of(expected);
+    ahead.min(expected.ahead_of(sequence)) <= FRAMES_IN_FLIGHT_MAX
 }
 
 /// Buffers that the packets of a frame take, by channel.

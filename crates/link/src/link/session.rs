@@ -11,7 +11,8 @@
 //!   one, as long as the endpoint that gave the key out lives.
 //! - Numbering begins far behind where the session before it ended, so a stale
 //!   frame that met the same key (one time in 65536, and only if the endpoint
-//!   that gave it out was restarted) has the wrong number.
+//!   that gave it out was restarted) has a number that cannot be of this
+//!   session. So an end that lives protects both.
 //! - An incarnation lower than one seen before belongs to the past.
 
 use hostwire_packet::htoe::{self, FrameRepr, HeaderRepr, OVERHEAD, SessionRepr};
@@ -295,7 +296,10 @@ impl Link {
     }
 
     fn opened(&mut self, now: Ns, header: &HeaderRepr, hello: &SessionRepr, shared: &mut Shared) {
-        let path_len = hello.frame_len_max.min(hello.heard_len);
+        // Every path takes the shortest frames, whatever has been cut off from
+        // the padding of those that were heard.
+        let path_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
+        let path_len = path_len.min(hello.frame_len_max);
         let least = [("frames", path_len, FRAME_LEN_MIN as u16)]
             .into_iter()
             .chain(hello.buffers.map(|buffers| ("buffers", buffers, 1)))

@@ -196,6 +196,7 @@ impl Link {
     fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
         let header = HeaderRepr {
             ack_wanted: self.question_is_due(),
+            sequence: self.flight.end_seq().0,
             ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.nak_due)
                 .with_key(self.session.peer_key())
         };

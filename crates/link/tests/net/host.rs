@@ -147,8 +147,7 @@ impl Host {
         self.endpoint.release(now, delivery.link, now_free).unwrap();
     }
 
-    fn take_events(&mut self, now: Ns) -> Option<(Node, CloseReason)> {
-        let mut closed = None;
+    fn take_events(&mut self, now: Ns) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
                 Event::Opened {
@@ -172,23 +171,16 @@ impl Host {
                     let side = self.sides.get_mut(&(peer.0 as usize - 100)).unwrap();
                     side.open = false;
                     self.lost.push((peer, reason));
-                    closed = Some((peer, reason));
                     if self.reopens {
                         self.endpoint.open(now, link).unwrap();
                     }
                 }
             }
         }
-        closed
     }
 
     /// Lets the clock, then the program run.
-    pub fn work(
-        &mut self,
-        now: Ns,
-        plan: &Plan,
-        random: &mut Random,
-    ) -> Option<(Node, CloseReason)> {
+    pub fn work(&mut self, now: Ns, plan: &Plan, random: &mut Random) {
         if self.endpoint.deadline().is_some_and(|at| at <= now) {
             self.endpoint.on_timeout(now);
         }
@@ -203,7 +195,7 @@ impl Host {
         if self.due.is_empty() {
             self.kept.clear();
         }
-        let closed = self.take_events(now);
+        self.take_events(now);
         for side in self.sides.values_mut() {
             // Bursts of all kinds of lengths.
             for _ in 0..1 + random.below(40) {
@@ -212,7 +204,6 @@ impl Host {
                 }
             }
         }
-        closed
     }
 
     pub fn transmit(&mut self, now: Ns) -> Option<(usize, Vec<u8>)> {

@@ -219,8 +219,8 @@ impl Net {
             self.hosts[host].receive(now, &bytes, &self.plan, &mut self.random);
         }
         loop {
-            let closed = self.hosts[host].work(now, &self.plan, &mut self.random);
-            if let Some((peer, reason)) = closed {
+            self.hosts[host].work(now, &self.plan, &mut self.random);
+            if let Some((peer, reason)) = self.hosts[host].lost.first() {
                 assert!(!self.closing_is_wrong, "{host} lost {peer}: {reason}");
             }
             let mut sent = false;

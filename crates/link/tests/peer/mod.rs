@@ -195,7 +195,10 @@ impl Pair {
 
     /// An ack of everything up to `expected`.
     pub fn ack(&self, nak: bool) -> Vec<u8> {
-        let header = HeaderRepr::ack(self.virtual_link, self.expected, nak).with_key(self.key);
+        let header = HeaderRepr {
+            sequence: self.seq,
+            ..HeaderRepr::ack(self.virtual_link, self.expected, nak).with_key(self.key)
+        };
         self.frame(header, &[], &[])
     }
 

@@ -231,7 +231,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
 pub enum FrameType {
     /// 1: sequenced; carries NOPs and packets.
     Data,
-    /// 2: carries an ACK and nothing else. Not sequenced: SEQ is ignored.
+    /// 2: carries an ACK and nothing else. Takes no number: SEQ is that of the
+    /// next data frame.
     Ack,
     /// 3: the virtual link starts again. Carries a
     /// [`SessionRepr`](super::SessionRepr).
@@ -286,7 +287,7 @@ pub struct Repr {
     pub frame_type: FrameType,
     /// Source and destination pair that this frame belongs to.
     pub virtual_link: u16,
-    /// SEQ. Ignored in [`FrameType::Ack`].
+    /// SEQ. In [`FrameType::Ack`] that of the next data frame.
     pub sequence: u16,
     /// ACK: number of the next frame expected; all before it have arrived.
     pub ack: Option<u16>,
@@ -491,7 +492,7 @@ impl fmt::Display for Repr {
             FrameType::Close => "close",
         };
         write!(f, "HToE {name} vl={}", self.virtual_link)?;
-        if matches!(self.frame_type, FrameType::Data | FrameType::Reset) {
+        if self.frame_type != FrameType::Close {
             write!(f, " seq={}", self.sequence)?;
         }
         if let Some(ack) = self.ack {
@@ -614,7 +615,10 @@ mod tests {
         let (repr, _) = Repr::parse(&bytes).unwrap();
         assert!(repr.ack_wanted);
         assert_eq!(repr.key, 0xabcd);
-        assert_eq!(repr.to_string(), "HToE ack vl=7 ack=9 ack-wanted key=43981");
+        assert_eq!(
+            repr.to_string(),
+            "HToE ack vl=7 seq=0 ack=9 ack-wanted key=43981"
+        );
         let mut out = [0xee; 16];
         repr.emit(&Contents::default(), &mut out).unwrap();
         assert_eq!(out, bytes);
