@@ -148,7 +148,11 @@ impl<'a> Iterator for Runs<'a> {
 mod tests {
     use super::*;
 
-    fn put(address: u64, data: &[u8]) -> Vec<(usize, Vec<(u64, Vec<u8>)>)> {
+    /// Runs of one packet, with their addresses.
+    type Stored = Vec<(u64, Vec<u8>)>;
+
+    /// Lengths of the packets of a put, and what they store.
+    fn put(address: u64, data: &[u8]) -> Vec<(usize, Stored)> {
         let mut packets = Vec::new();
         let mut done = 0;
         while done < data.len() {
