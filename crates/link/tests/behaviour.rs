@@ -111,6 +111,19 @@ fn a_gap_is_reported_once() {
 }
 
 #[test]
+fn numbers_wrap() {
+    let mut pair = Pair::new(Config::default());
+    for i in 0..12u16 {
+        assert_eq!(pair.seq, 65_530u16.wrapping_add(i));
+        let frame = pair.data(&[], &[line(0, &[1; 64])]);
+        assert_eq!(pair.give(&frame), Ok(1));
+        assert_eq!(pair.give(&frame), Err(DropCause::Duplicate));
+        pair.seq = pair.seq.wrapping_add(1);
+        assert_eq!(pair.all_sent()[0].ack, Some(pair.seq));
+    }
+}
+
+#[test]
 fn a_nak_is_answered_by_all_that_is_missing() {
     let mut pair = Pair::new(Config::default());
     let first = pair.expected;

@@ -24,7 +24,7 @@ pub struct Incoming {
 }
 
 fn pattern(epoch: u32, number: u32, i: usize) -> u8 {
-    (epoch.wrapping_mul(31) ^ number.wrapping_mul(2_654_435_761) ^ i as u32 * 97) as u8
+    (epoch.wrapping_mul(31) ^ number.wrapping_mul(2_654_435_761) ^ (i as u32 * 97)) as u8
 }
 
 impl Outgoing {
