@@ -41,10 +41,11 @@ ht.experts = { truncated }
 local h = {
   version = ProtoField.uint8("htoe.version", "Version", base.DEC, nil, 0xF0),
   kind = ProtoField.uint8("htoe.type", "Type", base.DEC,
-    { [1] = "data", [2] = "ack", [3] = "reset" }, 0x0F),
+    { [1] = "data", [2] = "ack", [3] = "reset", [4] = "close" }, 0x0F),
   ack_valid = ProtoField.bool("htoe.flags.ack", "ACK valid", 8, nil, 0x01),
   nak = ProtoField.bool("htoe.flags.nak", "NAK", 8, nil, 0x02),
   syn = ProtoField.bool("htoe.flags.syn", "SYN", 8, nil, 0x04),
+  ack_wanted = ProtoField.bool("htoe.flags.ack_wanted", "ACK wanted", 8, nil, 0x08),
   link = ProtoField.uint16("htoe.virtual_link", "Virtual link"),
   seq = ProtoField.uint16("htoe.seq", "SEQ"),
   ack = ProtoField.uint16("htoe.ack", "ACK"),
@@ -52,6 +53,24 @@ local h = {
   nops = ProtoField.uint8("htoe.nops", "NOPs"),
   length = ProtoField.uint16("htoe.payload_length", "Payload length"),
   hcrc = ProtoField.uint16("htoe.hcrc", "Header CRC", base.HEX),
+  key = ProtoField.uint16("htoe.key", "Key", base.HEX),
+  job = ProtoField.uint64("htoe.session.job", "Job", base.HEX),
+  source_incarnation = ProtoField.uint64("htoe.session.source_incarnation", "Source incarnation"),
+  destination_incarnation = ProtoField.uint64("htoe.session.destination_incarnation",
+    "Destination incarnation"),
+  source_node = ProtoField.uint32("htoe.session.source_node", "Source node"),
+  destination_node = ProtoField.uint32("htoe.session.destination_node", "Destination node"),
+  session_link = ProtoField.uint16("htoe.session.virtual_link", "Virtual link given out"),
+  session_key = ProtoField.uint16("htoe.session.key", "Key given out", base.HEX),
+  frame_len_max = ProtoField.uint16("htoe.session.frame_len_max", "Longest frame taken"),
+  heard_len = ProtoField.uint16("htoe.session.heard_len", "Longest reset frame heard"),
+  posted = ProtoField.uint16("htoe.session.posted", "Posted buffers"),
+  non_posted = ProtoField.uint16("htoe.session.non_posted", "Non-posted buffers"),
+  response = ProtoField.uint16("htoe.session.response", "Response buffers"),
+  ready = ProtoField.bool("htoe.session.ready", "Ready", 8, nil, 0x01),
+  reason = ProtoField.uint8("htoe.session.reason", "Reason", base.DEC, { [0] = "none",
+    [1] = "finished", [2] = "credit overrun", [3] = "credit excess", [4] = "malformed",
+    [5] = "silent", [6] = "misused" }),
   crc = ProtoField.uint32("htoe.crc", "CRC-32", base.HEX),
 }
 htoe.fields = h
@@ -172,6 +191,24 @@ function ht.dissector(buf, pinfo, tree)
   return len
 end
 
+-- Payload of reset and close frames.
+local function session(buf, tree)
+  tree:add(h.job, buf(16, 8))
+  tree:add(h.source_incarnation, buf(24, 8))
+  tree:add(h.destination_incarnation, buf(32, 8))
+  tree:add(h.source_node, buf(40, 4))
+  tree:add(h.destination_node, buf(44, 4))
+  tree:add(h.session_link, buf(48, 2))
+  tree:add(h.session_key, buf(50, 2))
+  tree:add(h.frame_len_max, buf(52, 2))
+  tree:add(h.heard_len, buf(54, 2))
+  tree:add(h.posted, buf(56, 2))
+  tree:add(h.non_posted, buf(58, 2))
+  tree:add(h.response, buf(60, 2))
+  tree:add(h.ready, buf(62, 1))
+  tree:add(h.reason, buf(63, 1))
+end
+
 function htoe.dissector(buf, pinfo, tree)
   pinfo.cols.protocol = "HToE"
   if buf:len() < 20 then
@@ -184,6 +221,7 @@ function htoe.dissector(buf, pinfo, tree)
   sub:add(h.ack_valid, buf(1, 1))
   sub:add(h.nak, buf(1, 1))
   sub:add(h.syn, buf(1, 1))
+  sub:add(h.ack_wanted, buf(1, 1))
   sub:add(h.link, buf(2, 2))
   sub:add(h.seq, buf(4, 2))
   sub:add(h.ack, buf(6, 2))
@@ -191,8 +229,21 @@ function htoe.dissector(buf, pinfo, tree)
   sub:add(h.nops, buf(9, 1))
   sub:add(h.length, buf(10, 2))
   sub:add(h.hcrc, buf(12, 2))
+  sub:add(h.key, buf(14, 2))
   local length = buf(10, 2):uint()
   local stop = math.min(16 + length, buf:len())
+  local kind = bits(buf(0, 1):uint(), 3, 0)
+  if kind == 3 or kind == 4 then
+    if stop < 64 then
+      sub:add(buf(16), "cut off"):add_proto_expert_info(truncated)
+      return buf:len()
+    end
+    session(buf, sub)
+    if buf:len() >= stop + 4 then sub:add(h.crc, buf(stop, 4)) end
+    pinfo.cols.info = string.format("%s node %d to node %d", kind == 3 and "Reset" or "Close",
+      buf(40, 4):uint(), buf(44, 4):uint())
+    return buf:len()
+  end
   local at = 16
   local view = buf(0, stop):tvb()
   while at < stop do

@@ -24,35 +24,39 @@ impl Field {
         }
     }
 
-    const fn mask(self) -> u32 {
+    pub(crate) const fn mask(self) -> u32 {
         (u32::MAX >> (32 - self.width)) << self.low
     }
 
-    const fn extract(self, word: u32) -> u32 {
+    pub(crate) const fn extract(self, word: u32) -> u32 {
         (word & self.mask()) >> self.low
     }
 
-    const fn insert(self, word: u32, value: u32) -> u32 {
+    pub(crate) const fn insert(self, word: u32, value: u32) -> u32 {
         (word & !self.mask()) | ((value << self.low) & self.mask())
     }
 
     /// Reads the field; words are little-endian (HyperTransport).
+    #[inline]
     pub(crate) fn get_le(self, bytes: &[u8]) -> u32 {
         self.extract(u32::from_le_bytes(word_at(bytes, self.word)))
     }
 
     /// Writes the low bits of `value` into the field; little-endian words.
+    #[inline]
     pub(crate) fn set_le(self, bytes: &mut [u8], value: u32) {
         let word = self.insert(u32::from_le_bytes(word_at(bytes, self.word)), value);
         put_word(bytes, self.word, word.to_le_bytes());
     }
 
     /// Reads the field; words are big-endian (PCI Express).
+    #[inline]
     pub(crate) fn get_be(self, bytes: &[u8]) -> u32 {
         self.extract(u32::from_be_bytes(word_at(bytes, self.word)))
     }
 
     /// Writes the low bits of `value` into the field; big-endian words.
+    #[inline]
     pub(crate) fn set_be(self, bytes: &mut [u8], value: u32) {
         let word = self.insert(u32::from_be_bytes(word_at(bytes, self.word)), value);
         put_word(bytes, self.word, word.to_be_bytes());
@@ -77,11 +81,13 @@ pub(crate) const fn tiles_word(word: usize, fields: &[Field], reserved: u32) -> 
 }
 
 /// The four bytes of 32-bit word `index`, or zeros where there are none.
+#[inline]
 pub(crate) fn word_at(bytes: &[u8], index: usize) -> [u8; 4] {
     let tail = bytes.get(index.saturating_mul(4)..).unwrap_or(&[]);
     tail.first_chunk().copied().unwrap_or([0; 4])
 }
 
+#[inline]
 fn put_word(bytes: &mut [u8], index: usize, word: [u8; 4]) {
     if let Some(slot) = bytes
         .get_mut(index.saturating_mul(4)..)
@@ -92,6 +98,7 @@ fn put_word(bytes: &mut [u8], index: usize, word: [u8; 4]) {
 }
 
 /// The first `len` bytes of an input, or [`Error::Truncated`].
+#[inline]
 pub(crate) fn need<'a>(field: &'static str, bytes: &'a [u8], len: usize) -> Result<&'a [u8]> {
     bytes.get(..len).ok_or(Error::Truncated {
         field,
@@ -101,6 +108,7 @@ pub(crate) fn need<'a>(field: &'static str, bytes: &'a [u8], len: usize) -> Resu
 }
 
 /// The first `len` bytes of an output buffer, or [`Error::BufferTooSmall`].
+#[inline]
 pub(crate) fn room<'a>(
     field: &'static str,
     buffer: &'a mut [u8],
@@ -115,6 +123,7 @@ pub(crate) fn room<'a>(
 }
 
 /// Copies `source` to `offset`; does nothing if it does not fit there.
+#[inline]
 pub(crate) fn put(buffer: &mut [u8], offset: usize, source: &[u8]) {
     let end = offset.saturating_add(source.len());
     if let Some(slot) = buffer.get_mut(offset..end) {

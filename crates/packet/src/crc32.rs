@@ -106,7 +106,10 @@ pub(crate) const fn direct_shift_bit(crc: u32, bit: bool) -> u32 {
 /// assert_eq!(hostwire_packet::crc32_ieee(b"123456789"), 0xcbf4_3926);
 /// ```
 pub fn crc32_ieee(bytes: &[u8]) -> u32 {
-    !reflected(u32::MAX, bytes)
+    #[cfg(feature = "fast-crc")]
+    return crc32fast::hash(bytes);
+    #[cfg(not(feature = "fast-crc"))]
+    return !reflected(u32::MAX, bytes);
 }
 
 #[cfg(test)]
@@ -117,6 +120,18 @@ mod tests {
     fn check_value() {
         assert_eq!(crc32_ieee(b"123456789"), 0xcbf4_3926);
         assert_eq!(crc32_ieee(b""), 0);
+    }
+
+    #[test]
+    fn features_agree() {
+        let bytes: [u8; 1500] = core::array::from_fn(|i| (i * 37 + 11) as u8);
+        for len in [0, 1, 15, 16, 64, 127, 128, 129, 1500] {
+            assert_eq!(
+                crc32_ieee(&bytes[..len]),
+                !reflected(u32::MAX, &bytes[..len]),
+                "{len} bytes"
+            );
+        }
     }
 
     #[test]

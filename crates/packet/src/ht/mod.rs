@@ -34,6 +34,7 @@ mod packet;
 mod packet_buf;
 pub mod packet_crc;
 pub mod periodic_crc;
+mod plain_write;
 mod request;
 mod response;
 mod sync;

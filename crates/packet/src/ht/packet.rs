@@ -8,7 +8,7 @@ use super::data::{DataPhase, LEN_MAX, Masked};
 use super::fields::Address;
 use super::ordering::{CreditCost, VirtualChannel};
 use super::request::{self, Kind, Write, WriteSize};
-use super::{ext_flow, nop, response, sync};
+use super::{ext_flow, nop, plain_write, response, sync};
 
 /// Longest control packet: a request with address extension.
 pub const CONTROL_LEN_MAX: usize = 12;
@@ -53,6 +53,7 @@ impl ControlRepr {
     }
 
     /// Bytes that [`emit`](Self::emit) writes: 4, 8 or 12.
+    #[inline]
     pub const fn buffer_len(&self) -> usize {
         match self {
             Self::Nop(repr) => repr.buffer_len(),
@@ -78,6 +79,7 @@ impl ControlRepr {
     }
 
     /// Length in bytes of the data phase that has to follow, 0 for none.
+    #[inline]
     pub const fn data_len(&self) -> usize {
         match self {
             Self::Request(repr) => repr.data_len(),
@@ -88,11 +90,13 @@ impl ControlRepr {
 
     /// Bytes that the packet takes on a link: control packet and data phase,
     /// without CRC.
+    #[inline]
     pub const fn wire_len(&self) -> usize {
         self.buffer_len() + self.data_len()
     }
 
     /// Virtual channel, `None` for NOP, Sync and extended flow control.
+    #[inline]
     pub const fn virtual_channel(&self) -> Option<VirtualChannel> {
         match self {
             Self::Request(repr) => Some(repr.virtual_channel()),
@@ -102,6 +106,7 @@ impl ControlRepr {
     }
 
     /// Credits that the packet takes at the receiver.
+    #[inline]
     pub const fn credit_cost(&self) -> Option<CreditCost> {
         match self.virtual_channel() {
             None => None,
@@ -288,6 +293,7 @@ impl<'a> Repr<'a> {
     }
 
     /// A packet whose parts are known to be valid and to fit.
+    #[inline]
     pub(super) const fn from_valid(control: ControlRepr, data: &'a [u8]) -> Self {
         Self { control, data }
     }
@@ -297,7 +303,16 @@ impl<'a> Repr<'a> {
     ///
     /// # Errors
     /// As [`Packet::new_checked`].
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        match plain_write::parse(bytes) {
+            Some(packet) => Ok(packet),
+            None => Self::parse_any(bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn parse_any(bytes: &'a [u8]) -> Result<Self> {
         let control = ControlRepr::parse(bytes)?;
         let whole = need("ht.data", bytes, control.wire_len())?;
         let data = whole.get(control.buffer_len()..).unwrap_or(&[]);
@@ -306,6 +321,7 @@ impl<'a> Repr<'a> {
     }
 
     /// Bytes that [`emit`](Self::emit) writes.
+    #[inline]
     pub const fn buffer_len(&self) -> usize {
         self.control.buffer_len() + self.data.len()
     }
@@ -315,7 +331,16 @@ impl<'a> Repr<'a> {
     /// # Errors
     /// [`Error::BufferTooSmall`], and [`Error::OutOfRange`] for an extended
     /// flow control packet; with nothing written.
+    #[inline]
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
+        match plain_write::emit(self, buffer) {
+            Some(len) => Ok(len),
+            None => self.emit_any(buffer),
+        }
+    }
+
+    #[inline(never)]
+    fn emit_any(&self, buffer: &mut [u8]) -> Result<usize> {
         let buffer = room("ht.packet", buffer, self.buffer_len())?;
         let control_len = self.control.emit(buffer)?;
         put(buffer, control_len, self.data);
@@ -323,11 +348,13 @@ impl<'a> Repr<'a> {
     }
 
     /// The control packet.
+    #[inline]
     pub const fn control(&self) -> &ControlRepr {
         &self.control
     }
 
     /// Bytes of the data phase, with the mask of a byte write.
+    #[inline]
     pub const fn data(&self) -> &'a [u8] {
         self.data
     }

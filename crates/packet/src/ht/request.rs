@@ -34,7 +34,7 @@ pub struct Packet<T: AsRef<[u8]>> {
     extended: bool,
 }
 
-mod field {
+pub(super) mod field {
     use crate::bits::{Field, tiles_word};
 
     pub(crate) use crate::ht::command::COMMAND;
@@ -549,6 +549,7 @@ impl Repr {
     }
 
     /// Bytes that [`emit`](Self::emit) writes: 4, 8 or 12.
+    #[inline]
     pub const fn buffer_len(&self) -> usize {
         match self.address() {
             None => 4,
@@ -558,6 +559,7 @@ impl Repr {
     }
 
     /// Length in bytes of the data phase that has to follow, 0 for none.
+    #[inline]
     pub const fn data_len(&self) -> usize {
         match self.kind {
             Kind::Write(Write { size, .. }) => match size {
@@ -667,6 +669,7 @@ impl Repr {
     }
 
     /// Address, `None` for Flush and Fence.
+    #[inline]
     pub const fn address(&self) -> Option<Address> {
         match self.kind {
             Kind::Write(Write { address, .. })
@@ -678,6 +681,7 @@ impl Repr {
     }
 
     /// Tag of the response, `None` for posted requests.
+    #[inline]
     pub const fn src_tag(&self) -> Option<SrcTag> {
         match self.kind {
             Kind::Write(Write {
@@ -692,6 +696,7 @@ impl Repr {
     }
 
     /// Virtual channel: posted, or non-posted if there is a response.
+    #[inline]
     pub const fn virtual_channel(&self) -> VirtualChannel {
         match self.src_tag() {
             Some(_) => VirtualChannel::NonPosted,

@@ -5,7 +5,8 @@ use crate::crc32::crc32_ieee;
 use crate::error::{Error, Result};
 use crate::ht::{NOP_LEN, NopRepr, PacketRepr, VirtualChannel};
 
-use super::header::{self, Contents, Header};
+use super::header::{self, Contents, FrameType, Header};
+use super::session;
 
 /// Length of the CRC-32 at the end, in bytes.
 pub const CRC_LEN: usize = 4;
@@ -111,6 +112,9 @@ impl<T: AsRef<[u8]>> Frame<T> {
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
     /// Puts a new ACK into a frame that is about to be sent again, and
     /// computes both CRCs. A NAK without ACK is dropped.
+    ///
+    /// The CRC-32 is made anew whatever it was: a frame damaged in memory is
+    /// not found out this way.
     pub fn update_ack(&mut self, ack: Option<u16>, nak: bool) {
         let mut header = Header::over(self.buffer.as_mut());
         header.set_ack(ack);
@@ -128,6 +132,33 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
     }
 }
 
+/// Writes header and CRC-32 around a payload that lies in `buffer` already,
+/// [`HEADER_LEN`](super::HEADER_LEN) bytes behind its start; returns the
+/// length of the frame.
+///
+/// For engines that pack in place. The payload is not looked at: it is the
+/// caller who vouches that it holds what `contents` says.
+///
+/// # Errors
+/// As [`header::Repr::check`], or [`Error::BufferTooSmall`]; with nothing
+/// written.
+pub fn seal(header: &header::Repr, contents: Contents, buffer: &mut [u8]) -> Result<usize> {
+    let len = OVERHEAD + usize::from(contents.len);
+    let buffer = room("htoe.frame", buffer, len)?;
+    header.emit(&contents, buffer)?;
+    Frame { buffer, contents }.fill_crc();
+    Ok(len)
+}
+
+/// Buffers that the packets of a frame take in one virtual channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct BuffersTaken {
+    /// Command buffers, one per packet.
+    pub command: u8,
+    /// Data buffers, one per packet with data.
+    pub data: u8,
+}
+
 /// An HToE frame as a value: header, NOPs and packets, all of them valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr<'a> {
@@ -135,6 +166,8 @@ pub struct Repr<'a> {
     nops: &'a [u8],
     packets: &'a [u8],
     packet_count: u8,
+    taken: [BuffersTaken; 3],
+    session: Option<session::Repr>,
 }
 
 impl<'a> Repr<'a> {
@@ -143,14 +176,22 @@ impl<'a> Repr<'a> {
     ///
     /// # Errors
     /// As [`Frame::new_checked`] and [`Frame::check_crc`]; as
-    /// [`NopRepr::parse`] and [`PacketRepr::parse`]; [`Error::Value`] for a
-    /// packet outside the virtual channels; [`Error::Length`] if the packets
+    /// [`NopRepr::parse`], [`PacketRepr::parse`] and
+    /// [`SessionRepr::parse`](super::SessionRepr::parse); [`Error::Value`] for
+    /// a packet outside the virtual channels; [`Error::Length`] if the packets
     /// do not fill the payload.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let (frame, header) = Frame::open(bytes)?;
         frame.check_crc()?;
         let contents = frame.contents;
         let payload = bytes.get(header::LEN..frame.payload_end()).unwrap_or(&[]);
+        if matches!(header.frame_type, FrameType::Reset | FrameType::Close) {
+            return Ok(Self {
+                session: Some(session::Repr::parse(payload)?),
+                ..Self::empty(header)
+            });
+        }
+        let mut taken = [BuffersTaken::default(); 3];
         let (nops, packets) = payload
             .split_at_checked(usize::from(contents.nops) * NOP_LEN)
             .unwrap_or((&[], payload));
@@ -160,7 +201,13 @@ impl<'a> Repr<'a> {
         let mut rest = packets;
         for _ in 0..contents.packets {
             let packet = PacketRepr::parse(rest)?;
-            check_carried(&packet)?;
+            let channel = check_carried(&packet)?;
+            // 255 packets at most, so neither can overflow.
+            if let Some(taken) = taken.get_mut(channel.index()) {
+                taken.command = taken.command.saturating_add(1);
+                let data = u8::from(!packet.data().is_empty());
+                taken.data = taken.data.saturating_add(data);
+            }
             rest = rest.get(packet.buffer_len()..).unwrap_or(&[]);
         }
         if !rest.is_empty() {
@@ -175,23 +222,42 @@ impl<'a> Repr<'a> {
             nops,
             packets,
             packet_count: contents.packets,
+            taken,
+            session: None,
         })
     }
 
-    /// A frame without contents: ack, reset, or a data frame that only takes
-    /// a number.
+    /// A frame without contents: ack, or a data frame that only takes a
+    /// number.
     pub const fn empty(header: header::Repr) -> Self {
         Self {
             header,
             nops: &[],
             packets: &[],
             packet_count: 0,
+            taken: [BuffersTaken {
+                command: 0,
+                data: 0,
+            }; 3],
+            session: None,
+        }
+    }
+
+    /// A frame that starts or ends a virtual link.
+    pub const fn of_session(header: header::Repr, session: session::Repr) -> Self {
+        Self {
+            session: Some(session),
+            ..Self::empty(header)
         }
     }
 
     /// Bytes that [`emit`](Self::emit) writes, without Ethernet header.
     pub const fn buffer_len(&self) -> usize {
-        OVERHEAD + self.nops.len() + self.packets.len()
+        let session = match self.session {
+            Some(_) => session::LEN,
+            None => 0,
+        };
+        OVERHEAD + session + self.nops.len() + self.packets.len()
     }
 
     /// Writes the frame with its CRCs to the start of `buffer`; returns its
@@ -210,10 +276,23 @@ impl<'a> Repr<'a> {
             len: (len - OVERHEAD) as u16,
         };
         self.header.emit(&contents, buffer)?;
+        if let Some(session) = &self.session {
+            session.emit(buffer.get_mut(header::LEN..).unwrap_or_default())?;
+        }
         put(buffer, header::LEN, self.nops);
         put(buffer, header::LEN + self.nops.len(), self.packets);
         Frame { buffer, contents }.fill_crc();
         Ok(len)
+    }
+
+    /// What a reset or close frame says; `None` in others.
+    pub const fn session(&self) -> Option<&session::Repr> {
+        self.session.as_ref()
+    }
+
+    /// Buffers that the packets take in one virtual channel.
+    pub const fn taken(&self, channel: VirtualChannel) -> BuffersTaken {
+        self.taken[channel.index()]
     }
 
     /// Header.
@@ -262,6 +341,7 @@ pub struct CarriedPackets<'a> {
 impl<'a> Iterator for CarriedPackets<'a> {
     type Item = PacketRepr<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.count = self.count.checked_sub(1)?;
         let packet = PacketRepr::parse(self.rest).ok()?;
@@ -285,14 +365,19 @@ impl fmt::Display for Repr<'_> {
             self.nops.len() / NOP_LEN,
             self.packet_count,
             self.buffer_len()
-        )
+        )?;
+        match &self.session {
+            Some(session) => write!(f, " {session}"),
+            None => Ok(()),
+        }
     }
 }
 
 /// Only packets of a virtual channel are carried: each takes a credit.
-fn check_carried(packet: &PacketRepr<'_>) -> Result<()> {
+#[inline]
+fn check_carried(packet: &PacketRepr<'_>) -> Result<VirtualChannel> {
     match packet.control().virtual_channel() {
-        Some(_) => Ok(()),
+        Some(channel) => Ok(channel),
         None => Err(Error::Value {
             field: "htoe.packet.command",
             expected: "a request or a response",

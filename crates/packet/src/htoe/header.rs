@@ -3,6 +3,8 @@ use core::fmt;
 use crate::bits::{need, room};
 use crate::error::{Error, Result};
 
+use super::session;
+
 /// Length of the header in bytes.
 pub const LEN: usize = 16;
 
@@ -14,7 +16,7 @@ pub const VERSION: u8 = 1;
 /// | bytes | field |
 /// |---|---|
 /// | 0 | version in `[7:4]`, type in `[3:0]` |
-/// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN |
+/// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN, 3 ACK wanted |
 /// | 2..4 | virtual link id |
 /// | 4..6 | SEQ: number of this frame on its virtual link |
 /// | 6..8 | ACK: number of the next frame expected |
@@ -22,7 +24,7 @@ pub const VERSION: u8 = 1;
 /// | 9 | NOPs in the payload |
 /// | 10..12 | payload length in bytes |
 /// | 12..14 | HCRC: CRC-16 over bytes 0..12 |
-/// | 14..16 | reserved |
+/// | 14..16 | key of the session at the receiver |
 ///
 /// Source: own proposal, since the layout of the HToE specification is not
 /// public; see `docs/wire/htoe.md`.
@@ -43,13 +45,14 @@ mod field {
     pub const NOPS: usize = 9;
     pub const PAYLOAD_LEN: Range<usize> = 10..12;
     pub const HCRC: Range<usize> = 12..14;
-    pub const RESERVED: Range<usize> = 14..16;
+    pub const KEY: Range<usize> = 14..16;
 
-    const _: () = assert!(HCRC.end == RESERVED.start && RESERVED.end == super::LEN);
+    const _: () = assert!(HCRC.end == KEY.start && KEY.end == super::LEN);
 
     pub const FLAG_ACK_VALID: u8 = 1 << 0;
     pub const FLAG_NAK: u8 = 1 << 1;
     pub const FLAG_SYN: u8 = 1 << 2;
+    pub const FLAG_ACK_WANTED: u8 = 1 << 3;
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
@@ -97,6 +100,11 @@ impl<T: AsRef<[u8]>> Header<T> {
         self.u8_at(field::FLAGS) & field::FLAG_SYN != 0
     }
 
+    /// The sender wants an ACK at once.
+    pub fn ack_wanted(&self) -> bool {
+        self.u8_at(field::FLAGS) & field::FLAG_ACK_WANTED != 0
+    }
+
     /// Virtual link id.
     pub fn virtual_link(&self) -> u16 {
         self.u16_at(field::VIRTUAL_LINK)
@@ -125,6 +133,11 @@ impl<T: AsRef<[u8]>> Header<T> {
     /// Payload length in bytes.
     pub fn payload_len(&self) -> u16 {
         self.u16_at(field::PAYLOAD_LEN)
+    }
+
+    /// Key of the session.
+    pub fn key(&self) -> u16 {
+        self.u16_at(field::KEY)
     }
 
     /// HCRC as it stands.
@@ -196,6 +209,11 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
         self.set_flag(field::FLAG_NAK, value);
     }
 
+    /// Sets ACK wanted. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    pub fn set_ack_wanted(&mut self, value: bool) {
+        self.set_flag(field::FLAG_ACK_WANTED, value);
+    }
+
     /// Sets SEQ. Call [`fill_hcrc`](Self::fill_hcrc) then.
     pub fn set_sequence(&mut self, value: u16) {
         self.put_u16(field::SEQUENCE, value);
@@ -213,10 +231,15 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
 pub enum FrameType {
     /// 1: sequenced; carries NOPs and packets.
     Data,
-    /// 2: carries an ACK and nothing else. Not sequenced: SEQ is ignored.
+    /// 2: carries an ACK and nothing else. Takes no number: SEQ is that of the
+    /// next data frame.
     Ack,
-    /// 3: the virtual link starts again. Carries no payload.
+    /// 3: the virtual link starts again. Carries a
+    /// [`SessionRepr`](super::SessionRepr).
     Reset,
+    /// 4: the virtual link has ended. Carries a
+    /// [`SessionRepr`](super::SessionRepr).
+    Close,
 }
 
 impl FrameType {
@@ -225,6 +248,7 @@ impl FrameType {
             FrameType::Data => 1,
             FrameType::Ack => 2,
             FrameType::Reset => 3,
+            FrameType::Close => 4,
         }
     }
 
@@ -233,10 +257,11 @@ impl FrameType {
             1 => FrameType::Data,
             2 => FrameType::Ack,
             3 => FrameType::Reset,
+            4 => FrameType::Close,
             other => {
                 return Err(Error::Value {
                     field: "htoe.type",
-                    expected: "1 (data), 2 (ack) or 3 (reset)",
+                    expected: "1 (data), 2 (ack), 3 (reset) or 4 (close)",
                     got: other.into(),
                 });
             }
@@ -262,7 +287,7 @@ pub struct Repr {
     pub frame_type: FrameType,
     /// Source and destination pair that this frame belongs to.
     pub virtual_link: u16,
-    /// SEQ. Ignored in [`FrameType::Ack`].
+    /// SEQ. In [`FrameType::Ack`] that of the next data frame.
     pub sequence: u16,
     /// ACK: number of the next frame expected; all before it have arrived.
     pub ack: Option<u16>,
@@ -270,6 +295,11 @@ pub struct Repr {
     pub nak: bool,
     /// `sequence` is the first number of a fresh numbering.
     pub syn: bool,
+    /// An ACK is wanted at once.
+    pub ack_wanted: bool,
+    /// Key that the receiver has chosen for this session, so that frames of an
+    /// earlier one are told apart. 0 in [`FrameType::Reset`].
+    pub key: u16,
 }
 
 impl Repr {
@@ -282,6 +312,8 @@ impl Repr {
             ack,
             nak: false,
             syn: false,
+            ack_wanted: false,
+            key: 0,
         }
     }
 
@@ -294,6 +326,8 @@ impl Repr {
             ack: Some(ack),
             nak,
             syn: false,
+            ack_wanted: false,
+            key: 0,
         }
     }
 
@@ -306,7 +340,29 @@ impl Repr {
             ack: None,
             nak: false,
             syn: true,
+            ack_wanted: false,
+            key: 0,
         }
+    }
+
+    /// Header of a frame that says that a virtual link has ended.
+    pub const fn close(virtual_link: u16) -> Self {
+        Self {
+            frame_type: FrameType::Close,
+            virtual_link,
+            sequence: 0,
+            ack: None,
+            nak: false,
+            syn: false,
+            ack_wanted: false,
+            key: 0,
+        }
+    }
+
+    /// The same header with the key of a session.
+    #[must_use]
+    pub const fn with_key(self, key: u16) -> Self {
+        Self { key, ..self }
     }
 
     /// Reads the header at the start of `bytes`. HCRC first: the lengths are
@@ -333,6 +389,8 @@ impl Repr {
             ack: header.ack_valid().then(|| header.ack()),
             nak: header.nak(),
             syn: header.syn(),
+            ack_wanted: header.ack_wanted(),
+            key: header.key(),
         };
         let contents = Contents {
             nops: header.nop_count(),
@@ -346,9 +404,10 @@ impl Repr {
     /// Checks that flags and contents go with the type.
     ///
     /// # Errors
-    /// [`Error::Value`]: NAK without ACK, an ack frame without ACK, or
-    /// contents in a frame that is not a data frame. [`Error::Length`]: more
-    /// NOPs than payload, or bytes that nothing accounts for.
+    /// [`Error::Value`]: NAK without ACK, an ack frame without ACK, or NOPs
+    /// and packets in a frame that is not a data frame. [`Error::Length`]:
+    /// more NOPs than payload, bytes that nothing accounts for, or a reset or
+    /// close frame without its session.
     pub fn check(&self, contents: &Contents) -> Result<()> {
         if self.ack.is_none() && (self.nak || self.frame_type == FrameType::Ack) {
             return Err(Error::Value {
@@ -357,20 +416,23 @@ impl Repr {
                 got: 0,
             });
         }
-        if self.frame_type != FrameType::Data && *contents != Contents::default() {
+        let session = match self.frame_type {
+            FrameType::Data => return check_data(contents),
+            FrameType::Ack => 0,
+            FrameType::Reset | FrameType::Close => session::LEN as u16,
+        };
+        if contents.nops != 0 || contents.packets != 0 {
             return Err(Error::Value {
-                field: "htoe.payload_len",
-                expected: "no contents outside data frames",
-                got: contents.len.into(),
+                field: "htoe.packet_count",
+                expected: "no NOPs and packets outside data frames",
+                got: u64::from(contents.nops) + u64::from(contents.packets),
             });
         }
-        let nops = usize::from(contents.nops) * 4;
-        let len = usize::from(contents.len);
-        if len < nops || (contents.packets == 0 && len != nops) {
+        if contents.len != session {
             return Err(Error::Length {
                 field: "htoe.payload_len",
-                expected_bytes: nops,
-                got_bytes: len,
+                expected_bytes: session.into(),
+                got_bytes: contents.len.into(),
             });
         }
         Ok(())
@@ -398,6 +460,8 @@ impl Repr {
         header.set_ack(self.ack);
         header.set_nak(self.nak);
         header.set_flag(field::FLAG_SYN, self.syn);
+        header.set_flag(field::FLAG_ACK_WANTED, self.ack_wanted);
+        header.put_u16(field::KEY, self.key);
         header.put_u8(field::PACKETS, contents.packets);
         header.put_u8(field::NOPS, contents.nops);
         header.put_u16(field::PAYLOAD_LEN, contents.len);
@@ -406,15 +470,29 @@ impl Repr {
     }
 }
 
+fn check_data(contents: &Contents) -> Result<()> {
+    let nops = usize::from(contents.nops) * 4;
+    let len = usize::from(contents.len);
+    if len < nops || (contents.packets == 0 && len != nops) {
+        return Err(Error::Length {
+            field: "htoe.payload_len",
+            expected_bytes: nops,
+            got_bytes: len,
+        });
+    }
+    Ok(())
+}
+
 impl fmt::Display for Repr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.frame_type {
             FrameType::Data => "data",
             FrameType::Ack => "ack",
             FrameType::Reset => "reset",
+            FrameType::Close => "close",
         };
         write!(f, "HToE {name} vl={}", self.virtual_link)?;
-        if self.frame_type != FrameType::Ack {
+        if self.frame_type != FrameType::Close {
             write!(f, " seq={}", self.sequence)?;
         }
         if let Some(ack) = self.ack {
@@ -422,6 +500,12 @@ impl fmt::Display for Repr {
         }
         if self.syn {
             f.write_str(" syn")?;
+        }
+        if self.ack_wanted {
+            f.write_str(" ack-wanted")?;
+        }
+        if self.key != 0 {
+            write!(f, " key={}", self.key)?;
         }
         Ok(())
     }
@@ -505,11 +589,39 @@ mod tests {
             Repr::parse(&ack),
             Ok((Repr::ack(7, 9, false), Contents::default()))
         );
-        let reset = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
+        let session = Contents {
+            len: 48,
+            ..Contents::default()
+        };
+        let reset = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 48]);
+        assert_eq!(Repr::parse(&reset), Ok((Repr::reset(7, 1), session)));
+        let close = with_hcrc([0x14, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 48]);
+        assert_eq!(Repr::parse(&close), Ok((Repr::close(7), session)));
+        let bare = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(
-            Repr::parse(&reset),
-            Ok((Repr::reset(7, 1), Contents::default()))
+            Repr::parse(&bare),
+            Err(Error::Length {
+                field: "htoe.payload_len",
+                expected_bytes: 48,
+                got_bytes: 0
+            })
         );
+    }
+
+    #[test]
+    fn key_and_ack_wanted() {
+        let mut bytes = with_hcrc([0x12, 0b1001, 0, 7, 0, 0, 0, 9, 0, 0, 0, 0]);
+        bytes[14..].copy_from_slice(&[0xab, 0xcd]);
+        let (repr, _) = Repr::parse(&bytes).unwrap();
+        assert!(repr.ack_wanted);
+        assert_eq!(repr.key, 0xabcd);
+        assert_eq!(
+            repr.to_string(),
+            "HToE ack vl=7 seq=0 ack=9 ack-wanted key=43981"
+        );
+        let mut out = [0xee; 16];
+        repr.emit(&Contents::default(), &mut out).unwrap();
+        assert_eq!(out, bytes);
     }
 
     #[test]
@@ -538,7 +650,7 @@ mod tests {
         assert_eq!(parse(0, 0x21), value("htoe.version", "1", 2));
         assert_eq!(
             parse(0, 0x10),
-            value("htoe.type", "1 (data), 2 (ack) or 3 (reset)", 0)
+            value("htoe.type", "1 (data), 2 (ack), 3 (reset) or 4 (close)", 0)
         );
         assert_eq!(
             parse(1, 0b010),
@@ -546,7 +658,11 @@ mod tests {
         );
         assert_eq!(
             parse(0, 0x12),
-            value("htoe.payload_len", "no contents outside data frames", 80)
+            value(
+                "htoe.packet_count",
+                "no NOPs and packets outside data frames",
+                3
+            )
         );
         assert_eq!(
             parse(11, 7),

@@ -12,11 +12,15 @@
 pub mod ethernet;
 mod frame;
 mod header;
+mod session;
 
 pub use self::ethernet::{
     ETHER_TYPE_HTOE, Header as EthernetHeader, MacAddress, Repr as EthernetRepr, VlanTag,
 };
-pub use self::frame::{CRC_LEN, CarriedPackets, Frame, FrameBuilder, OVERHEAD, Repr as FrameRepr};
+pub use self::frame::{
+    BuffersTaken, CRC_LEN, CarriedPackets, Frame, FrameBuilder, OVERHEAD, Repr as FrameRepr, seal,
+};
 pub use self::header::{
     Contents, FrameType, Header, LEN as HEADER_LEN, Repr as HeaderRepr, VERSION, crc16_ccitt,
 };
+pub use self::session::{CloseReason, LEN as SESSION_LEN, Repr as SessionRepr};

@@ -215,12 +215,40 @@ fn htoe_frames() -> Vec<(&'static str, Vec<u8>)> {
         buffer.truncate(len);
         buffer
     };
-    let data = htoe::HeaderRepr::data(7, 5, Some(9));
+    let session = |header, reason| {
+        let session = htoe::SessionRepr {
+            job: 0x1234_5678,
+            source_incarnation: 2,
+            destination_incarnation: 3,
+            source_node: 4,
+            destination_node: 5,
+            virtual_link: 6,
+            key: 7,
+            frame_len_max: 1500,
+            heard_len: 1280,
+            buffers: [64, 8, 8],
+            ready: true,
+            reason,
+        };
+        let mut buffer = vec![0; htoe::OVERHEAD + htoe::SESSION_LEN];
+        htoe::FrameRepr::of_session(header, session)
+            .emit(&mut buffer)
+            .unwrap();
+        buffer
+    };
+    let data = htoe::HeaderRepr::data(7, 5, Some(9)).with_key(0xabcd);
     vec![
         ("empty", frame(data, &[], &[])),
         ("nops", frame(data, &[0, 5, 0, 0, 0, 0x39, 6, 0xa5], &[])),
         ("all", frame(data, &[0, 5, 0, 0], &ht_stream())),
         ("ack", frame(htoe::HeaderRepr::ack(7, 9, true), &[], &[])),
-        ("reset", frame(htoe::HeaderRepr::reset(7, 1), &[], &[])),
+        ("reset", session(htoe::HeaderRepr::reset(7, 1), None)),
+        (
+            "close",
+            session(
+                htoe::HeaderRepr::close(7),
+                Some(htoe::CloseReason::CreditOverrun),
+            ),
+        ),
     ]
 }

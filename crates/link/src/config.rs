@@ -1,0 +1,136 @@
+use hostwire_packet::htoe::{OVERHEAD, SESSION_LEN};
+
+use crate::error::ConfigError;
+
+/// Shortest frame that every endpoint has to take: a reset frame, or one
+/// packet of any kind with NOPs in front.
+pub const FRAME_LEN_MIN: usize = 128;
+
+/// Most frames in flight per link: the numbers of a session have to be far
+/// from those of the one before it, see `docs/link.md`.
+pub const FRAMES_IN_FLIGHT_MAX: u16 = 8192;
+
+const _: () = assert!(OVERHEAD + SESSION_LEN <= FRAME_LEN_MIN);
+
+/// How an endpoint behaves. The same for all its links; the two ends of a link
+/// need not agree on any of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Longest frame sent or taken, in bytes without Ethernet header:
+    /// the MTU. [`FRAME_LEN_MIN`] to 65535; 1500 by default.
+    pub frame_len_max: usize,
+    /// Buffers per link that the peer may fill: posted, non-posted, response.
+    /// Each is one command credit and one data credit. Not 0. They are
+    /// promises: this crate keeps no packet that it has received.
+    pub buffers: [u16; 3],
+    /// Packets per link that wait here for credits: posted, non-posted,
+    /// response. 0 turns the queue off; the caller then waits.
+    pub queue_packets_max: [u16; 3],
+    /// Frames per link that are kept until they are acknowledged,
+    /// 1 to [`FRAMES_IN_FLIGHT_MAX`].
+    pub frames_in_flight_max: u16,
+    /// Frames that all links together keep. A link that keeps none may always
+    /// have one, so that this bound cannot stop any of them.
+    pub pool_frames_max: usize,
+    /// A frame that is not full waits until this long after the one before it,
+    /// for more packets. One that follows nothing waits for nothing.
+    pub hold_ns: u64,
+    /// Longest time that an ack waits for a frame that can carry it.
+    pub ack_delay_ns: u64,
+    /// Frames after which an ack waits no longer.
+    pub ack_frames: u16,
+    /// Credits owed on one channel (posted, non-posted, response) for which a
+    /// frame is sent if none goes anyway: the bulk of bulk NOPs. May be more
+    /// than there are buffers: credits go back at the latest after
+    /// `credit_delay_ns`, and at once if the peer can have none left.
+    pub credit_batch: [u16; 3],
+    /// Longest time that a credit is owed.
+    pub credit_delay_ns: u64,
+    /// Retransmission timeout until the first round trip was seen.
+    pub rto_initial_ns: u64,
+    /// Shortest retransmission timeout.
+    pub rto_min_ns: u64,
+    /// Longest retransmission timeout.
+    pub rto_max_ns: u64,
+    /// First interval between reset frames of a link that opens; it doubles
+    /// up to 64 times this.
+    pub hello_ns: u64,
+    /// A link that does not open in this time is closed. `u64::MAX`: never.
+    pub open_timeout_ns: u64,
+    /// A link whose peer acknowledges nothing for this long is closed, though
+    /// not before it has been asked four times. `u64::MAX`: never.
+    pub dead_after_ns: u64,
+    /// A peer that has not been heard for this long is asked for an ack, so
+    /// that its death is noticed by who has nothing to say to it. `u64::MAX`:
+    /// never.
+    pub keepalive_ns: u64,
+}
+
+impl Default for Config {
+    /// For a local network and a receive ring that holds what `buffers`
+    /// promises.
+    fn default() -> Self {
+        Self {
+            frame_len_max: 1500,
+            buffers: [1024, 256, 256],
+            queue_packets_max: [64, 32, 64],
+            frames_in_flight_max: 128,
+            pool_frames_max: 8192,
+            hold_ns: 2_000,
+            ack_delay_ns: 25_000,
+            ack_frames: 32,
+            credit_batch: [256, 64, 64],
+            credit_delay_ns: 100_000,
+            rto_initial_ns: 20_000_000,
+            rto_min_ns: 1_000_000,
+            rto_max_ns: 200_000_000,
+            hello_ns: 10_000_000,
+            open_timeout_ns: 30_000_000_000,
+            dead_after_ns: 10_000_000_000,
+            keepalive_ns: 1_000_000_000,
+        }
+    }
+}
+
+impl Config {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`ConfigError`], caller's fault.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let bounded = |field, min: u64, max: u64, got: u64| {
+            if (min..=max).contains(&got) {
+                Ok(())
+            } else {
+                Err(ConfigError {
+                    field,
+                    min,
+                    max,
+                    got,
+                })
+            }
+        };
+        bounded(
+            "frame_len_max",
+            FRAME_LEN_MIN as u64,
+            u16::MAX.into(),
+            self.frame_len_max as u64,
+        )?;
+        for buffers in self.buffers {
+            bounded("buffers", 1, u16::MAX.into(), buffers.into())?;
+        }
+        bounded(
+            "frames_in_flight_max",
+            1,
+            FRAMES_IN_FLIGHT_MAX.into(),
+            self.frames_in_flight_max.into(),
+        )?;
+        bounded("ack_frames", 1, u16::MAX.into(), self.ack_frames.into())?;
+        for batch in self.credit_batch {
+            bounded("credit_batch", 1, u16::MAX.into(), batch.into())?;
+        }
+        bounded("rto_min_ns", 1, self.rto_max_ns, self.rto_min_ns)?;
+        bounded("rto_initial_ns", 1, self.rto_max_ns, self.rto_initial_ns)?;
+        bounded("hello_ns", 1, u64::MAX, self.hello_ns)
+    }
+}

@@ -1,0 +1,216 @@
+//! Credits: what one side may still send, what the other has room for.
+
+use hostwire_packet::ht::{ChannelCredits, NopRepr, VirtualChannel};
+use hostwire_packet::htoe::BuffersTaken;
+
+/// Command and data buffers of one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Buffers {
+    /// Command buffers, one per packet.
+    pub command: u16,
+    /// Data buffers, one per packet with data.
+    pub data: u16,
+}
+
+impl Buffers {
+    pub(crate) const fn both(buffers: u16) -> Self {
+        Self {
+            command: buffers,
+            data: buffers,
+        }
+    }
+
+    fn checked_sub(self, other: Self) -> Option<Self> {
+        Some(Self {
+            command: self.command.checked_sub(other.command)?,
+            data: self.data.checked_sub(other.data)?,
+        })
+    }
+
+    fn checked_add(self, other: Self) -> Option<Self> {
+        Some(Self {
+            command: self.command.checked_add(other.command)?,
+            data: self.data.checked_add(other.data)?,
+        })
+    }
+
+    const fn most(self) -> u16 {
+        if self.command > self.data {
+            self.command
+        } else {
+            self.data
+        }
+    }
+
+    const fn within(self, limit: u16) -> bool {
+        self.most() <= limit
+    }
+}
+
+impl From<BuffersTaken> for Buffers {
+    fn from(taken: BuffersTaken) -> Self {
+        Self {
+            command: taken.command.into(),
+            data: taken.data.into(),
+        }
+    }
+}
+
+/// Credits of the sending side: buffers of the peer that may be filled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wallet {
+    has: [Buffers; 3],
+    limit: [u16; 3],
+}
+
+impl Wallet {
+    pub(crate) fn new(limit: [u16; 3]) -> Self {
+        Self {
+            has: limit.map(Buffers::both),
+            limit,
+        }
+    }
+
+    /// Takes the credits for one packet, or nothing.
+    pub(crate) fn spend(&mut self, channel: VirtualChannel, with_data: bool) -> bool {
+        let has = &mut self.has[channel.index()];
+        if has.command == 0 || (with_data && has.data == 0) {
+            return false;
+        }
+        has.command -= 1;
+        has.data -= u16::from(with_data);
+        true
+    }
+
+    pub(crate) fn covers(&self, channel: VirtualChannel, with_data: bool) -> bool {
+        let has = self.has[channel.index()];
+        has.command > 0 && (!with_data || has.data > 0)
+    }
+
+    /// Takes credits that came back; `Err` gives the channel of which there
+    /// would be more than there are buffers.
+    pub(crate) fn add(&mut self, nop: &NopRepr) -> Result<(), VirtualChannel> {
+        for channel in VirtualChannel::ALL {
+            let credits = nop.credits(channel);
+            let more = Buffers {
+                command: credits.command().into(),
+                data: credits.data().into(),
+            };
+            let has = &mut self.has[channel.index()];
+            match has.checked_add(more) {
+                Some(sum) if sum.within(self.limit[channel.index()]) => *has = sum,
+                _ => return Err(channel),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) const fn has(&self, channel: VirtualChannel) -> Buffers {
+        self.has[channel.index()]
+    }
+}
+
+/// Buffers of the receiving side: for each, whether the peer has the credit,
+/// a packet is in it, or the credit is owed. Nothing else happens to a buffer,
+/// so the three always add up to the number of buffers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    granted: [Buffers; 3],
+    filled: [Buffers; 3],
+    owed: [Buffers; 3],
+}
+
+impl Ledger {
+    pub(crate) fn new(buffers: [u16; 3]) -> Self {
+        Self {
+            granted: buffers.map(Buffers::both),
+            ..Self::default()
+        }
+    }
+
+    /// Fills buffers with the packets of one frame, or none; `Err` gives the
+    /// channel that was overrun.
+    pub(crate) fn fill(&mut self, taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
+        let mut granted = self.granted;
+        for channel in VirtualChannel::ALL {
+            let i = channel.index();
+            granted[i] = granted[i].checked_sub(taken[i]).ok_or(channel)?;
+        }
+        self.granted = granted;
+        for (filled, taken) in self.filled.iter_mut().zip(taken) {
+            // Cannot overflow: both together are at most the buffers.
+            filled.command += taken.command;
+            filled.data += taken.data;
+        }
+        Ok(())
+    }
+
+    /// Empties buffers; `Err` gives a channel that has not as many filled.
+    pub(crate) fn empty(&mut self, taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
+        let mut filled = self.filled;
+        for channel in VirtualChannel::ALL {
+            let i = channel.index();
+            filled[i] = filled[i].checked_sub(taken[i]).ok_or(channel)?;
+        }
+        self.filled = filled;
+        for (owed, taken) in self.owed.iter_mut().zip(taken) {
+            owed.command += taken.command;
+            owed.data += taken.data;
+        }
+        Ok(())
+    }
+
+    /// NOPs that it takes to return all that is owed.
+    pub(crate) fn nops_owed(&self) -> usize {
+        let most = self.owed.iter().map(|owed| owed.most()).max();
+        usize::from(most.unwrap_or(0)).div_ceil(3)
+    }
+
+    /// Returns what one NOP can.
+    pub(crate) fn next_nop(&mut self) -> NopRepr {
+        let mut nop = NopRepr::default();
+        for channel in VirtualChannel::ALL {
+            let i = channel.index();
+            let owed = self.owed[i];
+            let (command, data) = (owed.command.min(3), owed.data.min(3));
+            self.owed[i].command -= command;
+            self.owed[i].data -= data;
+            self.granted[i].command += command;
+            self.granted[i].data += data;
+            // At most 3, which is what fits.
+            let credits = ChannelCredits::new(command as u8, data as u8);
+            nop.set_credits(channel, credits.unwrap_or_default());
+        }
+        nop
+    }
+
+    pub(crate) fn owes(&self) -> bool {
+        self.owed.iter().any(|owed| *owed != Buffers::default())
+    }
+
+    /// Whether what is owed should not wait: a batch is full, or the peer can
+    /// have nothing left on a channel.
+    pub(crate) fn urgent(&self, batch: &[u16; 3]) -> bool {
+        self.owed
+            .iter()
+            .zip(&self.granted)
+            .zip(batch)
+            .any(|((owed, granted), &batch)| {
+                owed.most() >= batch
+                    || (owed.command > 0 && granted.command == 0)
+                    || (owed.data > 0 && granted.data == 0)
+            })
+    }
+
+    pub(crate) const fn granted(&self, channel: VirtualChannel) -> Buffers {
+        self.granted[channel.index()]
+    }
+
+    pub(crate) const fn filled(&self, channel: VirtualChannel) -> Buffers {
+        self.filled[channel.index()]
+    }
+
+    pub(crate) const fn owed(&self, channel: VirtualChannel) -> Buffers {
+        self.owed[channel.index()]
+    }
+}

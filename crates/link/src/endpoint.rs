@@ -1,0 +1,547 @@
+mod types;
+
+pub use self::types::{
+    Credits, Delivery, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
+};
+
+use std::collections::{HashMap, VecDeque};
+
+use hostwire_packet::ht::{MASKED_LEN_MAX, PacketRepr, VirtualChannel};
+use hostwire_packet::htoe::{Frame, FrameRepr, FrameType, HEADER_LEN, HeaderRepr, SessionRepr};
+
+use crate::config::Config;
+use crate::counters::{Counters, DropCause};
+use crate::error::{
+    CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError,
+};
+use crate::link::{Keys, Link, Out, Shared, State, buffer_len, taken};
+use crate::put::first_packet;
+use crate::seq::Seq;
+use crate::time::Ns;
+use crate::timers::Timers;
+
+/// All virtual links of one node: bytes and a clock in, frames and deadlines
+/// out. Does no I/O and never blocks.
+///
+/// Drive it like this:
+/// 1. [`receive`](Self::receive) every frame that comes, apply what it
+///    delivers, [`release`](Self::release) the buffers;
+/// 2. send every frame that [`poll_transmit`](Self::poll_transmit) gives;
+/// 3. when nothing is left to do, wait until [`deadline`](Self::deadline), then
+///    call [`on_timeout`](Self::on_timeout), and go on with 2.
+///
+/// Apply posted packets before the next `poll_transmit`: the frames that it
+/// gives acknowledge them, and an ack means that they can be seen.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    shared: Shared,
+    links: Vec<Link>,
+    by_node: HashMap<Node, u16>,
+    /// Links with something to send, each once: served in turn.
+    ready: VecDeque<u16>,
+    timers: Timers,
+    events: VecDeque<Event>,
+    /// What belongs to no link.
+    counters: Counters,
+    incarnation: u64,
+}
+
+impl Endpoint {
+    /// An endpoint without links. `random` need not be secret, but should
+    /// differ from life to life.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn new(config: Config, identity: Identity, random: u64) -> Result<Self, ConfigError> {
+        config.check()?;
+        if identity.incarnation == 0 {
+            return Err(ConfigError {
+                field: "incarnation",
+                min: 1,
+                max: u64::MAX,
+                got: 0,
+            });
+        }
+        Ok(Self {
+            shared: Shared {
+                node: identity.node,
+                job: identity.job,
+                pool: crate::pool::Pool::new(
+                    buffer_len(config.frame_len_max),
+                    config.pool_frames_max,
+                ),
+                keys: Keys::new(random),
+                scratch: vec![0; config.frame_len_max],
+                config,
+            },
+            links: Vec::new(),
+            by_node: HashMap::new(),
+            ready: VecDeque::new(),
+            timers: Timers::default(),
+            events: VecDeque::new(),
+            counters: Counters::default(),
+            incarnation: identity.incarnation,
+        })
+    }
+
+    /// The link to a peer; makes it if there is none. It is closed until it is
+    /// [opened](Self::open).
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn link(&mut self, peer: Node) -> Result<LinkId, OpenError> {
+        if peer == self.shared.node {
+            return Err(OpenError::Loop(peer));
+        }
+        if let Some(&id) = self.by_node.get(&peer) {
+            return Ok(LinkId(id));
+        }
+        let id = u16::try_from(self.links.len()).map_err(|_| OpenError::TooMany)?;
+        let link = Link::new(id, peer, self.incarnation, &self.shared.config);
+        self.links.push(link);
+        self.by_node.insert(peer, id);
+        self.timers.add_link();
+        self.ready.reserve(self.links.len() - self.ready.len());
+        Ok(LinkId(id))
+    }
+
+    /// Opens a link, or opens it again after it was closed. Both ends have to.
+    /// [`Event::Opened`] or [`Event::Closed`] follows. Does nothing to a link
+    /// that is open or opening.
+    ///
+    /// # Errors
+    /// [`OpenError::NoLink`].
+    pub fn open(&mut self, now: Ns, link: LinkId) -> Result<(), OpenError> {
+        let state = self.links.get_mut(link.index());
+        let state = state.ok_or(OpenError::NoLink(link))?;
+        if matches!(state.state, State::Closed(_)) {
+            state.open(now, &mut self.shared);
+            self.touch(now, link.0);
+        }
+        Ok(())
+    }
+
+    /// Accepts a packet for a peer: packed, or queued until there are credits.
+    ///
+    /// Order: packets of one channel arrive in the order in which they were
+    /// accepted; posted packets arrive before non-posted packets and responses
+    /// accepted after them (unless those have PassPW).
+    ///
+    /// # Errors
+    /// [`SendError`]. Nothing was accepted then.
+    ///
+    /// # Cost
+    /// No allocation in steady state.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Ns,
+        link: LinkId,
+        packet: &PacketRepr<'_>,
+    ) -> Result<(), SendError> {
+        let state = self.links.get_mut(link.index());
+        let state = state.ok_or(SendError::NoLink(link))?;
+        let news = state.send(packet, &mut self.shared)?;
+        if news && !state.listed {
+            self.touch(now, link.0);
+        }
+        Ok(())
+    }
+
+    /// Accepts bytes to be stored at `address` on the peer's side; returns how
+    /// many, which is less than all of them if room runs out. Bytes of one
+    /// packet of up to 64 aligned bytes arrive together, others in any number
+    /// of pieces, in order.
+    ///
+    /// # Shapes and units
+    /// - `address`: byte address in the map that both ends share; any
+    ///   alignment.
+    /// - `data`: any length; nothing is sent for none.
+    ///
+    /// # Errors
+    /// [`SendError`], if not one byte was accepted.
+    pub fn put(
+        &mut self,
+        now: Ns,
+        link: LinkId,
+        address: u64,
+        data: &[u8],
+    ) -> Result<usize, SendError> {
+        let mut done = 0;
+        let mut scratch = [0; MASKED_LEN_MAX];
+        while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
+            let at = address.wrapping_add(done as u64);
+            let accepted = first_packet(at, rest, &mut scratch)
+                .map_err(SendError::Packet)
+                .and_then(|(packet, len)| self.send(now, link, &packet).map(|()| len));
+            match accepted {
+                Ok(len) => done += len,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(done)
+    }
+
+    /// Sends what has been packed without waiting for more.
+    pub fn flush(&mut self, now: Ns, link: LinkId) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.flush();
+            self.touch(now, link.0);
+        }
+    }
+
+    /// A ticket for all posted packets accepted so far: [`progress`] tells when
+    /// they have arrived. Sends what has been packed and asks for an ack: this
+    /// is the quiet of a link. `None` if there is no such link.
+    ///
+    /// [`progress`]: Self::progress
+    pub fn ticket(&mut self, now: Ns, link: LinkId) -> Option<Ticket> {
+        let state = self.links.get_mut(link.index())?;
+        let ticket = Ticket {
+            epoch: state.session.epoch(),
+            posted: state.posted_accepted(),
+        };
+        if state.posted_acked() < ticket.posted {
+            state.request_ack();
+            self.touch(now, link.0);
+        }
+        Some(ticket)
+    }
+
+    /// What has become of the packets before `ticket`.
+    pub fn progress(&self, link: LinkId, ticket: Ticket) -> Progress {
+        let Some(state) = self.links.get(link.index()) else {
+            return Progress::Lost(CloseReason::NotOpened);
+        };
+        match state.state {
+            State::Closed(reason) => Progress::Lost(reason),
+            _ if state.session.epoch() != ticket.epoch => Progress::Lost(CloseReason::NotOpened),
+            _ if state.posted_acked() >= ticket.posted => Progress::Arrived,
+            _ => Progress::Pending,
+        }
+    }
+
+    /// Takes a frame, without Ethernet header; padding behind it is ignored.
+    /// Any bytes will do.
+    ///
+    /// # Errors
+    /// Why the frame was dropped. It has been counted; there is nothing to do
+    /// about it.
+    pub fn receive<'a>(
+        &mut self,
+        now: Ns,
+        bytes: &'a [u8],
+    ) -> Result<Option<Delivery<'a>>, DropCause> {
+        let frame = match FrameRepr::parse(bytes) {
+            Ok(frame) => frame,
+            Err(error) => return Err(self.refuse(now, bytes, error)),
+        };
+        if let Some(session) = frame.session() {
+            return self
+                .receive_session(now, frame.header(), session, bytes.len())
+                .map(|()| None);
+        }
+        let id = frame.header().virtual_link;
+        let Some(link) = self.links.get_mut(usize::from(id)) else {
+            self.counters.drop_frame(DropCause::NoLink);
+            return Err(DropCause::NoLink);
+        };
+        let received = link
+            .admit(frame.header())
+            .and_then(|()| link.receive(now, &frame, &mut self.shared));
+        let delivery = match received {
+            Ok(true) => Some(Delivery {
+                link: LinkId(id),
+                peer: link.peer,
+                packets: frame.packets(),
+                filled: Filled {
+                    epoch: link.session.epoch(),
+                    buffers: taken(&frame),
+                },
+            }),
+            Ok(false) => None,
+            Err(cause) => {
+                link.counters.drop_frame(cause);
+                self.touch(now, id);
+                return Err(cause);
+            }
+        };
+        self.touch(now, id);
+        Ok(delivery)
+    }
+
+    /// A frame that could not be parsed. If it was whole and the next one of a
+    /// session, then its sender made it so, and would send it again for ever.
+    #[cold]
+    fn refuse(&mut self, now: Ns, bytes: &[u8], error: hostwire_packet::Error) -> DropCause {
+        use hostwire_packet::Error;
+        let cause = match error {
+            Error::Truncated { field, .. } if field.starts_with("htoe.") => DropCause::Truncated,
+            Error::Checksum { .. } => DropCause::Corrupt,
+            _ => DropCause::Malformed,
+        };
+        if cause == DropCause::Malformed
+            && let Ok((header, _)) = HeaderRepr::parse(bytes)
+            && header.frame_type == FrameType::Data
+            && Frame::new_checked(bytes).is_ok_and(|frame| frame.check_crc().is_ok())
+            && let Some(link) = self.links.get_mut(usize::from(header.virtual_link))
+            && link.admit(&header).is_ok()
+            && Seq(header.sequence) == link.expected
+        {
+            link.misbehaved(now, Misbehaviour::Malformed(error), &mut self.shared);
+            link.counters.drop_frame(cause);
+            self.touch(now, header.virtual_link);
+        } else {
+            self.counters.drop_frame(cause);
+        }
+        cause
+    }
+
+    fn receive_session(
+        &mut self,
+        now: Ns,
+        header: &HeaderRepr,
+        session: &SessionRepr,
+        frame_len: usize,
+    ) -> Result<(), DropCause> {
+        let ours = session.job == self.shared.job && session.destination_node == self.shared.node.0;
+        let id = self.by_node.get(&Node(session.source_node)).copied();
+        let link = id.and_then(|id| self.links.get_mut(usize::from(id)));
+        let Some(link) = link.filter(|_| ours) else {
+            let cause = if ours {
+                DropCause::NoLink
+            } else {
+                DropCause::Foreign
+            };
+            self.counters.drop_frame(cause);
+            return Err(cause);
+        };
+        let taken = match header.frame_type {
+            FrameType::Close => link.receive_close(now, session, &mut self.shared),
+            _ => link.receive_reset(now, header, session, frame_len, &mut self.shared),
+        };
+        match taken {
+            Ok(()) => link.counters.sessions_received += 1,
+            Err(cause) => link.counters.drop_frame(cause),
+        }
+        let id = link.id;
+        self.touch(now, id);
+        taken
+    }
+
+    /// Gives buffers back that a [`Delivery`] filled, so that the peer gets its
+    /// credits. Does nothing if the session of the buffers has ended.
+    ///
+    /// # Errors
+    /// [`ReleaseError`], caller's fault: more than are filled.
+    pub fn release(&mut self, now: Ns, link: LinkId, filled: Filled) -> Result<(), ReleaseError> {
+        let Some(state) = self.links.get_mut(link.index()) else {
+            return Ok(());
+        };
+        if state.state != State::Open || state.session.epoch() != filled.epoch {
+            return Ok(());
+        }
+        state
+            .release(now, &filled.buffers, &self.shared.config)
+            .map_err(|channel| ReleaseError { channel })?;
+        if !state.listed {
+            self.touch(now, link.0);
+        }
+        Ok(())
+    }
+
+    /// The next frame to be sent, if there is one now. Links take turns, one
+    /// frame each.
+    pub fn poll_transmit(&mut self, now: Ns) -> Option<Transmit<'_>> {
+        let (id, out) = loop {
+            let id = self.ready.pop_front()?;
+            let Some(link) = self.links.get_mut(usize::from(id)) else {
+                continue;
+            };
+            link.listed = false;
+            match link.next_frame(now, &mut self.shared) {
+                Some(out) => {
+                    self.touch(now, id);
+                    break (id, out);
+                }
+                None => self.arm(now, id),
+            }
+        };
+        let frame = match out {
+            Out::Kept { buffer, start, len } => {
+                self.shared.pool.bytes(buffer).get(start..start + len)
+            }
+            Out::Scratch { len } => self.shared.scratch.get(..len),
+        };
+        debug_assert!(frame.is_some_and(|frame| frame.len() >= HEADER_LEN));
+        Some(Transmit {
+            link: LinkId(id),
+            peer: self.links.get(usize::from(id))?.peer,
+            frame: frame?,
+        })
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout); `None`: whenever
+    /// something else happens. May lie in the past.
+    pub fn deadline(&self) -> Option<Ns> {
+        self.timers.next()
+    }
+
+    /// Does what is due by `now`: frames to be sent again, acks and credits
+    /// that have waited, peers that are gone.
+    pub fn on_timeout(&mut self, now: Ns) {
+        while let Some(id) = self.timers.pop_due(now) {
+            if let Some(link) = self.links.get_mut(usize::from(id)) {
+                link.on_timer(now, &mut self.shared);
+                self.touch(now, id);
+            }
+        }
+    }
+
+    /// What has happened to links since the last call.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Closes a link in good order: takes no more packets, waits until all are
+    /// acknowledged, tells the peer.
+    pub fn finish(&mut self, now: Ns, link: LinkId) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.finish(now, &mut self.shared);
+            self.touch(now, link.0);
+        }
+    }
+
+    /// Cuts a peer off that broke a rule of the layer above, and tells it.
+    pub fn cut_off(&mut self, now: Ns, link: LinkId, how: Misbehaviour) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.misbehaved(now, how, &mut self.shared);
+            self.touch(now, link.0);
+        }
+    }
+
+    /// Whether the link may be used; `Err` if it is closed.
+    ///
+    /// # Errors
+    /// Why it is closed.
+    pub fn is_open(&self, link: LinkId) -> Result<bool, CloseReason> {
+        match self.links.get(link.index()).map(|link| &link.state) {
+            None => Err(CloseReason::NotOpened),
+            Some(State::Closed(reason)) => Err(*reason),
+            Some(state) => Ok(*state == State::Open),
+        }
+    }
+
+    /// The peer at the other end.
+    pub fn peer(&self, link: LinkId) -> Option<Node> {
+        self.links.get(link.index()).map(|link| link.peer)
+    }
+
+    /// The links, in the order in which they were made.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
+        // As many as there are numbers at most.
+        (0..self.links.len()).map(|id| LinkId(id as u16))
+    }
+
+    /// Credits of one channel of a link.
+    pub fn credits(&self, link: LinkId, channel: VirtualChannel) -> Credits {
+        self.links
+            .get(link.index())
+            .map(|link| Credits {
+                has: link.wallet.has(channel),
+                granted: link.ledger.granted(channel),
+                filled: link.ledger.filled(channel),
+                owed: link.ledger.owed(channel),
+            })
+            .unwrap_or_default()
+    }
+
+    /// Packets of one channel that wait for credits.
+    pub fn queued(&self, link: LinkId, channel: VirtualChannel) -> usize {
+        let link = self.links.get(link.index());
+        link.map_or(0, |link| link.queues.len(channel))
+    }
+
+    /// Frames of a link that are packed and not acknowledged.
+    pub fn frames_kept(&self, link: LinkId) -> usize {
+        let link = self.links.get(link.index());
+        link.map_or(0, |link| link.flight.len())
+    }
+
+    /// Frames of all links that are packed and not acknowledged.
+    pub fn frames_kept_total(&self) -> usize {
+        self.shared.pool.used()
+    }
+
+    /// Smoothed round trip time of a link, once one has been seen.
+    pub fn round_trip_ns(&self, link: LinkId) -> Option<u64> {
+        self.links.get(link.index())?.rtt.smoothed_ns()
+    }
+
+    /// Counters of one link.
+    pub fn link_counters(&self, link: LinkId) -> Option<&Counters> {
+        self.links.get(link.index()).map(|link| &link.counters)
+    }
+
+    /// Counters of all links together, and of frames that belong to none.
+    pub fn counters(&self) -> Counters {
+        let mut sum = self.counters;
+        for link in &self.links {
+            sum += &link.counters;
+        }
+        sum
+    }
+
+    /// Memory that the endpoint holds, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        let links: usize = self.links.iter().map(Link::heap_bytes).sum();
+        links
+            + self.links.capacity() * size_of::<Link>()
+            + self.shared.pool.heap_bytes()
+            + self.shared.scratch.capacity()
+            + self.timers.heap_bytes()
+            + self.ready.capacity() * size_of::<u16>()
+            + self.by_node.capacity() * size_of::<(Node, u16)>()
+    }
+
+    /// Lists a link that has something to send, arms its timer, tells its news.
+    fn touch(&mut self, now: Ns, id: u16) {
+        let Some(link) = self.links.get_mut(usize::from(id)) else {
+            return;
+        };
+        if link.news {
+            link.news = false;
+            let (link_id, peer) = (LinkId(id), link.peer);
+            self.events.push_back(match link.state {
+                State::Closed(reason) => Event::Closed {
+                    link: link_id,
+                    peer,
+                    reason,
+                },
+                State::Opening | State::Open => Event::Opened {
+                    link: link_id,
+                    peer,
+                    frame_len: link.frame_len,
+                },
+            });
+        }
+        if !link.listed && link.has_work(now, &self.shared.config) {
+            link.listed = true;
+            self.ready.push_back(id);
+        }
+        self.arm(now, id);
+    }
+
+    fn arm(&mut self, now: Ns, id: u16) {
+        if let Some(link) = self.links.get(usize::from(id)) {
+            let at = link.deadline(now, &self.shared.config);
+            if at != Ns::MAX {
+                self.timers.set_at_most(id, at);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod model;

@@ -1,0 +1,192 @@
+use hostwire_packet::ht::VirtualChannel;
+use hostwire_packet::htoe;
+use thiserror::Error;
+
+/// Number of a node: one end of virtual links. Chosen by the caller, the same
+/// on all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node(pub u32);
+
+impl core::fmt::Display for Node {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "node {}", self.0)
+    }
+}
+
+/// A [`Config`](crate::Config) that no endpoint can have. Caller's fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("link config: {field}: expected {min} to {max}, got {got}")]
+pub struct ConfigError {
+    /// The field.
+    pub field: &'static str,
+    /// Smallest value allowed.
+    pub min: u64,
+    /// Largest value allowed.
+    pub max: u64,
+    /// Value given.
+    pub got: u64,
+}
+
+/// Why a link could not be made or opened. Caller's fault.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// The peer is this endpoint itself.
+    #[error("{0} is this endpoint: no link leads there")]
+    Loop(Node),
+    /// An endpoint holds at most 65536 links.
+    #[error("too many links: an endpoint holds 65536")]
+    TooMany,
+    /// The handle is not of this endpoint.
+    #[error("no such link: {0:?}")]
+    NoLink(crate::LinkId),
+}
+
+/// Why a packet was not accepted. It was not accepted in part.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SendError {
+    /// Back-pressure: no credit, or no frame, and the queue is full. Let the
+    /// endpoint receive and transmit, then try again. Not a failure.
+    #[error("{peer}: no room for a {channel} packet")]
+    Full {
+        /// The peer.
+        peer: Node,
+        /// Channel without room.
+        channel: VirtualChannel,
+    },
+    /// The link has not been opened yet. Wait for
+    /// [`Event::Opened`](crate::Event::Opened).
+    #[error("{0}: the link is not open yet")]
+    Opening(Node),
+    /// The link is closed; permanent until it is opened again.
+    #[error("{peer}: {reason}")]
+    Closed {
+        /// The peer.
+        peer: Node,
+        /// Why.
+        reason: CloseReason,
+    },
+    /// The packet belongs to no virtual channel. Caller's fault.
+    #[error("NOP, Sync and extended flow control are not carried")]
+    NotCarried,
+    /// The bytes make no packet. Caller's fault.
+    #[error("not a packet: {0}")]
+    Packet(hostwire_packet::Error),
+    /// The handle is not of this endpoint. Caller's fault.
+    #[error("no such link: {0:?}")]
+    NoLink(crate::LinkId),
+}
+
+/// Why a link is closed.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CloseReason {
+    /// It has never been opened.
+    #[error("the link was never opened")]
+    NotOpened,
+    /// This side finished it, after everything was acknowledged.
+    #[error("the link was finished here")]
+    Finished,
+    /// The peer finished it.
+    #[error("the peer finished the link")]
+    PeerFinished,
+    /// The peer never answered.
+    #[error("no answer for {} ms: the peer is not there, or runs another job", after_ns / 1_000_000)]
+    Unreachable {
+        /// How long it was tried.
+        after_ns: u64,
+    },
+    /// The peer answered once, but no longer.
+    #[error("lost: silent for {} ms", silent_ns / 1_000_000)]
+    Silent {
+        /// Since when it has not been heard.
+        silent_ns: u64,
+    },
+    /// The peer is heard, but does not acknowledge what it is sent.
+    #[error("lost: acknowledges nothing for {} ms, though it is heard (do long frames get through?)", stalled_ns / 1_000_000)]
+    Stalled {
+        /// Since when it has acknowledged nothing new.
+        stalled_ns: u64,
+    },
+    /// The peer has begun a new life and forgotten this link.
+    #[error("the peer was restarted: its incarnation is {now}, was {before}")]
+    Restarted {
+        /// Incarnation that this link was with.
+        before: u64,
+        /// Incarnation seen.
+        now: u64,
+    },
+    /// The peer broke the protocol and was cut off.
+    #[error("cut off: {0}")]
+    Misbehaved(Misbehaviour),
+    /// The peer says that this side broke the protocol.
+    #[error("cut off by the peer: {0}")]
+    CutOff(htoe::CloseReason),
+}
+
+/// How a peer broke the protocol. A peer's fault, never that of the network:
+/// the frame had the right key, number and checksums.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Misbehaviour {
+    /// It sent more packets than it has credits for.
+    #[error(
+        "overran its {channel} credits: had {granted_command} command and {granted_data} data, used {used_command} and {used_data}"
+    )]
+    CreditOverrun {
+        /// Channel overrun.
+        channel: VirtualChannel,
+        /// Command credits that it had.
+        granted_command: u16,
+        /// Data credits that it had.
+        granted_data: u16,
+        /// Command credits that its frame takes.
+        used_command: u16,
+        /// Data credits that its frame takes.
+        used_data: u16,
+    },
+    /// It returned more credits than it was ever sent packets.
+    #[error("returned more {channel} credits than it has buffers")]
+    CreditExcess {
+        /// Channel.
+        channel: VirtualChannel,
+    },
+    /// A frame did not hold what its header said.
+    #[error("malformed frame: {0}")]
+    Malformed(hostwire_packet::Error),
+    /// It offered a link that no packet fits.
+    #[error("offers {field} of {got}, at least {min} is needed")]
+    Offer {
+        /// What it offered.
+        field: &'static str,
+        /// Least that is of use.
+        min: u16,
+        /// What it offered.
+        got: u16,
+    },
+    /// The layer above found a fault: an answer that nobody asked for, an
+    /// address outside the segment.
+    #[error("{0}")]
+    Above(&'static str),
+}
+
+impl Misbehaviour {
+    pub(crate) const fn on_the_wire(&self) -> htoe::CloseReason {
+        match self {
+            Misbehaviour::CreditOverrun { .. } => htoe::CloseReason::CreditOverrun,
+            Misbehaviour::CreditExcess { .. } => htoe::CloseReason::CreditExcess,
+            Misbehaviour::Malformed(_) | Misbehaviour::Offer { .. } => htoe::CloseReason::Malformed,
+            Misbehaviour::Above(_) => htoe::CloseReason::Misused,
+        }
+    }
+}
+
+/// More buffers were released than packets had been delivered. Caller's fault;
+/// nothing was released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("released more {channel} buffers than are filled")]
+pub struct ReleaseError {
+    /// Channel.
+    pub channel: VirtualChannel,
+}

@@ -1,0 +1,218 @@
+//! Frames that have been packed and not yet been acknowledged.
+
+use std::collections::VecDeque;
+
+use crate::pool::BufferId;
+use crate::seq::{HALF, Seq};
+use crate::time::Ns;
+
+/// One frame, packed or being packed.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) buffer: BufferId,
+    /// Where the frame begins in its buffer. Known when it is sealed.
+    pub(crate) start: u16,
+    pub(crate) nops: u8,
+    pub(crate) packets: u8,
+    /// Posted ones among the packets.
+    pub(crate) posted: u8,
+    /// Bytes of the packets.
+    pub(crate) packets_len: u16,
+    /// Sent at least once; takes no more packets.
+    pub(crate) sealed: bool,
+    pub(crate) resent: bool,
+    pub(crate) sent_at: Ns,
+}
+
+impl Slot {
+    pub(crate) const fn new(buffer: BufferId) -> Self {
+        Self {
+            buffer,
+            start: 0,
+            nops: 0,
+            packets: 0,
+            posted: 0,
+            packets_len: 0,
+            sealed: false,
+            resent: false,
+            sent_at: Ns(0),
+        }
+    }
+}
+
+/// The frames of one link in order: first those sent (up to `sealed`), then
+/// those to be sent. `cursor` is the next to be sent; it goes back for
+/// Go-Back-N.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flight {
+    slots: VecDeque<Slot>,
+    base: Seq,
+    sealed: usize,
+    cursor: usize,
+}
+
+/// What an ack means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acked {
+    /// Nothing new.
+    Nothing,
+    /// It is older than what is known.
+    Old,
+    /// It acknowledges a frame never sent.
+    Bad,
+    /// So many frames have arrived.
+    Frames(usize),
+}
+
+impl Flight {
+    pub(crate) fn restart(&mut self, base: Seq) {
+        debug_assert!(self.slots.is_empty());
+        self.base = base;
+        self.sealed = 0;
+        self.cursor = 0;
+    }
+
+    pub(crate) const fn base(&self) -> Seq {
+        self.base
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Frames sent at least once and not acknowledged.
+    pub(crate) const fn sealed(&self) -> usize {
+        self.sealed
+    }
+
+    pub(crate) const fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Number of the frame at the cursor.
+    pub(crate) fn cursor_seq(&self) -> Seq {
+        // Far below 65536 slots: see FRAMES_IN_FLIGHT_MAX.
+        self.base.plus(self.cursor as u16)
+    }
+
+    /// Number that the next new frame gets.
+    pub(crate) fn end_seq(&self) -> Seq {
+        self.base.plus(self.slots.len() as u16)
+    }
+
+    pub(crate) fn at_cursor(&mut self) -> Option<&mut Slot> {
+        self.slots.get_mut(self.cursor)
+    }
+
+    pub(crate) fn cursor_is_last(&self) -> bool {
+        self.cursor + 1 == self.slots.len()
+    }
+
+    /// The frame at the end, if it still takes packets.
+    pub(crate) fn filling(&mut self) -> Option<&mut Slot> {
+        self.slots.back_mut().filter(|slot| !slot.sealed)
+    }
+
+    pub(crate) fn has_filling(&self) -> bool {
+        self.slots.len() > self.sealed
+    }
+
+    pub(crate) fn push(&mut self, slot: Slot, frames_max: u16) {
+        if self.slots.capacity() == 0 {
+            self.slots.reserve_exact(frames_max.into());
+        }
+        self.slots.push_back(slot);
+    }
+
+    /// The frame at the cursor was sent.
+    pub(crate) fn advance(&mut self) {
+        self.cursor += 1;
+        self.sealed = self.sealed.max(self.cursor);
+    }
+
+    /// Go-Back-N: everything that is not acknowledged is to be sent again.
+    pub(crate) const fn go_back(&mut self) {
+        self.cursor = 0;
+    }
+
+    /// Reads an ack: the number of the next frame that the peer expects.
+    pub(crate) fn read_ack(&self, ack: Seq) -> Acked {
+        match ack.ahead_of(self.base) {
+            0 => Acked::Nothing,
+            ahead if usize::from(ahead) <= self.sealed => Acked::Frames(ahead.into()),
+            ahead if ahead >= HALF => Acked::Old,
+            _ => Acked::Bad,
+        }
+    }
+
+    /// Takes the first frame away, since it has arrived.
+    pub(crate) fn pop(&mut self) -> Option<Slot> {
+        let slot = self.slots.pop_front()?;
+        self.base = self.base.plus(1);
+        self.sealed = self.sealed.saturating_sub(1);
+        self.cursor = self.cursor.saturating_sub(1);
+        Some(slot)
+    }
+
+    /// Takes all frames away, since nobody waits for them.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Slot> + '_ {
+        self.sealed = 0;
+        self.cursor = 0;
+        self.slots.drain(..)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Pool;
+
+    fn flight(frames: usize) -> Flight {
+        let mut pool = Pool::new(64, frames);
+        let mut flight = Flight::default();
+        flight.restart(Seq(65_534));
+        for _ in 0..frames {
+            let mut slot = Slot::new(pool.take(true).unwrap());
+            slot.sealed = true;
+            flight.push(slot, 8);
+            flight.advance();
+        }
+        flight
+    }
+
+    #[test]
+    fn acks_across_the_wrap() {
+        let flight = flight(4);
+        assert_eq!(flight.read_ack(Seq(65_534)), Acked::Nothing);
+        assert_eq!(flight.read_ack(Seq(65_535)), Acked::Frames(1));
+        assert_eq!(flight.read_ack(Seq(2)), Acked::Frames(4));
+        assert_eq!(flight.read_ack(Seq(3)), Acked::Bad);
+        assert_eq!(flight.read_ack(Seq(65_533)), Acked::Old);
+    }
+
+    #[test]
+    fn going_back_does_not_unsend() {
+        let mut flight = flight(3);
+        flight.go_back();
+        assert_eq!(flight.cursor_seq(), Seq(65_534));
+        // An ack that was under way meanwhile counts.
+        assert_eq!(flight.read_ack(Seq(1)), Acked::Frames(3));
+        flight.advance();
+        flight.pop();
+        assert_eq!((flight.cursor(), flight.sealed()), (0, 2));
+        assert_eq!(flight.end_seq(), Seq(1));
+    }
+}

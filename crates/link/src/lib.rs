@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod config;
+mod counters;
+mod credits;
+mod endpoint;
+mod error;
+mod flight;
+mod link;
+mod pool;
+pub mod put;
+mod queue;
+mod requests;
+mod rtt;
+mod seq;
+mod time;
+mod timers;
+
+pub use config::{Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
+pub use counters::{Counters, DropCause};
+pub use credits::Buffers;
+pub use endpoint::{
+    Credits, Delivery, Endpoint, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
+};
+pub use error::{CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError};
+pub use requests::{Answer, OUTSTANDING_MAX, RequestError, Requests, respond_data, respond_done};
+pub use time::Ns;

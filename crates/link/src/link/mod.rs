@@ -1,0 +1,307 @@
+//! One virtual link: this endpoint's half of it.
+
+#[cfg(test)]
+mod project;
+mod receive;
+mod send;
+mod session;
+mod transmit;
+
+pub(crate) use self::receive::taken;
+pub(crate) use self::send::buffer_len;
+pub(crate) use self::session::{Keys, Session};
+pub(crate) use self::transmit::Out;
+
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::credits::{Ledger, Wallet};
+use crate::error::{CloseReason, Misbehaviour, Node};
+use crate::flight::Flight;
+use crate::pool::Pool;
+use crate::queue::Queues;
+use crate::rtt::Rtt;
+use crate::seq::Seq;
+use crate::time::Ns;
+
+/// What all links of an endpoint share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) node: Node,
+    pub(crate) job: u64,
+    pub(crate) pool: Pool,
+    pub(crate) keys: Keys,
+    /// Frames that are not kept are built here: acks, reset, close.
+    pub(crate) scratch: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Closed(CloseReason),
+    Opening,
+    Open,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) id: u16,
+    pub(crate) peer: Node,
+    pub(crate) state: State,
+    pub(crate) session: Session,
+    pub(crate) counters: Counters,
+    /// Whether the endpoint has it in its list of links with something to
+    /// send.
+    pub(crate) listed: bool,
+    /// Whether its opening or closing has still to be told.
+    pub(crate) news: bool,
+
+    // Sending.
+    pub(crate) wallet: Wallet,
+    pub(crate) queues: Queues,
+    pub(crate) flight: Flight,
+    /// Longest frame on this link: what both ends and the path take.
+    pub(crate) frame_len: usize,
+    /// When the last frame with packets left.
+    packed_at: Ns,
+    /// What has been packed is to go without waiting for more.
+    flush: bool,
+    /// An ack is wanted for all that was sent.
+    ack_wanted: bool,
+    /// No more packets are taken; the link is closed when all are acknowledged.
+    finishing: bool,
+    posted_accepted: u64,
+    posted_acked: u64,
+
+    // Go-Back-N, sending.
+    pub(crate) rtt: Rtt,
+    rto_at: Ns,
+    /// After a timeout only one frame goes until something is acknowledged.
+    probing: bool,
+    timeouts: u32,
+    progress_at: Ns,
+    /// The gap that the peer has reported is being repaired.
+    nak_served: bool,
+
+    // Receiving.
+    pub(crate) ledger: Ledger,
+    pub(crate) expected: Seq,
+    pub(crate) heard_at: Ns,
+    ack_at: Ns,
+    unacked: u16,
+    /// The gap at `expected` has been reported.
+    gap_seen: bool,
+    nak_due: bool,
+    credit_at: Ns,
+}
+
+impl Link {
+    pub(crate) fn new(id: u16, peer: Node, incarnation: u64, config: &Config) -> Self {
+        Self {
+            id,
+            peer,
+            state: State::Closed(CloseReason::NotOpened),
+            session: Session::new(incarnation),
+            counters: Counters::default(),
+            listed: false,
+            news: false,
+            wallet: Wallet::default(),
+            queues: Queues::default(),
+            flight: Flight::default(),
+            frame_len: config.frame_len_max,
+            packed_at: Ns(0),
+            flush: false,
+            ack_wanted: false,
+            finishing: false,
+            posted_accepted: 0,
+            posted_acked: 0,
+            rtt: Rtt::new(config),
+            rto_at: Ns::MAX,
+            probing: false,
+            timeouts: 0,
+            progress_at: Ns(0),
+            nak_served: false,
+            ledger: Ledger::default(),
+            expected: Seq(0),
+            heard_at: Ns(0),
+            ack_at: Ns::MAX,
+            unacked: 0,
+            gap_seen: false,
+            nak_due: false,
+            credit_at: Ns::MAX,
+        }
+    }
+
+    /// Everything that belongs to one session, as at its beginning.
+    fn clean(&mut self, now: Ns, shared: &mut Shared) {
+        let end = self.flight.end_seq();
+        for slot in self.flight.drain() {
+            shared.pool.give_back(slot.buffer);
+        }
+        // The next numbering keeps away from all numbers of this one.
+        self.flight.restart(end);
+        self.queues.clear();
+        self.wallet = Wallet::default();
+        self.ledger = Ledger::default();
+        self.rtt = Rtt::new(&shared.config);
+        // The first packet of a link follows nothing.
+        self.packed_at = Ns(0);
+        self.flush = false;
+        self.ack_wanted = false;
+        self.finishing = false;
+        self.posted_accepted = 0;
+        self.posted_acked = 0;
+        self.rto_at = Ns::MAX;
+        self.probing = false;
+        self.timeouts = 0;
+        self.progress_at = now;
+        self.nak_served = false;
+        self.heard_at = now;
+        self.ack_at = Ns::MAX;
+        self.unacked = 0;
+        self.gap_seen = false;
+        self.nak_due = false;
+        self.credit_at = Ns::MAX;
+    }
+
+    /// Ends the session. `tell` sends the peer a close frame.
+    pub(crate) fn close(&mut self, now: Ns, reason: CloseReason, tell: bool, shared: &mut Shared) {
+        if matches!(self.state, State::Closed(_)) {
+            return;
+        }
+        self.clean(now, shared);
+        self.state = State::Closed(reason);
+        self.session.ended(reason, tell);
+        self.news = true;
+    }
+
+    pub(crate) fn misbehaved(&mut self, now: Ns, how: Misbehaviour, shared: &mut Shared) {
+        self.close(now, CloseReason::Misbehaved(how), true, shared);
+    }
+
+    /// Closes the link when nothing is left to be acknowledged.
+    pub(crate) fn finish(&mut self, now: Ns, shared: &mut Shared) {
+        match self.state {
+            State::Closed(_) => {}
+            State::Opening => self.close(now, CloseReason::Finished, true, shared),
+            State::Open => {
+                self.finishing = true;
+                self.request_ack();
+                self.close_if_finished(now, shared);
+            }
+        }
+    }
+
+    fn close_if_finished(&mut self, now: Ns, shared: &mut Shared) {
+        if self.finishing && self.flight.is_empty() && self.queues.is_empty() {
+            self.close(now, CloseReason::Finished, true, shared);
+        }
+    }
+
+    /// What has been packed goes with the next transmission.
+    pub(crate) fn flush(&mut self) {
+        self.flush |= self.flight.has_filling() || !self.queues.is_empty();
+    }
+
+    /// As [`flush`](Self::flush), and the peer is asked for an ack.
+    pub(crate) fn request_ack(&mut self) {
+        self.flush();
+        self.ack_wanted |= !self.flight.is_empty() || !self.queues.is_empty();
+    }
+
+    /// Posted packets accepted so far.
+    pub(crate) const fn posted_accepted(&self) -> u64 {
+        self.posted_accepted
+    }
+
+    /// Of those, how many the peer has acknowledged.
+    pub(crate) const fn posted_acked(&self) -> u64 {
+        self.posted_acked
+    }
+
+    /// What the clock does to the link.
+    pub(crate) fn on_timer(&mut self, now: Ns, shared: &mut Shared) {
+        match self.state {
+            State::Closed(_) => {}
+            State::Opening => {
+                let tried_ns = now.since(self.session.opened_at());
+                if tried_ns >= shared.config.open_timeout_ns && self.session.tries() >= 4 {
+                    let reason = CloseReason::Unreachable { after_ns: tried_ns };
+                    self.close(now, reason, false, shared);
+                } else {
+                    self.session.on_timer(now, &shared.config);
+                }
+            }
+            State::Open if now >= self.rto_at => self.on_timeout(now, shared),
+            State::Open => {}
+        }
+    }
+
+    fn on_timeout(&mut self, now: Ns, shared: &mut Shared) {
+        let config = &shared.config;
+        self.rto_at = Ns::MAX;
+        if self.flight.sealed() == 0 {
+            return;
+        }
+        self.timeouts += 1;
+        self.counters.timeouts += 1;
+        let stalled_ns = now.since(self.progress_at);
+        // Four times: a process that was stopped finds its clock far ahead and
+        // has to ask before it may say that nobody answers.
+        if stalled_ns >= config.dead_after_ns && self.timeouts > 4 {
+            let silent_ns = now.since(self.heard_at);
+            let reason = if silent_ns >= config.dead_after_ns {
+                CloseReason::Silent { silent_ns }
+            } else {
+                CloseReason::Stalled { stalled_ns }
+            };
+            self.close(now, reason, true, shared);
+            return;
+        }
+        self.rtt.back_off(config);
+        self.rto_at = now.after(self.rtt.rto_ns(config));
+        self.flight.go_back();
+        self.probing = true;
+    }
+
+    /// The next moment after `now` at which the clock changes anything.
+    pub(crate) fn deadline(&self, now: Ns, config: &Config) -> Ns {
+        let times = match self.state {
+            State::Closed(_) => return Ns::MAX,
+            State::Opening => [self.session.hello_at(), Ns::MAX, Ns::MAX, Ns::MAX, Ns::MAX],
+            State::Open => [
+                self.rto_at,
+                self.ack_at,
+                self.credit_at,
+                self.hold_until(config),
+                self.keepalive_at(config),
+            ],
+        };
+        times
+            .into_iter()
+            .filter(|&at| at > now)
+            .min()
+            .unwrap_or(Ns::MAX)
+    }
+
+    fn hold_until(&self, config: &Config) -> Ns {
+        if self.flight.has_filling() {
+            self.packed_at.after(config.hold_ns)
+        } else {
+            Ns::MAX
+        }
+    }
+
+    /// When the peer is asked whether it lives; not while it has something to
+    /// acknowledge anyway.
+    fn keepalive_at(&self, config: &Config) -> Ns {
+        if self.flight.is_empty() {
+            self.heard_at.after(config.keepalive_ns)
+        } else {
+            Ns::MAX
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.flight.heap_bytes() + self.queues.heap_bytes()
+    }
+}

@@ -1,0 +1,65 @@
+//! What the future of a link depends on when no time passes: for the model
+//! checker.
+
+use std::hash::{Hash, Hasher};
+
+use super::{Link, Shared, State};
+use crate::time::Ns;
+
+impl Link {
+    /// Feeds everything but counters and times. Under the settings of the model
+    /// a time is either over or never, and that is what is fed.
+    pub(crate) fn project(&self, now: Ns, state: &mut impl Hasher) {
+        matches!(self.state, State::Opening).hash(state);
+        matches!(self.state, State::Open).hash(state);
+        self.session.project(state);
+        for channel in hostwire_packet::ht::VirtualChannel::ALL {
+            (self.wallet.has(channel), self.ledger.granted(channel)).hash(state);
+            (self.ledger.filled(channel), self.ledger.owed(channel)).hash(state);
+            self.queues.len(channel).hash(state);
+        }
+        (self.flight.base().0, self.flight.len()).hash(state);
+        (self.flight.sealed(), self.flight.cursor()).hash(state);
+        for slot in self.flight.slots() {
+            (slot.nops, slot.packets, slot.packets_len, slot.sealed).hash(state);
+        }
+        (self.expected.0, self.unacked).hash(state);
+        for flag in [
+            self.flush,
+            self.ack_wanted,
+            self.finishing,
+            self.probing,
+            self.nak_served,
+            self.gap_seen,
+            self.nak_due,
+            self.ack_at <= now,
+            self.credit_at <= now,
+            self.rto_at == Ns::MAX,
+        ] {
+            flag.hash(state);
+        }
+    }
+
+    /// The timer of the link runs out, whatever the time; `false` if there is
+    /// none.
+    pub(crate) fn ring(&mut self, now: Ns, shared: &mut Shared) -> bool {
+        match self.state {
+            State::Closed(_) => false,
+            State::Opening => self.session.ring(),
+            State::Open if self.rto_at == Ns::MAX => false,
+            State::Open => {
+                self.on_timeout(now, shared);
+                true
+            }
+        }
+    }
+
+    /// Whether a timer will run out.
+    pub(crate) fn has_timer(&self) -> bool {
+        match self.state {
+            State::Closed(_) => false,
+            State::Opening => true,
+            State::Open => self.rto_at != Ns::MAX,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Frames in.
+
+use hostwire_packet::ht::VirtualChannel;
+use hostwire_packet::htoe::{FrameRepr, FrameType, HeaderRepr};
+
+use super::{Link, Shared, State};
+use crate::config::FRAMES_IN_FLIGHT_MAX;
+use crate::counters::DropCause;
+use crate::credits::Buffers;
+use crate::error::Misbehaviour;
+use crate::flight::Acked;
+use crate::seq::{HALF, Seq};
+use crate::time::Ns;
+
+impl Link {
+    /// Checks that a data or ack frame belongs to this session.
+    pub(crate) fn admit(&mut self, header: &HeaderRepr) -> Result<(), DropCause> {
+        match self.state {
+            // The peer has not heard of the end: tell it again.
+            State::Closed(_) if self.session.was(header.key) => {
+                self.session.tell_again();
+                Err(DropCause::NotOpen)
+            }
+            State::Closed(_) | State::Opening => Err(DropCause::NotOpen),
+            State::Open if self.session.key() == header.key => Ok(()),
+            State::Open => Err(DropCause::Stale),
+        }
+    }
+
+    /// Takes a data or ack frame of this session. `Ok(true)`: it was the next
+    /// one, its packets are to be delivered.
+    pub(crate) fn receive(
+        &mut self,
+        now: Ns,
+        frame: &FrameRepr<'_>,
+        shared: &mut Shared,
+    ) -> Result<bool, DropCause> {
+        let header = frame.header();
+        if !is_near(Seq(header.sequence), self.expected) {
+            return Err(DropCause::Stale);
+        }
+        self.heard_at = now;
+        if let Some(ack) = header.ack {
+            self.receive_ack(now, Seq(ack), header.nak, shared)?;
+        }
+        let delivered = match header.frame_type {
+            FrameType::Data => self.receive_data(now, frame, shared),
+            _ => {
+                self.counters.acks_received += 1;
+                if header.ack_wanted {
+                    self.ack_at = now;
+                }
+                Ok(false)
+            }
+        }?;
+        self.counters.bytes_received += frame.buffer_len() as u64;
+        // Credits may have come, or frames become free.
+        self.drain_queues(shared);
+        self.close_if_finished(now, shared);
+        Ok(delivered)
+    }
+
+    fn receive_ack(
+        &mut self,
+        now: Ns,
+        ack: Seq,
+        nak: bool,
+        shared: &mut Shared,
+    ) -> Result<(), DropCause> {
+        match self.flight.read_ack(ack) {
+            Acked::Bad => return Err(DropCause::BadAck),
+            // A nak as old as this has been seen to.
+            Acked::Old => return Ok(()),
+            Acked::Nothing => {}
+            Acked::Frames(frames) => self.acknowledged(now, frames, shared),
+        }
+        if nak && self.flight.sealed() > 0 && !self.nak_served {
+            self.counters.naks_received += 1;
+            self.nak_served = true;
+            self.flight.go_back();
+            self.rto_at = now.after(self.rtt.rto_ns(&shared.config));
+        }
+        Ok(())
+    }
+
+    fn acknowledged(&mut self, now: Ns, frames: usize, shared: &mut Shared) {
+        let mut newest = None;
+        for _ in 0..frames {
+            let Some(slot) = self.flight.pop() else { break };
+            shared.pool.give_back(slot.buffer);
+            self.posted_acked += u64::from(slot.posted);
+            newest = Some(slot);
+        }
+        // Karn's algorithm: nobody knows which of two sendings was answered.
+        if let Some(slot) = newest
+            && !slot.resent
+        {
+            self.rtt.sample(now.since(slot.sent_at), &shared.config);
+        }
+        self.probing = false;
+        self.nak_served = false;
+        self.timeouts = 0;
+        self.progress_at = now;
+        // RFC 6298, (5.2) and (5.3)
+        self.rto_at = if self.flight.sealed() == 0 {
+            Ns::MAX
+        } else {
+            now.after(self.rtt.rto_ns(&shared.config))
+        };
+    }
+
+    fn receive_data(
+        &mut self,
+        now: Ns,
+        frame: &FrameRepr<'_>,
+        shared: &mut Shared,
+    ) -> Result<bool, DropCause> {
+        let header = frame.header();
+        match Seq(header.sequence).ahead_of(self.expected) {
+            0 => {}
+            ahead if ahead < HALF => {
+                // Once per gap: until it is closed, the frames behind it say
+                // nothing new.
+                if !self.gap_seen {
+                    self.gap_seen = true;
+                    self.nak_due = true;
+                }
+                return Err(DropCause::OutOfOrder);
+            }
+            _ => {
+                // The ack was lost, or the sender too impatient.
+                self.ack_at = now;
+                return Err(DropCause::Duplicate);
+            }
+        }
+        let taken = taken(frame);
+        if let Err(channel) = self.ledger.fill(&taken) {
+            let granted = self.ledger.granted(channel);
+            let used = taken[channel.index()];
+            let how = Misbehaviour::CreditOverrun {
+                channel,
+                granted_command: granted.command,
+                granted_data: granted.data,
+                used_command: used.command,
+                used_data: used.data,
+            };
+            self.misbehaved(now, how, shared);
+            return Err(DropCause::Misbehaved);
+        }
+        for nop in frame.nops() {
+            self.counters.nops_received += 1;
+            if let Err(channel) = self.wallet.add(&nop) {
+                self.misbehaved(now, Misbehaviour::CreditExcess { channel }, shared);
+                return Err(DropCause::Misbehaved);
+            }
+        }
+        self.expected = self.expected.plus(1);
+        self.gap_seen = false;
+        self.nak_due = false;
+        self.unacked = self.unacked.saturating_add(1);
+        self.ack_at = if header.ack_wanted || self.unacked >= shared.config.ack_frames {
+            now
+        } else {
+            self.ack_at.min(now.after(shared.config.ack_delay_ns))
+        };
+        self.counters.frames_received += 1;
+        for channel in VirtualChannel::ALL {
+            let packets = taken[channel.index()].command;
+            self.counters.packets_received[channel.index()] += u64::from(packets);
+        }
+        Ok(true)
+    }
+
+    /// Buffers are free again.
+    pub(crate) fn release(
+        &mut self,
+        now: Ns,
+        taken: &[Buffers; 3],
+        config: &crate::Config,
+    ) -> Result<(), VirtualChannel> {
+        self.ledger.empty(taken)?;
+        if self.ledger.owes() {
+            self.credit_at = if self.ledger.urgent(&config.credit_batch) {
+                self.credit_at.min(now)
+            } else {
+                self.credit_at.min(now.after(config.credit_delay_ns))
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Whether a number can be of this session: no more frames are in flight than
+/// that. Numbers of the session before lie further away, so that a stale frame
+/// is not even believed its ack.
+fn is_near(sequence: Seq, expected: Seq) -> bool {
+    let ahead = sequence.ahead_of(expected);
+    ahead.min(expected.ahead_of(sequence)) <= FRAMES_IN_FLIGHT_MAX
+}
+
+/// Buffers that the packets of a frame take, by channel.
+pub(crate) fn taken(frame: &FrameRepr<'_>) -> [Buffers; 3] {
+    VirtualChannel::ALL.map(|channel| frame.taken(channel).into())
+}

@@ -1,0 +1,179 @@
+//! Packets in: credits, queues, packing.
+
+use hostwire_packet::ht::{PacketRepr, VirtualChannel};
+use hostwire_packet::htoe::{HEADER_LEN, OVERHEAD};
+
+use super::{Link, Shared, State};
+use crate::error::SendError;
+use crate::flight::Slot;
+use crate::queue::pass_pw;
+
+/// Room in front of the packets for NOPs, which are only known when the frame
+/// leaves. A frame of 20 lines in 1500 bytes has room for 10.
+pub(super) const NOPS_WITH_PACKETS_MAX: usize = 16;
+
+/// Where the packets of a frame begin in its buffer.
+pub(super) const PACKETS_AT: usize = HEADER_LEN + 4 * NOPS_WITH_PACKETS_MAX;
+
+/// Bytes that a buffer needs for frames of `frame_len` bytes.
+pub(crate) const fn buffer_len(frame_len: usize) -> usize {
+    (PACKETS_AT + frame_len - HEADER_LEN).next_multiple_of(64)
+}
+
+impl Link {
+    /// Takes a packet: packs it if it has credits and may go before all that
+    /// wait, else queues it, else refuses it. `Ok(true)`: there may be a frame
+    /// to send, or a time to wait for, that was not there before.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        packet: &PacketRepr<'_>,
+        shared: &mut Shared,
+    ) -> Result<bool, SendError> {
+        self.check_open()?;
+        let cost = packet.control().credit_cost();
+        let cost = cost.ok_or(SendError::NotCarried)?;
+        let with_data = cost.data > 0;
+        let len = packet.buffer_len();
+        let news = if self.queues.lets_pass(cost.channel, pass_pw(packet))
+            && self.wallet.covers(cost.channel, with_data)
+            && self.make_room(len, shared)
+        {
+            let news = self.pack(cost.channel, len, shared, |buffer| {
+                packet.emit(buffer).map(|_| ())
+            })?;
+            self.wallet.spend(cost.channel, with_data);
+            news
+        } else {
+            self.enqueue(cost.channel, packet, shared)?;
+            true
+        };
+        self.posted_accepted += u64::from(cost.channel == VirtualChannel::Posted);
+        Ok(news)
+    }
+
+    #[cold]
+    fn enqueue(
+        &mut self,
+        channel: VirtualChannel,
+        packet: &PacketRepr<'_>,
+        shared: &mut Shared,
+    ) -> Result<(), SendError> {
+        self.counters.credit_stalls += 1;
+        let packets_max = shared.config.queue_packets_max[channel.index()];
+        let queued = self.queues.push(channel, packet, packets_max);
+        if queued.map_err(SendError::Packet)? {
+            Ok(())
+        } else {
+            Err(SendError::Full {
+                peer: self.peer,
+                channel,
+            })
+        }
+    }
+
+    fn check_open(&self) -> Result<(), SendError> {
+        let peer = self.peer;
+        match self.state {
+            State::Open if !self.finishing => Ok(()),
+            State::Open => Err(SendError::Closed {
+                peer,
+                reason: crate::CloseReason::Finished,
+            }),
+            State::Opening => Err(SendError::Opening(peer)),
+            State::Closed(reason) => Err(SendError::Closed { peer, reason }),
+        }
+    }
+
+    /// Packs what waits, as far as credits and frames go.
+    pub(super) fn drain_queues(&mut self, shared: &mut Shared) {
+        if self.queues.is_empty() {
+            return;
+        }
+        loop {
+            let wallet = &self.wallet;
+            let covers = |channel, with_data| wallet.covers(channel, with_data);
+            let Some((channel, waiting)) = self.queues.next(covers) else {
+                return;
+            };
+            let waiting = waiting.clone();
+            let len = waiting.bytes().len();
+            if !self.make_room(len, shared) {
+                return;
+            }
+            self.wallet.spend(channel, waiting.with_data);
+            self.queues.pop(channel);
+            let packed = self.pack(channel, len, shared, |buffer| {
+                buffer.copy_from_slice(waiting.bytes());
+                Ok(())
+            });
+            debug_assert!(packed.is_ok());
+        }
+    }
+
+    /// Makes sure that the frame being packed has room for `len` bytes;
+    /// `false` if there can be no such frame now.
+    fn make_room(&mut self, len: usize, shared: &mut Shared) -> bool {
+        let payload_max = self.frame_len - OVERHEAD;
+        if let Some(slot) = self.flight.filling()
+            && slot.packets < u8::MAX
+            && usize::from(slot.packets_len) + len <= payload_max
+        {
+            return true;
+        }
+        debug_assert!(len <= payload_max, "FRAME_LEN_MIN holds any packet");
+        self.start_frame(shared)
+    }
+
+    /// Starts a frame; `false` if as many are kept as may be.
+    pub(super) fn start_frame(&mut self, shared: &mut Shared) -> bool {
+        let frames_max = shared.config.frames_in_flight_max;
+        if self.flight.len() >= frames_max.into() {
+            return false;
+        }
+        let Some(buffer) = shared.pool.take(self.flight.is_empty()) else {
+            return false;
+        };
+        self.flight.push(Slot::new(buffer), frames_max);
+        true
+    }
+
+    /// Writes a packet behind those of the frame being packed, which has room.
+    /// `Ok(true)`: it is the first one of the frame, or the last.
+    #[inline]
+    fn pack(
+        &mut self,
+        channel: VirtualChannel,
+        len: usize,
+        shared: &mut Shared,
+        emit: impl FnOnce(&mut [u8]) -> hostwire_packet::Result<()>,
+    ) -> Result<bool, SendError> {
+        let payload_max = self.frame_len - OVERHEAD;
+        let Some(slot) = self.flight.filling() else {
+            debug_assert!(false, "make_room first");
+            return Ok(true);
+        };
+        let at = PACKETS_AT + usize::from(slot.packets_len);
+        let buffer = shared.pool.bytes_mut(slot.buffer);
+        let place = buffer.get_mut(at..at + len).unwrap_or_default();
+        emit(place).map_err(SendError::Packet)?;
+        slot.packets += 1;
+        slot.packets_len += len as u16;
+        slot.posted += u8::from(channel == VirtualChannel::Posted);
+        self.counters.packets_sent[channel.index()] += 1;
+        Ok(slot.packets == 1 || is_full(slot, payload_max))
+    }
+
+    /// Whether the frame being packed takes not even one more line.
+    pub(super) fn filling_is_full(&mut self) -> bool {
+        let payload_max = self.frame_len - OVERHEAD;
+        self.flight
+            .filling()
+            .is_some_and(|slot| is_full(slot, payload_max))
+    }
+}
+
+fn is_full(slot: &Slot, payload_max: usize) -> bool {
+    const LINE_LEN: usize = 8 + 64;
+    slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_LEN > payload_max
+}

@@ -1,0 +1,222 @@
+//! Frames out.
+
+use hostwire_packet::ht::NOP_LEN;
+use hostwire_packet::htoe::{Contents, FrameRepr, HEADER_LEN, HeaderRepr, OVERHEAD, seal};
+
+use super::send::{NOPS_WITH_PACKETS_MAX, PACKETS_AT};
+use super::{Link, Shared, State};
+use crate::config::Config;
+use crate::pool::BufferId;
+use crate::time::Ns;
+
+/// A frame that is ready to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Out {
+    /// In a buffer of the pool.
+    Kept {
+        buffer: BufferId,
+        start: usize,
+        len: usize,
+    },
+    /// In the scratch buffer.
+    Scratch { len: usize },
+}
+
+impl Link {
+    /// The next frame, if there is one to be sent now.
+    pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut Shared) -> Option<Out> {
+        if let Some(len) = self.session_frame(shared) {
+            self.counters.sessions_sent += 1;
+            return Some(self.sent(Out::Scratch { len }, len));
+        }
+        if self.state != State::Open {
+            return None;
+        }
+        self.drain_queues(shared);
+        if !self.frame_is_ready(now, &shared.config) && self.bare_frame_is_due(now, &shared.config)
+        {
+            // Credits, or a frame only to be acknowledged. It is sent below,
+            // unless there is no buffer for it now.
+            if now >= self.keepalive_at(&shared.config) {
+                self.ack_wanted = true;
+            }
+            self.flush |= self.start_frame(shared);
+        }
+        if self.frame_is_ready(now, &shared.config) {
+            return Some(self.transmit(now, shared));
+        }
+        if self.ack_is_due(now) {
+            return self.transmit_ack(shared);
+        }
+        None
+    }
+
+    /// Whether [`next_frame`](Self::next_frame) would give one. May say yes
+    /// when there is none after all.
+    pub(crate) fn has_work(&mut self, now: Ns, config: &Config) -> bool {
+        match self.state {
+            State::Closed(_) | State::Opening => self.session.frame_is_due(),
+            State::Open => {
+                self.session.frame_is_due()
+                    || self.frame_is_ready(now, config)
+                    || self.ack_is_due(now)
+                    || self.bare_frame_is_due(now, config)
+            }
+        }
+    }
+
+    /// Whether the frame at the cursor may go. A frame that is not full waits
+    /// for more packets if one has just left; one that follows nothing does
+    /// not, and nothing waits that has to carry something else.
+    fn frame_is_ready(&mut self, now: Ns, config: &Config) -> bool {
+        let cursor = self.flight.cursor();
+        if cursor >= self.flight.len() || (self.probing && cursor > 0) {
+            return false;
+        }
+        cursor < self.flight.sealed()
+            || !self.flight.cursor_is_last()
+            || self.flush
+            || self.ack_wanted
+            || now >= self.packed_at.after(config.hold_ns)
+            || now >= self.ack_at
+            || now >= self.credit_at
+            || self.nak_due
+            || self.filling_is_full()
+    }
+
+    /// Whether a frame without packets is to be sent: to return credits, or to
+    /// see whether the peer lives.
+    fn bare_frame_is_due(&self, now: Ns, config: &Config) -> bool {
+        (now >= self.credit_at || now >= self.keepalive_at(config))
+            && !self.probing
+            && self.flight.cursor() == self.flight.len()
+            && self.flight.len() < config.frames_in_flight_max.into()
+    }
+
+    fn ack_is_due(&self, now: Ns) -> bool {
+        now >= self.ack_at || self.nak_due || self.question_is_due()
+    }
+
+    /// An ack is wanted, and no frame is left that could ask for it.
+    fn question_is_due(&self) -> bool {
+        self.ack_wanted && self.flight.cursor() == self.flight.len() && !self.flight.is_empty()
+    }
+
+    fn transmit(&mut self, now: Ns, shared: &mut Shared) -> Out {
+        let cursor = self.flight.cursor();
+        let last = self.flight.cursor_is_last();
+        let sequence = self.flight.cursor_seq().0;
+        let frames_max = shared.config.frames_in_flight_max;
+        // Asking four times per round keeps frames flowing however slowly the
+        // peer acknowledges by itself.
+        let ack_wanted = self.probing
+            || (self.ack_wanted && last)
+            || sequence.is_multiple_of((frames_max / 4).max(1))
+            || cursor + 1 == usize::from(frames_max);
+        let header = HeaderRepr {
+            nak: self.nak_due,
+            ack_wanted,
+            key: self.session.peer_key(),
+            ..HeaderRepr::data(self.session.peer_link(), sequence, Some(self.expected.0))
+        };
+        let Some(slot) = self.flight.at_cursor() else {
+            return Out::Scratch { len: 0 };
+        };
+        let bytes = shared.pool.bytes_mut(slot.buffer);
+        if slot.sealed {
+            slot.resent = true;
+            self.counters.frames_resent += 1;
+        } else {
+            slot.sealed = true;
+            let room = self.frame_len - OVERHEAD - usize::from(slot.packets_len);
+            let nops_max = if slot.packets == 0 {
+                usize::from(u8::MAX)
+            } else {
+                NOPS_WITH_PACKETS_MAX
+            };
+            let nops = self.ledger.nops_owed().min(nops_max).min(room / NOP_LEN);
+            let start = if slot.packets == 0 {
+                0
+            } else {
+                PACKETS_AT - HEADER_LEN - nops * NOP_LEN
+            };
+            for i in 0..nops {
+                let at = start + HEADER_LEN + i * NOP_LEN;
+                let written = self
+                    .ledger
+                    .next_nop()
+                    .emit(bytes.get_mut(at..).unwrap_or_default());
+                debug_assert_eq!(written, Ok(NOP_LEN));
+            }
+            slot.nops = nops as u8;
+            slot.start = start as u16;
+            self.counters.frames_sent += 1;
+            self.counters.nops_sent += nops as u64;
+            if !self.ledger.owes() {
+                self.credit_at = Ns::MAX;
+            }
+            if slot.packets > 0 {
+                self.packed_at = now;
+            }
+        }
+        slot.sent_at = now;
+        let contents = Contents {
+            nops: slot.nops,
+            packets: slot.packets,
+            len: u16::from(slot.nops) * NOP_LEN as u16 + slot.packets_len,
+        };
+        let start = usize::from(slot.start);
+        let buffer = slot.buffer;
+        let sealed = seal(
+            &header,
+            contents,
+            bytes.get_mut(start..).unwrap_or_default(),
+        );
+        debug_assert!(sealed.is_ok());
+        let len = OVERHEAD + usize::from(contents.len);
+
+        if self.flight.sealed() == 0 {
+            self.progress_at = now;
+            self.timeouts = 0;
+        }
+        self.flight.advance();
+        if self.rto_at == Ns::MAX {
+            self.rto_at = now.after(self.rtt.rto_ns(&shared.config));
+        }
+        if last {
+            self.flush = false;
+            self.ack_wanted = false;
+        }
+        self.ack_sent();
+        self.sent(Out::Kept { buffer, start, len }, len)
+    }
+
+    /// A frame that carries nothing but an ack. Not sequenced, not kept: one
+    /// that is lost is made up for by the next.
+    fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
+        let header = HeaderRepr {
+            ack_wanted: self.question_is_due(),
+            sequence: self.flight.end_seq().0,
+            ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.nak_due)
+                .with_key(self.session.peer_key())
+        };
+        let len = FrameRepr::empty(header).emit(&mut shared.scratch).ok()?;
+        self.ack_wanted &= !header.ack_wanted;
+        self.counters.acks_sent += 1;
+        self.ack_sent();
+        Some(self.sent(Out::Scratch { len }, len))
+    }
+
+    /// Every frame carries the ack.
+    fn ack_sent(&mut self) {
+        self.counters.naks_sent += u64::from(self.nak_due);
+        self.ack_at = Ns::MAX;
+        self.unacked = 0;
+        self.nak_due = false;
+    }
+
+    const fn sent(&mut self, out: Out, len: usize) -> Out {
+        self.counters.bytes_sent += len as u64;
+        out
+    }
+}

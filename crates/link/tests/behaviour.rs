@@ -1,0 +1,626 @@
+//! What an endpoint does, frame by frame, with a peer made by hand.
+
+mod peer;
+
+use hostwire_link::{
+    CloseReason, Config, DropCause, Endpoint, Identity, Misbehaviour, Node, Ns, Progress, SendError,
+};
+use hostwire_packet::ht::{
+    ChannelCredits, ControlRepr, NopRepr, RequestKind, RequestRepr, SeqId, SrcTag, UnitId,
+    VirtualChannel,
+};
+use hostwire_packet::htoe::{self, Contents, FrameRepr, HeaderRepr, SessionRepr, seal};
+use peer::{ME, PEER, Pair, hello, line, session_frame};
+
+fn credits(command: u8, data: u8) -> NopRepr {
+    NopRepr {
+        posted: ChannelCredits::new(command, data).unwrap(),
+        ..NopRepr::default()
+    }
+}
+
+fn packets_in(bytes: &[u8]) -> usize {
+    FrameRepr::parse(bytes).unwrap().packets().len()
+}
+
+#[test]
+fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
+    let mut pair = Pair::new(Config::default());
+    let hold_ns = Config::default().hold_ns;
+    pair.pass(hold_ns);
+    // The first one leaves at once.
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    assert_eq!(packets_in(&pair.sent().unwrap()), 1);
+    // Those behind it wait for each other, but no longer than `hold_ns`.
+    for i in 1..4 {
+        pair.endpoint
+            .put(pair.now, pair.link, i * 64, &[2; 64])
+            .unwrap();
+    }
+    assert_eq!(pair.sent(), None);
+    assert_eq!(pair.endpoint.deadline(), Some(pair.now.after(hold_ns)));
+    pair.pass(hold_ns);
+    assert_eq!(packets_in(&pair.sent().unwrap()), 3);
+    // Or for `flush`.
+    pair.endpoint.put(pair.now, pair.link, 0, &[3; 64]).unwrap();
+    assert_eq!(pair.sent(), None);
+    pair.endpoint.flush(pair.now, pair.link);
+    assert_eq!(packets_in(&pair.sent().unwrap()), 1);
+    // A full frame leaves at once: 20 lines in 1500 bytes.
+    for i in 0..41 {
+        pair.endpoint
+            .put(pair.now, pair.link, i * 64, &[4; 64])
+            .unwrap();
+    }
+    assert_eq!(packets_in(&pair.sent().unwrap()), 20);
+    assert_eq!(packets_in(&pair.sent().unwrap()), 20);
+    assert_eq!(pair.sent(), None);
+}
+
+#[test]
+fn an_ack_waits_for_a_frame_that_carries_it() {
+    let mut pair = Pair::new(Config::default());
+    let frame = pair.data(&[], &[line(0, &[1; 64])]);
+    assert_eq!(pair.give(&frame), Ok(1));
+    pair.seq = pair.seq.wrapping_add(1);
+    assert_eq!(pair.sent(), None);
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 4]).unwrap();
+    let bytes = pair.sent().unwrap();
+    let frame = FrameRepr::parse(&bytes).unwrap();
+    assert_eq!(frame.header().ack, Some(pair.seq));
+    // The credit goes along.
+    assert_eq!(frame.credits(VirtualChannel::Posted), (1, 1));
+    pair.expected = pair.expected.wrapping_add(1);
+    // Alone it goes after `ack_delay_ns`.
+    let frame = pair.data(&[], &[line(0, &[1; 64])]);
+    assert_eq!(pair.give(&frame), Ok(1));
+    pair.pass(Config::default().ack_delay_ns - 1);
+    assert_eq!(pair.all_sent(), []);
+    pair.pass(1);
+    let acks = pair.all_sent();
+    assert_eq!(acks.len(), 1);
+    assert_eq!(acks[0].ack, Some(pair.seq.wrapping_add(1)));
+    assert_eq!(acks[0].frame_type, htoe::FrameType::Ack);
+}
+
+#[test]
+fn a_gap_is_reported_once() {
+    let mut pair = Pair::new(Config::default());
+    let first = pair.seq;
+    for ahead in 1..4 {
+        pair.seq = first.wrapping_add(ahead);
+        let frame = pair.data(&[], &[line(0, &[1; 64])]);
+        assert_eq!(pair.give(&frame), Err(DropCause::OutOfOrder));
+    }
+    let acks = pair.all_sent();
+    assert_eq!(acks.len(), 1);
+    assert_eq!((acks[0].ack, acks[0].nak), (Some(first), true));
+    // Closed, and another one opened.
+    pair.seq = first;
+    assert_eq!(pair.give(&pair.data(&[], &[])), Ok(0));
+    pair.seq = first.wrapping_add(2);
+    assert_eq!(pair.give(&pair.data(&[], &[])), Err(DropCause::OutOfOrder));
+    assert_eq!(pair.all_sent().len(), 1);
+    let counters = pair.endpoint.counters();
+    assert_eq!(counters.naks_sent, 2);
+    assert_eq!(counters.dropped(DropCause::OutOfOrder), 4);
+    // What is behind is answered at once: the ack may have been lost.
+    pair.seq = first;
+    assert_eq!(pair.give(&pair.data(&[], &[])), Err(DropCause::Duplicate));
+    assert_eq!(pair.all_sent()[0].ack, Some(first.wrapping_add(1)));
+}
+
+#[test]
+fn numbers_wrap() {
+    let mut pair = Pair::new(Config::default());
+    for i in 0..12u16 {
+        assert_eq!(pair.seq, 65_530u16.wrapping_add(i));
+        let frame = pair.data(&[], &[line(0, &[1; 64])]);
+        assert_eq!(pair.give(&frame), Ok(1));
+        assert_eq!(pair.give(&frame), Err(DropCause::Duplicate));
+        pair.seq = pair.seq.wrapping_add(1);
+        assert_eq!(pair.all_sent()[0].ack, Some(pair.seq));
+    }
+}
+
+#[test]
+fn a_nak_is_answered_by_all_that_is_missing() {
+    let mut pair = Pair::new(Config::default());
+    let first = pair.expected;
+    for i in 0..3 {
+        pair.endpoint
+            .put(pair.now, pair.link, i * 64, &[1; 64])
+            .unwrap();
+        pair.endpoint.flush(pair.now, pair.link);
+        assert!(pair.sent().is_some());
+    }
+    pair.expected = first.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    // A second nak for the same gap is a duplicate.
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    let resent: Vec<_> = pair.all_sent().iter().map(|h| h.sequence).collect();
+    assert_eq!(resent, [first.wrapping_add(1), first.wrapping_add(2)]);
+    assert_eq!(pair.endpoint.counters().naks_received, 1);
+    assert_eq!(pair.endpoint.counters().frames_resent, 2);
+}
+
+#[test]
+fn timeouts_back_off_and_probe_with_one_frame() {
+    let config = Config {
+        rto_initial_ns: 5_000_000,
+        rto_max_ns: 50_000_000,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(config);
+    for _ in 0..3 {
+        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.now, pair.link);
+        assert!(pair.sent().is_some());
+    }
+    for wait_ns in [5_000_000, 10_000_000, 20_000_000, 40_000_000, 50_000_000] {
+        pair.pass(wait_ns - 1);
+        assert_eq!(pair.all_sent(), [], "before {wait_ns}");
+        pair.pass(1);
+        let probe = pair.all_sent();
+        assert_eq!(probe.len(), 1);
+        assert_eq!(probe[0].sequence, pair.expected);
+        assert!(probe[0].ack_wanted);
+    }
+    // One answer, and the rest follows.
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    assert_eq!(pair.all_sent().len(), 2);
+    assert_eq!(pair.endpoint.counters().timeouts, 5);
+}
+
+#[test]
+fn quiet_asks_for_an_ack() {
+    let mut pair = Pair::new(Config::default());
+    let nothing = pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    assert_eq!(
+        pair.endpoint.progress(pair.link, nothing),
+        Progress::Arrived
+    );
+    assert_eq!(pair.sent(), None);
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    let ticket = pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    let sent = pair.all_sent();
+    assert!(sent.len() == 1 && sent[0].ack_wanted);
+    assert_eq!(pair.endpoint.progress(pair.link, ticket), Progress::Pending);
+    // Asked again with nothing new to send: a frame that only asks.
+    pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    let asked = pair.all_sent();
+    assert!(asked.len() == 1 && asked[0].ack_wanted);
+    assert_eq!(asked[0].frame_type, htoe::FrameType::Ack);
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    assert_eq!(pair.endpoint.progress(pair.link, ticket), Progress::Arrived);
+    assert_eq!(pair.all_sent(), []);
+}
+
+#[test]
+fn who_overruns_credits_is_cut_off() {
+    let mut pair = Pair::new(Config {
+        buffers: [2, 2, 2],
+        ..Config::default()
+    });
+    let data = [1; 64];
+    let three = [line(0, &data), line(64, &data), line(128, &data)];
+    let frame = pair.data(&[], &three);
+    assert_eq!(pair.give(&frame), Err(DropCause::Misbehaved));
+    let reason = pair.closed().unwrap();
+    assert_eq!(
+        reason,
+        CloseReason::Misbehaved(Misbehaviour::CreditOverrun {
+            channel: VirtualChannel::Posted,
+            granted_command: 2,
+            granted_data: 2,
+            used_command: 3,
+            used_data: 3,
+        })
+    );
+    let error = pair
+        .endpoint
+        .put(pair.now, pair.link, 0, &[1; 4])
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "node 2: cut off: overran its posted credits: had 2 command and 2 data, used 3 and 3"
+    );
+    assert_eq!(pair.told(), Some(htoe::CloseReason::CreditOverrun));
+    // A frame that comes later is answered by the same.
+    pair.seq = pair.seq.wrapping_add(1);
+    let late = pair.data(&[], &three[..1]);
+    assert_eq!(pair.give(&late), Err(DropCause::NotOpen));
+    assert_eq!(pair.told(), Some(htoe::CloseReason::CreditOverrun));
+}
+
+#[test]
+fn held_buffers_are_not_credits() {
+    let mut pair = Pair::new(Config {
+        buffers: [2, 2, 2],
+        ..Config::default()
+    });
+    let data = [1; 64];
+    let frame = pair.data(&[], &[line(0, &data), line(64, &data)]);
+    let delivery = pair.endpoint.receive(pair.now, &frame).unwrap().unwrap();
+    let (link, filled) = (delivery.link, delivery.filled());
+    pair.pass(1_000_000);
+    for header in pair.all_sent() {
+        assert_eq!(header.frame_type, htoe::FrameType::Ack);
+    }
+    let credits = pair.endpoint.credits(pair.link, VirtualChannel::Posted);
+    assert_eq!((credits.granted.command, credits.filled.command), (0, 2));
+    assert_eq!(pair.endpoint.release(pair.now, link, filled), Ok(()));
+    assert!(pair.endpoint.release(pair.now, link, filled).is_err());
+    // The peer has nothing left: they go back at once.
+    let bytes = pair.sent().unwrap();
+    let frame = FrameRepr::parse(&bytes).unwrap();
+    assert_eq!(frame.credits(VirtualChannel::Posted), (2, 2));
+}
+
+#[test]
+fn who_returns_too_many_credits_is_cut_off() {
+    let mut pair = Pair::new(Config::default());
+    assert_eq!(
+        pair.give(&pair.data(&[credits(1, 0)], &[])),
+        Err(DropCause::Misbehaved)
+    );
+    assert_eq!(
+        pair.closed(),
+        Some(CloseReason::Misbehaved(Misbehaviour::CreditExcess {
+            channel: VirtualChannel::Posted
+        }))
+    );
+    assert_eq!(pair.told(), Some(htoe::CloseReason::CreditExcess));
+}
+
+#[test]
+fn who_makes_malformed_frames_is_cut_off_but_not_for_strays() {
+    let mut pair = Pair::new(Config::default());
+    let broken = |header: HeaderRepr| {
+        // One packet says the header; a NOP it is.
+        let mut bytes = vec![0; 24];
+        let contents = Contents {
+            packets: 1,
+            nops: 0,
+            len: 4,
+        };
+        seal(&header, contents, &mut bytes).unwrap();
+        bytes
+    };
+    for stray in [
+        broken(pair.header().with_key(pair.key ^ 1)),
+        broken(HeaderRepr {
+            sequence: pair.seq.wrapping_add(1),
+            ..pair.header()
+        }),
+        broken(HeaderRepr {
+            virtual_link: 77,
+            ..pair.header()
+        }),
+    ] {
+        assert_eq!(pair.give(&stray), Err(DropCause::Malformed));
+        assert_eq!(pair.closed(), None);
+    }
+    assert_eq!(pair.give(&broken(pair.header())), Err(DropCause::Malformed));
+    assert!(matches!(
+        pair.closed(),
+        Some(CloseReason::Misbehaved(Misbehaviour::Malformed(_)))
+    ));
+    assert_eq!(pair.told(), Some(htoe::CloseReason::Malformed));
+    assert_eq!(pair.endpoint.counters().dropped(DropCause::Malformed), 4);
+}
+
+#[test]
+fn strangers_are_counted_by_cause() {
+    let mut pair = Pair::new(Config::default());
+    let good = pair.data(&[], &[line(0, &[1; 64])]);
+    let hello = hello(&pair);
+    let reset = HeaderRepr::reset(0, 5);
+    let cases = [
+        (good[..15].to_vec(), DropCause::Truncated),
+        (good[..60].to_vec(), DropCause::Truncated),
+        (vec![0; 64], DropCause::Corrupt),
+        (
+            pair.frame(pair.header().with_key(pair.key.wrapping_add(1)), &[], &[]),
+            DropCause::Stale,
+        ),
+        (
+            pair.frame(
+                HeaderRepr {
+                    virtual_link: 1,
+                    ..pair.header()
+                },
+                &[],
+                &[],
+            ),
+            DropCause::NoLink,
+        ),
+        (
+            pair.frame(
+                HeaderRepr {
+                    ack: Some(pair.expected.wrapping_add(1)),
+                    ..pair.header()
+                },
+                &[],
+                &[],
+            ),
+            DropCause::BadAck,
+        ),
+        (
+            session_frame(reset, SessionRepr { job: 41, ..hello }),
+            DropCause::Foreign,
+        ),
+        (
+            session_frame(
+                reset,
+                SessionRepr {
+                    destination_node: 3,
+                    ..hello
+                },
+            ),
+            DropCause::Foreign,
+        ),
+        (
+            session_frame(
+                reset,
+                SessionRepr {
+                    source_node: 3,
+                    ..hello
+                },
+            ),
+            DropCause::NoLink,
+        ),
+        (
+            session_frame(
+                reset,
+                SessionRepr {
+                    source_incarnation: 499,
+                    ..hello
+                },
+            ),
+            DropCause::Stale,
+        ),
+        (
+            session_frame(
+                HeaderRepr::close(0),
+                SessionRepr {
+                    destination_incarnation: 999,
+                    reason: Some(htoe::CloseReason::Finished),
+                    ..hello
+                },
+            ),
+            DropCause::Stale,
+        ),
+    ];
+    // A number that nothing in flight can have: not even its ack is read.
+    let far = HeaderRepr {
+        sequence: pair.seq.wrapping_sub(8193),
+        ack: Some(pair.expected.wrapping_add(1)),
+        ..pair.header()
+    };
+    assert_eq!(pair.give(&pair.frame(far, &[], &[])), Err(DropCause::Stale));
+    let mut flipped = good.clone();
+    flipped[30] ^= 1;
+    assert_eq!(pair.give(&flipped), Err(DropCause::Corrupt));
+    for (bytes, cause) in cases {
+        let before = pair.endpoint.counters().dropped(cause);
+        assert_eq!(pair.give(&bytes), Err(cause));
+        assert_eq!(pair.endpoint.counters().dropped(cause), before + 1);
+    }
+    // None of it has hurt.
+    assert_eq!(pair.closed(), None);
+    assert_eq!(pair.give(&good), Ok(1));
+}
+
+#[test]
+fn a_restarted_peer_is_a_new_session() {
+    let mut pair = Pair::new(Config::default());
+    let (old_key, old_seq) = (pair.key, pair.expected);
+    pair.peer_incarnation = 501;
+    let call = SessionRepr {
+        destination_incarnation: 0,
+        ready: false,
+        ..hello(&pair)
+    };
+    assert_eq!(
+        pair.give(&session_frame(HeaderRepr::reset(0, 1), call)),
+        Ok(0)
+    );
+    assert_eq!(
+        pair.closed(),
+        Some(CloseReason::Restarted {
+            before: 500,
+            now: 501
+        })
+    );
+    pair.open();
+    assert_ne!(pair.key, old_key);
+    assert_eq!(pair.expected.wrapping_sub(old_seq), 16_384);
+    assert_eq!(pair.incarnation, 1_001);
+    // A frame of the life before.
+    let stale = pair.frame(pair.header().with_key(old_key), &[], &[]);
+    assert_eq!(pair.give(&stale), Err(DropCause::Stale));
+}
+
+#[test]
+fn finish_waits_for_the_last_ack() {
+    let mut pair = Pair::new(Config::default());
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.finish(pair.now, pair.link);
+    assert!(matches!(
+        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]),
+        Err(SendError::Closed { .. })
+    ));
+    assert_eq!(pair.all_sent().len(), 1);
+    assert_eq!(pair.closed(), None);
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    assert_eq!(pair.closed(), Some(CloseReason::Finished));
+    assert_eq!(pair.told(), Some(htoe::CloseReason::Finished));
+    // And the other way round.
+    let mut pair = Pair::new(Config::default());
+    let close = SessionRepr {
+        reason: Some(htoe::CloseReason::CreditOverrun),
+        ..hello(&pair)
+    };
+    assert_eq!(
+        pair.give(&session_frame(HeaderRepr::close(0), close)),
+        Ok(0)
+    );
+    let reason = pair.closed().unwrap();
+    assert_eq!(
+        reason.to_string(),
+        "cut off by the peer: a packet without a credit for it"
+    );
+}
+
+#[test]
+fn a_peer_that_never_answers() {
+    let mut pair = Pair::unopened(Config::default());
+    pair.endpoint.open(pair.now, pair.link).unwrap();
+    assert!(matches!(
+        pair.endpoint.put(pair.now, pair.link, 0, &[1]),
+        Err(SendError::Opening(PEER))
+    ));
+    let mut hellos = 0;
+    for _ in 0..40_000 {
+        pair.pass(1_000_000);
+        while pair.sent().is_some() {
+            hellos += 1;
+        }
+    }
+    assert!(matches!(
+        pair.closed(),
+        Some(CloseReason::Unreachable {
+            after_ns: 30_000_000_000..
+        })
+    ));
+    assert!((10..100).contains(&hellos), "{hellos}");
+}
+
+#[test]
+fn offers_that_no_packet_fits() {
+    for (change, field) in [
+        (
+            (|h: &mut SessionRepr| h.frame_len_max = 127) as fn(&mut SessionRepr),
+            "frames",
+        ),
+        (|h| h.buffers[2] = 0, "buffers"),
+    ] {
+        let mut pair = Pair::unopened(Config::default());
+        pair.endpoint.open(pair.now, pair.link).unwrap();
+        pair.incarnation = 1_000;
+        let mut offer = hello(&pair);
+        change(&mut offer);
+        let frame = session_frame(HeaderRepr::reset(0, 1), offer);
+        assert_eq!(pair.give(&frame), Ok(0));
+        match pair.closed() {
+            Some(CloseReason::Misbehaved(Misbehaviour::Offer { field: got, .. })) => {
+                assert_eq!(got, field);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn posted_packets_pass_requests_that_wait_for_credits() {
+    let mut pair = Pair::new(Config::default());
+    let flush = |tag| RequestRepr {
+        unit_id: UnitId::MIN,
+        seq_id: SeqId::MIN,
+        pass_pw: false,
+        kind: RequestKind::Flush {
+            src_tag: SrcTag::new(tag).unwrap(),
+            isoc: false,
+        },
+    };
+    let mut sent = 0;
+    // The peer has 100 buffers; 32 more wait here.
+    while let Ok(()) = {
+        let packet = hostwire_packet::ht::PacketRepr::new(flush(sent as u8 % 32), &[]).unwrap();
+        pair.endpoint.send(pair.now, pair.link, &packet)
+    } {
+        sent += 1;
+    }
+    assert_eq!(sent, 132);
+    assert_eq!(
+        pair.endpoint.queued(pair.link, VirtualChannel::NonPosted),
+        32
+    );
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.flush(pair.now, pair.link);
+    let mut last = None;
+    while let Some(bytes) = pair.sent() {
+        let frame = FrameRepr::parse(&bytes).unwrap();
+        last = frame.packets().last().map(|packet| *packet.control());
+    }
+    assert!(matches!(
+        last,
+        Some(ControlRepr::Request(RequestRepr {
+            kind: RequestKind::Write(_),
+            ..
+        }))
+    ));
+}
+
+#[test]
+fn bad_settings() {
+    let identity = Identity {
+        node: ME,
+        job: 1,
+        incarnation: 1,
+    };
+    for config in [
+        Config {
+            frame_len_max: 127,
+            ..Config::default()
+        },
+        Config {
+            frame_len_max: 70_000,
+            ..Config::default()
+        },
+        Config {
+            buffers: [1, 0, 1],
+            ..Config::default()
+        },
+        Config {
+            frames_in_flight_max: 0,
+            ..Config::default()
+        },
+        Config {
+            frames_in_flight_max: 8193,
+            ..Config::default()
+        },
+        Config {
+            rto_min_ns: 2,
+            rto_max_ns: 1,
+            ..Config::default()
+        },
+        Config {
+            hello_ns: 0,
+            ..Config::default()
+        },
+    ] {
+        let error = Endpoint::new(config, identity, 0).unwrap_err();
+        assert!(error.to_string().starts_with("link config: "));
+    }
+    let nobody = Identity {
+        incarnation: 0,
+        ..identity
+    };
+    assert!(Endpoint::new(Config::default(), nobody, 0).is_err());
+    let mut endpoint = Endpoint::new(Config::default(), identity, 0).unwrap();
+    assert!(endpoint.link(ME).is_err());
+    let link = endpoint.link(Node(5)).unwrap();
+    assert_eq!(endpoint.link(Node(5)), Ok(link));
+    assert!(matches!(
+        endpoint.put(Ns(0), link, 0, &[1]),
+        Err(SendError::Closed {
+            reason: CloseReason::NotOpened,
+            ..
+        })
+    ));
+}

@@ -1,0 +1,115 @@
+//! What the state of the protocol costs.
+
+use hostwire_link::{Config, Endpoint, Event, Identity, LinkId, Node, Ns};
+
+fn endpoint(node: u32, peers: impl Iterator<Item = u32>) -> (Endpoint, Vec<LinkId>) {
+    let identity = Identity {
+        node: Node(node),
+        job: 1,
+        incarnation: 1,
+    };
+    let mut endpoint = Endpoint::new(Config::default(), identity, node.into()).unwrap();
+    let links: Vec<_> = peers
+        .map(|peer| endpoint.link(Node(peer)).unwrap())
+        .collect();
+    for &link in &links {
+        endpoint.open(Ns(1), link).unwrap();
+    }
+    (endpoint, links)
+}
+
+/// A hub and `peers` leaves with open links.
+fn star(peers: u32) -> (Endpoint, Vec<LinkId>, Vec<Endpoint>) {
+    let (mut hub, links) = endpoint(0, 1..=peers);
+    let mut leaves: Vec<_> = (1..=peers)
+        .map(|leaf| endpoint(leaf, std::iter::once(0)).0)
+        .collect();
+    for _ in 0..4 {
+        exchange(Ns(2), &mut hub, &mut leaves);
+    }
+    let opened = std::iter::from_fn(|| hub.poll_event())
+        .filter(|event| matches!(event, Event::Opened { .. }))
+        .count();
+    assert_eq!(opened, peers as usize);
+    (hub, links, leaves)
+}
+
+fn exchange(now: Ns, hub: &mut Endpoint, leaves: &mut [Endpoint]) {
+    while let Some(transmit) = hub.poll_transmit(now) {
+        let leaf = &mut leaves[transmit.peer.0 as usize - 1];
+        if let Ok(Some(delivery)) = leaf.receive(now, transmit.frame) {
+            leaf.release(now, delivery.link, delivery.filled()).unwrap();
+        }
+    }
+    for leaf in leaves {
+        while let Some(transmit) = leaf.poll_transmit(now) {
+            if let Ok(Some(delivery)) = hub.receive(now, transmit.frame) {
+                hub.release(now, delivery.link, delivery.filled()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn thirty_two_peers_under_8_mb() {
+    let (mut hub, links, _) = star(32);
+    // As much in flight as can be: one packet per frame, and full queues.
+    for &link in &links {
+        for i in 0.. {
+            if hub.put(Ns(3), link, i * 64, &[1; 64]).is_err() {
+                break;
+            }
+            hub.flush(Ns(3), link);
+            while hub.poll_transmit(Ns(3)).is_some() {}
+        }
+        assert_eq!(hub.frames_kept(link), 128);
+    }
+    let bytes = hub.memory_bytes();
+    assert!(bytes < 8_000_000, "{bytes}");
+}
+
+#[test]
+fn a_thousand_links_stay_within_the_pool() {
+    let (mut hub, links, _) = star(1_000);
+    let idle = hub.memory_bytes();
+    assert!(idle < 4_000_000, "{idle}");
+    for &link in &links {
+        for i in 0..200 {
+            if hub.put(Ns(3), link, i * 64, &[1; 64]).is_err() {
+                break;
+            }
+            hub.flush(Ns(3), link);
+            while hub.poll_transmit(Ns(3)).is_some() {}
+        }
+        // Whoever comes last gets one frame at least.
+        assert!(hub.frames_kept(link) >= 1);
+    }
+    assert!(hub.frames_kept_total() <= Config::default().pool_frames_max + 1_000);
+    let bytes = hub.memory_bytes();
+    assert!(bytes < 40_000_000, "{bytes}");
+}
+
+/// All buffers exist after the first rounds: nothing is allocated any more.
+#[test]
+fn steady_state_does_not_grow() {
+    let (mut hub, links, mut leaves) = star(4);
+    let mut held = 0;
+    for round in 0..200u64 {
+        let now = Ns(round * 1_000_000);
+        for &link in &links {
+            for i in 0..(300 + round % 7) {
+                let _ = hub.put(now, link, i * 64, &[1; 64]);
+            }
+            hub.ticket(now, link);
+        }
+        hub.on_timeout(now);
+        for _ in 0..4 {
+            exchange(now, &mut hub, &mut leaves);
+        }
+        if round == 10 {
+            held = hub.memory_bytes();
+        }
+    }
+    assert_eq!(hub.memory_bytes(), held);
+    assert!(hub.counters().packets_sent[0] > 200_000);
+}
