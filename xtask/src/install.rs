@@ -25,7 +25,9 @@ impl Args {
     fn place(&self) -> Result<PathBuf, Error> {
         if !self.prefix.is_absolute() {
             let prefix = self.prefix.display();
-            return Err(Error::Argument(format!("the prefix must be absolute, not {prefix}")));
+            return Err(Error::Argument(format!(
+                "the prefix must be absolute, not {prefix}"
+            )));
         }
         let inner = self.prefix.strip_prefix("/").unwrap_or(&self.prefix);
         Ok(match &self.destdir {
@@ -57,9 +59,14 @@ pub fn uninstall(_table: &Table, args: &Args) -> Result<(), Error> {
     let lines = fs::read_to_string(&list).map_err(Error::file(&list))?;
     for line in lines.lines() {
         let relative = Path::new(line);
-        let is_inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let is_inside = relative
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
         if !is_inside {
-            return Err(Error::Argument(format!("{}: '{line}' is not in it", list.display())));
+            return Err(Error::Argument(format!(
+                "{}: '{line}' is not in it",
+                list.display()
+            )));
         }
         let path = place.join(relative);
         match fs::remove_file(&path) {

@@ -36,7 +36,9 @@ __attribute__((destructor)) static void write_calls(void)
     for (index, function) in functions.iter().enumerate() {
         out.push_str(&wrapper(index, function));
     }
-    let names = functions.iter().map(|function| format!("    \"{}\",\n", function.name()));
+    let names = functions
+        .iter()
+        .map(|function| format!("    \"{}\",\n", function.name()));
     out.push_str(&format!(
         "\nstatic const char *const names[{}] = {{\n{}}};\n",
         functions.len(),
@@ -47,7 +49,11 @@ __attribute__((destructor)) static void write_calls(void)
 
 fn wrapper(index: usize, function: &Function<'_>) -> String {
     let prototype = &function.prototype;
-    let returns = if prototype.returns == "void" { "" } else { "return " };
+    let returns = if prototype.returns == "void" {
+        ""
+    } else {
+        "return "
+    };
     format!(
         "{prototype} {{ called[{index}] = 1; {returns}{}({}); }}\n",
         function.profiling_name(),

@@ -27,11 +27,31 @@ const SONAME: &str = "libshmem.so.1";
 
 /// Files of the wrappers: where they go, what they come from, and whether they are programs.
 const WRAPPERS: [(&str, &str, bool); 7] = [
-    ("bin/oshcc", include_str!("../../crates/shmem/wrappers/oshcc"), true),
-    ("bin/oshc++", include_str!("../../crates/shmem/wrappers/oshcc"), true),
-    ("bin/oshrun", include_str!("../../crates/shmem/wrappers/oshrun"), true),
-    ("lib/pkgconfig/shmem.pc", include_str!("../../crates/shmem/wrappers/shmem.pc"), false),
-    ("lib/pkgconfig/hostwire-shmem.pc", include_str!("../../crates/shmem/wrappers/shmem.pc"), false),
+    (
+        "bin/oshcc",
+        include_str!("../../crates/shmem/wrappers/oshcc"),
+        true,
+    ),
+    (
+        "bin/oshc++",
+        include_str!("../../crates/shmem/wrappers/oshcc"),
+        true,
+    ),
+    (
+        "bin/oshrun",
+        include_str!("../../crates/shmem/wrappers/oshrun"),
+        true,
+    ),
+    (
+        "lib/pkgconfig/shmem.pc",
+        include_str!("../../crates/shmem/wrappers/shmem.pc"),
+        false,
+    ),
+    (
+        "lib/pkgconfig/hostwire-shmem.pc",
+        include_str!("../../crates/shmem/wrappers/shmem.pc"),
+        false,
+    ),
     (
         "lib/cmake/HostwireShmem/HostwireShmemConfig.cmake",
         include_str!("../../crates/shmem/wrappers/HostwireShmemConfig.cmake"),
@@ -85,7 +105,9 @@ pub fn wrappers(tree: &Path, prefix: &Path) -> Result<(), Error> {
 /// Every symbol that programs may see, in the order of the table.
 pub fn symbols(table: &Table) -> Vec<String> {
     let names = table.functions().into_iter();
-    names.flat_map(|function| [function.name().to_string(), function.profiling_name()]).collect()
+    names
+        .flat_map(|function| [function.name().to_string(), function.profiling_name()])
+        .collect()
 }
 
 /// Where cargo puts what it builds.
@@ -97,7 +119,10 @@ pub fn target_dir() -> PathBuf {
 fn cargo_build(target: &Path) -> Result<(), Error> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root()).arg("build").args(["--quiet", "--release", "--locked"]);
+    command
+        .current_dir(root())
+        .arg("build")
+        .args(["--quiet", "--release", "--locked"]);
     command.args(["-p", "hostwire-shmem", "-p", "hostwire-cli"]);
     run(command.arg("--target-dir").arg(target))
 }
@@ -115,10 +140,21 @@ fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Err
     let new = work.join(SONAME);
     let mut command = compiler();
     command.args(["-shared", "-o"]).arg(&new);
-    command.args(["-Wl,--whole-archive"]).arg(rust).arg("-Wl,--no-whole-archive");
+    command
+        .args(["-Wl,--whole-archive"])
+        .arg(rust)
+        .arg("-Wl,--no-whole-archive");
     command.arg(format!("-Wl,-soname,{SONAME}"));
-    command.arg(format!("-Wl,--version-script={}", work.join("symbols.map").display()));
-    command.args(["-Wl,--gc-sections", "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-lgcc_s"]);
+    command.arg(format!(
+        "-Wl,--version-script={}",
+        work.join("symbols.map").display()
+    ));
+    command.args([
+        "-Wl,--gc-sections",
+        "-Wl,-z,relro,-z,now",
+        "-Wl,--as-needed",
+        "-lgcc_s",
+    ]);
     run(command.args(PRIVATE_LIBS.split(' ')))?;
     // At once, since a program that runs may have the old one mapped.
     fs::rename(&new, &library).map_err(Error::file(&library))?;
@@ -134,10 +170,14 @@ fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Er
     let (object, kept) = (work.join("shmem.o"), work.join("symbols.list"));
     write(&kept, &(symbols(table).join("\n") + "\n"))?;
     let mut link = Command::new("ld");
-    link.args(["-r", "-o"]).arg(&object).arg("--whole-archive").arg(rust);
+    link.args(["-r", "-o"])
+        .arg(&object)
+        .arg("--whole-archive")
+        .arg(rust);
     run(&mut link)?;
     let mut hide = Command::new("objcopy");
-    hide.arg(format!("--keep-global-symbols={}", kept.display())).arg(&object);
+    hide.arg(format!("--keep-global-symbols={}", kept.display()))
+        .arg(&object);
     run(&mut hide)?;
     let library = lib.join("libshmem.a");
     let _ = fs::remove_file(&library);

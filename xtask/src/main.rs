@@ -10,7 +10,11 @@ use hostwire_shmem_table::Table;
 use xtask::{Error, headers, install, library, man, root};
 
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Chores of this repository")]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Chores of this repository"
+)]
 struct Cli {
     #[command(subcommand)]
     chore: Chore,

@@ -18,14 +18,23 @@ pub fn tree(table: &Table) -> Tree {
     }
     let functions = table.functions();
     for page in &table.pages {
-        let on_page = functions.iter().filter(|function| function.page.name == page.name);
+        let on_page = functions
+            .iter()
+            .filter(|function| function.page.name == page.name);
         let on_page: Vec<&Function<'_>> = on_page.collect();
         for function in &on_page {
             let link = format!(".so man3/{}.3\n", page.name);
             tree.add(format!("man3/{}.3", function.name()), link);
         }
-        for generic in page.families.iter().filter_map(|family| family.generic.as_ref()) {
-            tree.add(format!("man3/{generic}.3"), format!(".so man3/{}.3\n", page.name));
+        for generic in page
+            .families
+            .iter()
+            .filter_map(|family| family.generic.as_ref())
+        {
+            tree.add(
+                format!("man3/{generic}.3"),
+                format!(".so man3/{}.3\n", page.name),
+            );
         }
         tree.add(format!("man3/{}.3", page.name), text(table, page, &on_page));
     }
@@ -33,14 +42,23 @@ pub fn tree(table: &Table) -> Tree {
 }
 
 fn text(table: &Table, page: &Page, functions: &[&Function<'_>]) -> String {
-    let Page { name, summary, chapter, .. } = page;
+    let Page {
+        name,
+        summary,
+        chapter,
+        ..
+    } = page;
     let mut out = format!(
         ".\\\" SPDX-License-Identifier: MIT OR Apache-2.0\n\
          .\\\" Written by `cargo xtask man` from crates/shmem/table.\n\
          .TH {name} 3 \"\" \"hostwire\" \"OpenSHMEM 1.6\"\n\
          .SH NAME\n{name} \\- {summary}\n\
          .SH SYNOPSIS\n.nf\n.B #include <{header}>\n.fi\n",
-        header = if page.families.iter().all(|of| of.is_extension) { "shmemx.h" } else { "shmem.h" },
+        header = if page.families.iter().all(|of| of.is_extension) {
+            "shmemx.h"
+        } else {
+            "shmem.h"
+        },
     );
     for family in &page.families {
         out.push_str(&synopsis(table, family));
@@ -63,9 +81,20 @@ fn text(table: &Table, page: &Page, functions: &[&Function<'_>]) -> String {
         let names: Vec<&str> = functions.iter().map(|function| function.name()).collect();
         out.push_str(&format!(".SH FUNCTIONS\n{}.\n", names.join(", ")));
     }
-    let neighbours = table.pages.iter().filter(|of| of.chapter == *chapter && of.name != *name);
-    let neighbours: Vec<String> = neighbours.map(|of| format!("{}(3)", of.name)).collect();
-    out.push_str(&format!(".SH SEE ALSO\n{}\n", ["oshcc(1)".into(), "oshrun(1)".into()].into_iter().chain(neighbours).collect::<Vec<String>>().join(", ")));
+    let neighbours = table
+        .pages
+        .iter()
+        .filter(|of| of.chapter == *chapter && of.name != *name);
+    let names = ["oshcc(1)".to_string(), "oshrun(1)".to_string()];
+    let names = names
+        .into_iter()
+        .chain(neighbours.map(|of| format!("{}(3)", of.name)));
+    out.push_str(&format!(
+        ".SH SEE ALSO
+{}
+",
+        names.collect::<Vec<_>>().join(", ")
+    ));
     out
 }
 
@@ -91,7 +120,11 @@ fn synopsis(table: &Table, family: &hostwire_shmem_table::Family) -> String {
     }
     out.push_str(".fi\n");
     if let Some(list) = &family.types {
-        let names = table.list(list).iter().map(|of| of.name.clone()).collect::<Vec<_>>();
+        let names = table
+            .list(list)
+            .iter()
+            .map(|of| of.name.clone())
+            .collect::<Vec<_>>();
         out.push_str(&format!(
             "where TYPENAME is one of {}, and TYPE the C type of that name.\n",
             names.join(", ")
@@ -109,7 +142,11 @@ fn arguments(table: &Table, page: &Page) -> String {
     let mut names: Vec<&str> = Vec::new();
     for family in &page.families {
         let ctx = family.has_ctx.then_some("ctx");
-        let own = family.prototype.parameters.iter().map(|of| of.name.as_str());
+        let own = family
+            .prototype
+            .parameters
+            .iter()
+            .map(|of| of.name.as_str());
         for name in ctx.into_iter().chain(own) {
             if !names.contains(&name) && !table.meaning(name).is_empty() {
                 names.push(name);
@@ -121,7 +158,10 @@ fn arguments(table: &Table, page: &Page) -> String {
     }
     let mut out = String::from(".SH ARGUMENTS\n");
     for name in names {
-        out.push_str(&format!(".TP\n.I {name}\n{}", sentence(table.meaning(name))));
+        out.push_str(&format!(
+            ".TP\n.I {name}\n{}",
+            sentence(table.meaning(name))
+        ));
     }
     out
 }
@@ -131,8 +171,18 @@ fn history(page: &Page) -> String {
     for family in &page.families {
         let name = &family.prototype.name;
         let mut said = Vec::new();
-        said.extend(family.since.as_ref().map(|since| format!("since OpenSHMEM {since}")));
-        said.extend(family.deprecated.as_ref().map(|in_| format!("deprecated in OpenSHMEM {in_}")));
+        said.extend(
+            family
+                .since
+                .as_ref()
+                .map(|since| format!("since OpenSHMEM {since}")),
+        );
+        said.extend(
+            family
+                .deprecated
+                .as_ref()
+                .map(|in_| format!("deprecated in OpenSHMEM {in_}")),
+        );
         if family.is_extension {
             said.push("an extension of hostwire".into());
         }
@@ -144,14 +194,21 @@ fn history(page: &Page) -> String {
 /// A line of text: nothing in it is a request of roff.
 fn line(text: &str) -> String {
     let text = text.replace('\\', "\\e");
-    let guard = if text.starts_with(['.', '\'']) { "\\&" } else { "" };
+    let guard = if text.starts_with(['.', '\'']) {
+        "\\&"
+    } else {
+        ""
+    };
     format!("{guard}{text}\n")
 }
 
 /// The same, as a sentence.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let first = if text.starts_with("shmem") || text.contains("SHMEM_CMP_EQ,") { text.chars().take(1).collect() } else { first };
-    line(&format!("{first}{}.", letters.as_str()))
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    line(&format!(
+        "{}{}.",
+        first.unwrap_or_default(),
+        letters.as_str()
+    ))
 }

@@ -26,7 +26,9 @@ impl Tree {
 
     /// The files, in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &str)> {
-        self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
+        self.files
+            .iter()
+            .map(|(path, text)| (path.as_path(), text.as_str()))
     }
 
     /// Writes all files below `folder`; those that are as they should be stay untouched.

@@ -26,9 +26,17 @@ pub fn of(table: &Table, prefix: &str, wanted: impl Fn(&Function<'_>) -> bool) -
 fn declaration(function: &Function<'_>, prefix: &str) -> String {
     let mut prototype = function.prototype.clone();
     prototype.name = format!("{prefix}{}", prototype.name);
-    let noreturn = if function.family.is_noreturn { "SHMEM_NORETURN_ATTRIBUTE " } else { "" };
+    let noreturn = if function.family.is_noreturn {
+        "SHMEM_NORETURN_ATTRIBUTE "
+    } else {
+        ""
+    };
     let is_old = function.family.deprecated.is_some();
-    let deprecated = if is_old { "SHMEM_DEPRECATED_ATTRIBUTE " } else { "" };
+    let deprecated = if is_old {
+        "SHMEM_DEPRECATED_ATTRIBUTE "
+    } else {
+        ""
+    };
     let prototype = portable(&prototype.to_string());
     format!("SHMEM_FUNCTION_ATTRIBUTES {noreturn}{deprecated}{prototype};\n")
 }

@@ -36,7 +36,9 @@ pub fn all(table: &Table) -> String {
 pub fn by_name(table: &Table) -> Vec<(String, Vec<&Family>)> {
     let mut names: Vec<(String, Vec<&Family>)> = Vec::new();
     for family in table.pages.iter().flat_map(|page| &page.families) {
-        let Some(name) = &family.generic else { continue };
+        let Some(name) = &family.generic else {
+            continue;
+        };
         match names.iter_mut().find(|(known, _)| known == name) {
             Some((_, families)) => families.push(family),
             None => names.push((name.clone(), vec![family])),
@@ -67,7 +69,10 @@ fn list_macros(list: &str, types: &[&Type]) -> String {
         types.iter().map(case).collect::<Vec<_>>().join(", \\\n")
     };
     let name = list.to_uppercase();
-    let mut out = format!("\n#define SHMEM_EACH_{name}(PREFIX, SUFFIX) \\\n{}\n", cases(""));
+    let mut out = format!(
+        "\n#define SHMEM_EACH_{name}(PREFIX, SUFFIX) \\\n{}\n",
+        cases("")
+    );
     if list == "rma" || list.starts_with("amo_extended") {
         out.push_str(&format!(
             "#define SHMEM_EACH_CONST_{name}(PREFIX, SUFFIX) \\\n{}\n",
@@ -91,7 +96,11 @@ fn macro_of(table: &Table, name: &str, families: &[&Family]) -> String {
         }
         [one, ..] if one.types.is_some() => {
             let first = &one.prototype.parameters[0];
-            let argument = if first.c.contains("TYPE") { "ARG0" } else { "ARG1" };
+            let argument = if first.c.contains("TYPE") {
+                "ARG0"
+            } else {
+                "ARG1"
+            };
             let cases = cases(table, families, false);
             format!("&*(SHMEM_{argument}(__VA_ARGS__)), \\\n    {cases}")
         }
@@ -116,16 +125,30 @@ fn macro_of(table: &Table, name: &str, families: &[&Family]) -> String {
 fn cases(table: &Table, families: &[&Family], is_ctx: bool) -> String {
     let case = |family: &&Family| {
         let prototype = &family.prototype;
-        let form = if is_ctx { prototype.with_ctx() } else { prototype.clone() };
+        let form = if is_ctx {
+            prototype.with_ctx()
+        } else {
+            prototype.clone()
+        };
         let (prefix, suffix) = form.name.split_once("TYPENAME")?;
         let list = family.types.as_ref()?.to_uppercase();
-        let is_known = table.lists.iter().any(|(name, _)| name.to_uppercase() == list);
-        let chosen_by = prototype.parameters.iter().find(|of| of.c.contains("TYPE"))?;
+        let is_known = table
+            .lists
+            .iter()
+            .any(|(name, _)| name.to_uppercase() == list);
+        let chosen_by = prototype
+            .parameters
+            .iter()
+            .find(|of| of.c.contains("TYPE"))?;
         let mut text = format!("SHMEM_EACH_{list}({prefix}, {suffix})");
         if chosen_by.c.starts_with("const") {
             text.push_str(&format!(", SHMEM_EACH_CONST_{list}({prefix}, {suffix})"));
         }
         is_known.then_some(text)
     };
-    families.iter().filter_map(case).collect::<Vec<_>>().join(", ")
+    families
+        .iter()
+        .filter_map(case)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

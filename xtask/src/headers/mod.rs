@@ -20,9 +20,8 @@ pub fn tree(table: &Table) -> Tree {
     tree.add("pshmem.h", pshmem(table));
     tree.add("shmemx.h", shmemx(table));
     for name in ["shmem.h", "shmemx.h"] {
-        let text = format!(
-            "{NOTICE}/* The deprecated place of {name}. */\n#include \"../{name}\"\n"
-        );
+        let text =
+            format!("{NOTICE}/* The deprecated place of {name}. */\n#include \"../{name}\"\n");
         tree.add(format!("mpp/{name}"), text);
     }
     tree
@@ -138,7 +137,13 @@ extern \"C\" {{
 
 fn constants(constants: &[Constant]) -> String {
     let mut lines = String::new();
-    for Constant { kind, name, old_name, value } in constants {
+    for Constant {
+        kind,
+        name,
+        old_name,
+        value,
+    } in constants
+    {
         let value = match kind.as_str() {
             "string" => format!("\"{value}\""),
             "long" => format!("{value}L"),

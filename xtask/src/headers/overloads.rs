@@ -10,7 +10,9 @@ pub fn all(table: &Table) -> String {
     let functions = table.functions();
     let is_taken = |overload: &Prototype| {
         // A C function of that name with the same parameters is the overload already.
-        functions.iter().any(|function| same_parameters(&function.prototype, overload))
+        functions
+            .iter()
+            .any(|function| same_parameters(&function.prototype, overload))
     };
     for (name, families) in generic::by_name(table) {
         let mut seen: Vec<String> = Vec::new();
@@ -59,12 +61,21 @@ fn targets<'a>(table: &'a Table, family: &Family) -> Vec<(Option<&'a Type>, Prot
 }
 
 fn same_parameters(one: &Prototype, other: &Prototype) -> bool {
-    let types = |of: &Prototype| of.parameters.iter().map(|of| of.c.clone()).collect::<Vec<_>>();
+    let types = |of: &Prototype| {
+        of.parameters
+            .iter()
+            .map(|of| of.c.clone())
+            .collect::<Vec<_>>()
+    };
     one.name == other.name && types(one) == types(other)
 }
 
 fn definition(overload: &Prototype, target: &Prototype) -> String {
-    let returns = if target.returns == "void" { "" } else { "return " };
+    let returns = if target.returns == "void" {
+        ""
+    } else {
+        "return "
+    };
     let (name, arguments) = (&target.name, target.arguments());
     let head = portable(&overload.to_string());
     format!("static inline {head} {{ {returns}{name}({arguments}); }}\n")

@@ -65,7 +65,13 @@ impl Table {
         }
         for (is_ctx, form) in forms {
             for (instance, prototype) in self.instances(family, &form) {
-                into.push(Function { prototype, instance, is_ctx, family, page });
+                into.push(Function {
+                    prototype,
+                    instance,
+                    is_ctx,
+                    family,
+                    page,
+                });
             }
         }
     }
@@ -76,14 +82,22 @@ impl Table {
             return types
                 .map(|of| {
                     let named = form.replaced("TYPENAME", &of.name, "TYPENAME");
-                    (Instance::Type(of.name.clone()), named.replaced("TYPE", "TYPE", &of.c))
+                    (
+                        Instance::Type(of.name.clone()),
+                        named.replaced("TYPE", "TYPE", &of.c),
+                    )
                 })
                 .collect();
         }
         if let Some(list) = &family.sizes {
             let sizes = crate::find(&self.size_lists, list).into_iter().flatten();
             return sizes
-                .map(|bits| (Instance::Size(bits.clone()), form.replaced("SIZE", bits, "SIZE")))
+                .map(|bits| {
+                    (
+                        Instance::Size(bits.clone()),
+                        form.replaced("SIZE", bits, "SIZE"),
+                    )
+                })
                 .collect();
         }
         vec![(Instance::Single, form.clone())]

@@ -10,7 +10,9 @@ use crate::{Constant, Table};
 pub fn constants(table: &Table) -> String {
     let mut out = String::new();
     for constant in &table.constants {
-        let Constant { kind, name, value, .. } = constant;
+        let Constant {
+            kind, name, value, ..
+        } = constant;
         let item = match kind.as_str() {
             "string" => format!("pub const {name}: &core::ffi::CStr = c\"{value}\";"),
             _ => format!("pub const {name}: core::ffi::c_{kind} = {value};"),
@@ -38,16 +40,20 @@ fn entry_point(table: &Table, function: &Function<'_>) -> Result<String, String>
     let mut arguments = Vec::new();
     for parameter in &function.prototype.parameters {
         let name = parameter.name.to_lowercase();
-        let rust = rust_type(table, &parameter.c, element)?;
+        let rust = rust_type(table, &parameter.c)?;
         // Sized functions and those for bytes take `void *`: the element is known here.
         let cast = parameter.c.ends_with("void *") && element.is_some();
-        arguments.push(if cast { format!("{name}.cast()") } else { name.clone() });
+        arguments.push(if cast {
+            format!("{name}.cast()")
+        } else {
+            name.clone()
+        });
         parameters.push(format!("{name}: {rust}"));
     }
     let returns = match function.prototype.returns.as_str() {
         "void" if function.family.is_noreturn => " -> !".to_string(),
         "void" => String::new(),
-        c => format!(" -> {}", rust_type(table, c, element)?),
+        c => format!(" -> {}", rust_type(table, c)?),
     };
     let call = call(function, element, arguments);
     let (name, strong) = (function.name(), function.profiling_name());
@@ -77,7 +83,9 @@ fn element<'a>(table: &'a Table, function: &Function<'_>) -> Option<&'a str> {
         // What copies data without saying of which type copies bytes: shmem_putmem and its kin.
         Instance::Single => {
             let mut parameters = function.prototype.parameters.iter();
-            parameters.any(|parameter| parameter.name == "source").then_some("u8")
+            parameters
+                .any(|parameter| parameter.name == "source")
+                .then_some("u8")
         }
     }
 }
@@ -89,7 +97,9 @@ fn call(function: &Function<'_>, element: Option<&str>, mut arguments: Vec<Strin
     }
     let own_name = || {
         let name = family.prototype.name.strip_prefix("shmem_");
-        let name = name.unwrap_or(&family.prototype.name).trim_start_matches('_');
+        let name = name
+            .unwrap_or(&family.prototype.name)
+            .trim_start_matches('_');
         name.replace("TYPENAME_", "")
     };
     let mut path = family.rust.clone().unwrap_or_else(own_name);
@@ -107,13 +117,13 @@ fn call(function: &Function<'_>, element: Option<&str>, mut arguments: Vec<Strin
 }
 
 /// The Rust type of a C type.
-fn rust_type(table: &Table, c: &str, element: Option<&str>) -> Result<String, String> {
+fn rust_type(table: &Table, c: &str) -> Result<String, String> {
     if let Some(pointee) = c.strip_suffix('*') {
         let (mutability, pointee) = match pointee.trim().strip_prefix("const ") {
             Some(pointee) => ("*const", pointee),
             None => ("*mut", pointee.trim()),
         };
-        return Ok(format!("{mutability} {}", rust_type(table, pointee, element)?));
+        return Ok(format!("{mutability} {}", rust_type(table, pointee)?));
     }
     let rust = match c {
         "void" => "c_void",
@@ -123,7 +133,9 @@ fn rust_type(table: &Table, c: &str, element: Option<&str>) -> Result<String, St
         "shmem_ctx_session_config_t" => "SessionConfig",
         _ => {
             let of = table.types.iter().find(|of| of.c == c);
-            return of.map(|of| of.rust.clone()).ok_or(format!("no Rust type for '{c}'"));
+            return of
+                .map(|of| of.rust.clone())
+                .ok_or(format!("no Rust type for '{c}'"));
         }
     };
     Ok(rust.to_string())
@@ -143,16 +155,28 @@ mod tests {
     #[test]
     fn entry_points_call_the_routine_that_is_meant() {
         for (name, call) in [
-            ("shmem_int_put", "api::put::<c_int>(CTX_DEFAULT, dest, source, nelems, pe)"),
+            (
+                "shmem_int_put",
+                "api::put::<c_int>(CTX_DEFAULT, dest, source, nelems, pe)",
+            ),
             ("shmem_ctx_size_p", "api::p::<usize>(ctx, dest, value, pe)"),
             (
                 "shmem_put128_nbi",
                 "api::put_nbi::<Bits128>(CTX_DEFAULT, dest.cast(), source.cast(), nelems, pe)",
             ),
-            ("shmem_ctx_getmem", "api::get::<u8>(ctx, dest.cast(), source.cast(), nelems, pe)"),
-            ("shmem_long_fadd", "api::atomic_fetch_add::<c_long>(CTX_DEFAULT, dest, value, pe)"),
+            (
+                "shmem_ctx_getmem",
+                "api::get::<u8>(ctx, dest.cast(), source.cast(), nelems, pe)",
+            ),
+            (
+                "shmem_long_fadd",
+                "api::atomic_fetch_add::<c_long>(CTX_DEFAULT, dest, value, pe)",
+            ),
             ("shmem_short_wait", "api::wait::<c_short>(ivar, cmp_value)"),
-            ("shmem_float_max_reduce", "api::reduce::<Max, f32>(team, dest, source, nreduce)"),
+            (
+                "shmem_float_max_reduce",
+                "api::reduce::<Max, f32>(team, dest, source, nreduce)",
+            ),
             ("shmem_ctx_quiet", "api::quiet(ctx)"),
             ("shmem_quiet", "api::quiet(CTX_DEFAULT)"),
             ("shmem_ctx_create", "api::ctx_create(options, ctx)"),

@@ -91,7 +91,11 @@ fn statements(text: &str) -> Vec<Statement> {
                 last.text.push(' ');
                 last.text.push_str(content);
             }
-            _ => statements.push(Statement { line: number + 1, indent, text: content.into() }),
+            _ => statements.push(Statement {
+                line: number + 1,
+                indent,
+                text: content.into(),
+            }),
         }
     }
     statements
@@ -152,13 +156,19 @@ impl Reader {
     }
 
     fn definition(&mut self, keyword: &str, name: &str, value: &str) -> Result<(), String> {
-        let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_string)
+                .collect::<Vec<_>>()
+        };
         let table = &mut self.table;
         match keyword {
             "type" => table.types.push(type_of(name, value)?),
             "list" => {
                 let names = words(value);
-                let unknown = names.iter().find(|name| table.types.iter().all(|of| of.name != **name));
+                let unknown = names
+                    .iter()
+                    .find(|name| table.types.iter().all(|of| of.name != **name));
                 if let Some(unknown) = unknown {
                     return Err(format!("there is no type {unknown}"));
                 }
@@ -168,7 +178,9 @@ impl Reader {
             "sizes" => table.size_lists.push((name.into(), words(value))),
             "parameter" => table.parameters.push((name.into(), value.into())),
             "handle" => {
-                let (c, name) = name.split_once(' ').ok_or("a handle is TYPE NAME = VALUE")?;
+                let (c, name) = name
+                    .split_once(' ')
+                    .ok_or("a handle is TYPE NAME = VALUE")?;
                 let (c, name, value) = (c.into(), name.trim().into(), value.into());
                 table.handles.push(Handle { c, name, value });
             }
@@ -180,7 +192,12 @@ impl Reader {
                     return Err(format!("a constant is int, long or string, not {kind}"));
                 }
                 let (old_name, value) = (names.next(), value.into());
-                table.constants.push(Constant { kind, name, old_name, value });
+                table.constants.push(Constant {
+                    kind,
+                    name,
+                    old_name,
+                    value,
+                });
             }
             other => return Err(format!("there is no statement '{other}'")),
         }
@@ -214,7 +231,10 @@ impl Reader {
 
     fn properties(&mut self, text: &str) -> Result<(), String> {
         let page = self.table.pages.last_mut().ok_or("this is on no page")?;
-        let family = page.families.last_mut().ok_or("there is no prototype before this")?;
+        let family = page
+            .families
+            .last_mut()
+            .ok_or("there is no prototype before this")?;
         for property in text.split(';').map(str::trim) {
             let (keyword, value) = property.split_once(' ').unwrap_or((property, ""));
             let value = value.trim().to_string();
@@ -248,7 +268,12 @@ fn type_of(name: &str, value: &str) -> Result<Type, String> {
         _ => return Err("a type is NAME = C | RUST [| DISTINCT C]".into()),
     };
     let (name, c, rust, distinct) = (name.into(), c.into(), rust.into(), distinct.into());
-    Ok(Type { name, c, rust, distinct })
+    Ok(Type {
+        name,
+        c,
+        rust,
+        distinct,
+    })
 }
 
 /// Lines become paragraphs; an empty one begins the next.
@@ -275,7 +300,10 @@ mod tests {
 
     #[test]
     fn a_mistake_is_told_with_its_line() {
-        assert_eq!(error("\nfoo bar = 1\n"), "test:2: there is no statement 'foo'");
+        assert_eq!(
+            error("\nfoo bar = 1\n"),
+            "test:2: there is no statement 'foo'"
+        );
         assert_eq!(error("    void f(void)\n"), "test:1: this is on no page");
         assert_eq!(error("list a = b\n"), "test:1: there is no type b");
         assert_eq!(error("page f: s\n    f\n"), "test:2: this is no prototype");
@@ -287,7 +315,8 @@ mod tests {
 
     #[test]
     fn lines_of_text_become_paragraphs() {
-        let text = "page f: s\n    | one\n    | two\n    |\n    | three\n    returns: a\n        b\n";
+        let text =
+            "page f: s\n    | one\n    | two\n    |\n    | three\n    returns: a\n        b\n";
         let table = parse(&[("test", text)]).expect("a table");
         assert_eq!(table.pages[0].text, ["one two", "three"]);
         assert_eq!(table.pages[0].returns, "a b");

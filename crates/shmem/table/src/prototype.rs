@@ -42,13 +42,21 @@ impl Prototype {
                 }
             }
         }
-        Some(Self { returns, name, parameters, is_variadic })
+        Some(Self {
+            returns,
+            name,
+            parameters,
+            is_variadic,
+        })
     }
 
     /// The same with `ctx` as first parameter.
     pub fn with_ctx(&self) -> Self {
         let mut with = self.clone();
-        let first = Parameter { c: "shmem_ctx_t".into(), name: "ctx".into() };
+        let first = Parameter {
+            c: "shmem_ctx_t".into(),
+            name: "ctx".into(),
+        };
         with.parameters.insert(0, first);
         if let Some(name) = with.name.strip_prefix("shmem_") {
             with.name = format!("shmem_ctx_{name}");
@@ -78,7 +86,11 @@ impl Prototype {
         if self.is_variadic {
             parts.push("...".into());
         }
-        if parts.is_empty() { "void".into() } else { parts.join(", ") }
+        if parts.is_empty() {
+            "void".into()
+        } else {
+            parts.join(", ")
+        }
     }
 
     /// The names of the parameters, as in a call.
@@ -96,7 +108,12 @@ impl Display for Parameter {
 
 impl Display for Prototype {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", declare(&self.returns, &self.name), self.c_parameters())
+        write!(
+            f,
+            "{}({})",
+            declare(&self.returns, &self.name),
+            self.c_parameters()
+        )
     }
 }
 
@@ -134,7 +151,13 @@ mod tests {
 
     #[test]
     fn what_is_no_prototype_is_refused() {
-        for text in ["", "shmem_init(void)", "void shmem_init", "void shmem_init(int)", "void f(int *"] {
+        for text in [
+            "",
+            "shmem_init(void)",
+            "void shmem_init",
+            "void shmem_init(int)",
+            "void f(int *",
+        ] {
             assert_eq!(Prototype::parse(text), None, "{text}");
         }
     }

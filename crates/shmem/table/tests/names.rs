@@ -11,7 +11,9 @@ const NAMES: &str = include_str!("names-1.6.txt");
 fn all_functions_of_the_specification_and_no_others() {
     let table = Table::load().expect("the table");
     let functions = table.functions();
-    let standard = functions.iter().filter(|function| !function.family.is_extension);
+    let standard = functions
+        .iter()
+        .filter(|function| !function.family.is_extension);
     let listed: Vec<&str> = standard.map(|function| function.name()).collect();
     let ours: BTreeSet<&str> = listed.iter().copied().collect();
     assert_eq!(ours.len(), listed.len(), "a name comes twice");
@@ -19,7 +21,10 @@ fn all_functions_of_the_specification_and_no_others() {
     let theirs: BTreeSet<&str> = NAMES.lines().collect();
     let missing: Vec<_> = theirs.difference(&ours).collect();
     let unknown: Vec<_> = ours.difference(&theirs).collect();
-    assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
+    assert!(
+        missing.is_empty() && unknown.is_empty(),
+        "missing {missing:?}, unknown {unknown:?}"
+    );
     assert_eq!(ours.len(), 1794);
 }
 
@@ -36,7 +41,11 @@ fn each_family_says_when_it_came_or_went() {
 #[test]
 fn every_parameter_of_a_typed_family_is_explained() {
     let table = Table::load().expect("the table");
-    for function in table.functions().iter().filter(|function| function.family.types.is_some()) {
+    for function in table
+        .functions()
+        .iter()
+        .filter(|function| function.family.types.is_some())
+    {
         for parameter in &function.prototype.parameters {
             let name = &parameter.name;
             assert_ne!(table.meaning(name), "", "{}: {name}", function.name());
