@@ -5,7 +5,7 @@ enum { COUNT = 5, SLOT = 40 * 16, SLOTS = 24 };
 
 /* Slots for what arrives, and one whose contents others fetch. */
 static char *arena, *home;
-static char near[SLOT];
+static char near[SLOT] __attribute__((aligned(16)));
 static shmem_ctx_t ctx;
 
 static void clear(void)

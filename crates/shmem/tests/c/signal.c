@@ -4,7 +4,7 @@
 enum { COUNT = 5, SLOT = 8 * 16, SLOTS = 8 };
 
 static char *arena;
-static char near[SLOT];
+static char near[SLOT] __attribute__((aligned(16)));
 static uint64_t *signals;
 static shmem_ctx_t ctx;
 
