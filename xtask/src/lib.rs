@@ -8,6 +8,7 @@
 //! | [`library`] | `library` | `libshmem.so` and `libshmem.a` in a tree that can be used as it is |
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
+//! | [`suite`] | | headers of the C test suite |
 #![forbid(unsafe_code)]
 
 pub mod headers;
@@ -15,6 +16,7 @@ pub mod install;
 pub mod interposer;
 pub mod library;
 pub mod man;
+pub mod suite;
 
 mod error;
 mod tree;
