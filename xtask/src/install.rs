@@ -37,16 +37,25 @@ impl Args {
     }
 }
 
-/// Builds and copies everything below the prefix, and keeps a list for [`uninstall`].
+/// Builds everything and copies it below the prefix.
 pub fn install(table: &Table, args: &Args) -> Result<(), Error> {
-    let place = args.place()?;
     let built = library::build(table)?;
-    man::tree(table).write(&built.join("share/man"))?;
-    library::wrappers(&built, &args.prefix)?;
-    let copied = copy_files(&built, &place);
-    // The tree goes on being of use where it is.
-    library::wrappers(&built, &built)?;
-    let mut list = copied?;
+    place(table, &built, args)
+}
+
+/// Copies what has been built below the prefix, and keeps a list for [`uninstall`].
+pub fn place(table: &Table, built: &Path, args: &Args) -> Result<(), Error> {
+    let place = args.place()?;
+    let mut list = copy_files(built, &place)?;
+    let pages = man::tree(table);
+    pages.write(&place.join("share/man"))?;
+    list.extend(
+        pages
+            .iter()
+            .map(|(path, _)| Path::new("share/man").join(path)),
+    );
+    // Those that say where they are.
+    library::wrappers(&place, &args.prefix)?;
     list.push(LIST.into());
     let lines: Vec<String> = list.iter().map(|path| path.display().to_string()).collect();
     tree::write(&place.join(LIST), &(lines.join("\n") + "\n"))

@@ -8,7 +8,7 @@
 //! | [`library`] | `library` | `libshmem.so` and `libshmem.a` in a tree that can be used as it is |
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
-//! | [`suite`] | | headers of the C test suite |
+//! | [`suite`] | `suite` | headers that the C test suite includes |
 #![forbid(unsafe_code)]
 
 pub mod headers;

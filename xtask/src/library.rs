@@ -93,6 +93,9 @@ pub fn wrappers(tree: &Path, prefix: &Path) -> Result<(), Error> {
             .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
             .replace("@PRIVATE_LIBS@", PRIVATE_LIBS)
             .replace("@CMAKE_PRIVATE_LIBS@", CMAKE_PRIVATE_LIBS);
+        if fs::read_to_string(&path).is_ok_and(|there| there == text) {
+            continue;
+        }
         write(&path, &text)?;
         if is_program {
             let mode = fs::Permissions::from_mode(0o755);

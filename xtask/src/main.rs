@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
-use xtask::{Error, headers, install, library, man, root};
+use xtask::{Error, headers, install, library, man, root, suite};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -31,6 +31,12 @@ enum Chore {
     /// Write a page of the manual for every OpenSHMEM function.
     Man {
         /// The folder that gets man1 and man3.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Write the headers that the C programs in crates/shmem/tests/c include.
+    Suite {
+        /// The folder that gets them.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
@@ -58,6 +64,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::Headers { check: true } => headers::tree(&table).check(&root().join("include")),
         Chore::Headers { check: false } => headers::tree(&table).write(&root().join("include")),
         Chore::Man { out } => man::tree(&table).write(out),
+        Chore::Suite { out } => suite::tree(&table).write(out),
         Chore::Library => {
             let built = library::build(&table)?;
             eprintln!("{}", built.display());

@@ -16,7 +16,11 @@ pub fn tree(table: &Table) -> Tree {
         for of in table.list(list) {
             let c = of.c.replace("double _Complex", "SHMEM_COMPLEX(double)");
             let c = c.replace("float _Complex", "SHMEM_COMPLEX(float)");
-            text.push_str(&instance(&of.name, &format!("#define TYPE {c}\n"), "#undef TYPE\n"));
+            text.push_str(&instance(
+                &of.name,
+                &format!("#define TYPE {c}\n"),
+                "#undef TYPE\n",
+            ));
             cases.push_str(&format!(" \\\n    X({}, {c})", of.name));
         }
         text.push_str(&format!("#define EACH_{}(X){cases}\n", list.to_uppercase()));
@@ -32,7 +36,11 @@ fn sizes(table: &Table) -> String {
     let mut cases = String::new();
     for (bits, _) in &table.sizes {
         let define = format!("#define BYTES ({bits} / 8)\n#define HAS_STRIDES\n");
-        text.push_str(&instance(bits, &define, "#undef BYTES\n#undef HAS_STRIDES\n"));
+        text.push_str(&instance(
+            bits,
+            &define,
+            "#undef BYTES\n#undef HAS_STRIDES\n",
+        ));
         cases.push_str(&format!(" \\\n    X({bits}, {bits} / 8)"));
     }
     text.push_str(&instance("mem", "#define BYTES 1\n", "#undef BYTES\n"));

@@ -15,8 +15,8 @@ mod entry_points {
     #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
     use core::ffi::{
-        c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong,
-        c_ulonglong, c_ushort, c_void,
+        c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong,
+        c_ushort, c_void,
     };
 
     use crate::api::{

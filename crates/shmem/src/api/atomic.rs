@@ -28,7 +28,9 @@ unsafe fn fetching<T: Atomic>(
                 old
             }
             // SAFETY: as the caller promises; the address is checked there.
-            None => unsafe { remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe) },
+            None => unsafe {
+                remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe)
+            },
         }
     } else if ctx == CTX_DEFAULT && size_of::<T>() == 4 {
         match fast::half(dest.cast_mut().cast(), pe) {
@@ -38,7 +40,9 @@ unsafe fn fetching<T: Atomic>(
                 old.into()
             }
             // SAFETY: as the caller promises; the address is checked there.
-            None => unsafe { remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe) },
+            None => unsafe {
+                remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe)
+            },
         }
     } else {
         // SAFETY: as the caller promises; the address is checked there.
@@ -94,7 +98,13 @@ pub unsafe fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int
 
 /// `shmem_atomic_swap_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_swap_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, dest: *mut T, value: T, pe: c_int) {
+pub unsafe fn atomic_swap_nbi<T: Atomic>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_swap(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
@@ -103,7 +113,13 @@ pub unsafe fn atomic_swap_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, dest: *mut T, 
 
 /// `shmem_atomic_compare_swap`.
 #[inline]
-pub unsafe fn atomic_compare_swap<T: AtomicInteger>(ctx: Ctx, dest: *mut T, cond: T, value: T, pe: c_int) -> T {
+pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
+    ctx: Ctx,
+    dest: *mut T,
+    cond: T,
+    value: T,
+    pe: c_int,
+) -> T {
     let (operand, compare) = (value.to_bits(), cond.to_bits());
     // SAFETY: as the caller promises.
     unsafe {
@@ -121,7 +137,14 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(ctx: Ctx, dest: *mut T, cond
 
 /// `shmem_atomic_compare_swap_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, cond: T, value: T, pe: c_int) {
+pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    cond: T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_compare_swap(ctx, dest, cond, value, pe) };
     // SAFETY: as the caller promises.
@@ -148,7 +171,12 @@ pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_i
 
 /// `shmem_atomic_fetch_inc_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, pe: c_int) {
+pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_inc(ctx, dest, pe) };
     // SAFETY: as the caller promises.
@@ -175,7 +203,13 @@ pub unsafe fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 
 /// `shmem_atomic_fetch_add_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, value: T, pe: c_int) {
+pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_add(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
@@ -202,7 +236,13 @@ pub unsafe fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 
 /// `shmem_atomic_fetch_and_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, value: T, pe: c_int) {
+pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_and(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
@@ -229,7 +269,13 @@ pub unsafe fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T
 
 /// `shmem_atomic_fetch_or_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, value: T, pe: c_int) {
+pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_or(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
@@ -256,7 +302,13 @@ pub unsafe fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 
 /// `shmem_atomic_fetch_xor_nbi`. Completes at once.
 #[inline]
-pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(ctx: Ctx, fetch: *mut T, dest: *mut T, value: T, pe: c_int) {
+pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
+    ctx: Ctx,
+    fetch: *mut T,
+    dest: *mut T,
+    value: T,
+    pe: c_int,
+) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_xor(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
@@ -370,4 +422,3 @@ pub unsafe fn atomic_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe:
         )
     };
 }
-

@@ -84,4 +84,3 @@ pub unsafe fn team_sync(team: Team) -> c_int {
 /// `shmem_pcontrol`: profiling levels are for tools that interpose.
 #[inline]
 pub unsafe fn pcontrol(_level: c_int) {}
-

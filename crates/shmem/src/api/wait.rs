@@ -35,7 +35,14 @@ pub unsafe fn wait_until_all<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) {
-    let set = Set::new("shmem_wait_until_all", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_wait_until_all",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_all() }
 }
@@ -49,7 +56,14 @@ pub unsafe fn wait_until_any<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new("shmem_wait_until_any", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_wait_until_any",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_any() }
 }
@@ -64,7 +78,14 @@ pub unsafe fn wait_until_some<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new("shmem_wait_until_some", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_wait_until_some",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_some(indices) }
 }
@@ -78,7 +99,14 @@ pub unsafe fn test_all<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> c_int {
-    let set = Set::new("shmem_test_all", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_test_all",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_all() }.into()
 }
@@ -92,7 +120,14 @@ pub unsafe fn test_any<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new("shmem_test_any", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_test_any",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_any() }
 }
@@ -107,7 +142,14 @@ pub unsafe fn test_some<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new("shmem_test_some", ivars, nelems, status, cmp, Values::Same(cmp_value));
+    let set = Set::new(
+        "shmem_test_some",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Same(cmp_value),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_some(indices) }
 }
@@ -121,7 +163,14 @@ pub unsafe fn wait_until_all_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) {
-    let set = Set::new("shmem_wait_until_all_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_wait_until_all_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_all() }
 }
@@ -135,7 +184,14 @@ pub unsafe fn wait_until_any_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new("shmem_wait_until_any_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_wait_until_any_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_any() }
 }
@@ -150,7 +206,14 @@ pub unsafe fn wait_until_some_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new("shmem_wait_until_some_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_wait_until_some_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.wait_until_some(indices) }
 }
@@ -164,7 +227,14 @@ pub unsafe fn test_all_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> c_int {
-    let set = Set::new("shmem_test_all_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_test_all_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_all() }.into()
 }
@@ -178,7 +248,14 @@ pub unsafe fn test_any_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new("shmem_test_any_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_test_any_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_any() }
 }
@@ -193,7 +270,14 @@ pub unsafe fn test_some_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new("shmem_test_some_vector", ivars, nelems, status, cmp, Values::Each(cmp_values));
+    let set = Set::new(
+        "shmem_test_some_vector",
+        ivars,
+        nelems,
+        status,
+        cmp,
+        Values::Each(cmp_values),
+    );
     // SAFETY: as the caller promises.
     unsafe { set.test_some(indices) }
 }

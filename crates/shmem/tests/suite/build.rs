@@ -33,7 +33,9 @@ pub fn tree() -> Option<&'static Path> {
             return None;
         }
         let tree = library::build(&TABLE).unwrap_or_else(|error| panic!("no library: {error}"));
-        suite::tree(&TABLE).write(&work()).expect("headers of the suite can be written");
+        suite::tree(&TABLE)
+            .write(&work())
+            .expect("headers of the suite can be written");
         Some(tree)
     });
     built.as_deref()
@@ -47,7 +49,10 @@ pub fn work() -> PathBuf {
 /// Whether a program is installed.
 pub fn has_program(name: &str) -> bool {
     let mut command = Command::new(name);
-    let command = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    let command = command
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok()
 }
 
@@ -76,7 +81,12 @@ fn compile(tree: &Path, name: &str, language: Language) -> PathBuf {
     if language == Language::Cxx {
         command.args(["-x", "c++"]);
     }
-    command.arg("-I").arg(work()).arg("-o").arg(&program).arg(sources.join(format!("{name}.c")));
+    // Templates are included by headers that lie elsewhere.
+    command.arg("-I").arg(&sources).arg("-I").arg(work());
+    command
+        .arg("-o")
+        .arg(&program)
+        .arg(sources.join(format!("{name}.c")));
     // The language is for the source alone, not for the libraries behind it.
     if language == Language::Cxx {
         command.args(["-x", "none"]);
@@ -88,7 +98,9 @@ fn compile(tree: &Path, name: &str, language: Language) -> PathBuf {
 /// `oshrun` for a job of so many PEs that ends after a minute.
 pub fn oshrun(tree: &Path, pes: usize) -> Command {
     let mut command = Command::new(tree.join("bin/oshrun"));
-    command.args(["-n", &pes.to_string(), "--timeout", "120"]).stdin(Stdio::null());
+    command
+        .args(["-n", &pes.to_string(), "--timeout", "120"])
+        .stdin(Stdio::null());
     // What the tests set by themselves must not come from outside.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SHMEM_")) {
         command.env_remove(name);
@@ -103,7 +115,9 @@ pub fn interposer(tree: &Path) -> PathBuf {
     source.write(&work()).expect("the tool can be written");
     let library = work().join("libcalls.so");
     let mut command = Command::new(tree.join("bin/oshcc"));
-    command.args(["-std=gnu99", "-shared", "-fPIC", "-o"]).arg(&library);
+    command
+        .args(["-std=gnu99", "-shared", "-fPIC", "-o"])
+        .arg(&library);
     succeeds(command.arg(work().join("calls.c")));
     library
 }

@@ -16,7 +16,10 @@ fn symbols(arguments: &[&str], file: &str) -> Option<BTreeMap<String, char>> {
         return None;
     }
     let mut command = Command::new("nm");
-    command.args(arguments).arg("--defined-only").arg(tree.join("lib").join(file));
+    command
+        .args(arguments)
+        .arg("--defined-only")
+        .arg(tree.join("lib").join(file));
     let text = succeeds(&mut command);
     let line = |line: &str| {
         let mut words = line.split_whitespace().skip(1);
@@ -38,13 +41,17 @@ fn are_those_of_the_table(mut symbols: BTreeMap<String, char>) {
 
 #[test]
 fn the_shared_library_exports_all_functions_and_nothing_else() {
-    let Some(symbols) = symbols(&["-D"], "libshmem.so") else { return };
+    let Some(symbols) = symbols(&["-D"], "libshmem.so") else {
+        return;
+    };
     are_those_of_the_table(symbols);
 }
 
 #[test]
 fn the_static_library_exports_all_functions_and_nothing_else() {
-    let Some(symbols) = symbols(&["-g"], "libshmem.a") else { return };
+    let Some(symbols) = symbols(&["-g"], "libshmem.a") else {
+        return;
+    };
     are_those_of_the_table(symbols);
 }
 
@@ -55,15 +62,24 @@ fn the_headers_declare_every_function() {
     source.add("addresses.c", suite::addresses(&TABLE));
     source.write(&work()).expect("the program can be written");
     let from = work().join("addresses.c");
-    for (wrapper, standard, language) in
-        [("oshcc", "-std=c99", "c"), ("oshcc", "-std=c11", "c"), ("oshc++", "-std=c++98", "c++")]
-    {
+    for (wrapper, standard, language) in [
+        ("oshcc", "-std=c99", "c"),
+        ("oshcc", "-std=c11", "c"),
+        ("oshc++", "-std=c++98", "c++"),
+    ] {
         if !has_program(if language == "c" { "cc" } else { "c++" }) {
             continue;
         }
         let program = work().join(format!("addresses.{standard}"));
         let mut command = Command::new(tree.join("bin").join(wrapper));
-        command.args([standard, "-Wall", "-Wno-variadic-macros", "-Wno-long-long", "-x", language]);
+        command.args([
+            standard,
+            "-Wall",
+            "-Wno-variadic-macros",
+            "-Wno-long-long",
+            "-x",
+            language,
+        ]);
         command.arg(&from).args(["-x", "none", "-o"]).arg(&program);
         succeeds(&mut command);
         succeeds(&mut Command::new(&program));
@@ -103,8 +119,13 @@ int main(void)
     source.write(&work()).expect("the program can be written");
     let program = work().join("static");
     let mut command = Command::new("cc");
-    command.arg("-I").arg(tree.join("include")).arg(work().join("static.c"));
-    command.arg(tree.join("lib/libshmem.a")).args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]);
+    command
+        .arg("-I")
+        .arg(tree.join("include"))
+        .arg(work().join("static.c"));
+    command
+        .arg(tree.join("lib/libshmem.a"))
+        .args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]);
     succeeds(command.arg("-o").arg(&program));
     succeeds(crate::build::oshrun(tree, 2).arg(&program));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use xtask::install::{Args, install, uninstall};
+use xtask::install::{Args, place, uninstall};
 
 use crate::build::{TABLE, has_program, oshrun, tree};
 use crate::{output, skip, succeeds, text};
@@ -22,7 +22,9 @@ int main(void)
 ";
 
 fn says(program: &Path, argument: &str) -> String {
-    succeeds(Command::new(program).arg(argument)).trim().to_string()
+    succeeds(Command::new(program).arg(argument))
+        .trim()
+        .to_string()
 }
 
 #[test]
@@ -30,13 +32,22 @@ fn oshcc_shows_what_it_would_do() {
     let Some(tree) = tree() else { return };
     let (oshcc, oshcxx) = (tree.join("bin/oshcc"), tree.join("bin/oshc++"));
     let (include, lib) = (tree.join("include"), tree.join("lib"));
-    assert_eq!(says(&oshcc, "--showme:compile"), format!("-I{}", include.display()));
+    assert_eq!(
+        says(&oshcc, "--showme:compile"),
+        format!("-I{}", include.display())
+    );
     let link = says(&oshcc, "--showme:link");
     assert!(link.starts_with(&format!("-L{}", lib.display())), "{link}");
     assert!(link.ends_with("-lshmem"), "{link}");
-    assert_eq!(says(&oshcc, "--showme:incdirs"), include.display().to_string());
+    assert_eq!(
+        says(&oshcc, "--showme:incdirs"),
+        include.display().to_string()
+    );
     let whole = succeeds(Command::new(&oshcc).args(["--showme", "-c", "hello.c"]));
-    assert_eq!(whole.trim(), format!("cc -I{} -c hello.c", include.display()));
+    assert_eq!(
+        whole.trim(),
+        format!("cc -I{} -c hello.c", include.display())
+    );
     assert_eq!(says(&oshcxx, "--showme:command"), "c++");
     let wrong = output(Command::new(&oshcc).arg("--showme:colour"));
     assert_eq!(wrong.status.code(), Some(2));
@@ -51,7 +62,10 @@ fn oshrun_says_what_it_cannot_do() {
         (&["-n", "2"], "which program"),
         (&["-n", "2", "-H", "far", "true"], "this host"),
         (&["-n", "2", "--colour", "true"], "--colour"),
-        (&["-n", "1", "-x", "NOT_SET_ANYWHERE", "true"], "NOT_SET_ANYWHERE"),
+        (
+            &["-n", "1", "-x", "NOT_SET_ANYWHERE", "true"],
+            "NOT_SET_ANYWHERE",
+        ),
         (&["-n", "1", "-n", "2", "true"], "twice"),
     ] {
         let output = output(Command::new(&oshrun).args(arguments));
@@ -65,25 +79,50 @@ fn oshrun_says_what_it_cannot_do() {
 fn oshrun_hands_on_variables_folders_and_arguments() {
     let Some(tree) = tree() else { return };
     let mut command = oshrun(tree, 1);
-    command.args(["-x", "COLOUR=light blue", "-env", "SHAPE", "round", "-wd", "/", "--"]);
-    command.args(["sh", "-c", "echo \"$COLOUR,$SHAPE,$(pwd),$1,$2\"", "sh", "a  b", "$x '"]);
-    assert_eq!(succeeds(&mut command).trim(), "light blue,round,/,a  b,$x '");
+    command.args([
+        "-x",
+        "COLOUR=light blue",
+        "-env",
+        "SHAPE",
+        "round",
+        "-wd",
+        "/",
+        "--",
+    ]);
+    command.args([
+        "sh",
+        "-c",
+        "echo \"$COLOUR,$SHAPE,$(pwd),$1,$2\"",
+        "sh",
+        "a  b",
+        "$x '",
+    ]);
+    assert_eq!(
+        succeeds(&mut command).trim(),
+        "light blue,round,/,a  b,$x '"
+    );
 }
 
 #[test]
 fn an_installation_works_and_goes_without_a_trace() {
-    if tree().is_none() {
-        return;
-    }
+    let Some(tree) = tree() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let prefix = folder.path().join("usr");
-    let args = Args { prefix: prefix.clone(), destdir: None };
-    install(&TABLE, &args).expect("it can be installed");
+    let args = Args {
+        prefix: prefix.clone(),
+        destdir: None,
+    };
+    place(&TABLE, tree, &args).expect("it can be installed");
 
     let hello = folder.path().join("hello.c");
     fs::write(&hello, HELLO).expect("a file");
     let program = folder.path().join("hello");
-    succeeds(Command::new(prefix.join("bin/oshcc")).arg(&hello).arg("-o").arg(&program));
+    succeeds(
+        Command::new(prefix.join("bin/oshcc"))
+            .arg(&hello)
+            .arg("-o")
+            .arg(&program),
+    );
     let mut said: Vec<String> = succeeds(oshrun(&prefix, 2).arg(&program))
         .lines()
         .map(str::to_string)
@@ -100,33 +139,37 @@ fn an_installation_works_and_goes_without_a_trace() {
         let flags: Vec<&str> = flags.split_whitespace().collect();
         assert!(flags.contains(&"-lshmem"), "{flags:?}");
         let by_flags = folder.path().join("by-flags");
-        succeeds(Command::new("cc").arg(&hello).args(flags).arg("-o").arg(&by_flags));
+        succeeds(
+            Command::new("cc")
+                .arg(&hello)
+                .args(flags)
+                .arg("-o")
+                .arg(&by_flags),
+        );
         succeeds(oshrun(&prefix, 2).arg(&by_flags));
     } else {
         skip("there is no pkg-config");
     }
     cmake(&prefix, folder.path());
 
-    uninstall(&TABLE, &args).expect("it can be removed");
+    unplace(&TABLE, tree, &args).expect("it can be removed");
     assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());
 }
 
 #[test]
 fn an_installation_can_be_staged() {
-    if tree().is_none() {
-        return;
-    }
+    let Some(tree) = tree() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let args = Args {
         prefix: "/opt/hostwire".into(),
         destdir: Some(folder.path().to_path_buf()),
     };
-    install(&TABLE, &args).expect("it can be installed");
-    let place = folder.path().join("opt/hostwire");
-    let package = fs::read_to_string(place.join("lib/pkgconfig/shmem.pc")).expect("a package");
+    place(&TABLE, tree, &args).expect("it can be installed");
+    let there = folder.path().join("opt/hostwire");
+    let package = fs::read_to_string(there.join("lib/pkgconfig/shmem.pc")).expect("a package");
     assert!(package.starts_with("prefix=/opt/hostwire\n"), "{package}");
-    uninstall(&TABLE, &args).expect("it can be removed");
-    assert!(!place.join("lib").exists());
+    unplace(&TABLE, tree, &args).expect("it can be removed");
+    assert!(!there.join("lib").exists());
 }
 
 fn cmake(prefix: &Path, folder: &Path) {

@@ -17,14 +17,22 @@ fn lifecycle(way: &str, pes: usize, options: &[&str]) -> Option<Output> {
 
 fn ends_well(way: &str) {
     for pes in [1, 2, 3, 4, 8] {
-        let Some(output) = lifecycle(way, pes, &[]) else { return };
-        assert!(output.status.success(), "{way} on {pes} PEs: {}", text(&output));
+        let Some(output) = lifecycle(way, pes, &[]) else {
+            return;
+        };
+        assert!(
+            output.status.success(),
+            "{way} on {pes} PEs: {}",
+            text(&output)
+        );
     }
 }
 
 /// The job fails, and says what was wrong.
 fn is_refused(way: &str, options: &[&str], words: &[&str]) {
-    let Some(output) = lifecycle(way, 2, options) else { return };
+    let Some(output) = lifecycle(way, 2, options) else {
+        return;
+    };
     let said = text(&output);
     assert!(!output.status.success(), "{way} must fail: {said}");
     // Not by a crash.
@@ -52,7 +60,9 @@ fn what_is_left_over_is_given_back() {
 
 #[test]
 fn out_of_memory_is_told_with_what_to_do() {
-    let Some(output) = lifecycle("out-of-memory", 2, &[]) else { return };
+    let Some(output) = lifecycle("out-of-memory", 2, &[]) else {
+        return;
+    };
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     for word in ["1125899906842624", "free", "SHMEM_SYMMETRIC_SIZE"] {
@@ -73,7 +83,9 @@ fn only_blocks_are_freed() {
 #[test]
 fn global_exit_ends_the_job_with_its_status() {
     for pes in [1, 2, 4] {
-        let Some(output) = lifecycle("global-exit", pes, &[]) else { return };
+        let Some(output) = lifecycle("global-exit", pes, &[]) else {
+            return;
+        };
         assert_eq!(output.status.code(), Some(7), "{}", text(&output));
     }
 }
@@ -81,12 +93,18 @@ fn global_exit_ends_the_job_with_its_status() {
 #[test]
 fn finalize_does_not_wait_for_the_dead() {
     let begin = Instant::now();
-    let Some(output) = lifecycle("death", 3, &["--keep-going"]) else { return };
+    let Some(output) = lifecycle("death", 3, &["--keep-going"]) else {
+        return;
+    };
     let said = text(&output);
     for pe in 0..2 {
         assert!(said.contains(&format!("PE {pe} came through")), "{said}");
     }
-    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+    assert!(
+        begin.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        begin.elapsed()
+    );
 }
 
 #[test]
@@ -100,9 +118,11 @@ fn checks_name_what_is_wrong() {
 #[test]
 fn an_impossible_heap_size_is_an_error() {
     for size in ["many", "-5", "1e400", ""] {
-        let Some(output) =
-            lifecycle("left-over", 1, &["-x", &format!("SHMEM_SYMMETRIC_SIZE={size}")])
-        else {
+        let Some(output) = lifecycle(
+            "left-over",
+            1,
+            &["-x", &format!("SHMEM_SYMMETRIC_SIZE={size}")],
+        ) else {
             return;
         };
         let said = text(&output);
@@ -110,9 +130,11 @@ fn an_impossible_heap_size_is_an_error() {
         assert!(said.contains("SHMEM_SYMMETRIC_SIZE"), "'{size}': {said}");
     }
     for size in ["2097152", "4m", "3.5M", ".01g", "20mk"] {
-        let Some(output) =
-            lifecycle("left-over", 2, &["-x", &format!("SHMEM_SYMMETRIC_SIZE={size}")])
-        else {
+        let Some(output) = lifecycle(
+            "left-over",
+            2,
+            &["-x", &format!("SHMEM_SYMMETRIC_SIZE={size}")],
+        ) else {
             return;
         };
         assert!(output.status.success(), "'{size}': {}", text(&output));

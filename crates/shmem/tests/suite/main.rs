@@ -19,19 +19,27 @@ pub fn skip(why: &str) {
 
 /// Runs a command to its end.
 pub fn output(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"))
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"))
 }
 
 /// Runs a command that has to succeed, and returns what it prints.
 pub fn succeeds(command: &mut Command) -> String {
     let output = output(command);
     let text = text(&output);
-    assert!(output.status.success(), "{command:?} failed: {}\n{text}", output.status);
+    assert!(
+        output.status.success(),
+        "{command:?} failed: {}\n{text}",
+        output.status
+    );
     text
 }
 
 /// Standard output, then standard error.
 pub fn text(output: &Output) -> String {
     let parts = [&output.stdout, &output.stderr];
-    parts.map(|part| String::from_utf8_lossy(part).into_owned()).concat()
+    parts
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .concat()
 }

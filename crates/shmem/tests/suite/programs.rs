@@ -65,7 +65,9 @@ fn work_on_a_pe_that_sleeps_completes() {
 fn random_traffic_agrees_with_a_model_a_hundred_times() {
     let Some(tree) = tree() else { return };
     let program = program(tree, "random", Language::C11);
-    let times = std::env::var("SHMEM_TEST_RUNS").ok().and_then(|times| times.parse().ok());
+    let times = std::env::var("SHMEM_TEST_RUNS")
+        .ok()
+        .and_then(|times| times.parse().ok());
     for seed in 1..=times.unwrap_or(100u64) {
         let pes = PES[seed as usize % PES.len()];
         succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
@@ -81,16 +83,27 @@ fn every_function_is_called_and_can_be_interposed() {
     let calls = work().join("calls.txt");
     let _ = fs::remove_file(&calls);
     let programs = [
-        ("rma", ""), ("signal", ""), ("atomic", ""), ("collective", ""), ("reduce", ""),
-        ("wait", ""), ("setup", ""), ("teams", ""), ("lock", ""), ("threads", ""),
-        ("lifecycle", "implicit"), ("lifecycle", "global-exit"),
+        ("rma", ""),
+        ("signal", ""),
+        ("atomic", ""),
+        ("collective", ""),
+        ("reduce", ""),
+        ("wait", ""),
+        ("setup", ""),
+        ("teams", ""),
+        ("lock", ""),
+        ("threads", ""),
+        ("lifecycle", "implicit"),
+        ("lifecycle", "global-exit"),
     ];
     for (name, argument) in programs {
         let program = program(tree, name, Language::C11);
         let mut command = oshrun(tree, 2);
         command.args(["-x", &format!("LD_PRELOAD={}", tool.display())]);
         command.args(["-x", &format!("SHMEM_CALLS={}", calls.display())]);
-        command.arg(&program).args((!argument.is_empty()).then_some(argument));
+        command
+            .arg(&program)
+            .args((!argument.is_empty()).then_some(argument));
         let output = crate::output(&mut command);
         let is_good = output.status.success() || argument == "global-exit";
         assert!(is_good, "{command:?}: {}", crate::text(&output));
@@ -98,7 +111,14 @@ fn every_function_is_called_and_can_be_interposed() {
     let called = fs::read_to_string(&calls).expect("the tool has written");
     let called: BTreeSet<&str> = called.lines().collect();
     let functions = TABLE.functions();
-    let missing: Vec<&str> =
-        functions.iter().map(|of| of.name()).filter(|name| !called.contains(name)).collect();
-    assert!(missing.is_empty(), "{} are never called: {missing:?}", missing.len());
+    let missing: Vec<&str> = functions
+        .iter()
+        .map(|of| of.name())
+        .filter(|name| !called.contains(name))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{} are never called: {missing:?}",
+        missing.len()
+    );
 }
