@@ -15,7 +15,7 @@
 //! served while the program computes; and it is polled by every wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
@@ -130,6 +130,9 @@ pub(crate) struct Agent {
     serving: Mutex<Vec<u32>>,
     /// Per target, the number of our last request.
     asked: Vec<AtomicU32>,
+    /// Held by the thread that asks: one request is under way at a time, and what is got
+    /// lands in one place.
+    asking: Mutex<()>,
     stop: AtomicBool,
 }
 
@@ -140,6 +143,7 @@ impl Agent {
             needed: !capabilities.loads || !capabilities.cpu_atomics,
             serving: Mutex::new(vec![1; pes as usize]),
             asked: (0..pes).map(|_| AtomicU32::new(0)).collect(),
+            asking: Mutex::new(()),
             stop: AtomicBool::new(false),
         }
     }
@@ -153,6 +157,7 @@ impl Agent {
         if !self.needed || mode == AgentMode::Polled {
             return Ok(None);
         }
+        self.stop.store(false, Ordering::Release);
         let (agent, wire) = (Arc::clone(self), Arc::clone(wire));
         std::thread::Builder::new()
             .name("hostwire-agent".into())
@@ -307,9 +312,10 @@ impl Agent {
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<()> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let staging = self.layout.staging();
         for (index, piece) in dst.chunks_mut(GET_BYTES_MAX).enumerate() {
-            self.ask(
+            self.ask_alone(
                 inner,
                 pe,
                 Request {
@@ -327,6 +333,12 @@ impl Agent {
 
     /// Has `pe` do an operation and returns the old value.
     pub(crate) fn ask(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ask_alone(inner, pe, request)
+    }
+
+    /// As [`ask`](Self::ask), while this thread is the one that asks.
+    fn ask_alone(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
         let asked = self
             .asked
             .get(pe as usize)

@@ -82,6 +82,8 @@ pub enum Watch<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Departure {
+    /// Not at all.
+    Here = 0,
     /// It will start nothing more.
     Leaving = 1,
     /// It knows that all PEs are leaving: its end is no loss.
@@ -465,6 +467,12 @@ impl Attachment {
             }
         }
         Ok(None)
+    }
+
+    /// An error if a PE that has not left in good order is newly found to be lost: for
+    /// programs that wait by looking themselves.
+    pub fn look_for_lost(&self) -> Result<()> {
+        self.find_newly_lost()?.map_or(Ok(()), Err)
     }
 
     fn find_newly_lost(&self) -> Result<Option<Error>> {

@@ -115,6 +115,14 @@ impl Heap {
         (offset - start < length).then_some((start, length))
     }
 
+    /// Gives back everything.
+    pub fn clear(&mut self) {
+        let offsets: Vec<usize> = self.live.keys().copied().collect();
+        for offset in offsets {
+            let _ = self.release(offset);
+        }
+    }
+
     /// How many blocks are allocated, and their bytes.
     pub fn live(&self) -> (usize, usize) {
         (self.live.len(), self.live.values().sum())
