@@ -30,6 +30,10 @@ pub struct Context {
     session_ops: AtomicUsize,
 }
 
+// SAFETY: addresses of what lives as long as the process, given to C, whose threads share
+// contexts; behind them are atomics and what never changes.
+unsafe impl Sync for Context {}
+
 /// The session of the default context.
 static DEFAULT: Context = Context {
     alive: AtomicU64::new(ALIVE),

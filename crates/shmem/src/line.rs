@@ -416,7 +416,8 @@ pub(crate) fn exchange<const N: usize>(
         let payload = receive(runtime, what, team, number, rank, tag);
         // SAFETY: the payload is aligned to 16 bytes and has room for `N` words; its
         // writer is done with it.
-        each(rank, unsafe { &payload.cast::<[u64; N]>().read() });
+        let theirs = unsafe { payload.cast::<[u64; N]>().read() };
+        each(rank, &theirs);
     }
     all_began(team, number);
 }

@@ -74,7 +74,7 @@ pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
 }
 
 /// The PE of the job that `pe` is in the team of `ctx`.
-pub(crate) fn target(runtime: &Runtime, what: &str, ctx: Ctx, pe: c_int) -> PeId {
+pub(crate) fn target(runtime: &'static Runtime, what: &str, ctx: Ctx, pe: c_int) -> PeId {
     let team = context::team_of(runtime, what, ctx);
     let member = usize::try_from(pe).ok().and_then(|rank| team.members.get(rank));
     match member {

@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use hostwire::PeId;
 use hostwire::attachment::{Attachment, Heap};
 
 use crate::debug::Debug;
@@ -104,10 +103,5 @@ impl Runtime {
     #[inline]
     pub(crate) fn own_at(&self, offset: usize) -> *mut u8 {
         core::ptr::with_exposed_provenance_mut(self.own + offset)
-    }
-
-    /// All PEs.
-    pub(crate) fn everybody(&self) -> &[PeId] {
-        &self.world.members
     }
 }
