@@ -5,6 +5,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | [`abi`] | the C entry points, generated |
 //! | [`api`] | every routine once, for all types |
 //! | `fast`, `copy` | the short way of puts, gets and atomics: a few compares and the store |
 //! | `remote` | the long way: contexts, checks, wires that do not map memory |
@@ -15,6 +16,7 @@
 //! | `wait`, `lock` | waiting for own memory, and locks made of that |
 //! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the words for what went wrong |
 
+pub mod abi;
 mod active;
 pub mod api;
 mod collective;
