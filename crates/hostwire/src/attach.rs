@@ -1,16 +1,15 @@
-//! From the environment of a fresh process to a [`Job`].
+//! From the environment of a fresh process to an [`Attachment`].
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_transport::os::process::inherited_fd;
-use hostwire_transport::shm::{self, Gathering, Meeting, Shm};
+use hostwire_transport::shm::{self, Gathering, Meeting, Shm, ShmOptions};
 
-use crate::agent::AgentMode;
+use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
-use crate::job::Job;
-use crate::layout::Layout;
+use crate::layout::{Layout, Sizes};
 use crate::pmi::{self, LaunchEnv};
 use crate::settings::Settings;
 use crate::status::Status;
@@ -19,7 +18,7 @@ use crate::status::Status;
 const TICKET: &str = "hostwire-ticket";
 const HOST: &str = "hostwire-host";
 
-pub(crate) fn attach() -> Result<Job> {
+pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     let settings = Settings::from_env()?;
     let launcher = launcher()?;
     let (pe, pes) = launcher
@@ -27,10 +26,15 @@ pub(crate) fn attach() -> Result<Job> {
         .map_or((0, 1), |client| (client.rank(), client.size()));
     let status = Status::new(board(), pe);
     status.set(Activity::Attaching, None);
-    let layout = Layout::new(pes, settings.sizes)?;
+    let sizes = sizes(settings.sizes, pes)?;
+    let layout = Layout::new(pes, sizes)?;
     let deadline = Instant::now() + Duration::from_secs(settings.attach_timeout_s);
+    let options = ShmOptions {
+        stores_only: settings.stores_only,
+        ..ShmOptions::default()
+    };
     let attach = |meeting| {
-        let ring_bytes = settings.sizes.ring_bytes;
+        let ring_bytes = sizes.ring_bytes;
         Shm::attach(
             pe,
             pes,
@@ -38,6 +42,7 @@ pub(crate) fn attach() -> Result<Job> {
             ring_bytes,
             meeting,
             deadline,
+            options,
         )
     };
     let (wire, launcher) = match launcher {
@@ -50,13 +55,7 @@ pub(crate) fn attach() -> Result<Job> {
             (wire, Some(client))
         }
     };
-    Job::assemble(
-        Arc::new(wire),
-        settings.sizes,
-        AgentMode::Thread,
-        status,
-        launcher,
-    )
+    Attachment::assemble(Arc::new(wire), sizes, status, launcher)
 }
 
 fn launcher() -> Result<Option<pmi::Client>> {

@@ -3,24 +3,21 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use hostwire_transport::Transport;
 use hostwire_transport::ring::SendOrder;
 use zerocopy::IntoBytes;
 
 use crate::PeId;
-use crate::agent::{Agent, AgentMode};
+use crate::agent::AgentMode;
+use crate::attachment::Attachment;
 use crate::board::Activity;
 use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner, Watch};
-use crate::layout::{Layout, Sizes};
-use crate::lost::Watcher;
+use crate::layout::Sizes;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
-use crate::pmi;
-use crate::status::Status;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
 
@@ -42,9 +39,8 @@ pub enum SignalOp {
 pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
-    agent_thread: Option<JoinHandle<()>>,
-    watcher: Option<Watcher>,
-    launcher: Option<pmi::Client>,
+    /// A thread looks for lost peers.
+    is_watched: bool,
 }
 
 impl Job {
@@ -56,43 +52,25 @@ impl Job {
     /// cannot join: never a job of one by mistake. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
     pub fn attach() -> Result<Self> {
-        crate::attach::attach()
+        Self::on(Attachment::join(|sizes, _| Ok(sizes))?, AgentMode::Thread)
     }
 
     /// A job over a wire that is already connected: for tests, and for wires that exist
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
     /// least [`Layout::segment_bytes`] zeroed bytes.
     pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
-        Self::assemble(wire, sizes, mode, Status::default(), None)
+        Self::on(Attachment::over(wire, sizes)?, mode)
     }
 
-    pub(crate) fn assemble(
-        wire: Arc<dyn Transport>,
-        sizes: Sizes,
-        mode: AgentMode,
-        status: Status,
-        launcher: Option<pmi::Client>,
-    ) -> Result<Self> {
-        let layout = Layout::new(wire.pes(), sizes)?;
-        let needed = layout.segment_bytes();
-        wire.segment().memory().range(0, needed)?;
-        let agent = Arc::new(Agent::new(wire.capabilities(), wire.pes(), layout));
-        let agent_thread = agent.start(&wire, mode)?;
-        let inner = Rc::new(Inner::new(wire, layout, status, agent)?);
+    fn on(attachment: Attachment, mode: AgentMode) -> Result<Self> {
+        attachment.start(mode)?;
+        let is_watched = attachment.is_watching();
+        let inner = Rc::new(Inner::new(attachment)?);
         inner.status.set(Activity::Computing, None);
-        let watcher = match mode {
-            AgentMode::Thread if inner.pes > 1 => Some(Watcher::start(
-                Arc::clone(&inner.wire),
-                Arc::clone(&inner.lost),
-            )?),
-            _ => None,
-        };
         Ok(Self {
             world: Rc::new(Team::world(Rc::clone(&inner))),
-            watcher,
             inner,
-            agent_thread,
-            launcher,
+            is_watched,
         })
     }
 
@@ -271,7 +249,7 @@ impl Job {
             None => {
                 // A program that only tries must see its job make progress, too.
                 self.inner.progress()?;
-                if self.watcher.is_none() {
+                if !self.is_watched {
                     self.inner.lost.look(&*self.inner.wire, from)?;
                 }
                 self.inner.check(from)?;
@@ -339,7 +317,7 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
-    pub fn finalize(mut self) -> Result<()> {
+    pub fn finalize(self) -> Result<()> {
         self.inner.status.set(Activity::Finalizing, None);
         self.inner.tell_departure(Departure::Leaving);
         let met = collective::last_barrier(&self.world);
@@ -347,30 +325,17 @@ impl Job {
             self.inner.tell_departure(Departure::Gone);
         }
         // The agents serve until everybody is through.
-        self.stop_agent();
+        self.inner.stop();
         met?;
-        if let Some(launcher) = self.launcher.take() {
-            launcher
-                .finalize()
-                .map_err(|e| Error::Launch(format!("leaving the job: {e}")))?;
-        }
+        self.inner.leave_launcher()?;
         self.inner.status.set(Activity::Finished, None);
         Ok(())
-    }
-
-    fn stop_agent(&mut self) {
-        self.watcher = None;
-        self.inner.agent.stop(&*self.inner.wire);
-        if let Some(thread) = self.agent_thread.take() {
-            // It cannot have panicked with anything of ours to mend.
-            let _ = thread.join();
-        }
     }
 }
 
 /// Without [`Job::finalize`]: this PE gives up, and does not wait for anybody.
 impl Drop for Job {
     fn drop(&mut self) {
-        self.stop_agent();
+        self.inner.stop();
     }
 }

@@ -28,6 +28,7 @@
 //! | [`Job`] | attach, identity, messages |
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
+//! | [`attachment`] | what is below a job, to build something else on |
 //! | [`pmi`], [`board`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
@@ -35,6 +36,7 @@
 
 mod agent;
 mod attach;
+pub mod attachment;
 pub mod board;
 mod collective;
 #[cfg(feature = "conformance")]

@@ -1,0 +1,230 @@
+//! The short way: what a put, a get or an atomic needs to know, worked out once.
+//!
+//! All of it is plain words in one place, read with ordinary loads. While the library is
+//! not in use, while `SHMEM_DEBUG` wants to look at every access, and on wires that do
+//! not map everybody's memory, the number of PEs here is 0: then nothing is in reach, and
+//! every operation takes the long way ([`crate::remote`]), which finds out why.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::Ordering;
+
+use hostwire::attachment::Operation;
+use hostwire_transport::wait::Doorbell;
+
+use crate::fail;
+use crate::remote;
+
+/// One of the two regions of symmetric objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Region {
+    /// Where this PE sees it.
+    pub(crate) address: usize,
+    pub(crate) len_bytes: usize,
+    /// Where in a segment it is.
+    pub(crate) offset: usize,
+}
+
+impl Region {
+    /// Where in a segment `len` bytes at `address` are, if all of them are in here.
+    #[inline]
+    pub(crate) fn locate(&self, address: usize, len: usize) -> Option<usize> {
+        let at = address.wrapping_sub(self.address);
+        (at <= self.len_bytes && len <= self.len_bytes - at).then(|| self.offset + at)
+    }
+}
+
+#[repr(C, align(64))]
+struct Fast {
+    pes: AtomicUsize,
+    heap: AtomicUsize,
+    heap_bytes: AtomicUsize,
+    /// What to add to an address here to have that of PE 0.
+    heap_to_first: AtomicUsize,
+    /// From one segment to the next.
+    stride: AtomicUsize,
+    /// That of PE 0: the first word of its segment.
+    doorbell: AtomicUsize,
+    statics: AtomicUsize,
+    statics_bytes: AtomicUsize,
+    statics_to_first: AtomicUsize,
+}
+
+static FAST: Fast = Fast {
+    pes: AtomicUsize::new(0),
+    heap: AtomicUsize::new(0),
+    heap_bytes: AtomicUsize::new(0),
+    heap_to_first: AtomicUsize::new(0),
+    stride: AtomicUsize::new(0),
+    doorbell: AtomicUsize::new(0),
+    statics: AtomicUsize::new(0),
+    statics_bytes: AtomicUsize::new(0),
+    statics_to_first: AtomicUsize::new(0),
+};
+
+/// Negative while the library is not in use.
+static MY_PE: AtomicI32 = AtomicI32::new(-1);
+static N_PES: AtomicI32 = AtomicI32::new(-1);
+
+/// From now on everything is in reach: `pes` segments, the first one at `first`.
+pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics: Region) {
+    let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
+    FAST.heap.store(heap.address, Relaxed);
+    FAST.heap_bytes.store(heap.len_bytes, Relaxed);
+    FAST.heap_to_first.store(to_first(heap), Relaxed);
+    FAST.statics.store(statics.address, Relaxed);
+    FAST.statics_bytes.store(statics.len_bytes, Relaxed);
+    FAST.statics_to_first.store(to_first(statics), Relaxed);
+    FAST.stride.store(stride, Relaxed);
+    FAST.doorbell.store(first, Relaxed);
+    FAST.pes.store(pes as usize, Ordering::Release);
+}
+
+/// From now on nothing is.
+pub(crate) fn close() {
+    FAST.pes.store(0, Ordering::Release);
+}
+
+/// Who this PE is; `None` when the library is no longer in use.
+pub(crate) fn set_identity(identity: Option<(u32, u32)>) {
+    let (pe, pes) = identity.map_or((-1, -1), |(pe, pes)| (pe as c_int, pes as c_int));
+    MY_PE.store(pe, Relaxed);
+    N_PES.store(pes, Relaxed);
+}
+
+#[inline(always)]
+pub(crate) fn my_pe() -> c_int {
+    let pe = MY_PE.load(Relaxed);
+    if pe < 0 {
+        fail::not_in_use("shmem_my_pe");
+    }
+    pe
+}
+
+#[inline(always)]
+pub(crate) fn n_pes() -> c_int {
+    let pes = N_PES.load(Relaxed);
+    if pes < 0 {
+        fail::not_in_use("shmem_n_pes");
+    }
+    pes
+}
+
+/// Whether every PE is in reach: then a fence is the CPU's.
+#[inline(always)]
+pub(crate) fn is_coherent() -> bool {
+    FAST.pes.load(Relaxed) != 0
+}
+
+/// Memory of a PE, in reach.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) at: *mut u8,
+    bell: *const AtomicU32,
+}
+
+/// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
+#[inline(always)]
+pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
+    let pe = pe as u32 as usize;
+    if pe >= FAST.pes.load(Relaxed) {
+        return None;
+    }
+    let in_heap = (address as usize).wrapping_sub(FAST.heap.load(Relaxed));
+    let heap_bytes = FAST.heap_bytes.load(Relaxed);
+    let to_first = if in_heap < heap_bytes && len <= heap_bytes - in_heap {
+        FAST.heap_to_first.load(Relaxed)
+    } else {
+        let in_statics = (address as usize).wrapping_sub(FAST.statics.load(Relaxed));
+        let statics_bytes = FAST.statics_bytes.load(Relaxed);
+        if in_statics >= statics_bytes || len > statics_bytes - in_statics {
+            return None;
+        }
+        FAST.statics_to_first.load(Relaxed)
+    };
+    let distance = pe * FAST.stride.load(Relaxed);
+    let bell = FAST.doorbell.load(Relaxed) + distance;
+    let there = (address as usize).wrapping_add(to_first).wrapping_add(distance);
+    Some(Place {
+        at: core::ptr::with_exposed_provenance_mut(there),
+        bell: core::ptr::with_exposed_provenance(bell),
+    })
+}
+
+impl Place {
+    /// What follows a store.
+    #[inline(always)]
+    pub(crate) fn stored(self, what: &'static str, pe: c_int) {
+        // SAFETY: the first word of a segment that stays mapped, and only ever an atomic.
+        let bell = Doorbell::new(unsafe { &*self.bell });
+        if !bell.is_at_rest() {
+            remote::ring(what, pe);
+        }
+    }
+
+    /// What follows a load.
+    #[inline(always)]
+    pub(crate) fn loaded(self, what: &'static str, pe: c_int) {
+        // SAFETY: as in `stored`.
+        let bell = Doorbell::new(unsafe { &*self.bell });
+        if bell.says_dead() {
+            remote::ring(what, pe);
+        }
+    }
+}
+
+/// A word of a PE, in reach, for atomics.
+pub(crate) struct InReach<W: 'static> {
+    pub(crate) at: &'static W,
+    place: Place,
+}
+
+/// The 64-bit word at `address` here, at `pe`.
+#[inline(always)]
+pub(crate) fn word(address: *const u64, pe: c_int) -> Option<InReach<AtomicU64>> {
+    let place = at(address.cast(), 8, pe)?;
+    if !(address as usize).is_multiple_of(8) {
+        return None;
+    }
+    // SAFETY: in reach, which stays mapped; aligned here and so there, the distance being
+    // whole pages; what is shared is accessed by atomics and raw copies only.
+    let at = unsafe { &*place.at.cast::<AtomicU64>() };
+    Some(InReach { at, place })
+}
+
+/// The 32-bit word at `address` here, at `pe`.
+#[inline(always)]
+pub(crate) fn half(address: *const u32, pe: c_int) -> Option<InReach<AtomicU32>> {
+    let place = at(address.cast(), 4, pe)?;
+    if !(address as usize).is_multiple_of(4) {
+        return None;
+    }
+    // SAFETY: as in `word`.
+    let at = unsafe { &*place.at.cast::<AtomicU32>() };
+    Some(InReach { at, place })
+}
+
+impl<W> InReach<W> {
+    /// What follows `operation`.
+    #[inline(always)]
+    pub(crate) fn changed(self, operation: Operation, what: &'static str, pe: c_int) {
+        if operation == Operation::Fetch {
+            self.place.loaded(what, pe);
+        } else {
+            self.place.stored(what, pe);
+        }
+    }
+}
+
+impl InReach<AtomicU64> {
+    /// Sets the signal, or adds to it, after everything stored before. The bell is rung
+    /// by the data's.
+    #[inline(always)]
+    pub(crate) fn signal(&self, signal: u64, add: bool) {
+        if add {
+            self.at.fetch_add(signal, Ordering::SeqCst);
+        } else {
+            self.at.store(signal, Ordering::Release);
+        }
+    }
+}
