@@ -180,6 +180,8 @@ fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Er
     run(&mut link)?;
     let mut hide = Command::new("objcopy");
     hide.arg(format!("--keep-global-symbols={}", kept.display()))
+        // What the compiler of the standard library left there, which `ar` may stumble over.
+        .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
         .arg(&object);
     run(&mut hide)?;
     let library = lib.join("libshmem.a");
