@@ -8,11 +8,14 @@
 //! comes first: results repeat from run to run, to the last bit.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 
 use crate::copy;
 use crate::debug::Access;
 use crate::handle::Team;
-use crate::line::{Kind, PAYLOAD_BYTES, Tag, all_began, begin, others, receive, send};
+use crate::line::{
+    self, Kind, PAYLOAD_BYTES, STAGE_BYTES, Tag, all_began, begin, others, receive, send,
+};
 use crate::owner::{self, Combine};
 use crate::reduction::Reduce;
 use crate::remote::{put_at, resolve, symmetric};
@@ -402,9 +405,19 @@ pub(crate) enum Mode {
     Exclusive,
 }
 
-/// A payload in private memory, aligned as any element.
-#[repr(align(16))]
-struct Aligned([u8; PAYLOAD_BYTES]);
+/// Values in private memory, aligned as any element.
+#[repr(align(64))]
+struct Values(MaybeUninit<[u8; STAGE_BYTES]>);
+
+impl Values {
+    fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    fn at(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
 
 unsafe fn fold(
     what: &'static str,
@@ -421,7 +434,11 @@ unsafe fn fold(
     };
     let kind = if mode == Mode::Reduce { Kind::Reduce } else { Kind::Scan };
     let tag = Tag::new(kind, len);
-    if len <= PAYLOAD_BYTES {
+    let room = match line::has_stages(call.runtime.attachment.pes()) {
+        true => STAGE_BYTES,
+        false => PAYLOAD_BYTES,
+    };
+    if len <= room {
         // SAFETY: both buffers have `len` bytes.
         unsafe { fold_small(&call, dest, source, count, combine, mode, tag) };
         return 0;
@@ -461,7 +478,8 @@ unsafe fn fold(
     0
 }
 
-/// As much as fits a line: everybody gets all values, and combines them itself.
+/// As much as fits a line, or the stage that belongs to it: everybody gets all values, and
+/// combines them itself.
 ///
 /// # Safety
 /// Both buffers have the elements.
@@ -475,18 +493,27 @@ unsafe fn fold_small(
     tag: Tag,
 ) {
     let len = count * combine.element_bytes;
+    let in_line = len <= PAYLOAD_BYTES;
     let (rank, size) = (call.team.rank, call.team.size());
     let number = call.begin();
     let all = mode == Mode::Reduce;
     for to in others(call.team).filter(|to| all || *to > rank) {
+        let payload = if in_line { (source, len) } else { EMPTY };
+        if !in_line {
+            let (pe, stage) = (call.team.members[to], line::stage(call.runtime, call.team, number, rank));
+            // SAFETY: the source has `len` bytes, which fit the stage.
+            unsafe { put_at(call.runtime, call.what, pe, stage, source, len) };
+        }
         // SAFETY: the source has `len` bytes, which fit.
-        unsafe { call.send(number, to, tag, (source, len)) };
+        unsafe { call.send(number, to, tag, payload) };
     }
     // Aligned, and safe from a destination that is the source.
-    let mut mine = Aligned([0; PAYLOAD_BYTES]);
+    let (mut mine, mut sum) = (Values::new(), Values::new());
+    let (mine, sum) = (mine.at(), sum.at());
     // SAFETY: `len` bytes, which fit.
-    unsafe { copy::run(mine.0.as_mut_ptr(), source, len) };
-    let mut sum = Aligned([0; PAYLOAD_BYTES]);
+    unsafe { copy::run(mine, source, len) };
+    // SAFETY: as above. What nobody is before is zero.
+    unsafe { sum.write_bytes(0, len) };
     let ranks = match mode {
         Mode::Reduce => 0..size,
         Mode::Inclusive => 0..rank + 1,
@@ -494,22 +521,28 @@ unsafe fn fold_small(
     };
     for from in ranks {
         let values = match from == rank {
-            true => mine.0.as_ptr(),
-            false => call.receive(number, from, tag),
+            true => mine.cast_const(),
+            false => {
+                let payload = call.receive(number, from, tag);
+                match in_line {
+                    true => payload,
+                    false => call
+                        .runtime
+                        .own_at(line::stage(call.runtime, call.team, number, from)),
+                }
+            }
         };
-        let total = sum.0.as_mut_ptr();
         if from == 0 {
             // SAFETY: `len` bytes, which fit.
-            unsafe { copy::run(total, values, len) };
+            unsafe { copy::run(sum, values, len) };
         } else {
             // SAFETY: `count` elements at each, aligned.
-            unsafe { (combine.function)(total, total, values, count) };
+            unsafe { (combine.function)(sum, sum, values, count) };
         }
     }
     // SAFETY: the destination has `len` bytes.
-    unsafe { copy::run(dest, sum.0.as_ptr(), len) };
+    unsafe { copy::run(dest, sum, len) };
     if all {
         all_began(call.team, number);
     }
 }
-

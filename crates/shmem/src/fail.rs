@@ -14,7 +14,8 @@ use crate::runtime;
 pub(crate) fn fatal(what: &str, why: impl Display) -> ! {
     let text = format!("{what}: {why}");
     say(&text);
-    end(1, &text)
+    // The launcher says who and when; why was just said.
+    end(1, what)
 }
 
 /// `what` was called before `shmem_init` or after `shmem_finalize`.

@@ -66,8 +66,13 @@ static FAST: Fast = Fast {
 static MY_PE: AtomicI32 = AtomicI32::new(-1);
 static N_PES: AtomicI32 = AtomicI32::new(-1);
 
+/// A region that is open has as many.
+const LEAST_BYTES: usize = 64;
+
 /// From now on everything is in reach: `pes` segments, the first one at `first`.
 pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics: Region) {
+    // A program without static objects has the heap twice.
+    let statics = if statics.len_bytes < LEAST_BYTES { heap } else { statics };
     let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
     FAST.heap.store(heap.address, Relaxed);
     FAST.heap_bytes.store(heap.len_bytes, Relaxed);
@@ -123,6 +128,13 @@ pub(crate) struct Place {
     bell: *const AtomicU32,
 }
 
+/// Whether `len` bytes from byte `at` of a region are in it. Regions are whole pages, so
+/// for a few bytes, whose number is known when this is compiled, it is one compare.
+#[inline(always)]
+fn fits(at: usize, len: usize, region_bytes: usize) -> bool {
+    (len <= LEAST_BYTES || len <= region_bytes) && at <= region_bytes.wrapping_sub(len)
+}
+
 /// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
 #[inline(always)]
 pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
@@ -131,13 +143,11 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
         return None;
     }
     let in_heap = (address as usize).wrapping_sub(FAST.heap.load(Relaxed));
-    let heap_bytes = FAST.heap_bytes.load(Relaxed);
-    let to_first = if in_heap < heap_bytes && len <= heap_bytes - in_heap {
+    let to_first = if fits(in_heap, len, FAST.heap_bytes.load(Relaxed)) {
         FAST.heap_to_first.load(Relaxed)
     } else {
         let in_statics = (address as usize).wrapping_sub(FAST.statics.load(Relaxed));
-        let statics_bytes = FAST.statics_bytes.load(Relaxed);
-        if in_statics >= statics_bytes || len > statics_bytes - in_statics {
+        if !fits(in_statics, len, FAST.statics_bytes.load(Relaxed)) {
             return None;
         }
         FAST.statics_to_first.load(Relaxed)

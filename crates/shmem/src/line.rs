@@ -6,6 +6,7 @@
 //! | counter | all members, at rank 0 | arrivals, where PEs share cores |
 //! | release | the last to arrive | the number of the barrier |
 //! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
+//! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
 //!
 //! A line is valid when its stamp is that of the operation at hand; nothing is ever
 //! cleared. An operation may use an entry again when all members have completed the one
@@ -36,9 +37,29 @@ const FIRST: usize = ROUNDS + 2;
 /// Operations that a member may be ahead of another.
 const ENTRIES: u64 = 4;
 
-/// Lines of one slot.
+/// Bytes of a stage.
+pub(crate) const STAGE_BYTES: usize = 2 << 10;
+/// Most PEs of a job that has stages: address space is not endless.
+const STAGED_PES_MAX: u32 = 64;
+
+/// Lines of one slot, the stages included.
 pub(crate) fn slot_lines(pes: u32) -> usize {
-    FIRST + ENTRIES as usize * pes as usize
+    let entries = ENTRIES as usize * pes as usize;
+    let stages = if has_stages(pes) { entries * STAGE_BYTES } else { 0 };
+    FIRST + entries + stages / LINE_BYTES
+}
+
+/// Whether a job of so many PEs has stages.
+pub(crate) fn has_stages(pes: u32) -> bool {
+    pes <= STAGED_PES_MAX
+}
+
+/// Where the stage of `rank` for operation `number` is.
+pub(crate) fn stage(runtime: &Runtime, team: &TeamState, number: u64, rank: usize) -> usize {
+    let pes = runtime.attachment.pes() as usize;
+    let entry = (number % ENTRIES) as usize;
+    let lines = (FIRST + ENTRIES as usize * pes) * LINE_BYTES;
+    slot(runtime, team.slot) + lines + (entry * pes + rank) * STAGE_BYTES
 }
 
 fn slot(runtime: &Runtime, slot: usize) -> usize {
@@ -219,7 +240,9 @@ pub(crate) fn last_barrier(runtime: &Runtime, what: &'static str) {
     if runtime.mapped.is_none() {
         done(what, runtime.attachment.quiet());
     }
-    let team = &runtime.world;
+    // By the flags of another team than those that shmem_barrier_all uses: who is still in
+    // a barrier must not take this for it, and learns that a member is leaving.
+    let team = &runtime.shared;
     meet(runtime, what, team, Watch::TheEnd(&team.members));
 }
 

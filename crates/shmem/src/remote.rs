@@ -11,7 +11,7 @@ use hostwire_transport::wait::Doorbell;
 use crate::context;
 use crate::copy;
 use crate::debug::Access;
-use crate::element::Atomic;
+use crate::element::{Atomic, Element};
 use crate::fail::fatal;
 use crate::handle::Ctx;
 use crate::runtime::{self, Runtime};
@@ -194,6 +194,16 @@ pub(crate) unsafe fn put(
     runtime.debug.access(runtime, what, pe, offset, len, Access::Write);
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { put_at(runtime, what, pe, offset, source, len) };
+}
+
+/// The long way of [`crate::api::p`]: takes the value itself, so that the short way need
+/// not have it in memory.
+#[cold]
+#[inline(never)]
+pub(crate) fn put_value<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+    let (source, len) = ((&raw const value).cast(), size_of::<T>());
+    // SAFETY: one element, on the stack.
+    unsafe { put("shmem_p", ctx, dest.cast(), source, len, pe) };
 }
 
 /// The long way of [`crate::api::get`].

@@ -52,7 +52,7 @@ unsafe fn fetching<T: Atomic>(
 }
 
 /// `shmem_atomic_fetch`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
     let (operand, compare) = (0, 0);
     // SAFETY: as the caller promises.
@@ -70,7 +70,7 @@ pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> 
 }
 
 /// `shmem_atomic_fetch_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *const T, pe: c_int) {
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch(ctx, source, pe) };
@@ -79,7 +79,7 @@ pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *cons
 }
 
 /// `shmem_atomic_swap`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let (operand, compare) = (value.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -97,7 +97,7 @@ pub unsafe fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int
 }
 
 /// `shmem_atomic_swap_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_swap_nbi<T: Atomic>(
     ctx: Ctx,
     fetch: *mut T,
@@ -112,7 +112,7 @@ pub unsafe fn atomic_swap_nbi<T: Atomic>(
 }
 
 /// `shmem_atomic_compare_swap`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
     ctx: Ctx,
     dest: *mut T,
@@ -136,7 +136,7 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_compare_swap_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -152,7 +152,7 @@ pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_fetch_inc`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) -> T {
     let (operand, compare) = (T::ONE.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -170,7 +170,7 @@ pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_i
 }
 
 /// `shmem_atomic_fetch_inc_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -184,7 +184,7 @@ pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_fetch_add`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let (operand, compare) = (value.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -202,7 +202,7 @@ pub unsafe fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 }
 
 /// `shmem_atomic_fetch_add_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -217,7 +217,7 @@ pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_fetch_and`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let (operand, compare) = (value.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -235,7 +235,7 @@ pub unsafe fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 }
 
 /// `shmem_atomic_fetch_and_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -250,7 +250,7 @@ pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_fetch_or`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let (operand, compare) = (value.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -268,7 +268,7 @@ pub unsafe fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T
 }
 
 /// `shmem_atomic_fetch_or_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -283,7 +283,7 @@ pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_fetch_xor`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let (operand, compare) = (value.to_bits(), 0);
     // SAFETY: as the caller promises.
@@ -301,7 +301,7 @@ pub unsafe fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: 
 }
 
 /// `shmem_atomic_fetch_xor_nbi`. Completes at once.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
     ctx: Ctx,
     fetch: *mut T,
@@ -316,7 +316,7 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
 }
 
 /// `shmem_atomic_set`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     // SAFETY: as the caller promises.
@@ -334,7 +334,7 @@ pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int)
 }
 
 /// `shmem_atomic_inc`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) {
     let operand = T::ONE.to_bits();
     // SAFETY: as the caller promises.
@@ -352,7 +352,7 @@ pub unsafe fn atomic_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) {
 }
 
 /// `shmem_atomic_add`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     // SAFETY: as the caller promises.
@@ -370,7 +370,7 @@ pub unsafe fn atomic_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe:
 }
 
 /// `shmem_atomic_and`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     // SAFETY: as the caller promises.
@@ -388,7 +388,7 @@ pub unsafe fn atomic_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe:
 }
 
 /// `shmem_atomic_or`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     // SAFETY: as the caller promises.
@@ -406,7 +406,7 @@ pub unsafe fn atomic_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: 
 }
 
 /// `shmem_atomic_xor`.
-#[inline]
+#[inline(always)]
 pub unsafe fn atomic_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     // SAFETY: as the caller promises.

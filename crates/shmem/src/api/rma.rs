@@ -9,7 +9,7 @@ use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::remote;
 
 /// `shmem_put`, of all types and sizes.
-#[inline]
+#[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let len = nelems.saturating_mul(size_of::<T>());
     if ctx == CTX_DEFAULT
@@ -25,7 +25,7 @@ pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
 }
 
 /// `shmem_get`, of all types and sizes.
-#[inline]
+#[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let len = nelems.saturating_mul(size_of::<T>());
     if ctx == CTX_DEFAULT
@@ -41,23 +41,21 @@ pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
 }
 
 /// `shmem_p`.
-#[inline]
+#[inline(always)]
 pub unsafe fn p<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
-    let (source, len) = (&raw const value, size_of::<T>());
     if ctx == CTX_DEFAULT
-        && let Some(place) = fast::at(dest.cast(), len, pe)
+        && let Some(place) = fast::at(dest.cast(), size_of::<T>(), pe)
     {
         // SAFETY: one element in reach, and one on the stack.
-        unsafe { copy::to_peer(place.at, source.cast(), len) };
+        unsafe { copy::to_peer(place.at, (&raw const value).cast(), size_of::<T>()) };
         place.stored("shmem_p", pe);
     } else {
-        // SAFETY: as above; the address is checked there.
-        unsafe { remote::put("shmem_p", ctx, dest.cast(), source.cast(), len, pe) };
+        remote::put_value(ctx, dest, value, pe);
     }
 }
 
 /// `shmem_g`.
-#[inline]
+#[inline(always)]
 pub unsafe fn g<T: Element>(ctx: Ctx, source: *const T, pe: c_int) -> T {
     let mut value = core::mem::MaybeUninit::<T>::uninit();
     let len = size_of::<T>();
@@ -77,7 +75,7 @@ pub unsafe fn g<T: Element>(ctx: Ctx, source: *const T, pe: c_int) -> T {
 }
 
 /// `shmem_put_nbi`. Completes at once, as [`put`] does.
-#[inline]
+#[inline(always)]
 pub unsafe fn put_nbi<T: Element>(
     ctx: Ctx,
     dest: *mut T,
@@ -90,7 +88,7 @@ pub unsafe fn put_nbi<T: Element>(
 }
 
 /// `shmem_get_nbi`. Completes at once, as [`get`] does.
-#[inline]
+#[inline(always)]
 pub unsafe fn get_nbi<T: Element>(
     ctx: Ctx,
     dest: *mut T,

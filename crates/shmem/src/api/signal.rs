@@ -9,7 +9,7 @@ use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::remote::{self, SIGNAL_ADD, SIGNAL_SET};
 
 /// `shmem_put_signal`, of all types and sizes.
-#[inline]
+#[inline(always)]
 pub unsafe fn put_signal<T: Element>(
     ctx: Ctx,
     dest: *mut T,
@@ -38,7 +38,7 @@ pub unsafe fn put_signal<T: Element>(
 }
 
 /// `shmem_put_signal_nbi`. Completes at once, as [`put_signal`] does.
-#[inline]
+#[inline(always)]
 pub unsafe fn put_signal_nbi<T: Element>(
     ctx: Ctx,
     dest: *mut T,
@@ -54,28 +54,28 @@ pub unsafe fn put_signal_nbi<T: Element>(
 }
 
 /// `shmem_signal_add`.
-#[inline]
+#[inline(always)]
 pub unsafe fn signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     // SAFETY: as the caller promises.
     unsafe { crate::api::atomic_add(ctx, sig_addr, signal, pe) }
 }
 
 /// `shmem_signal_set`.
-#[inline]
+#[inline(always)]
 pub unsafe fn signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     // SAFETY: as the caller promises.
     unsafe { crate::api::atomic_set(ctx, sig_addr, signal, pe) }
 }
 
 /// `shmem_signal_fetch`: of the own PE.
-#[inline]
+#[inline(always)]
 pub unsafe fn signal_fetch(sig_addr: *const u64) -> u64 {
     // SAFETY: as the caller promises.
     unsafe { crate::wait::fetch("shmem_signal_fetch", sig_addr) }
 }
 
 /// `shmem_signal_wait_until`. Returns the value that ended the wait.
-#[inline]
+#[inline(always)]
 pub unsafe fn signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 {
     // SAFETY: as the caller promises.
     unsafe { crate::wait::until("shmem_signal_wait_until", sig_addr, cmp, cmp_value) }

@@ -29,20 +29,40 @@ fn is_own(address: usize) -> bool {
         .or_insert_with(|| look_up(address))
 }
 
+/// What is in the shared library is its own. In a program that has the library linked in,
+/// symbols have to tell: the library's code is Rust, or has the name of a routine.
 fn look_up(address: usize) -> bool {
+    let call = address.wrapping_sub(1);
+    let Some(object) = object_of(call) else {
+        return false;
+    };
+    if Some(object) != object_of(look_up as *const () as usize) {
+        return false;
+    }
+    // SAFETY: reads a number that the kernel has given the process.
+    let entry = unsafe { libc::getauxval(libc::AT_ENTRY) };
+    if Some(object) != object_of(entry as usize) {
+        return true;
+    }
     let mut is_own = false;
-    backtrace::resolve(address.wrapping_sub(1) as *mut c_void, |symbol| {
-        let Some(name) = symbol.name() else {
-            return;
-        };
-        let name = name.to_string();
-        is_own = ["hostwire", "backtrace", "core::", "std::", "alloc::", "<"]
-            .iter()
-            .any(|part| name.starts_with(part))
-            || name.starts_with("shmem_")
-            || name.starts_with("pshmem_");
+    backtrace::resolve(call as *mut c_void, |symbol| {
+        let is_rust = symbol
+            .filename()
+            .is_some_and(|file| file.extension().is_some_and(|extension| extension == "rs"));
+        let name = symbol.name().map(|name| name.to_string()).unwrap_or_default();
+        is_own |= is_rust || name.starts_with("shmem_") || name.starts_with("pshmem_");
     });
     is_own
+}
+
+/// Where the executable or library that has this address begins.
+fn object_of(address: usize) -> Option<usize> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: looks the address up, whatever it is, and fills in the structure.
+    let known = unsafe { libc::dladdr(address as *const c_void, found.as_mut_ptr()) } != 0;
+    // SAFETY: zeroed, which is valid for its pointers, or filled in.
+    let found = unsafe { found.assume_init() };
+    known.then_some(found.dli_fbase as usize)
 }
 
 /// "file.c:12 (main)", or as much of it as there is.
