@@ -111,7 +111,7 @@ fn again(what: &'static str) {
     };
     runtime.attachment.tell_departure(Departure::Here);
     start(what, runtime);
-    line::sync(runtime, what, &runtime.world);
+    line::sync_again(runtime, what);
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {

@@ -207,6 +207,14 @@ pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
     sync(runtime, what, team);
 }
 
+/// Waits for all PEs to initialise the library again. Who is still leaving, from the last
+/// time, will come; only who has died will not.
+pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
+    let team = &runtime.world;
+    let (members, next) = (&team.members[..], runtime.attachment.pe());
+    meet(runtime, what, team, Watch::Next { members, next });
+}
+
 /// Waits for all members.
 #[inline]
 pub(crate) fn sync(runtime: &Runtime, what: &'static str, team: &TeamState) {
