@@ -62,7 +62,7 @@ pub fn place(table: &Table, built: &Path, args: &Args) -> Result<(), Error> {
 }
 
 /// Removes what the list of an installation names, and folders that are empty then.
-pub fn uninstall(_table: &Table, args: &Args) -> Result<(), Error> {
+pub fn uninstall(args: &Args) -> Result<(), Error> {
     let place = args.place()?;
     let list = place.join(LIST);
     let lines = fs::read_to_string(&list).map_err(Error::file(&list))?;

@@ -54,8 +54,14 @@ fn wrapper(index: usize, function: &Function<'_>) -> String {
     } else {
         "return "
     };
+    // What does not return ends the process without its destructors.
+    let write = if function.family.is_noreturn {
+        "write_calls(); "
+    } else {
+        ""
+    };
     format!(
-        "{prototype} {{ called[{index}] = 1; {returns}{}({}); }}\n",
+        "{prototype} {{ called[{index}] = 1; {write}{returns}{}({}); }}\n",
         function.profiling_name(),
         prototype.arguments()
     )

@@ -71,6 +71,6 @@ fn run(chore: &Chore) -> Result<(), Error> {
             Ok(())
         }
         Chore::Install(args) => install::install(&table, args),
-        Chore::Uninstall(args) => install::uninstall(&table, args),
+        Chore::Uninstall(args) => install::uninstall(args),
     }
 }

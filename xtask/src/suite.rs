@@ -52,10 +52,18 @@ fn instance(name: &str, define: &str, undefine: &str) -> String {
     format!("#define NAME {name}\n{define}#include TEMPLATE\n#undef NAME\n{undefine}")
 }
 
-/// A program that takes the address of every function, by both of its names.
-pub fn addresses(table: &Table) -> String {
+/// A program that takes the address of every function, by both of its names; for C++ of those
+/// whose names are not overloaded.
+pub fn addresses(table: &Table, is_cxx: bool) -> String {
     let functions = table.functions();
-    let names = functions.iter().flat_map(|function| {
+    let is_overloaded = |name: &str| {
+        let mut families = table.pages.iter().flat_map(|page| &page.families);
+        families.any(|family| family.generic.as_deref() == Some(name))
+    };
+    let wanted = functions
+        .iter()
+        .filter(|of| !is_cxx || !is_overloaded(of.name()));
+    let names = wanted.flat_map(|function| {
         [function.name().to_string(), function.profiling_name()]
             .map(|name| format!("    (function)&{name},\n"))
     });

@@ -52,7 +52,9 @@ impl ActiveSet {
         let runtime = runtime::get(what);
         let psync = symmetric(runtime, what, "pSync", psync.cast(), WORDS * 8);
         let pes = i64::from(runtime.attachment.pes());
-        let stride = u32::try_from(log_stride).ok().and_then(|log| 1i64.checked_shl(log));
+        let stride = u32::try_from(log_stride)
+            .ok()
+            .and_then(|log| 1i64.checked_shl(log));
         let last = stride.and_then(|stride| {
             let steps = stride.checked_mul(i64::from(size) - 1)?;
             steps.checked_add(i64::from(start))
@@ -73,7 +75,10 @@ impl ActiveSet {
             .collect();
         let me = runtime.attachment.pe();
         let Some(rank) = members.iter().position(|pe| *pe == me) else {
-            fatal(what, format_args!("PE {me} is not in the active set that it names"));
+            fatal(
+                what,
+                format_args!("PE {me} is not in the active set that it names"),
+            );
         };
         Self {
             runtime,
@@ -100,7 +105,13 @@ impl ActiveSet {
     }
 
     fn tell(&self, rank: usize, word: usize, by: i64) {
-        add(self.runtime, self.what, self.members[rank], self.word(word), by);
+        add(
+            self.runtime,
+            self.what,
+            self.members[rank],
+            self.word(word),
+            by,
+        );
     }
 
     /// Waits until a counter is above zero, and takes one off.
@@ -111,7 +122,13 @@ impl ActiveSet {
         let there = || Ok((word.load(Ordering::Acquire) as i64 > 0).then_some(()));
         done(self.what, attachment.wait(Watch::All(&self.members), there));
         attachment.activity(Activity::Computing, None);
-        add(self.runtime, self.what, attachment.pe(), self.word(index), -1);
+        add(
+            self.runtime,
+            self.what,
+            attachment.pe(),
+            self.word(index),
+            -1,
+        );
     }
 
     /// `shmem_sync` of an active set.
@@ -123,7 +140,9 @@ impl ActiveSet {
             self.take(round);
             round += 1;
         }
-        self.runtime.debug.after_sync_of(self.runtime, &self.members);
+        self.runtime
+            .debug
+            .after_sync_of(self.runtime, &self.members);
     }
 
     /// `shmem_barrier`.
@@ -141,7 +160,16 @@ impl ActiveSet {
     /// The source has the bytes; the offset was checked.
     unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
         // SAFETY: as the caller promises.
-        unsafe { put_at(self.runtime, self.what, self.members[rank], offset, source, len) };
+        unsafe {
+            put_at(
+                self.runtime,
+                self.what,
+                self.members[rank],
+                offset,
+                source,
+                len,
+            )
+        };
     }
 
     fn locate(&self, role: &str, address: *const u8, len: usize) -> usize {
@@ -164,7 +192,10 @@ pub(crate) unsafe fn broadcast(
     root: c_int,
 ) {
     let Some(root) = usize::try_from(root).ok().filter(|root| *root < set.size()) else {
-        fatal(set.what, format_args!("there is no root {root} among {} PEs", set.size()));
+        fatal(
+            set.what,
+            format_args!("there is no root {root} among {} PEs", set.size()),
+        );
     };
     if set.rank != root {
         return set.take(ARRIVED);
@@ -270,7 +301,10 @@ pub(crate) unsafe fn alltoalls(
         }
     }
     for index in mine..mine + nelems {
-        let (to, from) = (dest.wrapping_add(index * dst), source.wrapping_add(index * sst));
+        let (to, from) = (
+            dest.wrapping_add(index * dst),
+            source.wrapping_add(index * sst),
+        );
         // SAFETY: as above.
         unsafe { core::ptr::copy(from, to, element) };
     }

@@ -61,7 +61,9 @@ impl Call {
             source: offset("the source", source, source_bytes),
         };
         let arguments = [call.dest, source_bytes, argument];
-        runtime.debug.compare_arguments(runtime, what, team, arguments);
+        runtime
+            .debug
+            .compare_arguments(runtime, what, team, arguments);
         Some(call)
     }
 
@@ -85,7 +87,9 @@ impl Call {
     unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
         let pe = self.team.members[rank];
         let access = Access::Collective;
-        self.runtime.debug.access(self.runtime, self.what, pe, offset, len, access);
+        self.runtime
+            .debug
+            .access(self.runtime, self.what, pe, offset, len, access);
         // SAFETY: as the caller promises; the offset was checked by `new`.
         unsafe { put_at(self.runtime, self.what, pe, offset, source, len) };
     }
@@ -106,7 +110,10 @@ pub(crate) unsafe fn broadcast(
     let Some(call) = Call::new(WHAT, team, (dest, len), (source, len), root as usize) else {
         return -1;
     };
-    let Some(root) = usize::try_from(root).ok().filter(|root| *root < call.team.size()) else {
+    let Some(root) = usize::try_from(root)
+        .ok()
+        .filter(|root| *root < call.team.size())
+    else {
         return -1;
     };
     let number = call.begin();
@@ -153,12 +160,7 @@ pub(crate) unsafe fn broadcast(
 ///
 /// # Safety
 /// None beyond what it checks.
-pub(crate) unsafe fn fcollect(
-    team: Team,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-) -> c_int {
+pub(crate) unsafe fn fcollect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
     const WHAT: &str = "shmem_fcollect";
     let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
     let all = len.saturating_mul(size);
@@ -195,12 +197,7 @@ pub(crate) unsafe fn fcollect(
 ///
 /// # Safety
 /// The destination has room for all.
-pub(crate) unsafe fn collect(
-    team: Team,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-) -> c_int {
+pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
     const WHAT: &str = "shmem_collect";
     /// What fits a line beside the length.
     const ROOM: usize = PAYLOAD_BYTES - 8;
@@ -233,7 +230,9 @@ pub(crate) unsafe fn collect(
         lens[rank] = unsafe { payload.cast::<u64>().read() } as usize;
     }
     all_began(team, number);
-    let all = lens.iter().fold(0usize, |sum, len| sum.saturating_add(*len));
+    let all = lens
+        .iter()
+        .fold(0usize, |sum, len| sum.saturating_add(*len));
     let start = |rank: usize| lens[..rank].iter().sum::<usize>();
     let dest_offset = match all {
         0 => return 0,
@@ -244,7 +243,13 @@ pub(crate) unsafe fn collect(
     for rank in (0..team.size()).filter(|rank| *rank != team.rank && lens[*rank] <= ROOM) {
         let payload = receive(runtime, WHAT, team, number, rank, tag);
         // SAFETY: as above; a member that has no more than that put it behind its length.
-        unsafe { copy::run(dest.wrapping_add(start(rank)), payload.wrapping_add(8), lens[rank]) };
+        unsafe {
+            copy::run(
+                dest.wrapping_add(start(rank)),
+                payload.wrapping_add(8),
+                lens[rank],
+            )
+        };
     }
     // Then those who have more store it.
     if lens.iter().all(|len| *len <= ROOM) {
@@ -270,12 +275,7 @@ pub(crate) unsafe fn collect(
 ///
 /// # Safety
 /// None beyond what it checks.
-pub(crate) unsafe fn alltoall(
-    team: Team,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-) -> c_int {
+pub(crate) unsafe fn alltoall(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
     const WHAT: &str = "shmem_alltoall";
     let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
     let all = len.saturating_mul(size);
@@ -348,7 +348,10 @@ pub(crate) unsafe fn alltoalls(
         unsafe { call.send(number, rank, tag, EMPTY) };
     }
     for index in mine..mine + nelems {
-        let (to, from) = (dest.wrapping_add(index * dst), source.wrapping_add(index * sst));
+        let (to, from) = (
+            dest.wrapping_add(index * dst),
+            source.wrapping_add(index * sst),
+        );
         // SAFETY: in the spans that were checked.
         unsafe { core::ptr::copy(from, to, element) };
     }
@@ -371,7 +374,17 @@ pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
 ) -> c_int {
     let combine = Combine::of::<Op, T>();
     // SAFETY: as the caller promises; the element is that of `combine`.
-    unsafe { fold("shmem_reduce", team, dest.cast(), source.cast(), count, combine, Mode::Reduce) }
+    unsafe {
+        fold(
+            "shmem_reduce",
+            team,
+            dest.cast(),
+            source.cast(),
+            count,
+            combine,
+            Mode::Reduce,
+        )
+    }
 }
 
 /// Scans: of the values up to this rank, with the own one or without.
@@ -429,10 +442,20 @@ unsafe fn fold(
     mode: Mode,
 ) -> c_int {
     let len = count.saturating_mul(combine.element_bytes);
-    let Some(call) = Call::new(what, team, (dest, len), (source, len), combine.element_bytes) else {
+    let Some(call) = Call::new(
+        what,
+        team,
+        (dest, len),
+        (source, len),
+        combine.element_bytes,
+    ) else {
         return -1;
     };
-    let kind = if mode == Mode::Reduce { Kind::Reduce } else { Kind::Scan };
+    let kind = if mode == Mode::Reduce {
+        Kind::Reduce
+    } else {
+        Kind::Scan
+    };
     let tag = Tag::new(kind, len);
     let room = match line::has_stages(call.runtime.attachment.pes()) {
         true => STAGE_BYTES,

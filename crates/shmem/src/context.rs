@@ -103,7 +103,10 @@ fn make(team: Team) -> *mut Context {
         session: AtomicI64::new(0),
         session_ops: AtomicUsize::new(0),
     };
-    let old = DESTROYED.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let old = DESTROYED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop();
     match old {
         Some(address) => {
             let old = core::ptr::with_exposed_provenance_mut::<Context>(address);
@@ -126,7 +129,10 @@ pub(crate) fn destroy(ctx: Ctx) {
     }
     crate::remote::quiet(WHAT, ctx);
     find(WHAT, ctx).alive.store(0, Ordering::Relaxed);
-    DESTROYED.lock().unwrap_or_else(PoisonError::into_inner).push(ctx.0 as usize);
+    DESTROYED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(ctx.0 as usize);
 }
 
 /// `shmem_ctx_get_team`. Nonzero, and the invalid team, for the invalid context.
@@ -163,7 +169,9 @@ pub(crate) unsafe fn session_start(
     }
     let context = find(WHAT, ctx);
     let asked = context.session.load(Ordering::Relaxed).max(1) - 1;
-    context.session.store((asked | options) + 1, Ordering::Relaxed);
+    context
+        .session
+        .store((asked | options) + 1, Ordering::Relaxed);
     if config_mask & SESSION_TOTAL_OPS != 0 && !config.is_null() {
         // SAFETY: as the caller promises.
         let total_ops = unsafe { (*config).total_ops };

@@ -111,7 +111,13 @@ mod tests {
                 let mut there = vec![0u8; 200];
                 let mut back = vec![0u8; len];
                 // SAFETY: 200 bytes at each, of which at most 16 + 150 are used.
-                unsafe { to_peer(there.as_mut_ptr().add(place), source.as_ptr().add(skip), len) };
+                unsafe {
+                    to_peer(
+                        there.as_mut_ptr().add(place),
+                        source.as_ptr().add(skip),
+                        len,
+                    )
+                };
                 assert_eq!(there[place..place + len], source[skip..skip + len]);
                 assert!(there[place + len..].iter().all(|byte| *byte == 0));
                 // SAFETY: as above; `back` has `len` bytes.

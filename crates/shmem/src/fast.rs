@@ -6,8 +6,8 @@
 //! every operation takes the long way ([`crate::remote`]), which finds out why.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use hostwire::attachment::Operation;
 use hostwire_transport::wait::Doorbell;
@@ -154,7 +154,9 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
     };
     let distance = pe * FAST.stride.load(Relaxed);
     let bell = FAST.doorbell.load(Relaxed) + distance;
-    let there = (address as usize).wrapping_add(to_first).wrapping_add(distance);
+    let there = (address as usize)
+        .wrapping_add(to_first)
+        .wrapping_add(distance);
     Some(Place {
         at: core::ptr::with_exposed_provenance_mut(there),
         bell: core::ptr::with_exposed_provenance(bell),

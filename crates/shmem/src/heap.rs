@@ -69,13 +69,7 @@ fn meet(runtime: &Runtime, what: &'static str, kind: Kind, number: usize) {
 }
 
 /// A block, or null if there is no room; it is the same on all PEs.
-fn take(
-    runtime: &Runtime,
-    what: &str,
-    size: usize,
-    alignment: usize,
-    zeroed: bool,
-) -> *mut u8 {
+fn take(runtime: &Runtime, what: &str, size: usize, alignment: usize, zeroed: bool) -> *mut u8 {
     let base = runtime.heap_region.address;
     let allocated = match alignment <= HEAP_ALIGN {
         true => books(runtime).allocate(size, alignment),

@@ -15,13 +15,13 @@ use hostwire::{AgentMode, Error, Sizes};
 use crate::debug::Debug;
 use crate::fail::{self, fatal};
 use crate::fast::{self, Region};
+use crate::fork;
 use crate::heap::HEAP_ALIGN;
 use crate::line::{self, Kind, Tag};
 use crate::runtime::{self, Runtime, State};
 use crate::settings::{self, Settings};
 use crate::statics::{self, Statics};
 use crate::team::{self, Slots, TeamState};
-use crate::fork;
 
 /// `SHMEM_THREAD_SINGLE`.
 pub(crate) const THREAD_SINGLE: c_int = 0;
@@ -73,7 +73,10 @@ pub(crate) fn init(what: &'static str, level: c_int) {
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
     match runtime::state() {
         State::Active => {}
-        State::Forked => fatal(what, "called in a child that was forked: it is no PE of the job"),
+        State::Forked => fatal(
+            what,
+            "called in a child that was forked: it is no PE of the job",
+        ),
         State::Fresh => first_time(what),
         State::Finalized => again(what),
     }
@@ -108,7 +111,7 @@ fn again(what: &'static str) {
     };
     runtime.attachment.tell_departure(Departure::Here);
     start(what, runtime);
-    line::sync(runtime, what, &runtime.world);
+    line::sync_again(runtime, what);
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {
@@ -153,7 +156,10 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             Some(_) => sizes.heap_bytes,
             None => settings::default_bytes(pes),
         };
-        symmetric = settings.symmetric_bytes.unwrap_or(heap).next_multiple_of(4096);
+        symmetric = settings
+            .symmetric_bytes
+            .unwrap_or(heap)
+            .next_multiple_of(4096);
         shadow = Debug::shadow_bytes(settings, pes, statics.len_bytes.saturating_add(symmetric));
         // Where the lines begin is not known yet; what is in front of the parts can only
         // make them begin one alignment later.
@@ -218,19 +224,26 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
         u64::from(runtime.debug.is_on()),
     ];
     let start = Tag::new(Kind::Start, 0);
-    line::exchange(runtime, what, &runtime.world, start, &ours, |rank, theirs| {
-        if *theirs != ours {
-            fatal(
-                what,
-                format_args!(
-                    "PE {rank} is laid out differently: all PEs have to run the same executable \
+    line::exchange(
+        runtime,
+        what,
+        &runtime.world,
+        start,
+        &ours,
+        |rank, theirs| {
+            if *theirs != ours {
+                fatal(
+                    what,
+                    format_args!(
+                        "PE {rank} is laid out differently: all PEs have to run the same executable \
                      (static objects of {} bytes there, {} here), with the same \
                      SHMEM_SYMMETRIC_SIZE ({} there, {} here) and SHMEM_DEBUG",
-                    theirs[1], ours[1], theirs[2], ours[2]
-                ),
-            );
-        }
-    });
+                        theirs[1], ours[1], theirs[2], ours[2]
+                    ),
+                );
+            }
+        },
+    );
 }
 
 pub(crate) fn finalize() {
@@ -256,7 +269,11 @@ fn end(runtime: &Runtime) {
     fast::close();
     fast::set_identity(None);
     team::forget_all(runtime);
-    runtime.heap.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    runtime
+        .heap
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
     // The agent serves until everybody is through.
     runtime.attachment.stop();
     if let Err(error) = runtime.attachment.leave_launcher() {
@@ -273,10 +290,7 @@ pub(crate) fn global_exit(status: c_int) -> ! {
 
 unsafe extern "C" {
     /// Of the GNU C library: as `atexit`, and tells the status.
-    fn on_exit(
-        function: unsafe extern "C" fn(c_int, *mut c_void),
-        argument: *mut c_void,
-    ) -> c_int;
+    fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
 /// A program that does not finalize the library before it ends does so now.

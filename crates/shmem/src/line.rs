@@ -139,7 +139,8 @@ fn describe_word(word: u64) -> String {
 #[inline(always)]
 fn line(runtime: &Runtime, team: &TeamState, number: u64, rank: usize) -> usize {
     let entry = (number % ENTRIES) as usize;
-    slot(runtime, team.slot) + (FIRST + entry * runtime.attachment.pes() as usize + rank) * LINE_BYTES
+    slot(runtime, team.slot)
+        + (FIRST + entry * runtime.attachment.pes() as usize + rank) * LINE_BYTES
 }
 
 /// The own word at `offset`.
@@ -225,6 +226,14 @@ pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
     // In reach, the flags below are stored after all data, and nobody gets past them
     // before they are seen.
     sync(runtime, what, team);
+}
+
+/// Waits for all PEs to initialise the library again. Who is still leaving, from the last
+/// time, will come; only who has died will not.
+pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
+    let team = &runtime.world;
+    let (members, next) = (&team.members[..], runtime.attachment.pe());
+    meet(runtime, what, team, Watch::Next { members, next });
 }
 
 /// Waits for all members.
@@ -388,7 +397,9 @@ pub(crate) fn receive(
 ) -> *const u8 {
     let offset = line(runtime, team, number, rank);
     let stamp = team.stamp(number);
-    await_word(runtime, what, Watch::All(&team.members), offset, |got| got == stamp);
+    await_word(runtime, what, Watch::All(&team.members), offset, |got| {
+        got == stamp
+    });
     let theirs = own_word(runtime, offset + 8).load(Ordering::Relaxed);
     if theirs != tag.word() {
         mismatch(what, team, rank, theirs, tag);
@@ -433,7 +444,17 @@ pub(crate) fn exchange<const N: usize>(
     let number = begin(runtime, what, team);
     for rank in others(team) {
         // SAFETY: `N` words, which fit.
-        unsafe { send(runtime, what, team, number, rank, tag, (words.as_ptr().cast(), N * 8)) };
+        unsafe {
+            send(
+                runtime,
+                what,
+                team,
+                number,
+                rank,
+                tag,
+                (words.as_ptr().cast(), N * 8),
+            )
+        };
     }
     for rank in others(team) {
         let payload = receive(runtime, what, team, number, rank, tag);
@@ -448,7 +469,14 @@ pub(crate) fn exchange<const N: usize>(
 /// A barrier of all PEs in which they compare what they are about to do.
 pub(crate) fn agree(runtime: &Runtime, what: &'static str, kind: Kind, number: usize) {
     let tag = Tag::new(kind, number);
-    exchange(runtime, what, &runtime.world, tag, &[], |_, _: &[u64; 0]| {});
+    exchange(
+        runtime,
+        what,
+        &runtime.world,
+        tag,
+        &[],
+        |_, _: &[u64; 0]| {},
+    );
     runtime.debug.after_barrier(runtime, &runtime.world);
 }
 

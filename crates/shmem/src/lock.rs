@@ -62,7 +62,10 @@ impl Lock {
         let runtime = runtime::get(what);
         let offset = symmetric(runtime, what, "the lock", lock.cast(), 8);
         if !offset.is_multiple_of(8) {
-            fatal(what, format_args!("the lock {lock:p} is not aligned to 8 bytes"));
+            fatal(
+                what,
+                format_args!("the lock {lock:p} is not aligned to 8 bytes"),
+            );
         }
         Self {
             runtime,
@@ -81,7 +84,16 @@ impl Lock {
 
     fn half(&self, pe: PeId, offset: usize, operation: Operation, value: u32, cond: u32) -> u32 {
         let (value, cond) = (value.into(), cond.into());
-        atomic_at(self.runtime, self.what, pe, offset, 4, operation, value, cond) as u32
+        atomic_at(
+            self.runtime,
+            self.what,
+            pe,
+            offset,
+            4,
+            operation,
+            value,
+            cond,
+        ) as u32
     }
 
     fn own(&self) -> &AtomicU32 {
@@ -92,17 +104,23 @@ impl Lock {
     fn await_own(&self, is_so: impl Fn(u32) -> bool) -> u32 {
         let attachment = &self.runtime.attachment;
         attachment.activity(Activity::Waiting, None);
-        let got = done(self.what, attachment.wait(Watch::Anybody, || {
-            let own = self.own().load(Ordering::Acquire);
-            Ok(is_so(own).then_some(own))
-        }));
+        let got = done(
+            self.what,
+            attachment.wait(Watch::Anybody, || {
+                let own = self.own().load(Ordering::Acquire);
+                Ok(is_so(own).then_some(own))
+            }),
+        );
         attachment.activity(Activity::Computing, None);
         got
     }
 
     /// The PE that a word of the queue names.
     fn pe(&self, named: u32) -> PeId {
-        match named.checked_sub(1).filter(|pe| *pe < self.runtime.attachment.pes()) {
+        match named
+            .checked_sub(1)
+            .filter(|pe| *pe < self.runtime.attachment.pes())
+        {
             Some(pe) => pe,
             None => fatal(
                 self.what,
@@ -125,7 +143,9 @@ pub(crate) fn set(lock: *mut u64) {
         lock.half(before, lock.offset, Operation::Or, lock.me, 0);
         lock.await_own(|own| own & WAITS == 0);
     }
-    lock.runtime.debug.acquire_lock(lock.runtime, lock.home, lock.offset);
+    lock.runtime
+        .debug
+        .acquire_lock(lock.runtime, lock.home, lock.offset);
 }
 
 /// Takes the lock if it is free, and says whether it did.
@@ -137,7 +157,9 @@ pub(crate) fn test(lock: *mut u64) -> bool {
     lock.own().store(WAITS, Ordering::SeqCst);
     let is_mine = lock.tail(Operation::CompareSwap, lock.me, 0) == 0;
     if is_mine {
-        lock.runtime.debug.acquire_lock(lock.runtime, lock.home, lock.offset);
+        lock.runtime
+            .debug
+            .acquire_lock(lock.runtime, lock.home, lock.offset);
     } else {
         lock.own().store(0, Ordering::SeqCst);
         end_turn(lock.offset);
@@ -149,7 +171,9 @@ pub(crate) fn clear(lock: *mut u64) {
     let lock = Lock::new("shmem_clear_lock", lock);
     // What was done under the lock is there before the next one has it.
     done(lock.what, lock.runtime.attachment.quiet());
-    lock.runtime.debug.release_lock(lock.runtime, lock.home, lock.offset);
+    lock.runtime
+        .debug
+        .release_lock(lock.runtime, lock.home, lock.offset);
     let behind = |own: u32| own & !WAITS;
     let mut next = behind(lock.own().load(Ordering::Acquire));
     if next == 0 {

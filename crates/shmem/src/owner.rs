@@ -57,7 +57,10 @@ impl Fold<'_> {
     /// The elements that `rank` owns: whole cache lines, but for the last ones.
     fn block(&self) -> core::ops::Range<usize> {
         let per_line = (64 / self.combine.element_bytes).max(1);
-        let share = self.count.div_ceil(self.members.len()).next_multiple_of(per_line);
+        let share = self
+            .count
+            .div_ceil(self.members.len())
+            .next_multiple_of(per_line);
         let start = (self.rank * share).min(self.count);
         start..(start + share).min(self.count)
     }
@@ -80,7 +83,10 @@ impl Fold<'_> {
     }
 
     unsafe fn piece(&self, start: usize, count: usize) {
-        let (at, len) = (start * self.combine.element_bytes, count * self.combine.element_bytes);
+        let (at, len) = (
+            start * self.combine.element_bytes,
+            count * self.combine.element_bytes,
+        );
         let (mut sum, mut got) = (Piece([0; PIECE_BYTES]), Piece([0; PIECE_BYTES]));
         let sum = sum.0.as_mut_ptr();
         for (rank, &pe) in self.members.iter().enumerate() {

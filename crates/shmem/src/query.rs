@@ -31,7 +31,9 @@ pub(crate) fn team_ptr(what: &'static str, team: Team, address: *const u8, pe: c
     let Some(team) = team::find(runtime, team) else {
         return core::ptr::null_mut();
     };
-    let member = usize::try_from(pe).ok().and_then(|rank| team.members.get(rank));
+    let member = usize::try_from(pe)
+        .ok()
+        .and_then(|rank| team.members.get(rank));
     let (Some(&pe), Some(offset)) = (member, runtime.locate(address as usize, 1)) else {
         return core::ptr::null_mut();
     };

@@ -76,14 +76,20 @@ pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
 /// The PE of the job that `pe` is in the team of `ctx`.
 pub(crate) fn target(runtime: &'static Runtime, what: &str, ctx: Ctx, pe: c_int) -> PeId {
     let team = context::team_of(runtime, what, ctx);
-    let member = usize::try_from(pe).ok().and_then(|rank| team.members.get(rank));
+    let member = usize::try_from(pe)
+        .ok()
+        .and_then(|rank| team.members.get(rank));
     match member {
         Some(pe) => *pe,
         None => fatal(
             what,
             format_args!(
                 "there is no PE {pe}: the {} {} PEs (0 to {})",
-                if team.slot == 0 { "job has" } else { "team of the context has" },
+                if team.slot == 0 {
+                    "job has"
+                } else {
+                    "team of the context has"
+                },
                 team.members.len(),
                 team.members.len() - 1
             ),
@@ -102,7 +108,9 @@ pub(crate) fn symmetric(
 ) -> usize {
     match runtime.locate(address as usize, len) {
         Some(offset) => {
-            runtime.debug.check_bounds(runtime, what, role, address as usize, len);
+            runtime
+                .debug
+                .check_bounds(runtime, what, role, address as usize, len);
             offset
         }
         None => fatal(
@@ -191,7 +199,9 @@ pub(crate) unsafe fn put(
         return;
     }
     let offset = symmetric(runtime, what, "the destination", dest, len);
-    runtime.debug.access(runtime, what, pe, offset, len, Access::Write);
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, len, Access::Write);
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { put_at(runtime, what, pe, offset, source, len) };
 }
@@ -226,7 +236,9 @@ pub(crate) unsafe fn get(
         return;
     }
     let offset = symmetric(runtime, what, "the source", source, len);
-    runtime.debug.access(runtime, what, pe, offset, len, Access::Read);
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, len, Access::Read);
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { get_at(runtime, what, pe, offset, dest, len) };
 }
@@ -251,13 +263,18 @@ pub(crate) unsafe fn atomic<T: Atomic>(
     let size = size_of::<T>();
     let offset = symmetric(runtime, what, "the object", dest.cast(), size);
     if !offset.is_multiple_of(size) {
-        fatal(what, format_args!("{dest:p} is not aligned to {size} bytes"));
+        fatal(
+            what,
+            format_args!("{dest:p} is not aligned to {size} bytes"),
+        );
     }
     let access = match operation {
         Operation::Fetch => Access::AtomicRead,
         _ => Access::Atomic,
     };
-    runtime.debug.access(runtime, what, pe, offset, size, access);
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, size, access);
     // Atomics are the agent's on some wires: it must see what was put before.
     atomic_at(runtime, what, pe, offset, size, operation, operand, compare)
 }
@@ -383,7 +400,9 @@ pub(crate) unsafe fn put_strided(
     for block in 0..how.blocks as isize {
         let offset = first.wrapping_add_signed(block * how.dst * element);
         let source = source.wrapping_offset(block * how.sst * element);
-        runtime.debug.access(runtime, what, pe, offset, len, Access::Write);
+        runtime
+            .debug
+            .access(runtime, what, pe, offset, len, Access::Write);
         match resolve(runtime, pe, offset) {
             // SAFETY: the span of all blocks was checked; the caller has the source.
             Some(at) => unsafe { copy::to_peer(at, source, len) },
@@ -418,7 +437,9 @@ pub(crate) unsafe fn get_strided(
     for block in 0..how.blocks as isize {
         let offset = first.wrapping_add_signed(block * how.sst * element);
         let dest = dest.wrapping_offset(block * how.dst * element);
-        runtime.debug.access(runtime, what, pe, offset, len, Access::Read);
+        runtime
+            .debug
+            .access(runtime, what, pe, offset, len, Access::Read);
         match resolve(runtime, pe, offset) {
             // SAFETY: the span of all blocks was checked; the caller has the destination.
             Some(at) => unsafe { copy::from_peer(dest, at, len) },

@@ -91,7 +91,9 @@ impl Settings {
 /// What follows the multiplier is ignored, as the specification says.
 fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
     let factor: u64 = match rest.chars().next().map(|c| c.to_ascii_lowercase()) {
         None => 1,
@@ -119,7 +121,13 @@ pub(crate) fn default_bytes(pes: u32) -> usize {
     let kib = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))
-        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<usize>().ok());
+        .and_then(|rest| {
+            rest.trim()
+                .trim_end_matches("kB")
+                .trim()
+                .parse::<usize>()
+                .ok()
+        });
     share(kib.unwrap_or(0).saturating_mul(1024), pes)
 }
 
@@ -148,7 +156,17 @@ mod tests {
         ] {
             assert_eq!(parse_size(text), Some(bytes), "{text}");
         }
-        for bad in ["", "m", "-1", "1x", "1..5m", "lots", "99999999999t", "1e300", "nan"] {
+        for bad in [
+            "",
+            "m",
+            "-1",
+            "1x",
+            "1..5m",
+            "lots",
+            "99999999999t",
+            "1e300",
+            "nan",
+        ] {
             assert_eq!(parse_size(bad), None, "{bad}");
         }
     }
@@ -164,7 +182,10 @@ mod tests {
         assert_eq!(settings.symmetric_bytes, Some(1 << 20));
         let old = |name: &str| (name == "SMA_SYMMETRIC_SIZE").then(|| "2x".to_owned());
         let error = Settings::from_lookup(old).unwrap_err();
-        assert!(error.contains("SMA_SYMMETRIC_SIZE") && error.contains("2x"), "{error}");
+        assert!(
+            error.contains("SMA_SYMMETRIC_SIZE") && error.contains("2x"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -107,9 +107,8 @@ unsafe fn copy_pages(from: *const u8, to: *mut u8, len_bytes: usize) {
         let page = from.wrapping_add(offset);
         // SAFETY: a page of `from`; read by volatile loads, because this program's own
         // variables lie there and nothing may be assumed about them.
-        let is_zero = (0..PAGE / 8).all(|word| unsafe {
-            page.cast::<u64>().add(word).read_volatile() == 0
-        });
+        let is_zero =
+            (0..PAGE / 8).all(|word| unsafe { page.cast::<u64>().add(word).read_volatile() == 0 });
         if !is_zero {
             // SAFETY: a page of each.
             unsafe { core::ptr::copy(page, to.wrapping_add(offset), PAGE) };
@@ -171,7 +170,10 @@ pub(crate) fn snapshot(statics: Statics) -> Option<usize> {
 pub(crate) fn discard(statics: Statics, copy: usize) {
     // SAFETY: the mapping that `snapshot` made, which nobody uses.
     let _ = unsafe {
-        rustix::mm::munmap(core::ptr::with_exposed_provenance_mut(copy), statics.len_bytes)
+        rustix::mm::munmap(
+            core::ptr::with_exposed_provenance_mut(copy),
+            statics.len_bytes,
+        )
     };
 }
 

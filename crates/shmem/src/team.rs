@@ -153,11 +153,7 @@ pub(crate) fn n_pes(team: Team) -> c_int {
 ///
 /// # Safety
 /// `config` can be written, unless the mask is 0.
-pub(crate) unsafe fn get_config(
-    team: Team,
-    config_mask: c_long,
-    config: *mut TeamConfig,
-) -> c_int {
+pub(crate) unsafe fn get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int {
     let Some(team) = named("shmem_team_get_config", team) else {
         return -1;
     };
@@ -189,7 +185,9 @@ pub(crate) fn translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_
     let (Some(from), Some(to)) = (named(WHAT, src_team), named(WHAT, dest_team)) else {
         return -1;
     };
-    let pe = usize::try_from(src_pe).ok().and_then(|rank| from.members.get(rank));
+    let pe = usize::try_from(src_pe)
+        .ok()
+        .and_then(|rank| from.members.get(rank));
     let Some(pe) = pe else {
         return -1;
     };
@@ -216,7 +214,9 @@ pub(crate) fn split_strided(
         .take_while(|_| fits)
         .map(|index| {
             let rank = i64::from(start) + i64::from(stride) * index;
-            usize::try_from(rank).ok().filter(|rank| *rank < parent.size())
+            usize::try_from(rank)
+                .ok()
+                .filter(|rank| *rank < parent.size())
         })
         .collect();
     match ranks {
@@ -250,7 +250,10 @@ pub(crate) fn split_2d(
     let (x_code, x_team) = split(runtime, WHAT, parent, &row, x_config);
     let (y_code, y_team) = split(runtime, WHAT, parent, &column, y_config);
     if x_code | y_code != 0 {
-        [x_team, y_team].into_iter().filter(|team| *team != TEAM_INVALID).for_each(destroy);
+        [x_team, y_team]
+            .into_iter()
+            .filter(|team| *team != TEAM_INVALID)
+            .for_each(destroy);
         return invalid;
     }
     (0, x_team, y_team)
@@ -273,10 +276,21 @@ fn split(
     // What all members have in use, and the newest team any of them has seen.
     let mut agreed = (used, generation);
     let words: [u64; 5] = [used[0], used[1], used[2], used[3], generation];
-    line::exchange(runtime, what, parent, Tag::split(), &words, |_, theirs: &[u64; 5]| {
-        agreed.0.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours |= theirs);
-        agreed.1 = agreed.1.max(theirs[4]);
-    });
+    line::exchange(
+        runtime,
+        what,
+        parent,
+        Tag::split(),
+        &words,
+        |_, theirs: &[u64; 5]| {
+            agreed
+                .0
+                .iter_mut()
+                .zip(theirs)
+                .for_each(|(ours, theirs)| *ours |= theirs);
+            agreed.1 = agreed.1.max(theirs[4]);
+        },
+    );
     let (used, generation) = (agreed.0, agreed.1 + 1);
     let free = (0..SLOTS).find(|slot| used[slot / 64] >> (slot % 64) & 1 == 0);
     let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,7 +39,10 @@ fn compare<T: Waitable>(what: &'static str, cmp: c_int, ours: T, value: T) -> bo
 
 #[cold]
 fn no_such_comparison(what: &str, cmp: c_int) -> ! {
-    fatal(what, format_args!("{cmp} is no comparison (SHMEM_CMP_EQ and its kin)"))
+    fatal(
+        what,
+        format_args!("{cmp} is no comparison (SHMEM_CMP_EQ and its kin)"),
+    )
 }
 
 /// Waits until `ivar` compares so, and returns the value that did.
@@ -89,7 +92,10 @@ unsafe fn until_at_length<T: Waitable>(
 /// What a wait for `ivar` needs: that a peer can store there, which wakes a sleeper.
 fn check<T>(runtime: &Runtime, what: &str, ivar: *const T) {
     if runtime.locate(ivar as usize, size_of::<T>()).is_none() {
-        fatal(what, format_args!("{ivar:p} is not symmetric: nobody could change it"));
+        fatal(
+            what,
+            format_args!("{ivar:p} is not symmetric: nobody could change it"),
+        );
     }
 }
 
@@ -274,7 +280,9 @@ impl<T: Waitable> Set<T> {
                 let runtime = runtime::get(self.what);
                 check(runtime, self.what, self.ivars.wrapping_add(index));
                 // SAFETY: as the caller promises.
-                wait(runtime, self.what, || unsafe { self.holds(index) }.then_some(()));
+                wait(runtime, self.what, || {
+                    unsafe { self.holds(index) }.then_some(())
+                });
             }
             self.seen(index);
         }

@@ -52,7 +52,12 @@ mod tests {
         assert!(bounds.check(64, 10).is_ok() && bounds.check(70, 4).is_ok());
         assert!(bounds.check(64, 11).unwrap_err().contains("reach 1 beyond"));
         assert!(bounds.check(0, 1).unwrap_err().contains("no block"));
-        assert!(bounds.check(130, 100).unwrap_err().contains("block of 64 bytes"));
+        assert!(
+            bounds
+                .check(130, 100)
+                .unwrap_err()
+                .contains("block of 64 bytes")
+        );
         bounds.freed(128);
         assert!(bounds.check(130, 1).unwrap_err().contains("freed"));
     }

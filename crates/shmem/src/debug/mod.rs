@@ -88,7 +88,10 @@ impl Debug {
             if offset < runtime.heap_region.len_bytes
                 && let Err(why) = bounds.check(offset, len)
             {
-                fatal(what, format_args!("{role} {address:#x}: {why}, {}", location::here()));
+                fatal(
+                    what,
+                    format_args!("{role} {address:#x}: {why}, {}", location::here()),
+                );
             }
         }
     }
@@ -198,7 +201,12 @@ impl Debug {
         arguments: [usize; 3],
     ) {
         if self.checks {
-            self.compare(runtime, what, team, arguments.map(|argument| argument as u64));
+            self.compare(
+                runtime,
+                what,
+                team,
+                arguments.map(|argument| argument as u64),
+            );
             self.after_barrier(runtime, team);
         }
     }
@@ -218,7 +226,13 @@ impl Debug {
         line::exchange(runtime, what, team, tag, &ours, |rank, theirs| {
             if *theirs != ours {
                 let says = |words: &[u64; 6]| {
-                    format!("{} (destination {:#x}, {}, {})", name(words), words[3], words[4], words[5])
+                    format!(
+                        "{} (destination {:#x}, {}, {})",
+                        name(words),
+                        words[3],
+                        words[4],
+                        words[5]
+                    )
                 };
                 fatal(
                     what,
@@ -272,4 +286,3 @@ fn name(words: &[u64; 6]) -> String {
         .collect();
     format!("shmem_{}", String::from_utf8_lossy(&bytes))
 }
-

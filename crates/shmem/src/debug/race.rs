@@ -173,7 +173,10 @@ impl Race {
         let mut bytes = [0; PLACE_BYTES];
         // SAFETY: the slot of a text in a mapped segment.
         unsafe { at.copy_to_nonoverlapping(bytes.as_mut_ptr(), PLACE_BYTES) };
-        let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(PLACE_BYTES);
+        let len = bytes
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(PLACE_BYTES);
         String::from_utf8_lossy(&bytes[..len]).into_owned()
     }
 
@@ -212,7 +215,10 @@ impl Race {
                 return;
             };
             let (before, other) = match writes {
-                true => (write.swap(entry.to_word(), Ordering::AcqRel), read.load(Ordering::Acquire)),
+                true => (
+                    write.swap(entry.to_word(), Ordering::AcqRel),
+                    read.load(Ordering::Acquire),
+                ),
                 false => {
                     read.store(entry.to_word(), Ordering::Release);
                     (write.load(Ordering::Acquire), 0)
@@ -228,7 +234,14 @@ impl Race {
                     || (before.atomic && atomic);
                 if !ordered {
                     let target = (pe, granule);
-                    self.report(runtime, &mut own, what, target, (entry, writes), (before, wrote));
+                    self.report(
+                        runtime,
+                        &mut own,
+                        what,
+                        target,
+                        (entry, writes),
+                        (before, wrote),
+                    );
                 }
             }
         }
@@ -314,7 +327,12 @@ impl Race {
             && writer.pe < runtime.attachment.pes() as usize
         {
             // What it had not fenced before the word may still be on its way.
-            self.learn(runtime, own, writer.pe, u64::from(writer.clock).saturating_sub(1));
+            self.learn(
+                runtime,
+                own,
+                writer.pe,
+                u64::from(writer.clock).saturating_sub(1),
+            );
         }
     }
 
@@ -385,8 +403,20 @@ mod tests {
     #[test]
     fn an_entry_is_a_word_and_back() {
         for entry in [
-            Entry { clock: 1, pe: 0, mask: 0xff, atomic: false, place: 1 },
-            Entry { clock: u32::MAX, pe: 63, mask: 0x81, atomic: true, place: PLACES - 1 },
+            Entry {
+                clock: 1,
+                pe: 0,
+                mask: 0xff,
+                atomic: false,
+                place: 1,
+            },
+            Entry {
+                clock: u32::MAX,
+                pe: 63,
+                mask: 0x81,
+                atomic: true,
+                place: PLACES - 1,
+            },
         ] {
             assert_eq!(Entry::from_word(entry.to_word()), Some(entry));
         }

@@ -16,6 +16,7 @@ static shmem_ctx_t ctx;
         shmem_ctx_quiet(ctx); \
         shmem_barrier_all(); \
         HOLDS(*(TYPE *)words == (TYPE)(value)); \
+        shmem_barrier_all(); \
     } while (0)
 
 #define TEMPLATE "atomic_extended.inc"

@@ -26,9 +26,10 @@ int main(int argc, char **argv)
         char *expected = model + (size_t)pe * STRIPE;
 #define FINE(condition) \
     do { \
-        if (!(condition)) \
+        int fine = (condition); \
+        if (!fine) \
             fprintf(stderr, "seed %llu, step %d\n", (unsigned long long)seed, step); \
-        CHECK(condition); \
+        CHECK_OF(#condition ": ", fine); \
     } while (0)
         switch ((r >> 40) % 9) {
         case 0:

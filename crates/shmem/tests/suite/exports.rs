@@ -58,10 +58,6 @@ fn the_static_library_exports_all_functions_and_nothing_else() {
 #[test]
 fn the_headers_declare_every_function() {
     let Some(tree) = tree() else { return };
-    let mut source = Tree::default();
-    source.add("addresses.c", suite::addresses(&TABLE));
-    source.write(&work()).expect("the program can be written");
-    let from = work().join("addresses.c");
     for (wrapper, standard, language) in [
         ("oshcc", "-std=c99", "c"),
         ("oshcc", "-std=c11", "c"),
@@ -70,7 +66,14 @@ fn the_headers_declare_every_function() {
         if !has_program(if language == "c" { "cc" } else { "c++" }) {
             continue;
         }
-        let program = work().join(format!("addresses.{standard}"));
+        let mut source = Tree::default();
+        let name = format!("addresses{standard}.c");
+        source.add(&name, suite::addresses(&TABLE, language == "c++"));
+        source.write(&work()).expect("the program can be written");
+        let (from, program) = (
+            work().join(&name),
+            work().join(format!("addresses{standard}")),
+        );
         let mut command = Command::new(tree.join("bin").join(wrapper));
         command.args([
             standard,

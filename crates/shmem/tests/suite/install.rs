@@ -152,7 +152,7 @@ fn an_installation_works_and_goes_without_a_trace() {
     }
     cmake(&prefix, folder.path());
 
-    unplace(&TABLE, tree, &args).expect("it can be removed");
+    uninstall(&args).expect("it can be removed");
     assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());
 }
 
@@ -168,7 +168,7 @@ fn an_installation_can_be_staged() {
     let there = folder.path().join("opt/hostwire");
     let package = fs::read_to_string(there.join("lib/pkgconfig/shmem.pc")).expect("a package");
     assert!(package.starts_with("prefix=/opt/hostwire\n"), "{package}");
-    unplace(&TABLE, tree, &args).expect("it can be removed");
+    uninstall(&args).expect("it can be removed");
     assert!(!there.join("lib").exists());
 }
 

@@ -97,9 +97,8 @@ fn finalize_does_not_wait_for_the_dead() {
         return;
     };
     let said = text(&output);
-    for pe in 0..2 {
-        assert!(said.contains(&format!("PE {pe} came through")), "{said}");
-    }
+    // The first to see it ends the job.
+    assert!(said.contains("shmem_finalize: PE 2 is lost"), "{said}");
     assert!(
         begin.elapsed() < Duration::from_secs(60),
         "{:?}",
