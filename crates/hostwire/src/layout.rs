@@ -3,12 +3,12 @@
 //!
 //! | part | size | who writes it |
 //! |---|---|---|
-//! | doorbell | 64 B | the owner; any peer wakes it |
+//! | doorbell | the last word of the first page | the owner; any peer wakes it |
 //! | barrier flags | 64 B per team slot and round | one peer per flag |
 //! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 64 B per PE | that PE's agent |
-//! | message rings | ring size per PE | that PE |
+//! | message rings | ring size and 5 lines per PE | that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
 //! | heap | the rest | the program |
 
@@ -20,6 +20,12 @@ use crate::error::{Error, Result};
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
+
+/// From the end of one ring to the next. Two PEs that talk are at about the same slot of
+/// both rings; without it those agree in the low 12 bits of their addresses, and a load
+/// from one has to wait for the store to the other (see
+/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ.
+const RING_GAP: usize = 5 * LINE;
 
 /// Most PEs of a job.
 pub const PES_MAX: u32 = 4096;
@@ -109,7 +115,7 @@ impl Layout {
         let requests = mails + all * LINE;
         let replies = requests + all * LINE;
         let rings = (replies + all * LINE).next_multiple_of(PAGE);
-        let staging = (rings + all * sizes.ring_bytes).next_multiple_of(PAGE);
+        let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let heap = staging + CHUNKS as usize * CHUNK_BYTES;
         let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE);
         let heap_bytes = heap_bytes
@@ -160,7 +166,7 @@ impl Layout {
     }
 
     pub(crate) fn ring(&self, from: PeId) -> usize {
-        self.rings + from as usize * self.ring_bytes
+        self.rings + from as usize * (self.ring_bytes + RING_GAP)
     }
 
     pub(crate) fn staging(&self) -> usize {

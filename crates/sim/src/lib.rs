@@ -18,5 +18,6 @@ pub mod engine;
 pub mod experiments;
 pub mod firmware;
 pub mod machine;
+pub mod memory_system;
 pub mod record;
 pub mod wire;

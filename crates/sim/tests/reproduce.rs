@@ -35,6 +35,22 @@ fn check(rows: &[Row]) {
     );
 }
 
+/// Derived claims follow from public constants: 1 % is for what the paper rounded.
+#[test]
+fn derived_claims_are_held_to_one_percent() {
+    for claims in [htx_board::claims().unwrap(), tccluster::claims().unwrap()] {
+        for claim in claims.claim.iter().filter(|c| c.class == Class::Derived) {
+            let held = match claim.rounded_to {
+                Some(_) => claim.tolerance_pct.is_none() && claim.note.is_some(),
+                None => claim
+                    .tolerance_pct
+                    .is_some_and(|tolerance| tolerance <= 1.0),
+            };
+            assert!(held, "{}", claim.id);
+        }
+    }
+}
+
 #[test]
 fn htx_board() {
     check(&htx_board::reproduce().unwrap());

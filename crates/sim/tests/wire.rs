@@ -2,17 +2,18 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use hostwire::{AgentMode, Job, Layout, SendOrder, Sizes};
 use hostwire_sim::devices::opteron::{Op, Script};
-use hostwire_sim::engine::{EventHash, Ps, RunError, TraceFilter};
+use hostwire_sim::engine::{EventHash, Ps, RunError, Summary, TraceFilter};
 use hostwire_sim::experiments::curves::chain;
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::Machine;
-use hostwire_sim::wire::{Settings, VirtualWire, WireError, run};
+use hostwire_sim::wire::{Settings, VirtualWire, WireError, run, run_watched};
 use hostwire_transport::{Transport, TransportError};
 
 const SIZES: Sizes = Sizes {
@@ -142,11 +143,11 @@ fn waiting_for_nobody_is_told() {
         let job = job(wire);
         let _ = job.recv_vec::<u64>(1 - job.pe(), 3);
     });
-    let Err(error @ WireError::Stalled { .. }) = waited else {
+    let Err(error @ WireError::Stalled { devices: None, .. }) = waited else {
         panic!("{waited:?}")
     };
     let text = error.to_string();
-    for pe in ["PE 0", "PE 1"] {
+    for pe in ["PE 0 on n0", "PE 1 on n1"] {
         assert!(
             text.contains(&format!("{pe} has waited for a store")),
             "{text}"
@@ -171,6 +172,40 @@ fn polling_for_ever_is_given_up() {
         ),
         "{ended:?}"
     );
+}
+
+#[test]
+fn whoever_watches_a_run_can_end_it() {
+    let mut machine = boards(2);
+    let looks = Cell::new(0);
+    let watch = |summary: &Summary| {
+        looks.set(looks.get() + 1);
+        match summary.events > 300_000 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let ended = run_watched(&mut machine, &settings(1), &watch, &|wire| {
+        while wire.poll().is_ok() {}
+    });
+    let Err(WireError::Interrupted { events, .. }) = ended else {
+        panic!("{ended:?}")
+    };
+    assert!((300_000 - 131_072..600_000).contains(&events), "{events}");
+    assert!(looks.get() >= 3, "{looks:?}");
+}
+
+#[test]
+fn a_run_says_what_it_cost() {
+    let mut machine = boards(2);
+    let boot = machine.sim.summary();
+    let summary = run(&mut machine, &settings(2), &|wire| {
+        job(wire).finalize().unwrap()
+    })
+    .unwrap();
+    assert_eq!(summary, machine.sim.summary());
+    assert!(summary.events > boot.events && summary.virtual_time > boot.virtual_time);
+    assert!(summary.wall > boot.wall);
 }
 
 #[test]

@@ -10,9 +10,10 @@ use hostwire_transport::ring::{
     CreditInlet, Inlet, Outlet, RingReceiver, RingSender, Slots, Taken, WordOutlet,
 };
 use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
-const RING_OFFSET: usize = 64;
-const CREDIT_OFFSET: usize = 64;
+const RING_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
+const CREDIT_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
 const RING_BYTES: usize = 4096;
 
 fn ring(criterion: &mut Criterion) {

@@ -39,6 +39,7 @@ pub mod memory;
 #[cfg(not(loom))]
 pub mod os;
 #[cfg(not(loom))]
+mod pin;
 pub mod reach;
 pub mod ring;
 #[cfg(not(loom))]

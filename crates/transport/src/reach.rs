@@ -12,8 +12,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
+use crate::pin;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::wait::Doorbell;
+use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
 
 /// See the [module text](self).
 #[derive(Debug)]
@@ -27,8 +29,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// `pes` segments of `segment_bytes` bytes in `memory`, one every `stride_bytes`. The
-    /// first line of each is its doorbell.
+    /// `pes` segments of `segment_bytes` bytes in `memory`, one every `stride_bytes`, each
+    /// with its doorbell at [`DOORBELL_OFFSET_BYTES`].
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
@@ -45,7 +47,7 @@ impl Reach {
         memory.range(last, segment_bytes)?;
         memory.line(0)?;
         memory.line(stride_bytes.min(last))?;
-        if segment_bytes > stride_bytes || pes == 0 {
+        if segment_bytes > stride_bytes || segment_bytes < FIRST_FREE_OFFSET_BYTES || pes == 0 {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
                 len_bytes: segment_bytes,
@@ -84,10 +86,15 @@ impl Reach {
     pub fn cut(&self, pe: PeId) {
         if let Some(lost) = self.lost.get(pe as usize) {
             lost.store(true, Ordering::Relaxed);
-            if let Ok(word) = self.memory.half(pe as usize * self.stride_bytes) {
+            if let Ok(word) = self.doorbell(pe) {
                 Doorbell::new(word).mark_dead();
             }
         }
+    }
+
+    fn doorbell(&self, pe: PeId) -> Result<&AtomicU32, TransportError> {
+        self.memory
+            .half(pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES)
     }
 
     /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
@@ -126,7 +133,8 @@ impl Reach {
         }
         let object = memory.range(offset_bytes, len_bytes)?;
         Ok(Extent {
-            doorbell: memory.base(),
+            // SAFETY: `new` checked that each segment has more bytes than that.
+            doorbell: unsafe { memory.base().byte_add(DOORBELL_OFFSET_BYTES) },
             // SAFETY: `range` gives addresses inside a non-null allocation.
             object: unsafe { NonNull::new_unchecked(object) },
             len_bytes,
@@ -134,6 +142,26 @@ impl Reach {
             pes: self.lost.len() as u32,
             reach: Some(Arc::clone(self)),
         })
+    }
+}
+
+/// An element of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element {
+    /// Its number.
+    pub index: usize,
+    /// The size of each, not 0.
+    pub size_bytes: usize,
+}
+
+impl Element {
+    /// A byte of the object.
+    #[inline(always)]
+    pub fn byte(index: usize) -> Self {
+        Self {
+            index,
+            size_bytes: 1,
+        }
     }
 }
 
@@ -171,32 +199,46 @@ impl Extent {
         }
     }
 
-    /// Where `len` bytes at `offset_bytes` of the object of `pe` lie, and its doorbell;
-    /// `None` if there are none such. Both before the access itself: what follows an
-    /// atomic waits for it.
+    /// Where `len_bytes` bytes from element `index` of the object of `pe` on begin, or
+    /// `None` if they are not within reach. In elements, since a product of a checked
+    /// index cannot overflow.
     #[inline(always)]
-    fn at(&self, pe: PeId, offset_bytes: usize, len: usize) -> Option<(*mut u8, Bell<'_>)> {
-        let there = offset_bytes <= self.len_bytes && len <= self.len_bytes - offset_bytes;
-        if !there || pe >= self.pes {
-            return None;
-        }
-        // In bounds: `pe` is one of the PEs for which `Reach::new` checked a segment, and
-        // `extent` that the object lies in it.
+    fn offset(&self, pe: PeId, element: Element, len_bytes: usize) -> Option<usize> {
+        let Element { index, size_bytes } = element;
+        let room = (self.len_bytes / size_bytes).checked_sub(index)?;
+        let there = len_bytes <= room * size_bytes && pe < self.pes;
+        there.then_some(index * size_bytes)
+    }
+
+    /// Where they lie.
+    ///
+    /// # Safety
+    /// They are within reach.
+    #[inline(always)]
+    unsafe fn at(&self, pe: PeId, offset_bytes: usize) -> *mut u8 {
         let distance = pe as usize * self.stride_bytes;
-        let at = self.object.as_ptr().wrapping_add(distance + offset_bytes);
-        let doorbell = self.doorbell.as_ptr().wrapping_add(distance);
-        // SAFETY: the first line of the segment of a PE of the job, which `Reach::new`
-        // checked and which is only ever accessed as this atomic.
+        // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
+        // segment, and `extent` that the object lies in it.
+        pin::address(unsafe { self.object.as_ptr().add(distance + offset_bytes) })
+    }
+
+    /// The doorbell of that PE.
+    ///
+    /// # Safety
+    /// `pe` is within reach.
+    #[inline(always)]
+    unsafe fn bell(&self, pe: PeId) -> Bell<'_> {
+        let distance = pe as usize * self.stride_bytes;
+        // SAFETY: as in `at`; `Reach::new` checked that each segment has a doorbell.
+        let doorbell = unsafe { self.doorbell.as_ptr().add(distance) };
+        // SAFETY: as above, and it is only ever accessed as this atomic.
         let doorbell = Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() });
         let reach = &self.reach;
-        Some((
-            at,
-            Bell {
-                doorbell,
-                reach,
-                pe,
-            },
-        ))
+        Bell {
+            doorbell,
+            reach,
+            pe,
+        }
     }
 
     /// Copies `src` there. Returns false if it is not all within reach; what was stored
@@ -204,10 +246,12 @@ impl Extent {
     /// stored in one piece.
     #[inline(always)]
     #[must_use]
-    pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> bool {
-        let Some((at, bell)) = self.at(pe, offset_bytes, src.len()) else {
+    pub fn put(&self, pe: PeId, element: Element, src: &[u8]) -> bool {
+        let Some(offset_bytes) = self.offset(pe, element, src.len()) else {
             return false;
         };
+        // SAFETY: within reach.
+        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
         if let Ok(word) = <[u8; 8]>::try_from(src)
             && offset_bytes.is_multiple_of(8)
         {
@@ -232,10 +276,12 @@ impl Extent {
     /// Copies bytes from there to `dst`; otherwise as [`put`](Self::put).
     #[inline(always)]
     #[must_use]
-    pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> bool {
-        let Some((at, bell)) = self.at(pe, offset_bytes, dst.len()) else {
+    pub fn get(&self, pe: PeId, element: Element, dst: &mut [u8]) -> bool {
+        let Some(offset_bytes) = self.offset(pe, element, dst.len()) else {
             return false;
         };
+        // SAFETY: within reach.
+        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
             && offset_bytes.is_multiple_of(8)
         {
@@ -255,25 +301,29 @@ impl Extent {
         bell.notify()
     }
 
-    /// The 64-bit word at `offset_bytes`, if it is within reach and aligned. Whoever
+    /// The 64-bit word at `element`, if it is within reach and aligned. Whoever
     /// changes it rings the bell.
     #[inline(always)]
-    pub fn word(&self, pe: PeId, offset_bytes: usize) -> Option<(&AtomicU64, Bell<'_>)> {
-        let (at, bell) = self.at(pe, offset_bytes, 8)?;
+    pub fn word(&self, pe: PeId, element: Element) -> Option<(&AtomicU64, Bell<'_>)> {
+        let offset_bytes = self.offset(pe, element, 8)?;
         if !offset_bytes.is_multiple_of(8) {
             return None;
         }
+        // SAFETY: within reach.
+        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
         // SAFETY: as in `put`; alive while `self` is.
         Some((unsafe { &*at.cast::<AtomicU64>() }, bell))
     }
 
-    /// The 32-bit word at `offset_bytes`; as [`word`](Self::word).
+    /// The 32-bit word at `element`; as [`word`](Self::word).
     #[inline(always)]
-    pub fn half(&self, pe: PeId, offset_bytes: usize) -> Option<(&AtomicU32, Bell<'_>)> {
-        let (at, bell) = self.at(pe, offset_bytes, 4)?;
+    pub fn half(&self, pe: PeId, element: Element) -> Option<(&AtomicU32, Bell<'_>)> {
+        let offset_bytes = self.offset(pe, element, 4)?;
         if !offset_bytes.is_multiple_of(4) {
             return None;
         }
+        // SAFETY: within reach.
+        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
         // SAFETY: as in `put`; alive while `self` is.
         Some((unsafe { &*at.cast::<AtomicU32>() }, bell))
     }
@@ -308,18 +358,18 @@ mod tests {
     use super::*;
 
     fn extent(pes: u32) -> Extent {
-        let memory = Memory::anonymous(pes as usize * 1024);
-        let reach = Arc::new(Reach::new(memory, pes, 512, 1024).unwrap());
-        reach.extent(128, 64).unwrap()
+        let memory = Memory::anonymous(pes as usize * 8192);
+        let reach = Arc::new(Reach::new(memory, pes, 4352, 8192).unwrap());
+        reach.extent(4160, 64).unwrap()
     }
 
     #[test]
     fn bytes_go_to_the_object_of_the_pe_and_nowhere_else() {
         let object = extent(3);
-        assert!(object.put(1, 3, b"abc"));
+        assert!(object.put(1, Element::byte(3), b"abc"));
         for pe in 0..3 {
             let mut got = [0; 3];
-            assert!(object.get(pe, 3, &mut got));
+            assert!(object.get(pe, Element::byte(3), &mut got));
             assert_eq!(&got == b"abc", pe == 1);
         }
     }
@@ -328,6 +378,13 @@ mod tests {
     fn what_is_not_in_the_object_is_out_of_reach() {
         let object = extent(2);
         let mut bytes = [0; 65];
+        let words = |index| Element {
+            index,
+            size_bytes: 24,
+        };
+        assert!(object.put(1, words(1), &bytes[..24]));
+        assert!(!object.put(1, words(1), &bytes[..25]) && !object.put(1, words(2), &bytes[..1]));
+        assert!(!object.put(1, words(usize::MAX / 8), &bytes[..24]));
         for (pe, offset, len) in [
             (2, 0, 1),
             (u32::MAX, 0, 1),
@@ -337,14 +394,20 @@ mod tests {
             (0, usize::MAX, 1),
         ] {
             assert!(
-                !object.put(pe, offset, &bytes[..len]),
+                !object.put(pe, Element::byte(offset), &bytes[..len]),
                 "{pe} {offset} {len}"
             );
-            assert!(!object.get(pe, offset, &mut bytes[..len]));
+            assert!(!object.get(pe, Element::byte(offset), &mut bytes[..len]));
         }
-        assert!(object.put(1, 64, &[]));
-        assert!(object.word(0, 4).is_none() && object.word(0, 56).is_some());
-        assert!(object.word(0, 57).is_none() && object.half(0, 60).is_some());
+        assert!(object.put(1, Element::byte(64), &[]));
+        assert!(
+            object.word(0, Element::byte(4)).is_none()
+                && object.word(0, Element::byte(56)).is_some()
+        );
+        assert!(
+            object.word(0, Element::byte(57)).is_none()
+                && object.half(0, Element::byte(60)).is_some()
+        );
     }
 
     #[test]
@@ -354,9 +417,12 @@ mod tests {
         reach.cut(1);
         reach.cut(7);
         let mut byte = [0];
-        assert!(!object.put(1, 0, b"x") && object.put(0, 0, b"x"));
-        assert!(!object.get(1, 0, &mut byte) && object.get(0, 0, &mut byte));
-        let notified = |pe| object.word(pe, 0).unwrap().1.notify();
+        assert!(!object.put(1, Element::byte(0), b"x") && object.put(0, Element::byte(0), b"x"));
+        assert!(
+            !object.get(1, Element::byte(0), &mut byte)
+                && object.get(0, Element::byte(0), &mut byte)
+        );
+        let notified = |pe| object.word(pe, Element::byte(0)).unwrap().1.notify();
         assert!(!notified(1) && notified(0));
     }
 
@@ -364,22 +430,23 @@ mod tests {
     fn a_mark_of_death_alone_is_not_believed_and_stays() {
         let object = extent(2);
         let reach = object.reach.as_ref().unwrap();
-        let doorbell = Doorbell::new(reach.memory.half(1024).unwrap());
+        let doorbell = Doorbell::new(reach.doorbell(1).unwrap());
         doorbell.mark_dead();
-        assert!(object.put(1, 0, b"x"));
+        assert!(object.put(1, Element::byte(0), b"x"));
         assert!(!doorbell.is_at_rest());
     }
 
     #[test]
     fn segments_have_to_fit_their_stride_and_the_memory() {
         let reach = |pes, segment, stride| {
-            Reach::new(Memory::anonymous(2048), pes, segment, stride).map(|_| ())
+            Reach::new(Memory::anonymous(16384), pes, segment, stride).map(|_| ())
         };
-        assert_eq!(reach(2, 1024, 1024), Ok(()));
-        assert!(reach(3, 1024, 1024).is_err());
-        assert!(reach(2, 1024, 512).is_err());
-        assert!(reach(2, 512, 1000).is_err());
-        assert!(reach(0, 512, 1024).is_err());
-        assert!(reach(u32::MAX, 512, usize::MAX / 2).is_err());
+        assert_eq!(reach(2, 8192, 8192), Ok(()));
+        assert!(reach(3, 8192, 8192).is_err());
+        assert!(reach(2, 8192, 4096).is_err());
+        assert!(reach(2, 4096, 5000).is_err());
+        assert!(reach(2, 4032, 8192).is_err());
+        assert!(reach(0, 4096, 8192).is_err());
+        assert!(reach(u32::MAX, 4096, usize::MAX / 2).is_err());
     }
 }

@@ -6,11 +6,15 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::visibility::Visibility;
 use crate::wait::Doorbell;
 
-/// Where the doorbell of a PE lies in its segment. The first line is the
-/// transport's; the runtime lays out what follows.
-pub const DOORBELL_OFFSET_BYTES: usize = 0;
+/// Where the doorbell of a PE lies in its segment. The first page is the transport's; the
+/// runtime lays out what follows.
+///
+/// The last word of the page, because objects begin at the front of pages: a load behind
+/// a store to an address that agrees with its own in the low 12 bits waits for that
+/// store (measured on Cascade Lake: 5 ns, as much as the atomic before it takes).
+pub const DOORBELL_OFFSET_BYTES: usize = FIRST_FREE_OFFSET_BYTES - 4;
 /// First byte of a segment that the runtime may use.
-pub const FIRST_FREE_OFFSET_BYTES: usize = 64;
+pub const FIRST_FREE_OFFSET_BYTES: usize = 4096;
 
 /// The segment of a PE, mapped into this process: stores go straight to its memory.
 ///
@@ -29,7 +33,7 @@ impl Window {
     /// # Errors
     /// [`TransportError::OutOfRange`] if the segment cannot hold a doorbell.
     pub fn new(memory: Memory, visibility: Visibility) -> Result<Self, TransportError> {
-        memory.line(DOORBELL_OFFSET_BYTES)?;
+        memory.half(DOORBELL_OFFSET_BYTES)?;
         Ok(Self { memory, visibility })
     }
 
@@ -102,11 +106,10 @@ impl Window {
     /// The doorbell of the PE behind the window.
     #[inline(always)]
     pub fn doorbell(&self) -> Doorbell<'_> {
-        const { assert!(DOORBELL_OFFSET_BYTES == 0) };
-        let word = self.memory.base().cast::<AtomicU32>();
-        // SAFETY: `new` checked that the first line exists; the base is aligned to 64
-        // bytes, and the doorbell is only ever accessed as this atomic.
-        let word = unsafe { word.as_ref() };
+        // SAFETY: `new` checked that the word exists and is aligned.
+        let word = unsafe { self.memory.base().byte_add(DOORBELL_OFFSET_BYTES) };
+        // SAFETY: as above; the doorbell is only ever accessed as this atomic.
+        let word = unsafe { word.cast::<AtomicU32>().as_ref() };
         Doorbell::new(word)
     }
 

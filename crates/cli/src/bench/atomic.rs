@@ -11,31 +11,23 @@ use super::pe::{Context, place, time};
 pub fn run(bench: &Context) -> Result<()> {
     let words = bench.job.alloc::<u64>(8)?;
     let bare = bench.word(1, place::ATOMIC)?;
-    let only_first = |run: &dyn Fn() -> Result<()>| match bench.is_first() {
-        true => run(),
-        false => Ok(()),
-    };
     type Name = &'static str;
     let bare_add = || -> Loop<'_> {
         Box::new(|n| {
-            time(|| {
-                only_first(&|| {
-                    for _ in 0..n {
-                        black_box(bare.fetch_add(1, Ordering::SeqCst));
-                    }
-                    Ok(())
-                })
+            bench.one_sided(|| {
+                for _ in 0..n {
+                    black_box(bare.fetch_add(1, Ordering::SeqCst));
+                }
+                Ok(())
             })
         })
     };
     let bare_swap: Loop<'_> = Box::new(|n| {
-        time(|| {
-            only_first(&|| {
-                for i in 0..n {
-                    let _ = bare.compare_exchange(i, i + 1, Ordering::SeqCst, Ordering::SeqCst);
-                }
-                Ok(())
-            })
+        bench.one_sided(|| {
+            for i in 0..n {
+                let _ = bare.compare_exchange(i, i + 1, Ordering::SeqCst, Ordering::SeqCst);
+            }
+            Ok(())
         })
     });
     let shared: Loop<'_> = Box::new(|n| {
@@ -81,12 +73,10 @@ fn fetch_add_shared(words: &Symmetric<u64>) -> Loop<'_> {
 /// On a place worked out once.
 fn fetch_add<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
-        time(|| {
-            if bench.is_first() {
-                let place = words.at(1, 0)?;
-                for _ in 0..n {
-                    black_box(place.fetch_add(1)?);
-                }
+        bench.one_sided(|| {
+            let place = words.at(1, 0)?;
+            for _ in 0..n {
+                black_box(place.fetch_add(1)?);
             }
             Ok(())
         })
@@ -96,11 +86,9 @@ fn fetch_add<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
 /// On a PE and an index, checked every time.
 fn fetch_add_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
-        time(|| {
-            if bench.is_first() {
-                for _ in 0..n {
-                    black_box(words.fetch_add(1, 0, 1)?);
-                }
+        bench.one_sided(|| {
+            for _ in 0..n {
+                black_box(words.fetch_add(1, 0, 1)?);
             }
             Ok(())
         })
@@ -109,12 +97,10 @@ fn fetch_add_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<
 
 fn compare_swap<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
-        time(|| {
-            if bench.is_first() {
-                let place = words.at(1, 0)?;
-                for i in 0..n {
-                    black_box(place.compare_swap(i, i + 1)?);
-                }
+        bench.one_sided(|| {
+            let place = words.at(1, 0)?;
+            for i in 0..n {
+                black_box(place.compare_swap(i, i + 1)?);
             }
             Ok(())
         })

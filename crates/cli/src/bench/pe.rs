@@ -1,12 +1,13 @@
 //! What each PE of a benchmark does.
 
+use std::cell::Cell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hostwire::{Error, Job, Result, Symmetric};
 use hostwire_transport::Memory;
 use hostwire_transport::limits::Side;
-use hostwire_transport::sync::AtomicU64;
+use hostwire_transport::sync::{AtomicU64, Ordering};
 
 use super::args::{Bench, PeArgs};
 use super::measure::Plan;
@@ -33,6 +34,7 @@ fn run(args: &PeArgs) -> Result<()> {
         sizes: args.size.clone(),
         repeats: args.repeats,
         json: args.json,
+        turn: Cell::new(0),
     };
     let all = [
         (Bench::Latency, latency::run as fn(&Context) -> Result<()>),
@@ -73,6 +75,8 @@ pub struct Context {
     sizes: Vec<u64>,
     repeats: u32,
     json: bool,
+    /// Of the last one-sided work.
+    turn: Cell<u64>,
 }
 
 impl Context {
@@ -123,6 +127,26 @@ impl Context {
         Ok(memory.word(base + line * 256)?)
     }
 
+    /// One-sided work: PE 0 runs it while PE 1 computes, making no call of the library, until
+    /// it is done. Benchmarks and their limits alike, so that neither pays for a target
+    /// that goes to sleep and is woken in the middle.
+    pub fn one_sided(&self, run: impl FnOnce() -> Result<()>) -> Result<Duration> {
+        let done = self.word(1, place::DONE)?;
+        if self.is_first() {
+            let time = time(run)?;
+            done.fetch_add(1, Ordering::Release);
+            return Ok(time);
+        }
+        let turn = self.turn.get() + 1;
+        self.turn.set(turn);
+        time(|| {
+            while done.load(Ordering::Acquire) < turn {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        })
+    }
+
     /// PE 0 prints.
     pub fn print(&self, line: &Line) {
         if self.is_first() {
@@ -147,6 +171,7 @@ pub mod place {
     pub const HEAD: usize = 4;
     pub const INDEX_CREDIT: usize = 5;
     pub const ATOMIC: usize = 6;
+    pub const DONE: usize = 7;
     /// Bytes: rings of the limits.
     pub const RING_1: usize = 1 << 12;
     pub const RING_2: usize = 2 << 12;

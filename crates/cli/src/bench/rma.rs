@@ -7,7 +7,7 @@ use hostwire_transport::limits;
 
 use super::bandwidth::memcpy;
 use super::measure::{Loop, Unit, measure};
-use super::pe::{Context, place, time};
+use super::pe::{Context, place};
 
 /// Below this a figure is a rate, from here on a bandwidth.
 const RATE_BYTES_MAX: u64 = 4 << 10;
@@ -31,18 +31,14 @@ pub fn put(bench: &Context) -> Result<()> {
         let source = [5; 64];
         let limit: Loop<'_> = match size {
             8 => Box::new(move |n| {
-                time(|| {
-                    if bench.is_first() {
-                        limits::store_8(memory, base + place::DATA, n)?;
-                    }
+                bench.one_sided(|| {
+                    limits::store_8(memory, base + place::DATA, n)?;
                     Ok(())
                 })
             }),
             64 => Box::new(move |n| {
-                time(|| {
-                    if bench.is_first() {
-                        limits::store_64(memory, base + place::DATA, &source, n)?;
-                    }
+                bench.one_sided(|| {
+                    limits::store_64(memory, base + place::DATA, &source, n)?;
                     Ok(())
                 })
             }),
@@ -64,15 +60,13 @@ pub fn put(bench: &Context) -> Result<()> {
 fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     let values = [5_u64; N];
     Box::new(move |n| {
-        time(|| {
-            if bench.is_first() {
-                for i in 0..n as usize {
-                    // The compiler may know the length, but not the values.
-                    let values: &[u64; N] = black_box(&values);
-                    words.put(1, i % 8 * N, values)?;
-                }
-                bench.job.quiet()?;
+        bench.one_sided(|| {
+            for i in 0..n as usize {
+                // The compiler may know the length, but not the values.
+                let values: &[u64; N] = black_box(&values);
+                words.put(1, i % 8 * N, values)?;
             }
+            bench.job.quiet()?;
             Ok(())
         })
     })
@@ -81,13 +75,11 @@ fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) 
 fn put_bytes(bench: &Context, size: usize) -> Loop<'_> {
     let values = vec![5_u8; size];
     Box::new(move |n| {
-        time(|| {
-            if bench.is_first() {
-                for _ in 0..n {
-                    bench.arena.put(1, place::DATA, black_box(&values))?;
-                }
-                bench.job.quiet()?;
+        bench.one_sided(|| {
+            for _ in 0..n {
+                bench.arena.put(1, place::DATA, black_box(&values))?;
             }
+            bench.job.quiet()?;
             Ok(())
         })
     })
@@ -98,22 +90,18 @@ pub fn get(bench: &Context) -> Result<()> {
         let (memory, base) = bench.memory(1)?;
         let mut bare = vec![0_u8; size as usize];
         let limit: Loop<'_> = Box::new(move |n| {
-            time(|| {
-                if bench.is_first() {
-                    for _ in 0..n {
-                        memory.copy_out(base + place::DATA, black_box(&mut bare))?;
-                    }
+            bench.one_sided(|| {
+                for _ in 0..n {
+                    memory.copy_out(base + place::DATA, black_box(&mut bare))?;
                 }
                 Ok(())
             })
         });
         let mut values = vec![0_u8; size as usize];
         let ours: Loop<'_> = Box::new(move |n| {
-            time(|| {
-                if bench.is_first() {
-                    for _ in 0..n {
-                        bench.arena.get(1, place::DATA, black_box(&mut values))?;
-                    }
+            bench.one_sided(|| {
+                for _ in 0..n {
+                    bench.arena.get(1, place::DATA, black_box(&mut values))?;
                 }
                 Ok(())
             })

@@ -78,7 +78,7 @@ fn tccluster_charts() -> Result<Vec<Named>, ExperimentError> {
         (
             "tccluster-latency-over-hops.svg",
             chart(
-                "TCCluster: half round trip of 64 B over nodes in between",
+                "TCCluster: half round trip of one line over nodes in between",
                 (Scale::Linear, Scale::Linear),
                 vec![latency_over_hops()?],
                 published(&claims, &[("T1", Some(0.0))]),

@@ -20,7 +20,7 @@ fn with(old: &str, new: &str) -> String {
 
 #[test]
 fn unknown_keys_name_the_nearest_known_one() {
-    let text = with("size = \"64B\"", "sise = \"64B\"");
+    let text = with("size = \"56B\"", "sise = \"56B\"");
     let message = refused(&text, "unknown-key", "experiment.toml:24:1");
     assert!(message.contains("did you mean `size`?"), "{message}");
     let text = format!("{PING_PONG}\n[parameters]\nsfense = \"5ns\"\n");
@@ -33,23 +33,43 @@ fn unknown_keys_name_the_nearest_known_one() {
 
 #[test]
 fn units_are_required() {
-    refused(&with("\"64B\"", "64"), "unit", ":24:8");
-    refused(&with("\"64B\"", "\"64\""), "unit", ":24:8");
-    refused(&with("\"64B\"", "\"64ns\""), "unit", ":24:8");
+    refused(&with("\"56B\"", "64"), "unit", ":24:8");
+    refused(&with("\"56B\"", "\"64\""), "unit", ":24:8");
+    refused(&with("\"56B\"", "\"64ns\""), "unit", ":24:8");
     refused(&with("\"800MHz\"", "800"), "unit", ":16:13");
 }
 
 #[test]
 fn sizes_that_no_message_has() {
-    refused(&with("\"64B\"", "\"0B\""), "value", ":24:8");
-    refused(&with("\"64B\"", "\"65B\""), "value", ":24:8");
-    refused(&with("\"64B\"", "\"1TiB\""), "value", ":24:8");
+    refused(&with("\"56B\"", "\"0B\""), "value", ":24:8");
+    refused(&with("\"56B\"", "\"1TiB\""), "value", ":24:8");
     let small = with(
         "memory = \"8GiB\"\n\n[[cluster.cable",
         "memory = \"16MiB\"\n\n[[cluster.cable",
     );
-    let text = small.replace("\"64B\"", "\"16MiB\"");
+    let text = small.replace("\"56B\"", "\"16MiB\"");
+    let text = text.replace("\"ping-pong\"", "\"put\"");
     refused(&text, "memory", ":24:8");
+}
+
+#[test]
+fn keys_of_streams_and_puts() {
+    let stream = with("\"ping-pong\"", "\"stream\"");
+    refused(&format!("{stream}messages = 1\n"), "value", ":25:12");
+    refused(&format!("{stream}work = \"1s\"\n"), "unit", ":25:8");
+    refused(&format!("{stream}work = \"2ms\"\n"), "value", ":25:8");
+    let many = stream.replace("\"56B\"", "\"16MiB\"");
+    let message = refused(&format!("{many}messages = 1_000\n"), "value", ":25:12");
+    assert!(message.contains("too many"), "{message}");
+    let put = with("\"ping-pong\"", "\"put\"");
+    refused(&put.replace("\"56B\"", "\"65MiB\""), "value", ":24:8");
+    // A put has no order of its own, and a ping-pong no work.
+    refused(&format!("{put}order = \"strict\"\n"), "value", ":25:9");
+    refused(
+        &format!("{PING_PONG}work = \"1ns\"\n"),
+        "unknown-key",
+        ":25:1",
+    );
 }
 
 #[test]
@@ -140,7 +160,12 @@ fn a_workload_that_can_never_finish() {
     let text = format!("{text}\n[parameters]\ndamaged_packets_per_million = 1_000_000\n");
     let ended = sim(&text, &[]);
     assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
-    for part in ["deadlock at", "left waits for", "right waits for"] {
+    for part in [
+        "deadlock at",
+        "PE 0 on left has waited for a store",
+        "PE 1 on right has waited for a store",
+        "left.l2 - right.l2 waits for initialisation of the link",
+    ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
     // On a link without retry damage changes nothing; that is said.

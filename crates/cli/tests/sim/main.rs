@@ -43,7 +43,7 @@ medium = "coax"
 kind = "ping-pong"
 from = "left"
 to = "right"
-size = "64B"
+size = "56B"
 "#;
 
 /// Runs `hostwire sim` on a file of this text; more arguments may follow.

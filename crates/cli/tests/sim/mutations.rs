@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::{PING_PONG, repository};
 
-const TOKENS: [&str; 24] = [
+const TOKENS: [&str; 25] = [
     "0",
     "-1",
     "1",
@@ -29,6 +29,7 @@ const TOKENS: [&str; 24] = [
     "{}",
     "1979-05-27",
     "\"all-to-all\"",
+    "\"strict\"",
     "\"htx-message\"",
 ];
 
@@ -39,6 +40,15 @@ fn seeds() -> Vec<String> {
         format!("{PING_PONG}\n[parameters]\nsfence = \"5ns\"\nposted_data_credits = 3\n"),
         format!("{PING_PONG}\n[sweep]\nkey = \"workload.size\"\nvalues = [\"8B\", \"64B\"]\n"),
     ];
+    for (kind, keys) in [
+        ("\"put\"", "order = \"fenced\"\n"),
+        (
+            "\"stream\"",
+            "order = \"strict\"\nmessages = 3\nwork = \"1ns\"\n",
+        ),
+    ] {
+        seeds.push(PING_PONG.replace("\"ping-pong\"", kind) + keys);
+    }
     for path in ["htx-board/message.toml", "tccluster/latency-over-hops.toml"] {
         seeds.push(std::fs::read_to_string(repository("experiments").join(path)).unwrap());
     }
@@ -67,7 +77,7 @@ proptest! {
 
     #[test]
     fn bytes_changed(
-        seed in 0..5usize,
+        seed in 0..7usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let mut bytes = limited(&seeds()[seed]).into_bytes();
@@ -80,7 +90,7 @@ proptest! {
 
     #[test]
     fn values_changed(
-        seed in 0..5usize,
+        seed in 0..7usize,
         line in any::<prop::sample::Index>(),
         token in 0..TOKENS.len(),
     ) {
@@ -98,7 +108,7 @@ proptest! {
 
     #[test]
     fn lines_moved(
-        seed in 0..5usize,
+        seed in 0..7usize,
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
     ) {

@@ -75,7 +75,7 @@ fn sweeps_are_plotted() {
     let folder = tempfile::tempdir().unwrap();
     let plots = folder.path().join("plots");
     let swept = PING_PONG
-        .replace("size = \"64B\"", "")
+        .replace("size = \"56B\"", "")
         .replace("two boards", "<two> & boards");
     let swept = format!("{swept}\n[sweep]\nkey = \"workload.size\"\nvalues = [\"8B\", \"64B\"]\n");
     let ended = sim(&swept, &["--plot", plots.to_str().unwrap()]);

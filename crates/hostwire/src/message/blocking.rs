@@ -1,7 +1,7 @@
 //! Sending and receiving as calls that wait: the short way first.
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::{Head, Taken};
+use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
 
 use super::{Kind, Receiving, Sending, Source, Target};
 use crate::board::Activity;
@@ -20,10 +20,45 @@ impl Inner {
         tag: u32,
         bytes: &[u8],
     ) -> Result<()> {
-        if self.is_there(to) && self.messages.borrow_mut().send_now(to, kind, tag, bytes)? {
-            return Ok(());
+        let sent = if bytes.len() <= PAYLOAD_BYTES {
+            self.send_line(kind.whole(), to, tag, bytes)
+        } else {
+            self.send_pair(kind.whole(), to, tag, bytes)
+        };
+        match sent {
+            Sent::Yes => Ok(()),
+            Sent::Ring => self.ring(to),
+            Sent::No => self.send_slowly(kind, members, to, tag, bytes),
         }
-        self.send_slowly(kind, members, to, tag, bytes)
+    }
+
+    /// Not inlined, and calls nothing: so it saves no registers.
+    #[inline(never)]
+    fn send_line(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) if self.is_there(to) => messages
+                .outbound(to)
+                .map_or(Sent::No, |ring| ring.send_line_at_once(kind, tag, bytes)),
+            _ => Sent::No,
+        }
+    }
+
+    #[inline(never)]
+    fn send_pair(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) if self.is_there(to) => messages
+                .outbound(to)
+                .map_or(Sent::No, |ring| ring.send_pair_at_once(kind, tag, bytes)),
+            _ => Sent::No,
+        }
+    }
+
+    /// The message is stored, but its receiver may sleep.
+    #[cold]
+    #[inline(never)]
+    fn ring(&self, to: PeId) -> Result<()> {
+        self.messages.borrow_mut().peer(to)?.sender.ring()?;
+        Ok(())
     }
 
     #[cold]
@@ -36,6 +71,9 @@ impl Inner {
         tag: u32,
         bytes: &[u8],
     ) -> Result<()> {
+        if self.is_there(to) && self.messages.borrow_mut().send_now(to, kind, tag, bytes)? {
+            return Ok(());
+        }
         let sending = Sending::new(to, kind, tag, Source::Bytes(bytes));
         self.run_send(sending, members, to)
     }
@@ -67,28 +105,45 @@ impl Inner {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
-        let now = self.messages.borrow_mut().receive_now(
-            from,
-            kind,
-            tag,
-            element_bytes,
-            out,
-            self.spins(),
-        )?;
-        match now {
-            Taken::All(len) => Ok(len),
-            Taken::Part(head) => {
-                self.receive_slowly(kind, members, from, tag, element_bytes, out, Some(head))
-            }
-            Taken::Nothing => {
-                self.receive_slowly(kind, members, from, tag, element_bytes, out, None)
-            }
+        if self.receive_at_once(kind, from, tag, out) {
+            return Ok(out.len());
+        }
+        self.receive_slowly(kind, members, from, tag, element_bytes, out)
+    }
+
+    #[inline(always)]
+    fn receive_at_once(&self, kind: Kind, from: PeId, tag: u32, out: &mut [u8]) -> bool {
+        if out.len() <= PAYLOAD_BYTES {
+            self.receive_line(kind.whole(), from, tag, out)
+        } else {
+            self.receive_pair(kind.whole(), from, tag, out)
         }
     }
 
-    #[cold]
+    /// As [`send_line`](Self::send_line).
     #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "the one way on from `receive`")]
+    fn receive_line(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
+        let polls = self.spins();
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) => messages
+                .inbound(from)
+                .is_some_and(|ring| ring.take_line_at_once(kind, tag, out, polls)),
+            Err(_) => false,
+        }
+    }
+
+    #[inline(never)]
+    fn receive_pair(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
+        let polls = self.spins();
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) => messages
+                .inbound(from)
+                .is_some_and(|ring| ring.take_pair_at_once(kind, tag, out, polls)),
+            Err(_) => false,
+        }
+    }
+
+    #[inline(never)]
     fn receive_slowly(
         &self,
         kind: Kind,
@@ -97,8 +152,26 @@ impl Inner {
         tag: u32,
         element_bytes: usize,
         out: &mut [u8],
-        begun: Option<Head>,
     ) -> Result<usize> {
+        if self
+            .messages
+            .borrow_mut()
+            .peer(from)?
+            .receiver
+            .return_credit()?
+            && self.receive_at_once(kind, from, tag, out)
+        {
+            return Ok(out.len());
+        }
+        let now = self
+            .messages
+            .borrow_mut()
+            .receive_now(from, kind, tag, element_bytes, out)?;
+        let begun = match now {
+            Taken::All(len) => return Ok(len),
+            Taken::Part(head) => Some(head),
+            Taken::Nothing => None,
+        };
         let receiving = Receiving::new(from, kind, tag, element_bytes, Target::Bytes(out));
         let receiving = match begun {
             Some(head) => receiving.go_on(head),

@@ -133,7 +133,6 @@ impl Messages {
     }
 
     /// The short way out: `bytes` as one message, if the ring takes it now.
-    #[inline(always)]
     pub(crate) fn send_now(
         &mut self,
         to: PeId,
@@ -149,10 +148,24 @@ impl Messages {
         }
     }
 
-    /// The short way in: polls the ring of `from` up to `polls` times for a message that
-    /// matches and fits `out`. What it does not take at once is left for
-    /// [`Receiving`], which begins where this ends.
+    /// The ring to `to`, if it has one.
     #[inline(always)]
+    pub(crate) fn outbound(&mut self, to: PeId) -> Option<&mut RingSender<Outlet, CreditInlet>> {
+        let peer = self.peers.get_mut(to as usize)?;
+        (!peer.own).then_some(&mut peer.sender)
+    }
+
+    /// The ring from `from`, if the next message is in it and not set aside.
+    #[inline(always)]
+    pub(crate) fn inbound(&mut self, from: PeId) -> Option<&mut RingReceiver<Inlet, WordOutlet>> {
+        let peer = self.peers.get_mut(from as usize)?;
+        let is_next = peer.aside.is_empty() && peer.moving.is_none();
+        is_next.then_some(&mut peer.receiver)
+    }
+
+    /// The short way in: takes a message from the ring of `from` that is there, matches
+    /// and fits `out`. What it does not take at once is left for [`Receiving`], which
+    /// begins where this ends.
     pub(crate) fn receive_now(
         &mut self,
         from: PeId,
@@ -160,23 +173,12 @@ impl Messages {
         tag: u32,
         element_bytes: usize,
         out: &mut [u8],
-        polls: u32,
     ) -> Result<Taken> {
         let Some(peer) = self.peers.get_mut(from as usize) else {
             return Ok(Taken::Nothing);
         };
         if !peer.aside.is_empty() || peer.moving.is_some() {
             return Ok(Taken::Nothing);
-        }
-        peer.receiver.return_credit()?;
-        if peer.receiver.has_arrived() {
-            // No need to wait, so this is a stream: more will be there.
-            peer.receiver.expect_more();
-        } else {
-            let mut polls = polls;
-            while polls > 0 && !peer.receiver.has_arrived() {
-                polls -= 1;
-            }
         }
         let taken = peer
             .receiver

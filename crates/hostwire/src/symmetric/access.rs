@@ -38,7 +38,7 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        let at = Self::byte_offset(index);
+        let at = Self::element(index);
         if self.extent.put(pe, at, values.as_bytes()) {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl<T: Element> Symmetric<T> {
     /// asked, which works while its program computes.
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
-        let at = Self::byte_offset(index);
+        let at = Self::element(index);
         if self.extent.get(pe, at, values.as_mut_bytes()) {
             return Ok(());
         }

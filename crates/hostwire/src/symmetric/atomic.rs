@@ -23,7 +23,7 @@ impl<T: AtomicElement> Symmetric<T> {
     pub fn at(&self, pe: PeId, index: usize) -> Result<Place<'_, T>> {
         self.locate(index, 1)?;
         self.inner.check(pe)?;
-        let at = Self::byte_offset(index);
+        let at = Self::element(index);
         let direct = if T::BYTES == 8 {
             self.extent
                 .word(pe, at)
@@ -50,7 +50,7 @@ impl<T: AtomicElement> Symmetric<T> {
         operand: u64,
         compare: u64,
     ) -> Result<T> {
-        let at = Self::byte_offset(index);
+        let at = Self::element(index);
         let done = if T::BYTES == 8 {
             let word = self.extent.word(pe, at);
             word.map(|(word, bell)| (operation.apply_64(word, operand, compare), bell))

@@ -8,7 +8,7 @@ mod until;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use hostwire_transport::{Extent, TransportError};
+use hostwire_transport::{Extent, TransportError, reach};
 
 pub use atomic::Place;
 pub use heap::{Block, Heap};
@@ -90,10 +90,13 @@ impl<T: Element> Symmetric<T> {
         self.len == 0
     }
 
-    /// Where element `index` begins in the object; past all ends if that overflows.
+    /// Element `index` of the object, in reach or not.
     #[inline(always)]
-    pub(crate) fn byte_offset(index: usize) -> usize {
-        index.saturating_mul(size_of::<T>())
+    pub(crate) fn element(index: usize) -> reach::Element {
+        reach::Element {
+            index,
+            size_bytes: size_of::<T>().max(1),
+        }
     }
 
     /// Where `count` elements from `index` on lie in a segment.

@@ -275,6 +275,11 @@ impl<M: Event> Sim<M> {
         })
     }
 
+    /// Counts real time that somebody else spent on driving this simulation step by step.
+    pub(crate) fn add_wall(&mut self, time: Duration) {
+        self.wall += time;
+    }
+
     /// Figures so far.
     pub fn summary(&self) -> Summary {
         Summary {

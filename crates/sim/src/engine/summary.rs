@@ -14,7 +14,7 @@ pub struct Summary {
     pub events: u64,
     /// Simulated time at the end.
     pub virtual_time: Ps,
-    /// Real time spent in `run` and `run_until`.
+    /// Real time spent in runs, with what programs on the modelled processors compute.
     pub wall: Duration,
     /// Hash over all events.
     pub hash: EventHash,

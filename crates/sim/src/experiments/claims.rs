@@ -46,6 +46,9 @@ pub struct Claim {
     pub class: Class,
     /// Deviation allowed, in percent of the published value.
     pub tolerance_pct: Option<f64>,
+    /// Instead of a tolerance, for numbers that the paper prints roundly: they are
+    /// multiples of this, and the simulated value must round to the published one.
+    pub rounded_to: Option<f64>,
     /// For class `bound`.
     pub bound: Option<Bound>,
     /// For class `fitted`: what was fitted.
@@ -128,7 +131,11 @@ impl Claims {
             let lacks = match claim.class {
                 Class::Fitted if claim.parameter.is_none() => "a parameter",
                 Class::Bound if claim.bound.is_none() => "a bound",
-                Class::Derived | Class::Fitted if claim.tolerance_pct.is_none() => "a tolerance",
+                Class::Derived | Class::Fitted
+                    if claim.tolerance_pct.is_none() && claim.rounded_to.is_none() =>
+                {
+                    "a tolerance, or what it is rounded to"
+                }
                 Class::Derived | Class::Fitted | Class::Bound if claim.published.is_none() => {
                     "a published value"
                 }
@@ -186,13 +193,25 @@ impl Claim {
                 let within = deviation_pct.is_some_and(|deviation| deviation.abs() <= tolerance);
                 if within { Verdict::Pass } else { Verdict::Fail }
             }
-            (Some(_), None, None) => Verdict::NotCompared,
+            (Some((published, simulated)), None, None) => match self.rounded_to {
+                Some(unit) if (simulated - published).abs() <= unit / 2.0 => Verdict::Pass,
+                Some(_) => Verdict::Fail,
+                None => Verdict::NotCompared,
+            },
         };
         let parameter = self
             .parameter
             .as_ref()
             .map(|parameter| format!("fitted: {parameter}"));
-        let remarks: Vec<_> = parameter.into_iter().chain(self.note.clone()).collect();
+        let rounded = self.rounded_to.map(|unit| {
+            let unit = format!("{unit} {}", self.unit);
+            format!("printed to {}: has to round to it", unit.trim_end())
+        });
+        let remarks: Vec<_> = parameter
+            .into_iter()
+            .chain(rounded)
+            .chain(self.note.clone())
+            .collect();
         Row {
             paper: paper.into(),
             id: self.id.clone(),
@@ -226,6 +245,12 @@ mod tests {
         assert_eq!(derived.judge(&[("X", 101.1)])[0].verdict, Verdict::Fail);
         assert_eq!(derived.judge(&[("X", f64::NAN)])[0].verdict, Verdict::Fail);
         assert_eq!(derived.judge(&[])[0].verdict, Verdict::NotSimulated);
+        let rounded = claims("published = 6.0\nclass = \"derived\"\nrounded_to = 1.0").unwrap();
+        assert_eq!(rounded.judge(&[("X", 6.4)])[0].verdict, Verdict::Pass);
+        assert_eq!(rounded.judge(&[("X", 6.6)])[0].verdict, Verdict::Fail);
+        assert_eq!(rounded.judge(&[("X", f64::NAN)])[0].verdict, Verdict::Fail);
+        let remark = rounded.judge(&[])[0].remark.clone().unwrap();
+        assert_eq!(remark, "printed to 1 ns: has to round to it");
         let bound = claims("published = 50.0\nclass = \"bound\"\nbound = \"below\"").unwrap();
         assert_eq!(bound.judge(&[("X", 49.0)])[0].verdict, Verdict::Pass);
         assert_eq!(bound.judge(&[("X", 50.0)])[0].verdict, Verdict::Fail);

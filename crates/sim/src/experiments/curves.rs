@@ -5,8 +5,8 @@
 use serde::Serialize;
 
 use super::ExperimentError;
-use super::jobs::{self, LINE_PAYLOAD_BYTES, StoreOrder};
-use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, put_rates};
+use super::jobs::{LINE_PAYLOAD_BYTES, Order, Pair, put};
+use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, put_on_two_boards};
 
 /// One line of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +29,7 @@ pub struct Curve {
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn latency_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
     curve(ordered, largest_bytes, "half round trip, ns", |bytes| {
-        half_round_trip_ns(TWO_BOARDS, [0, 1], bytes, StoreOrder::new(ordered))
+        half_round_trip_ns(TWO_BOARDS, [0, 1], bytes, Order::of_the_paper(ordered))
     })
 }
 
@@ -40,7 +40,7 @@ pub fn latency_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, Exp
 /// [`ExperimentError`] if a run does not come to its end.
 pub fn bandwidth_over_size(ordered: bool, largest_bytes: u64) -> Result<Curve, ExperimentError> {
     curve(ordered, largest_bytes, "bandwidth, MiB/s", |bytes| {
-        Ok(put_rates(bytes, StoreOrder::new(ordered))?.apparent_mib_s)
+        Ok(put_on_two_boards(bytes, Order::of_the_paper(ordered))?.apparent_mib_s)
     })
 }
 
@@ -77,12 +77,7 @@ pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
         let cluster = chain(hops + 2, 16, 800);
         Ok((
             hops as f64,
-            half_round_trip_ns(
-                &cluster,
-                [0, hops + 1],
-                LINE_PAYLOAD_BYTES,
-                StoreOrder::Weak,
-            )?,
+            half_round_trip_ns(&cluster, [0, hops + 1], LINE_PAYLOAD_BYTES, Order::Weak)?,
         ))
     });
     let points = points.collect::<Result<_, ExperimentError>>()?;
@@ -101,8 +96,9 @@ pub fn latency_over_hops() -> Result<Curve, ExperimentError> {
 pub fn bandwidth_over_clock(width_bits: u8) -> Result<Curve, ExperimentError> {
     let points = [200u32, 400, 600, 800].into_iter().map(|mhz| {
         let cluster = chain(2, width_bits, mhz);
-        let rates = jobs::put_rates(&mut booted(&cluster)?, [0, 1], 1 << 20, StoreOrder::Weak)?;
-        Ok((f64::from(mhz), rates.arrived_mib_s))
+        let mut machine = booted(&cluster)?;
+        let put = put(&mut Pair::new(&mut machine, [0, 1]), 1 << 20, Order::Weak)?;
+        Ok((f64::from(mhz), put.arrived_mib_s))
     });
     let points = points.collect::<Result<_, ExperimentError>>()?;
     Ok(Curve {

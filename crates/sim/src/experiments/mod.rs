@@ -15,11 +15,14 @@ pub mod file;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
+mod monitor;
+pub mod pgas_cluster;
 mod programs;
 pub mod tccluster;
 pub mod traffic;
 
 pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
+pub use monitor::Monitor;
 
 use crate::engine::{Ps, RunError};
 use crate::firmware::BootError;
@@ -58,6 +61,17 @@ pub enum ExperimentError {
     /// A job of programs did not run to its end.
     #[error(transparent)]
     Wire(#[from] crate::wire::WireError),
+    /// A memory system cannot be, or did not come to its end.
+    #[error(transparent)]
+    Memory(#[from] crate::memory_system::MemoryError),
+    /// A trace of memory accesses cannot be read.
+    #[error("{file}: {message}")]
+    Trace {
+        /// As the experiment names it.
+        file: String,
+        /// Where and what.
+        message: String,
+    },
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

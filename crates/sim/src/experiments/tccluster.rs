@@ -10,7 +10,7 @@ use crate::firmware;
 use crate::machine::{Machine, Reset};
 use hostwire_plan::{LinkRole, NodeId};
 
-use super::jobs::{self, LINE_PAYLOAD_BYTES, PutRates, StoreOrder};
+use super::jobs::{self, LINE_PAYLOAD_BYTES, Order, Pair, Put};
 use super::{Claims, ExperimentError, MEMORY_OFFSET, Row, mb_per_s};
 
 /// The paper's second prototype as a cluster file.
@@ -46,37 +46,40 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         TWO_BOARDS_FOUR_SOCKETS,
         [0, 2],
         LINE_PAYLOAD_BYTES,
-        StoreOrder::Weak,
+        Order::Weak,
     )?;
     let near = half_round_trip_ns(
         TWO_BOARDS_FOUR_SOCKETS,
         [1, 2],
         LINE_PAYLOAD_BYTES,
-        StoreOrder::Weak,
+        Order::Weak,
     )?;
-    let weak = put_rates(SUSTAINED_BYTES, StoreOrder::Weak)?;
-    let fenced = put_rates(SUSTAINED_BYTES, StoreOrder::FencePerLine)?;
-    let messages = jobs::message_mib_s(
-        &mut booted(TWO_BOARDS)?,
-        [0, 1],
+    let weak = put_on_two_boards(SUSTAINED_BYTES, Order::Weak)?;
+    let fenced = put_on_two_boards(SUSTAINED_BYTES, Order::Fenced)?;
+    let messages = jobs::stream(
+        &mut Pair::new(&mut booted(TWO_BOARDS)?, [0, 1]),
+        LINE_PAYLOAD_BYTES,
         SUSTAINED_MESSAGES,
+        Order::Weak,
         MESSAGE_WORK,
     )?;
+    // The paper counts what it stores: a line.
+    let lines_mib_s = messages.messages_per_s * LINE_BYTES as f64 / f64::from(1 << 20);
     let (peak_mib_s, peak_bytes) = peak()?;
     let (before, after) = lane_rates_mbit_s()?;
     let simulated = [
         (
             "T1",
-            half_round_trip_ns(TWO_BOARDS, [0, 1], LINE_PAYLOAD_BYTES, StoreOrder::Weak)?,
+            half_round_trip_ns(TWO_BOARDS, [0, 1], LINE_PAYLOAD_BYTES, Order::Weak)?,
         ),
         (
             "T2",
-            half_round_trip_ns(TWO_BOARDS, [0, 1], 1024, StoreOrder::FencePerLine)?,
+            half_round_trip_ns(TWO_BOARDS, [0, 1], 1024, Order::Fenced)?,
         ),
         ("T3", far - near),
         ("T4", weak.arrived_mib_s),
         ("T5", fenced.arrived_mib_s),
-        ("T6", messages),
+        ("T6", lines_mib_s),
         ("T7", peak_mib_s),
         ("T7-size", peak_bytes as f64 / 1024.0),
         ("T8", raw_mb_s(LinkMode::symmetric(16, 800))?),
@@ -117,7 +120,7 @@ pub(super) fn memory(machine: &Machine, socket: usize) -> Result<u64, Experiment
     Ok(plan.map_or(0, |plan| plan.memory.start.0) + MEMORY_OFFSET)
 }
 
-/// [`jobs::half_round_trip_ns`] on a cluster.
+/// [`jobs::ping_pong()`] on a cluster.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
@@ -125,17 +128,20 @@ pub fn half_round_trip_ns(
     cluster: &str,
     sockets: [usize; 2],
     bytes: usize,
-    order: StoreOrder,
+    order: Order,
 ) -> Result<f64, ExperimentError> {
-    jobs::half_round_trip_ns(&mut booted(cluster)?, sockets, bytes, order)
+    let mut machine = booted(cluster)?;
+    let ran = jobs::ping_pong(&mut Pair::new(&mut machine, sockets), bytes, order)?;
+    Ok(ran.half_round_trip_ns)
 }
 
-/// [`jobs::put_rates`] from one board to the other.
+/// [`jobs::put()`] from one board to the other.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
-pub fn put_rates(bytes: usize, order: StoreOrder) -> Result<PutRates, ExperimentError> {
-    jobs::put_rates(&mut booted(TWO_BOARDS)?, [0, 1], bytes, order)
+pub fn put_on_two_boards(bytes: usize, order: Order) -> Result<Put, ExperimentError> {
+    let mut machine = booted(TWO_BOARDS)?;
+    jobs::put(&mut Pair::new(&mut machine, [0, 1]), bytes, order)
 }
 
 /// The largest apparent bandwidth over message sizes of 4 KiB to 1 MiB, and the
@@ -144,7 +150,7 @@ fn peak() -> Result<(f64, u64), ExperimentError> {
     let mut best = (0.0, 0);
     for exponent in 12..=20 {
         let bytes = 1 << exponent;
-        let mib_s = put_rates(bytes, StoreOrder::Weak)?.apparent_mib_s;
+        let mib_s = put_on_two_boards(bytes, Order::Weak)?.apparent_mib_s;
         if mib_s > best.0 * 0.999 {
             best = (mib_s.max(best.0), bytes as u64);
         }

@@ -8,7 +8,7 @@ use crate::devices::opteron::LINE_BYTES;
 use crate::engine::{Ps, Summary};
 use crate::machine::Machine;
 
-use super::programs::Stream;
+use super::programs::BareStores;
 use super::tccluster::{booted, memory};
 use super::{ExperimentError, mib_per_s};
 
@@ -65,14 +65,12 @@ pub(super) fn all_to_all_on(
         for distance in 1..sockets {
             let to = (from + distance) % sockets;
             let address = memory(machine, to)? + from as u64 * lines * LINE_BYTES;
-            let stream = Stream {
+            let stores = BareStores {
                 address,
                 lines,
                 bytes: LINE_BYTES as usize,
-                ordered: false,
-                work: None,
             };
-            steps.extend(stream.steps());
+            steps.extend(stores.steps());
         }
         machine.start(from, super::programs::Timed::new(steps).0);
     }

@@ -2,7 +2,7 @@
 
 use hostwire_transport::TransportError;
 
-use crate::engine::{Ps, RunError};
+use crate::engine::{Ps, RunError, StallReport};
 
 /// An error of [`run`](super::run()).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -57,15 +57,34 @@ pub enum WireError {
     /// The host gave no memory for the stack of a PE.
     #[error(transparent)]
     Stack(TransportError),
-    /// PEs wait for stores that nobody makes.
-    #[error("deadlock at {time}: {}", pes.join("; "))]
+    /// No event is left, and PEs or devices still wait.
+    #[error("deadlock at {time}: {}", open_waits(pes, devices.as_ref()))]
     Stalled {
         /// When the last event happened.
         time: Ps,
         /// Which PEs wait, and for what.
         pes: Vec<String>,
+        /// Which devices do; `None` if none does, so that a PE waits for what nobody sends.
+        devices: Option<StallReport>,
     },
-    /// The budget of events is spent and the run has not ended; or a device waits.
+    /// Whoever watched the run ended it.
+    #[error("interrupted at {time} after {events} events")]
+    Interrupted {
+        /// Events of this run.
+        events: u64,
+        /// Simulated time reached.
+        time: Ps,
+    },
+    /// The budget of events is spent and the run has not ended.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+fn open_waits(pes: &[String], devices: Option<&StallReport>) -> String {
+    let pes = pes.join("; ");
+    match devices {
+        Some(devices) if pes.is_empty() => devices.to_string(),
+        Some(devices) => format!("{pes}; {devices}"),
+        None => pes,
+    }
 }

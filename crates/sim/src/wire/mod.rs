@@ -43,5 +43,5 @@ mod transport;
 
 pub use error::WireError;
 pub use fabric::Boards;
-pub use run::{Settings, run};
+pub use run::{Settings, run, run_watched};
 pub use transport::VirtualWire;

@@ -1,13 +1,15 @@
 //! The driver: resumes the coroutines when their cores have done what they asked for.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hostwire_transport::coroutine::{self, Body, Coroutines, Resumed};
 use hostwire_transport::{Memory, Transport, Visibility, Window};
 
 use crate::devices::DeviceEvent;
 use crate::devices::opteron::{LINE_BYTES, OpteronEvent};
-use crate::engine::{ComponentId, Ps, RunError};
+use crate::engine::{ComponentId, Ps, RunError, StallReport, Summary};
 use crate::machine::Machine;
 
 use super::board::{Pe, Request, SharedBoard};
@@ -47,8 +49,12 @@ impl Settings {
     }
 }
 
+/// Events between two looks at what watches a run: some milliseconds of real time.
+const SLICE_EVENTS: u64 = 1 << 17;
+
 /// Runs `program` once on every PE, at the same time, and returns when all have ended
-/// and all events have been handled. The machine must be booted and idle.
+/// and all events have been handled. The machine must be booted and idle. The summary is
+/// that of the machine: the boot is part of it.
 ///
 /// # Errors
 /// [`WireError`]. After one the machine is as the run left it: its cores still wait.
@@ -59,7 +65,24 @@ pub fn run(
     machine: &mut Machine,
     settings: &Settings,
     program: &dyn Fn(Arc<VirtualWire>),
-) -> Result<(), WireError> {
+) -> Result<Summary, WireError> {
+    run_watched(machine, settings, &|_| ControlFlow::Continue(()), program)
+}
+
+/// As [`run`], and shows `watch` every few milliseconds how far the run has come. `Break`
+/// ends it with [`WireError::Interrupted`].
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn run_watched(
+    machine: &mut Machine,
+    settings: &Settings,
+    watch: &dyn Fn(&Summary) -> ControlFlow<()>,
+    program: &dyn Fn(Arc<VirtualWire>),
+) -> Result<Summary, WireError> {
     let mut driver = Driver::new(machine, settings)?;
     let bodies = driver.attach()?;
     let bodies = bodies.into_iter().map(|wire| {
@@ -72,10 +95,14 @@ pub fn run(
     });
     let bodies = bodies.collect();
     let ran = coroutine::scope(settings.stack_bytes, bodies, |coroutines| {
-        driver.drive(coroutines)
+        let started = Instant::now();
+        let driven = driver.drive(coroutines, watch);
+        driver.machine.sim.add_wall(started.elapsed());
+        driven
     });
     driver.detach();
-    ran.map_err(WireError::Stack)?
+    ran.map_err(WireError::Stack)??;
+    Ok(machine.sim.summary())
 }
 
 /// What the driver knows of the core of a PE.
@@ -168,12 +195,21 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn drive(&mut self, mut coroutines: Coroutines<'_>) -> Result<(), WireError> {
+    fn drive(
+        &mut self,
+        mut coroutines: Coroutines<'_>,
+        watch: &dyn Fn(&Summary) -> ControlFlow<()>,
+    ) -> Result<(), WireError> {
         let mut events = 0_u64;
         loop {
             while let Some(pe) = self.next_ready() {
                 let resumed = coroutines.resume(pe);
                 self.file(pe, resumed);
+            }
+            if events.is_multiple_of(SLICE_EVENTS) && watch(&self.machine.sim.summary()).is_break()
+            {
+                let time = self.machine.sim.now();
+                return Err(WireError::Interrupted { events, time });
             }
             if events == self.settings.events_max && self.machine.sim.pending() > 0 {
                 let time = self.machine.sim.now();
@@ -185,8 +221,7 @@ impl<'a> Driver<'a> {
             events += 1;
             self.wake_cores();
         }
-        self.check_ended()?;
-        Ok(self.machine.sim.check_stall()?)
+        self.check_ended()
     }
 
     fn next_ready(&self) -> Option<usize> {
@@ -238,16 +273,49 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// What waits beside the cores that the PEs are on: these wait to be told by their PE
+    /// what to do.
+    fn beside_the_pes(&self, mut report: StallReport) -> Option<StallReport> {
+        let suspended: Vec<(&str, String)> = self
+            .cores
+            .iter()
+            .map(|core| {
+                let name = self.machine.sockets()[core.socket].name.as_str();
+                (name, format!("core {}: a wake-up", core.core))
+            })
+            .collect();
+        report.waits.retain(|(who, resource, _)| {
+            !suspended
+                .iter()
+                .any(|(name, wait)| name == who && wait == resource)
+        });
+        (!report.waits.is_empty()).then_some(report)
+    }
+
     /// No event is left: whoever waits now waits for ever.
     fn check_ended(&self) -> Result<(), WireError> {
+        let devices = match self.machine.sim.check_stall() {
+            Err(RunError::Stalled { report, .. }) => self.beside_the_pes(report),
+            other => {
+                other?;
+                None
+            }
+        };
         let board = self.board.lock();
-        let waiting = board.pes.iter().enumerate().filter(|(_, pe)| !pe.ended);
-        let pes: Vec<String> = waiting.map(|(pe, entry)| describe(pe, entry)).collect();
-        match pes.is_empty() {
+        let waiting = board.pes.iter().zip(&self.cores).enumerate();
+        let waiting = waiting.filter(|(_, (pe, _))| !pe.ended);
+        let pes: Vec<String> = waiting
+            .map(|(pe, (entry, core))| {
+                let name = &self.machine.sockets()[core.socket].name;
+                format!("PE {pe} on {name} {}", wants(entry))
+            })
+            .collect();
+        match pes.is_empty() && devices.is_none() {
             true => Ok(()),
             false => Err(WireError::Stalled {
                 time: self.machine.sim.now(),
                 pes,
+                devices,
             }),
         }
     }
@@ -263,17 +331,17 @@ fn wake(machine: &mut Machine, core: &Core, time: Ps) {
     debug_assert_eq!(injected, Ok(()));
 }
 
-fn describe(pe: usize, entry: &Pe) -> String {
+fn wants(entry: &Pe) -> String {
     match &entry.request {
         Request::Store { since } => {
-            format!("PE {pe} has waited for a store to its segment since {since}")
+            format!("has waited for a store to its segment since {since}")
         }
         Request::Arrival => format!(
-            "PE {pe} waits for its stores to arrive: {} of {} have",
+            "waits for its stores to arrive: {} of {} have",
             entry.arrived,
             entry.awaited.unwrap_or(0)
         ),
-        other => format!("PE {pe} waits for its core: {other:?}"),
+        other => format!("waits for its core: {other:?}"),
     }
 }
 

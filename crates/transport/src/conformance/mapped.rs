@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::pe::AREA;
 use super::{Fabric, run};
+use crate::reach::Element;
 
 /// Windows exist where they are declared, and what goes through them is the same as what
 /// goes over the wire.
@@ -74,15 +75,15 @@ pub fn all_segments_are_within_reach(fabric: &dyn Fabric, pes: u32) {
             let at = AREA.next_multiple_of(64);
             let own = [pe.pe as u8 + 1; 100];
             for other in 0..pe.pes {
-                assert!(object.put(other, 100 * pe.pe as usize, &own));
+                assert!(object.put(other, Element::byte(100 * pe.pe as usize), &own));
             }
-            assert!(!object.put(pe.pes, 0, &own));
+            assert!(!object.put(pe.pes, Element::byte(0), &own));
             pe.meet();
             for writer in 0..pe.pes {
                 let place = 100 * writer as usize;
                 assert_eq!(pe.bytes(at + place, 100), vec![writer as u8 + 1; 100]);
                 let mut got = [0; 100];
-                assert!(object.get(pe.right(), place, &mut got));
+                assert!(object.get(pe.right(), Element::byte(place), &mut got));
                 assert_eq!(got, [writer as u8 + 1; 100]);
             }
         }

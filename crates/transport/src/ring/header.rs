@@ -82,6 +82,12 @@ impl Stamp {
         Self((lap % 0xffff) as u16 + 1)
     }
 
+    /// The stamp of the lap behind that of this one.
+    #[inline(always)]
+    pub fn next(self) -> Self {
+        Self(self.0.checked_add(1).unwrap_or(1))
+    }
+
     /// What a slot holds until lap `lap` writes it.
     #[inline(always)]
     pub fn before_lap(lap: u64) -> Self {
@@ -117,6 +123,7 @@ mod tests {
             assert_ne!(Stamp::of_lap(lap), Stamp::BLANK);
             assert_ne!(Stamp::of_lap(lap), Stamp::of_lap(lap - 1));
             assert_eq!(Stamp::before_lap(lap), Stamp::of_lap(lap - 1));
+            assert_eq!(Stamp::of_lap(lap - 1).next(), Stamp::of_lap(lap));
         }
     }
 }

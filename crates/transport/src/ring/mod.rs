@@ -20,6 +20,7 @@
 //! runs over shared memory, over a wire that only has posted packets, and under loom.
 
 mod header;
+mod line;
 #[cfg(all(test, loom))]
 mod model;
 #[cfg(not(loom))]
@@ -30,10 +31,11 @@ mod sender;
 mod tests;
 
 pub use header::{Header, KIND_CONTINUED, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
+pub use line::PlainLine;
 #[cfg(not(loom))]
 pub use place::{CreditInlet, Inlet, Outlet, WordOutlet};
 pub use receiver::{Head, RingReceiver, Taken};
-pub use sender::RingSender;
+pub use sender::{RingSender, Sent};
 
 use crate::error::TransportError;
 
@@ -68,12 +70,6 @@ impl Slots {
     #[inline(always)]
     pub fn slot(self, line: u64) -> usize {
         (line & (self.0 - 1)) as usize
-    }
-
-    /// The lap in which the line with this number is written, from 0.
-    #[inline(always)]
-    fn lap(self, line: u64) -> u64 {
-        line >> self.0.trailing_zeros()
     }
 
     /// Lines freed before the receiver says so. At most this many are held back.
@@ -121,7 +117,7 @@ impl Position {
         self.line += 1;
         if self.slot() == 0 {
             self.before = self.stamp;
-            self.stamp = Stamp::of_lap(self.slots.lap(self.line));
+            self.stamp = self.stamp.next();
         }
     }
 }
@@ -163,6 +159,16 @@ pub trait LineStore {
     fn message_stored(&self) -> Result<(), TransportError> {
         Ok(())
     }
+    /// The slot itself, where storing a line is no more than storing its words.
+    fn plain(&self, _slot: usize) -> Option<&PlainLine> {
+        None
+    }
+    /// Behind a message stored to a [`plain`](Self::plain) slot: whether the receiver
+    /// looks for it by itself, so that [`message_stored`](Self::message_stored) is not
+    /// needed.
+    fn receiver_looks(&self) -> bool {
+        false
+    }
 }
 
 /// Where a receiver finds them.
@@ -173,6 +179,10 @@ pub trait LineLoad {
     fn payload(&self, slot: usize, dst: &mut [u8]);
     /// The slot will be looked at soon.
     fn expect(&self, _slot: usize) {}
+    /// The slot itself, where loading a line is no more than loading its words.
+    fn plain(&self, _slot: usize) -> Option<&PlainLine> {
+        None
+    }
 }
 
 /// A cumulative count of freed lines, as its owner stores it.

@@ -1,7 +1,12 @@
 //! The receiving end of a ring.
 
-use super::{CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, Position, Slots};
+use super::line::load;
+use super::{
+    CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
+};
 use crate::error::{PeId, TransportError};
+use crate::pin;
+use crate::sync::Ordering;
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
@@ -61,10 +66,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
     }
 
-    /// Whether the next line has arrived. Tells nothing of what is in it; made for
-    /// spinning on.
+    /// Whether the next line has arrived. Tells nothing of what is in it.
     #[inline(always)]
-    pub fn has_arrived(&self) -> bool {
+    fn has_arrived(&self) -> bool {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
@@ -72,11 +76,91 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// already, and come while this one is taken; where they are not, this finds the own
     /// stale copy and costs nothing but the instructions.
     #[inline(always)]
-    pub fn expect_more(&self) {
+    fn expect_more(&self) {
         for ahead in 1..=LINES_AHEAD {
             self.load
                 .expect(self.next.slots.slot(self.next.line + ahead));
         }
+    }
+
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up
+    /// to `polls` times for the next one and takes it if it is of this kind and tag and
+    /// fills `out`. False means no more than that [`take_now`](Self::take_now) has to
+    /// look. Calls nothing.
+    ///
+    /// What the message looks like is worked out before the wait, since every
+    /// instruction behind the arrival of a line is latency.
+    #[inline(always)]
+    pub fn take_line_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let at = self.next;
+        let len = out.len();
+        if self.head.is_some() || self.owes_credit() || len > PAYLOAD_BYTES {
+            return false;
+        }
+        let Some(line) = self.load.plain(at.slot()) else {
+            return false;
+        };
+        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        if !self.arrives(line, wanted, polls) {
+            return false;
+        }
+        load(line, out);
+        self.next.advance();
+        true
+    }
+
+    /// The same for messages of two lines.
+    #[inline(always)]
+    pub fn take_pair_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
+        let at = self.next;
+        let mut after = at;
+        after.advance();
+        let len = out.len();
+        let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES) else {
+            return false;
+        };
+        if self.head.is_some() || self.owes_credit() || back.len() > PAYLOAD_BYTES {
+            return false;
+        }
+        let lines = (self.load.plain(at.slot()), self.load.plain(after.slot()));
+        let (Some(line), Some(second)) = lines else {
+            return false;
+        };
+        let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
+        let continued = Header::new(after.stamp, KIND_CONTINUED, back.len(), tag);
+        let continued = pin::word(continued.0);
+        after.advance();
+        // Both are there at once: that is how senders store them. A path of its own
+        // without a loop: behind a wait the predictor has forgotten how often a short
+        // loop goes around.
+        if !self.arrives(line, wanted, polls) || second[0].load(Ordering::Acquire) != continued {
+            return false;
+        }
+        load(line, front);
+        load(second, back);
+        self.next = after;
+        true
+    }
+
+    /// Whether `line` has this header within so many polls. Another message that comes
+    /// ends the wait.
+    #[inline(always)]
+    fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
+        if line[0].load(Ordering::Acquire) == wanted {
+            // No need to wait, so this is a stream: more will be there.
+            self.expect_more();
+            return true;
+        }
+        for _ in 0..polls {
+            let header = line[0].load(Ordering::Acquire);
+            if header == wanted {
+                return true;
+            }
+            if Header(header).stamp() == self.next.stamp {
+                return false;
+            }
+        }
+        false
     }
 
     /// The short way: takes the next message if it is there, of this kind and tag, a
@@ -85,7 +169,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     ///
     /// # Errors
     /// [`TransportError::PeerMisbehaved`] if a line is not the one that has to follow.
-    #[inline(always)]
     pub fn take_now(
         &mut self,
         kind: u8,
@@ -101,47 +184,20 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             return Ok(Taken::Nothing);
         }
         if len > PAYLOAD_BYTES {
-            if len <= 2 * PAYLOAD_BYTES
-                && let Some(taken) = self.take_two_lines(len, tag, out)
-            {
-                return Ok(taken);
-            }
-            return self.take_lines(
-                Head {
-                    kind,
-                    tag,
-                    len_bytes: len,
-                },
-                out,
-            );
+            let head = Head {
+                kind,
+                tag,
+                len_bytes: len,
+            };
+            return self.take_lines(head, out);
         }
         self.load.payload(self.next.slot(), &mut out[..len]);
         self.next.advance();
         Ok(Taken::All(len))
     }
 
-    /// Takes a message of two lines if both are there, which is how senders store them. A
-    /// path of its own without a loop: behind a spin the predictor has forgotten how
-    /// often a short loop goes around. `None`: take one line after the other.
-    #[inline(always)]
-    fn take_two_lines(&mut self, len: usize, tag: u32, out: &mut [u8]) -> Option<Taken> {
-        let mut second = self.next;
-        second.advance();
-        let header = Header(self.load.header(second.slot()));
-        if header != Header::new(second.stamp, KIND_CONTINUED, len - PAYLOAD_BYTES, tag) {
-            return None;
-        }
-        let (front, back) = out.get_mut(..len)?.split_at_mut_checked(PAYLOAD_BYTES)?;
-        self.load.payload(self.next.slot(), front);
-        self.load.payload(second.slot(), back);
-        self.next = second;
-        self.next.advance();
-        Some(Taken::All(len))
-    }
-
     /// Takes a message of several lines whose first has arrived. The others are on their
     /// way, so it is worth waiting a little.
-    #[inline(never)]
     fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
         const POLLS_PER_LINE: u32 = 1000;
         if head.len_bytes > self.next.slots.message_bytes_max() {
@@ -178,17 +234,24 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Taken::All(head.len_bytes))
     }
 
-    /// Tells the sender of freed lines once there is a batch of them.
+    #[inline(always)]
+    fn owes_credit(&self) -> bool {
+        self.next.line - self.returned >= self.next.slots.credit_batch()
+    }
+
+    /// Tells the sender of freed lines once there is a batch of them, and returns whether
+    /// there was.
     ///
     /// # Errors
     /// What storing the credit gives.
     #[inline(always)]
-    pub fn return_credit(&mut self) -> Result<(), TransportError> {
-        if self.next.line - self.returned >= self.next.slots.credit_batch() {
+    pub fn return_credit(&mut self) -> Result<bool, TransportError> {
+        let owed = self.owes_credit();
+        if owed {
             self.credit.store_credit(self.next.line)?;
             self.returned = self.next.line;
         }
-        Ok(())
+        Ok(owed)
     }
 
     /// The message that comes next, if its first line is there.

@@ -1,9 +1,21 @@
 //! The sending end of a ring.
 
+use super::line::store;
 use super::{
     CreditLoad, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
 };
 use crate::error::{PeId, TransportError};
+
+/// How far [`RingSender::send_line_at_once`] got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// All of it is done.
+    Yes,
+    /// The message is stored, but its receiver may sleep: [`RingSender::ring`].
+    Ring,
+    /// Nothing is done; [`RingSender::try_send`] has to look.
+    No,
+}
 
 /// The sending end of a ring. See the [module text](super).
 #[derive(Debug)]
@@ -29,6 +41,71 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         }
     }
 
+    /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: stores one into coherent
+    /// memory if there is credit at hand. Calls nothing.
+    #[inline(always)]
+    pub fn send_line_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
+        let at = self.next;
+        if payload.len() > PAYLOAD_BYTES || self.granted == at.line {
+            return Sent::No;
+        }
+        let Some(line) = self.store.plain(at.slot()) else {
+            return Sent::No;
+        };
+        let header = Header::new(at.stamp, kind, payload.len(), tag);
+        store(line, header.0, payload);
+        self.next.advance();
+        self.sent()
+    }
+
+    /// The same for messages of two lines.
+    #[inline(always)]
+    pub fn send_pair_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
+        let at = self.next;
+        let mut second = at;
+        second.advance();
+        let Some((front, back)) = payload.split_at_checked(PAYLOAD_BYTES) else {
+            return Sent::No;
+        };
+        if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
+            return Sent::No;
+        }
+        let lines = (self.store.plain(at.slot()), self.store.plain(second.slot()));
+        let (Some(line), Some(second_line)) = lines else {
+            return Sent::No;
+        };
+        // The second line first: see `store_two_lines`.
+        let continued = Header::new(second.stamp, KIND_CONTINUED, back.len(), tag);
+        store(second_line, continued.0, back);
+        store(
+            line,
+            Header::new(at.stamp, kind, payload.len(), tag).0,
+            front,
+        );
+        second.advance();
+        self.store.expect(second.slots.slot(second.line + 1));
+        self.next = second;
+        self.sent()
+    }
+
+    #[inline(always)]
+    fn sent(&self) -> Sent {
+        if self.store.receiver_looks() {
+            Sent::Yes
+        } else {
+            Sent::Ring
+        }
+    }
+
+    /// What has to follow [`Sent::Ring`].
+    ///
+    /// # Errors
+    /// What the store gives.
+    #[cold]
+    pub fn ring(&self) -> Result<(), TransportError> {
+        self.store.message_stored()
+    }
+
     /// Stores a message if the receiver has room for all of it.
     ///
     /// - `kind`: 1 to 7, the caller's own.
@@ -48,11 +125,7 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             return Ok(false);
         }
         self.store.begin_message()?;
-        if payload.len() <= PAYLOAD_BYTES {
-            self.store_line(kind, payload.len(), tag, payload)?;
-        } else {
-            self.store_lines(kind, tag, payload)?;
-        }
+        self.store_lines(kind, tag, payload)?;
         self.store.message_stored()?;
         Ok(true)
     }
@@ -85,6 +158,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
 
     #[inline]
     fn store_lines(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<(), TransportError> {
+        if payload.len() <= PAYLOAD_BYTES {
+            return self.store_line(kind, payload.len(), tag, payload);
+        }
         if payload.len() <= 2 * PAYLOAD_BYTES {
             return self.store_two_lines(kind, tag, payload);
         }

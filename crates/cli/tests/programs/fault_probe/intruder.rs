@@ -5,6 +5,7 @@ use std::io::{IoSlice, Read};
 use std::os::fd::AsFd;
 
 use hostwire::Job;
+use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType,
 };
@@ -58,7 +59,11 @@ fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
     let segments = [segment.as_fd()];
     control.push(SendAncillaryMessage::ScmRights(&segments));
     let hello = [IoSlice::new(&hello)];
-    rustix::net::sendmsg(&socket, &hello, &mut control, SendFlags::NOSIGNAL)?;
+    match rustix::net::sendmsg(&socket, &hello, &mut control, SendFlags::NOSIGNAL) {
+        // PE 0 looked at the user and hung up before it could hear anything.
+        Err(Errno::PIPE) => return Ok(0),
+        sent => sent?,
+    };
     let mut answer = Vec::new();
     // The end of the connection, however it comes, is no answer.
     let _ = std::fs::File::from(socket).read_to_end(&mut answer);

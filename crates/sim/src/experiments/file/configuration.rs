@@ -95,13 +95,17 @@ impl Configuration {
     pub fn hash(&self) -> String {
         // These types have no maps with keys other than strings: this cannot fail.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        format!("{:016x}", fnv1a(&json))
+        format!("{:016x}", fnv1a(FNV_BASIS, &json))
     }
 }
 
-/// FNV-1a, 64 bit (Fowler, Noll, Vo): finds differences, resists nobody.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+/// FNV-1a of nothing.
+pub(super) const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, 64 bit (Fowler, Noll, Vo), going on from `hash`: finds differences, resists
+/// nobody.
+pub(super) fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
@@ -111,7 +115,10 @@ mod tests {
     #[test]
     fn hash_is_fnv1a() {
         // From the reference test suite of FNV.
-        assert_eq!(super::fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(super::fnv1a(b"foobar"), 0x85944171f73967e8);
+        assert_eq!(super::fnv1a(super::FNV_BASIS, b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(
+            super::fnv1a(super::FNV_BASIS, b"foobar"),
+            0x85944171f73967e8
+        );
     }
 }

@@ -6,12 +6,11 @@ use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::end_to_end_with;
 use crate::experiments::htx_host::{HtxHost, Setup, WINDOW, add_host_with, start};
-use crate::experiments::programs::{Step, Stream, Timed};
-use crate::experiments::{ExperimentError, mib_per_s};
+use crate::experiments::programs::{BareStores, Step, Timed};
+use crate::experiments::{ExperimentError, Monitor, mib_per_s};
 use crate::record::Recording;
 
 use super::Point;
-use super::monitor::Monitor;
 use super::outcome::Metric;
 use super::run::{Measured, metric};
 use super::workload::{HtxLink, Workload};
@@ -30,14 +29,12 @@ pub(super) fn run(
             stores,
             link,
         } => {
-            let stream = Stream {
+            let stores = BareStores {
                 address: WINDOW,
                 lines: *stores,
                 bytes: *size_bytes as usize,
-                ordered: false,
-                work: None,
             };
-            let program = stream.program().0;
+            let program = stores.program();
             let (sim, host, summary) = bench(point, link, program, monitor, recording)?;
             let counters = sim
                 .component::<Nic>(host.nic)
@@ -141,7 +138,7 @@ fn setup(link: &HtxLink) -> Setup {
 fn measured(metrics: Vec<Metric>, summaries: Vec<Summary>) -> Measured {
     Measured {
         metrics,
-        links: Vec::new(),
         summaries,
+        ..Measured::default()
     }
 }

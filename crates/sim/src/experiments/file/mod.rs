@@ -13,7 +13,7 @@
 //! kind = "ping-pong"
 //! from = "left"
 //! to = "right"
-//! size = "64B"
+//! size = "56B"
 //! "#;
 //! let cluster = include_bytes!("../../../../../examples/clusters/two-boards.toml");
 //! let experiment = read("ping.toml", text.as_bytes(), &|_| Ok(cluster.to_vec()))?;
@@ -24,25 +24,34 @@
 
 mod configuration;
 mod htx;
-mod monitor;
+mod memory;
+mod memory_parameters;
+mod memory_workload;
 mod outcome;
 mod parameters;
 mod read;
+mod read_memory;
 mod read_workload;
 mod run;
 mod sweep;
 mod workload;
 
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
-pub use monitor::Monitor;
+pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RunFigures, RunResult};
 pub use parameters::{Origin, ParameterValue};
 pub use read::{BadExperiment, FILE_BYTES_MAX, read};
-pub use workload::{HtxLink, Order, Workload};
+pub use workload::{HtxLink, Workload};
+
+pub use super::jobs::Order;
+pub use super::monitor::Monitor;
 
 use hostwire_plan::Plan;
 
 use parameters::Models;
+
+/// Opens a trace by the path in the experiment.
+pub type Open<'o> = &'o dyn Fn(&str) -> std::io::Result<Box<dyn std::io::BufRead>>;
 
 /// An experiment that was read and checked: one point, or one per value of its
 /// sweep.
@@ -74,6 +83,11 @@ impl Experiment {
     /// The key that is swept, if any.
     pub fn sweep(&self) -> Option<&str> {
         self.sweep.as_deref()
+    }
+
+    /// Whether there are links that a recording could watch.
+    pub fn has_links(&self) -> bool {
+        self.points.iter().any(|point| !point.workload.is_memory())
     }
 
     /// Number of runs.

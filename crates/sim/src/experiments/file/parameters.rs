@@ -9,12 +9,26 @@ use crate::devices::nic::NicConfig;
 use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
 use crate::engine::Ps;
 
+use super::memory_parameters::{MEMORY, MemoryModels};
+
+/// What is modelled; each kind has its own parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Opterons and links of a planned cluster.
+    Cluster,
+    /// An HTX board in its host.
+    Htx,
+    /// A memory system.
+    Memory,
+}
+
 /// Everything that parameters change.
 #[derive(Clone, Debug)]
 pub(super) struct Models {
     pub(super) processor: OpteronConfig,
     pub(super) link: LinkConfig,
     pub(super) nic: NicConfig,
+    pub(super) memory: MemoryModels,
     damage_per_million: u32,
     damage_seed: u64,
 }
@@ -51,7 +65,7 @@ pub struct ParameterValue {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Time,
     Bandwidth,
     Bytes,
@@ -88,14 +102,14 @@ fn decimal(value: u64, scale: u64, unit: &str) -> String {
     format!("{}{point}{fraction}{unit}", value / scale)
 }
 
-struct Parameter {
-    key: &'static str,
-    kind: Kind,
-    least: u64,
-    most: u64,
-    class: Origin,
-    read: fn(&Models) -> u64,
-    write: fn(&mut Models, u64),
+pub(super) struct Parameter {
+    pub(super) key: &'static str,
+    pub(super) kind: Kind,
+    pub(super) least: u64,
+    pub(super) most: u64,
+    pub(super) class: Origin,
+    pub(super) read: fn(&Models) -> u64,
+    pub(super) write: fn(&mut Models, u64),
 }
 
 /// Longest time a parameter can be: 10 us. The poll loop goes through every
@@ -275,18 +289,18 @@ const HTX: &[Parameter] = &[
 ];
 
 impl Models {
-    fn new(htx: bool) -> Models {
+    fn new(family: Family) -> Models {
         Models {
-            processor: if htx {
-                OpteronConfig::opteron_246()
-            } else {
-                OpteronConfig::shanghai()
+            processor: match family {
+                Family::Htx => OpteronConfig::opteron_246(),
+                Family::Cluster | Family::Memory => OpteronConfig::shanghai(),
             },
             link: LinkConfig {
                 buffers: [Buffers::FAM10H; 2],
                 ..LinkConfig::default()
             },
             nic: NicConfig::htx_board(0),
+            memory: MemoryModels::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -314,11 +328,15 @@ impl Models {
 /// Reads `[parameters]` for one kind of workload.
 pub(super) fn read(
     section: Option<Section<'_>>,
-    htx: bool,
+    family: Family,
     out: &mut Findings,
 ) -> (Models, Vec<ParameterValue>) {
-    let table = if htx { HTX } else { CLUSTER };
-    let default = Models::new(htx);
+    let table = match family {
+        Family::Cluster => CLUSTER,
+        Family::Htx => HTX,
+        Family::Memory => MEMORY,
+    };
+    let default = Models::new(family);
     let mut models = default.clone();
     if let Some(mut section) = section {
         for parameter in table {

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::configuration::{ClusterFigures, Configuration};
+use super::parameters::Family;
 use super::{Experiment, Point, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
@@ -136,30 +137,32 @@ fn read_point(
     if section.is_none() && !file.has("workload") {
         file.missing("workload", "{ kind = \"ping-pong\", ... }", out);
     }
-    let is_htx = section
+    let family = section
         .as_ref()
-        .is_some_and(|section| read_workload::names_htx(section));
-    if let (Some(section), None, false) = (&section, cluster, is_htx) {
+        .map_or(Family::Cluster, read_workload::family);
+    if let (Some(section), None, Family::Cluster) = (&section, cluster, family) {
         out.push(
             Diagnostic::error("missing-key", "an experiment file has no `cluster`")
                 .label(section.span(), "this workload runs on a cluster")
                 .help("add `cluster = \"cluster.toml\"`, or a [cluster] table"),
         );
     }
-    if let (Some(cluster), true) = (cluster, is_htx) {
+    let without = match family {
+        Family::Cluster => None,
+        Family::Htx => Some(("the HTX board", "the board's host is built in")),
+        Family::Memory => Some(("a memory system", "its regions are all there is")),
+    };
+    if let (Some(cluster), Some((what, why))) = (cluster, without) {
+        let message = format!("a cluster for a workload of {what}");
         out.push(
-            Diagnostic::error("contradiction", "a cluster for a workload of the HTX board")
-                .label(span_of(cluster), "the board's host is built in")
+            Diagnostic::error("contradiction", message)
+                .label(span_of(cluster), why)
                 .help("remove `cluster`, or use another workload"),
         );
     }
-    let workload = section.and_then(|section| read_workload::read(section, plan.as_ref(), out));
-    let section = file.table("parameters", "[parameters]", out);
-    let place = section.as_ref().map_or(whole, Section::span);
-    let (models, parameters) = parameters::read(section, is_htx, out);
-    if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
-        check_damage(plan, place, out);
-    }
+    let parameters = file.table("parameters", "[parameters]", out);
+    let place = parameters.as_ref().map_or(whole, Section::span);
+    let (models, parameters) = parameters::read(parameters, family, out);
     let limits = file
         .table("limits", "[limits]", out)
         .and_then(|mut limits| {
@@ -167,6 +170,13 @@ fn read_point(
             limits.finish(out);
             events
         });
+    let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
+    let workload = section.and_then(|section| {
+        read_workload::read(section, plan.as_ref(), &models.memory, events_max, out)
+    });
+    if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
+        check_damage(plan, place, out);
+    }
     // Read by the sweep module.
     let _ = file.value("sweep");
     file.finish(out);
@@ -174,7 +184,6 @@ fn read_point(
         return None;
     }
     let workload = workload?;
-    let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
     Some(Point {
         label,
         configuration: Configuration {

@@ -9,44 +9,70 @@ use hostwire_plan::{Diagnostic, Plan};
 use crate::devices::opteron::LINE_BYTES;
 use crate::devices::opteron::registers::FREQUENCY_MHZ;
 
-use super::workload::{HtxLink, Order, Workload};
 use crate::experiments::MEMORY_OFFSET;
+use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
+
+use super::memory_parameters::MemoryModels;
+use super::parameters::Family;
+use super::read_memory;
+use super::workload::{HtxLink, Workload};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
 const LINES_MAX: u64 = 1 << 23;
+/// Longest message.
+const MESSAGE_BYTES_MAX: u64 = 16 * MIB;
+/// Largest put. Both PEs have that much memory on the host.
+const PUT_BYTES_MAX: u64 = 64 * MIB;
+/// A message of this size is one line in a ring.
+const LINE_PAYLOAD: u64 = LINE_PAYLOAD_BYTES as u64;
 
 #[derive(Clone, Copy)]
 enum Kind {
     PingPong,
     Stream,
+    Put,
     AllToAll,
     HtxWrite,
     HtxRead,
     HtxMessage,
+    MemoryStream,
+    MemoryTrace,
+    BreakEven,
 }
 
-const KINDS: [(&str, Kind); 6] = [
+const KINDS: [(&str, Kind); 10] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
+    ("put", Kind::Put),
     ("all-to-all", Kind::AllToAll),
     ("htx-write", Kind::HtxWrite),
     ("htx-read", Kind::HtxRead),
     ("htx-message", Kind::HtxMessage),
+    ("memory-stream", Kind::MemoryStream),
+    ("memory-trace", Kind::MemoryTrace),
+    ("break-even", Kind::BreakEven),
 ];
 
-/// Whether the section names a workload of the HTX board. Finds nothing wrong.
-pub(super) fn names_htx(section: &Section<'_>) -> bool {
-    section.entries().any(|(key, value)| {
-        let text = value.get_ref().as_str();
-        key.value == "kind" && text.is_some_and(|text| text.starts_with("htx-"))
-    })
+/// What the section's workload runs on. Finds nothing wrong.
+pub(super) fn family(section: &Section<'_>) -> Family {
+    let kind = section
+        .entries()
+        .find(|(key, _)| key.value == "kind")
+        .and_then(|(_, value)| value.get_ref().as_str());
+    match kind {
+        Some(kind) if kind.starts_with("htx-") => Family::Htx,
+        Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
+        _ => Family::Cluster,
+    }
 }
 
 /// Reads the workload; `plan` is the cluster's, if there is one.
 pub(super) fn read(
     mut section: Section<'_>,
     plan: Option<&Plan>,
+    memory: &MemoryModels,
+    events_max: u64,
     out: &mut Findings,
 ) -> Option<Workload> {
     if !section.has("kind") {
@@ -56,6 +82,7 @@ pub(super) fn read(
     let workload = match kind {
         Kind::PingPong => read_ping_pong(&mut section, plan, out),
         Kind::Stream => read_stream(&mut section, plan, out),
+        Kind::Put => read_put(&mut section, plan, out),
         Kind::AllToAll => read_all_to_all(&mut section, plan, out),
         Kind::HtxWrite => {
             let size = size(&mut section, 4, &store_size, out);
@@ -83,6 +110,9 @@ pub(super) fn read(
                 link,
             })
         }
+        Kind::MemoryStream => read_memory::stream(&mut section, memory, events_max, out),
+        Kind::MemoryTrace => read_memory::trace(&mut section, memory, events_max, out),
+        Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
     };
     section.finish(out);
     workload
@@ -94,15 +124,15 @@ fn read_ping_pong(
     out: &mut Findings,
 ) -> Option<Workload> {
     let ends = read_ends(section, plan, out);
-    let size = size(section, 64, &message_size(16 * MIB), out);
-    let order = read_order(section, out);
+    let size = size(section, LINE_PAYLOAD, &up_to(MESSAGE_BYTES_MAX), out);
+    let order = read_order(section, &MESSAGE_ORDERS, out);
     let ((from, to, memory), size) = ends.zip(size)?;
-    check_fits(&size, size.value, memory, out);
+    check_segment(&size, 0, memory, out);
     Some(Workload::PingPong {
         from,
         to,
         size_bytes: size.value,
-        order: order.unwrap_or(Order::Fenced),
+        order,
     })
 }
 
@@ -112,8 +142,9 @@ fn read_stream(
     out: &mut Findings,
 ) -> Option<Workload> {
     let ends = read_ends(section, plan, out);
-    let size = size(section, MIB, &message_size(LINES_MAX * LINE_BYTES), out);
-    let order = read_order(section, out);
+    let size = size(section, LINE_PAYLOAD, &up_to(MESSAGE_BYTES_MAX), out);
+    let messages = section.count("messages", 2, LINES_MAX, out);
+    let order = read_order(section, &MESSAGE_ORDERS, out);
     let work = section.quantity("work", &TIME, out);
     // One millisecond per line is more than any sender needs.
     if let Some(work) = work.filter(|work| work.value > 1_000_000_000) {
@@ -124,13 +155,42 @@ fn read_stream(
         );
     }
     let ((from, to, memory), size) = ends.zip(size)?;
-    check_fits(&size, size.value, memory, out);
+    check_segment(&size, 0, memory, out);
+    let count = messages.map_or(10_000, |messages| messages.value);
+    let lines = count.saturating_mul(size.value.div_ceil(LINE_PAYLOAD));
+    if lines > LINES_MAX {
+        let place = messages.map_or(size.span, |messages| messages.span);
+        out.push(
+            Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
+                .label(place, format!("{count} messages"))
+                .help(format!("stay below {LINES_MAX} lines in all")),
+        );
+    }
     Some(Workload::Stream {
         from,
         to,
         size_bytes: size.value,
-        order: order.unwrap_or(Order::Weak),
+        messages: count,
+        order,
         work_ps: work.map_or(0, |work| work.value),
+    })
+}
+
+fn read_put(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let ends = read_ends(section, plan, out);
+    let size = size(section, MIB, &up_to(PUT_BYTES_MAX), out);
+    let order = read_order(section, &PUT_ORDERS, out);
+    let ((from, to, memory), size) = ends.zip(size)?;
+    check_segment(&size, size.value, memory, out);
+    Some(Workload::Put {
+        from,
+        to,
+        size_bytes: size.value,
+        order,
     })
 }
 
@@ -242,11 +302,17 @@ fn read_ends(
     ))
 }
 
-fn read_order(section: &mut Section<'_>, out: &mut Findings) -> Option<Order> {
-    let orders = [("weak", Order::Weak), ("fenced", Order::Fenced)];
-    section
-        .choice("order", &orders, out)
-        .map(|order| order.value)
+const MESSAGE_ORDERS: [(&str, Order); 3] = [
+    ("weak", Order::Weak),
+    ("strict", Order::Strict),
+    ("fenced", Order::Fenced),
+];
+/// A put has no order of its own.
+const PUT_ORDERS: [(&str, Order); 2] = [("weak", Order::Weak), ("fenced", Order::Fenced)];
+
+fn read_order(section: &mut Section<'_>, orders: &[(&str, Order)], out: &mut Findings) -> Order {
+    let order = section.choice("order", orders, out);
+    order.map_or(Order::Weak, |order| order.value)
 }
 
 fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
@@ -325,14 +391,13 @@ fn size(
     }
 }
 
-fn message_size(most: u64) -> impl Fn(u64) -> Result<(), String> {
+fn up_to(most: u64) -> impl Fn(u64) -> Result<(), String> {
     move |bytes| {
-        let part = (8..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(8);
-        let lines = bytes > LINE_BYTES && bytes.is_multiple_of(LINE_BYTES) && bytes <= most;
-        (part || lines).then_some(()).ok_or_else(|| {
-            let most = display_bytes(most);
-            format!("8B to 64B in steps of 8B, or a multiple of 64B up to {most}")
-        })
+        let expected = || format!("1B to {}", display_bytes(most));
+        (1..=most)
+            .contains(&bytes)
+            .then_some(())
+            .ok_or_else(expected)
     }
 }
 
@@ -340,6 +405,13 @@ fn store_size(bytes: u64) -> Result<(), String> {
     let fits = (4..=LINE_BYTES).contains(&bytes) && bytes.is_multiple_of(4);
     fits.then_some(())
         .ok_or_else(|| "4B to 64B in steps of 4B".to_string())
+}
+
+/// What a PE with a heap of `heap_bytes` needs, beside what it finds in a node.
+fn check_segment(size: &Located<u64>, heap_bytes: u64, memory: u64, out: &mut Findings) {
+    // Sizes are limited: this one has a layout.
+    let bytes = segment_bytes(heap_bytes).unwrap_or(u64::MAX);
+    check_fits(size, bytes, memory, out);
 }
 
 fn check_fits(size: &Located<u64>, bytes: u64, memory: u64, out: &mut Findings) {

@@ -2,26 +2,37 @@
 
 use crate::devices::opteron::LINE_BYTES;
 use crate::engine::{Ps, Summary};
-use crate::experiments::programs::{PingPong, Stream};
-use crate::experiments::tccluster::memory;
+use crate::experiments::jobs::{self, Pair};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
-use crate::experiments::{ExperimentError, mib_per_s};
+use crate::experiments::{ExperimentError, Monitor};
 use crate::firmware;
 use crate::machine::Machine;
 use crate::record::Recording;
 use hostwire_plan::{LinkRole, Plan};
 
 use super::configuration::Configuration;
-use super::monitor::Monitor;
 use super::outcome::{Metric, Outcome, RunFigures, RunResult};
-use super::workload::{Order, Workload};
-use super::{Experiment, Point, htx};
+use super::workload::Workload;
+use super::{Experiment, Open, Point, htx, memory};
 
 /// What a run measured.
+#[derive(Default)]
 pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
     pub(super) links: Vec<LinkUse>,
     pub(super) summaries: Vec<Summary>,
+    /// Hash of the trace that was read.
+    pub(super) trace_hash: Option<String>,
+}
+
+impl Measured {
+    fn of_job(summary: Summary, metrics: Vec<Metric>) -> Measured {
+        Measured {
+            metrics,
+            summaries: vec![summary],
+            ..Measured::default()
+        }
+    }
 }
 
 pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metric {
@@ -29,26 +40,44 @@ pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metr
 }
 
 impl Experiment {
-    /// Runs every point, in order. What crosses the links after the boot goes to
-    /// `recording`, if there is one.
+    /// As [`run_with`](Self::run_with), for experiments without traces.
     ///
     /// # Errors
-    /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
-    /// with everybody who waits, and for what.
+    /// As [`run_with`](Self::run_with).
     pub fn run(
         &self,
         monitor: &Monitor,
         recording: Option<&Recording>,
     ) -> Result<Outcome, ExperimentError> {
+        let nothing = |_: &str| Err(std::io::ErrorKind::Unsupported.into());
+        self.run_with(monitor, recording, &nothing)
+    }
+
+    /// Runs every point, in order. What crosses the links after the boot goes to
+    /// `recording`, if there is one; `open` opens traces.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
+    /// with everybody who waits, and for what.
+    pub fn run_with(
+        &self,
+        monitor: &Monitor,
+        recording: Option<&Recording>,
+        open: Open<'_>,
+    ) -> Result<Outcome, ExperimentError> {
         let mut results = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             monitor.begin_point(index, self.points.len());
             monitor.check()?;
-            let measured = point.run(monitor, recording)?;
+            let measured = point.run(monitor, recording, open)?;
+            let mut configuration = point.configuration.clone();
+            if let Workload::MemoryTrace { trace_hash, .. } = &mut configuration.workload {
+                *trace_hash = measured.trace_hash;
+            }
             results.push(RunResult {
                 value: point.label.clone(),
-                configuration_hash: Configuration::hash(&point.configuration),
-                configuration: point.configuration.clone(),
+                configuration_hash: configuration.hash(),
+                configuration,
                 metrics: measured.metrics,
                 links: measured.links,
                 run: RunFigures::of(&measured.summaries),
@@ -68,7 +97,11 @@ impl Point {
         &self,
         monitor: &Monitor,
         recording: Option<&Recording>,
+        open: Open<'_>,
     ) -> Result<Measured, ExperimentError> {
+        if self.workload.is_memory() {
+            return memory::run(self, monitor, open);
+        }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);
         };
@@ -90,25 +123,55 @@ impl Point {
                 size_bytes,
                 order,
             } => {
-                let ends = (find(&machine, from)?, find(&machine, to)?);
-                self.ping_pong(&mut machine, ends, *size_bytes, *order, monitor)
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let ran = jobs::ping_pong(&mut pair, bytes(*size_bytes)?, *order)?;
+                let half_ns = ran.half_round_trip_ns;
+                let mib_s = *size_bytes as f64 / half_ns * 1e9 / f64::from(1 << 20);
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("half_round_trip", half_ns, "ns"),
+                        metric("bandwidth", mib_s, "MiB/s"),
+                    ],
+                ))
             }
             Workload::Stream {
                 from,
                 to,
                 size_bytes,
+                messages,
                 order,
                 work_ps,
             } => {
-                let ends = (find(&machine, from)?, find(&machine, to)?);
-                let stream = Stream {
-                    address: memory(&machine, ends.1)?,
-                    lines: size_bytes.div_ceil(LINE_BYTES),
-                    bytes: (*size_bytes).min(LINE_BYTES) as usize,
-                    ordered: *order == Order::Fenced,
-                    work: (*work_ps > 0).then_some(Ps(*work_ps)),
-                };
-                self.stream(&mut machine, ends, stream, monitor)
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let (size, work) = (bytes(*size_bytes)?, Ps(*work_ps));
+                let ran = jobs::stream(&mut pair, size, *messages, *order, work)?;
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("sender_bandwidth", ran.sent_mib_s, "MiB/s"),
+                        metric("receiver_bandwidth", ran.received_mib_s, "MiB/s"),
+                        metric("message_rate", ran.messages_per_s / 1e6, "M/s"),
+                        metric("time", ran.time.as_ns(), "ns"),
+                    ],
+                ))
+            }
+            Workload::Put {
+                from,
+                to,
+                size_bytes,
+                order,
+            } => {
+                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let ran = jobs::put(&mut pair, bytes(*size_bytes)?, *order)?;
+                Ok(Measured::of_job(
+                    ran.summary,
+                    vec![
+                        metric("sender_bandwidth", ran.apparent_mib_s, "MiB/s"),
+                        metric("receiver_bandwidth", ran.arrived_mib_s, "MiB/s"),
+                        metric("time", ran.time.as_ns(), "ns"),
+                    ],
+                ))
             }
             Workload::AllToAll { size_bytes } => {
                 let run = |sim: &mut _| monitor.run(sim, self.events_max);
@@ -124,11 +187,15 @@ impl Point {
                     metrics,
                     links: all.links,
                     summaries: vec![all.summary],
+                    ..Measured::default()
                 })
             }
             Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. } => {
                 htx::run(self, monitor, recording)
             }
+            Workload::MemoryStream { .. }
+            | Workload::MemoryTrace { .. }
+            | Workload::BreakEven { .. } => memory::run(self, monitor, open),
         }
     }
 
@@ -149,70 +216,19 @@ impl Point {
         Ok(machine)
     }
 
-    fn ping_pong(
+    /// Where a job of two PEs runs.
+    fn pair<'m>(
         &self,
-        machine: &mut Machine,
-        (from, to): (usize, usize),
-        bytes: u64,
-        order: Order,
-        monitor: &Monitor,
-    ) -> Result<Measured, ExperimentError> {
-        let sides = PingPong {
-            ping: memory(machine, to)?,
-            pong: memory(machine, from)?,
-            bytes,
-            ordered: order == Order::Fenced,
-            poll: self.models.processor.memory_read,
-        };
-        let (first, marks) = sides.first();
-        machine.start(to, sides.second());
-        machine.start(from, first);
-        let summary = monitor.run(&mut machine.sim, self.events_max)?;
-        let half = sides
-            .half_round_trip_ns(&marks)
-            .ok_or(ExperimentError::NoMeasurement("ping-pong"))?;
-        let rate = bytes as f64 / half * 1e9 / f64::from(1 << 20);
-        Ok(Measured {
-            metrics: vec![
-                metric("half_round_trip", half, "ns"),
-                metric("bandwidth", rate, "MiB/s"),
-            ],
-            links: Vec::new(),
-            summaries: vec![summary],
-        })
-    }
-
-    fn stream(
-        &self,
-        machine: &mut Machine,
-        (from, to): (usize, usize),
-        stream: Stream,
-        monitor: &Monitor,
-    ) -> Result<Measured, ExperimentError> {
-        let bytes = stream.lines * stream.bytes as u64;
-        let (program, marks) = stream.program();
-        machine.start(from, program);
-        let summary = monitor.run(&mut machine.sim, self.events_max)?;
-        let [begin, end] = marks.times()[..] else {
-            return Err(ExperimentError::NoMeasurement("stream"));
-        };
-        let mut metrics = vec![metric(
-            "sender_bandwidth",
-            mib_per_s(bytes, end - begin),
-            "MiB/s",
-        )];
-        let counters = machine.socket(to).counters();
-        if let Some(first) = counters.first_write.filter(|_| stream.lines > 1) {
-            let counted = counters.write_bytes - stream.bytes as u64;
-            let rate = mib_per_s(counted, counters.last_write - first);
-            metrics.push(metric("receiver_bandwidth", rate, "MiB/s"));
-        }
-        let time = counters.last_write.max(end) - begin;
-        metrics.push(metric("time", time.as_ns(), "ns"));
-        Ok(Measured {
-            metrics,
-            links: Vec::new(),
-            summaries: vec![summary],
+        machine: &'m mut Machine,
+        from: &str,
+        to: &str,
+        monitor: &'m Monitor,
+    ) -> Result<Pair<'m>, ExperimentError> {
+        let sockets = [find(machine, from)?, find(machine, to)?];
+        Ok(Pair {
+            events_max: self.events_max,
+            monitor: Some(monitor),
+            ..Pair::new(machine, sockets)
         })
     }
 }
@@ -224,4 +240,9 @@ fn find(machine: &Machine, name: &str) -> Result<usize, ExperimentError> {
         .iter()
         .position(|socket| socket.name == name)
         .ok_or(ExperimentError::NoMeasurement("no such processor"))
+}
+
+/// A size that the reader has found to be small.
+fn bytes(size_bytes: u64) -> Result<usize, ExperimentError> {
+    usize::try_from(size_bytes).map_err(|_| ExperimentError::NoMeasurement("such a size"))
 }

@@ -2,15 +2,12 @@
 
 use serde::Serialize;
 
-/// How a message's lines are ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Lines leave the write-combining buffers as they fill.
-    Weak,
-    /// A fence after each line.
-    Fenced,
-}
+use crate::experiments::jobs::Order;
+use crate::experiments::pgas_cluster::Pattern;
+use crate::memory_system::Config;
+use crate::memory_system::trace::Format;
+
+use super::memory_workload::MemoryFigures;
 
 /// Link and clocks of an HTX board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,11 +20,21 @@ pub struct HtxLink {
     pub user_clock_mhz: u32,
 }
 
+impl Workload {
+    /// Whether it runs on a memory system, without processors and links.
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(
+            self,
+            Self::MemoryStream { .. } | Self::MemoryTrace { .. } | Self::BreakEven { .. }
+        )
+    }
+}
+
 /// A workload with all its keys resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Workload {
-    /// Two programs answer each other by stores and polls.
+    /// Two PEs answer each other by messages through their rings.
     PingPong {
         /// Processor that begins.
         from: String,
@@ -35,12 +42,27 @@ pub enum Workload {
         to: String,
         /// Message size.
         size_bytes: u64,
-        /// Order of its lines.
+        /// Order of what is sent.
         order: Order,
     },
-    /// One program stores lines into another processor's memory.
+    /// One PE sends messages through a ring, the other receives them.
     Stream {
-        /// Processor that stores.
+        /// Processor that sends.
+        from: String,
+        /// Processor that receives.
+        to: String,
+        /// Size of a message.
+        size_bytes: u64,
+        /// Number of messages.
+        messages: u64,
+        /// Order of what is sent.
+        order: Order,
+        /// Work of the sender for each line.
+        work_ps: u64,
+    },
+    /// One PE puts into the other's memory.
+    Put {
+        /// Processor that puts.
         from: String,
         /// Owner of the memory.
         to: String,
@@ -48,10 +70,8 @@ pub enum Workload {
         size_bytes: u64,
         /// Order of the lines.
         order: Order,
-        /// Work of the sender after each line.
-        work_ps: u64,
     },
-    /// Every processor stores into every other one's memory.
+    /// Every processor stores into every other one's memory: bare stores, without the library.
     AllToAll {
         /// Bytes from each to each.
         size_bytes: u64,
@@ -81,5 +101,41 @@ pub enum Workload {
         /// Link and clocks.
         #[serde(flatten)]
         link: HtxLink,
+    },
+    /// STREAM on a memory system.
+    MemoryStream {
+        /// The memory.
+        #[serde(flatten)]
+        system: MemoryFigures,
+        /// Elements of each of its three arrays.
+        elements: u64,
+        /// How often its functions are run.
+        series: u64,
+    },
+    /// A recorded trace on a memory system.
+    MemoryTrace {
+        /// The memory.
+        #[serde(flatten)]
+        system: MemoryFigures,
+        /// Where the trace is; no part of the configuration.
+        #[serde(skip)]
+        path: String,
+        /// How it is written.
+        format: Format,
+        /// FNV-1a over the trace, once it was read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trace_hash: Option<String>,
+    },
+    /// A program with swap and with remote memory.
+    BreakEven {
+        /// How it goes through its working set.
+        pattern: Pattern,
+        /// Memory of the node.
+        memory_bytes: u64,
+        /// What it works on.
+        working_set_bytes: u64,
+        /// Lines, pages and caches; its regions stand for none.
+        #[serde(skip)]
+        config: Config,
     },
 }

@@ -1,10 +1,12 @@
 //! Looking at a run, and ending it, from another thread.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::devices::Fabric;
 use crate::engine::{Ps, RunError, Summary};
-use crate::experiments::ExperimentError;
+
+use super::ExperimentError;
 
 /// Events between two looks at the flag: some milliseconds of real time.
 const SLICE_EVENTS: u64 = 1 << 17;
@@ -57,6 +59,17 @@ impl Monitor {
         Ok(())
     }
 
+    /// Takes note of how far a run has come, and says whether to go on.
+    pub(super) fn watch(&self, summary: &Summary) -> ControlFlow<()> {
+        self.events.store(summary.events, Ordering::Relaxed);
+        self.virtual_ps
+            .store(summary.virtual_time.0, Ordering::Relaxed);
+        match self.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
     /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.
     pub(super) fn run(
         &self,
@@ -68,10 +81,8 @@ impl Monitor {
             self.check()?;
             let slice = left.min(SLICE_EVENTS);
             let result = sim.run_events(slice);
-            let summary = sim.summary();
-            self.events.store(summary.events, Ordering::Relaxed);
-            self.virtual_ps
-                .store(summary.virtual_time.0, Ordering::Relaxed);
+            // The next round of the loop asks, and this may be the last one.
+            let _ = self.watch(&sim.summary());
             match result {
                 Err(RunError::EventsSpent { time, .. }) => {
                     left -= slice;

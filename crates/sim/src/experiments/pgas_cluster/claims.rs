@@ -1,0 +1,71 @@
+//! Published and simulated numbers.
+
+use super::scenario::{Media, REGIONS, Scenario};
+use super::{MEMORY_BYTES, STREAM, config, run};
+use crate::experiments::{Claims, ExperimentError, Row};
+
+const CLAIMS: &str = include_str!("../../../../../experiments/pgas-cluster/claims.toml");
+
+/// Delays that the paper's write to remote memory is made of.
+const TRANSFER_NS: f64 = 130.0;
+const ENDS_NS: f64 = 300.0;
+
+/// The published numbers.
+///
+/// # Errors
+/// [`ExperimentError::Claims`] if the file is wrong.
+pub fn claims() -> Result<Claims, ExperimentError> {
+    Claims::parse(CLAIMS)
+}
+
+/// Runs everything and compares.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
+    let local = run(Scenario::Local)?;
+    let board = run(Scenario::SameBoard)?;
+    let remote = run(Scenario::Remote)?;
+    let swap = [
+        run(Scenario::LocalSwap)?.mean_s(),
+        run(Scenario::BoardSwapUniform)?.mean_s(),
+        run(Scenario::BoardSwapInterleaved)?.mean_s(),
+    ];
+    let paged = [
+        run(Scenario::LocalSwapPaged)?.mean_s(),
+        run(Scenario::BoardSwapPaged)?.mean_s(),
+    ];
+    let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+    let more_s = |s: f64| s - local.mean_s();
+    let more_pct = |s: f64| (s / local.mean_s() - 1.0) * 100.0;
+    let less_mb_s = |mb_s: f64| local.mean_mb_s() - mb_s;
+    let less_pct = |mb_s: f64| (1.0 - mb_s / local.mean_mb_s()) * 100.0;
+    let line = config(Scenario::Remote).line_bytes;
+    let megabytes = STREAM.bytes() as f64 / f64::from(1 << 20);
+    let simulated = [
+        ("P1", more_s(board.mean_s())),
+        ("P1-pct", more_pct(board.mean_s())),
+        ("P2", more_s(remote.mean_s())),
+        ("P2-pct", more_pct(remote.mean_s())),
+        ("P3-4P", less_mb_s(board.mean_mb_s())),
+        ("P3-4P-pct", less_pct(board.mean_mb_s())),
+        ("P3-16P", less_mb_s(remote.mean_mb_s())),
+        ("P3-16P-pct", less_pct(remote.mean_mb_s())),
+        ("P4", megabytes),
+        ("P5-board", Media::PAPER.same_board.as_ns()),
+        ("P5-write", TRANSFER_NS + ENDS_NS),
+        ("P5-read", Media::PAPER.remote.line_read(line).as_ns()),
+        ("P5-swap", Media::PAPER.swap.as_ns()),
+        ("P6", REGIONS as f64),
+        ("P7", least(&swap) / remote.mean_s()),
+        ("P7-1P-SW", swap[0]),
+        ("P7-4P-SW-U", swap[1]),
+        ("P7-4P-SW-D", swap[2]),
+        ("P7-1P-SW-paged", paged[0]),
+        ("P7-4P-SW-paged", paged[1]),
+        ("P7-paged", least(&paged) / remote.mean_s()),
+        ("P9", megabytes / (MEMORY_BYTES >> 20) as f64 * 100.0),
+        ("P10", Media::PAPER.remote.read.as_ns()),
+    ];
+    Ok(claims()?.judge(&simulated))
+}
