@@ -6,8 +6,23 @@
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// 16 bytes, moved at once.
+/// 16 bytes, moved at once: the type that the compiler keeps in one register.
+#[cfg(target_arch = "x86_64")]
+type Vector = core::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
 type Vector = [u64; 2];
+
+/// Whether `len` bytes at `place` of a peer are moved in place: an aligned word, or a few
+/// vectors.
+#[inline(always)]
+pub(crate) fn is_short(place: *const u8, len: usize) -> bool {
+    let place = place as usize;
+    match len {
+        8 => place.is_multiple_of(8),
+        4 => place.is_multiple_of(4),
+        _ => (16..=64).contains(&len),
+    }
+}
 
 /// Copies `len` bytes of private memory to shared memory.
 ///
@@ -71,6 +86,73 @@ pub(crate) unsafe fn from_peer(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
+/// As [`to_peer`], for what [`is_short`].
+///
+/// # Safety
+/// As [`to_peer`].
+#[inline(always)]
+pub(crate) unsafe fn short_to_peer(to: *mut u8, from: *const u8, len: usize) {
+    match len {
+        // SAFETY: as the caller promises, and aligned.
+        8 => unsafe {
+            let word = &*to.cast::<AtomicU64>();
+            word.store(from.cast::<u64>().read_unaligned(), Relaxed);
+        },
+        // SAFETY: as above.
+        4 => unsafe {
+            let word = &*to.cast::<AtomicU32>();
+            word.store(from.cast::<u32>().read_unaligned(), Relaxed);
+        },
+        // SAFETY: as above; no word, so at least a vector.
+        _ => unsafe { vectors(to, from, len) },
+    }
+}
+
+/// As [`from_peer`], for what [`is_short`].
+///
+/// # Safety
+/// As [`from_peer`].
+#[inline(always)]
+pub(crate) unsafe fn short_from_peer(to: *mut u8, from: *const u8, len: usize) {
+    match len {
+        // SAFETY: as the caller promises, and aligned.
+        8 => unsafe {
+            let word = &*from.cast::<AtomicU64>();
+            to.cast::<u64>().write_unaligned(word.load(Relaxed));
+        },
+        // SAFETY: as above.
+        4 => unsafe {
+            let word = &*from.cast::<AtomicU32>();
+            to.cast::<u32>().write_unaligned(word.load(Relaxed));
+        },
+        // SAFETY: as above; no word, so at least a vector.
+        _ => unsafe { vectors(to, from, len) },
+    }
+}
+
+/// Copies 16 to 64 bytes: two or four vectors that may overlap, all loaded before any is
+/// stored.
+///
+/// # Safety
+/// Both are valid for `len` bytes, and it is 16 to 64.
+#[inline(always)]
+unsafe fn vectors(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: the offsets are in the `len` bytes of both.
+    unsafe {
+        let last = len - 16;
+        let a = from.cast::<Vector>().read_unaligned();
+        let d = from.add(last).cast::<Vector>().read_unaligned();
+        if len > 32 {
+            let b = from.add(16).cast::<Vector>().read_unaligned();
+            let c = from.add(last - 16).cast::<Vector>().read_unaligned();
+            to.add(16).cast::<Vector>().write_unaligned(b);
+            to.add(last - 16).cast::<Vector>().write_unaligned(c);
+        }
+        to.cast::<Vector>().write_unaligned(a);
+        to.add(last).cast::<Vector>().write_unaligned(d);
+    }
+}
+
 /// Copies a run of bytes. The two may be the same, or overlap.
 ///
 /// # Safety
@@ -78,27 +160,13 @@ pub(crate) unsafe fn from_peer(to: *mut u8, from: *const u8, len: usize) {
 #[inline(always)]
 pub(crate) unsafe fn run(to: *mut u8, from: *const u8, len: usize) {
     if (16..=64).contains(&len) {
-        // Two or four vectors that may overlap; all are loaded before any is stored.
-        // SAFETY: the offsets are in the `len` bytes of both.
-        unsafe {
-            let last = len - 16;
-            let a = from.cast::<Vector>().read_unaligned();
-            let d = from.add(last).cast::<Vector>().read_unaligned();
-            if len > 32 {
-                let b = from.add(16).cast::<Vector>().read_unaligned();
-                let c = from.add(last - 16).cast::<Vector>().read_unaligned();
-                to.add(16).cast::<Vector>().write_unaligned(b);
-                to.add(last - 16).cast::<Vector>().write_unaligned(c);
-            }
-            to.cast::<Vector>().write_unaligned(a);
-            to.add(last).cast::<Vector>().write_unaligned(d);
-        }
+        // SAFETY: as the caller promises.
+        unsafe { vectors(to, from, len) }
     } else {
         // SAFETY: as the caller promises.
         unsafe { core::ptr::copy(from, to, len) }
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering:
 
 use hostwire::attachment::Operation;
 use hostwire_transport::wait::Doorbell;
+use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use crate::fail;
 use crate::remote;
@@ -43,7 +44,7 @@ struct Fast {
     heap_to_first: AtomicUsize,
     /// From one segment to the next.
     stride: AtomicUsize,
-    /// That of PE 0: the first word of its segment.
+    /// That of PE 0.
     doorbell: AtomicUsize,
     statics: AtomicUsize,
     statics_bytes: AtomicUsize,
@@ -66,13 +67,13 @@ static FAST: Fast = Fast {
 static MY_PE: AtomicI32 = AtomicI32::new(-1);
 static N_PES: AtomicI32 = AtomicI32::new(-1);
 
-/// A region that is open has as many.
-const LEAST_BYTES: usize = 64;
+/// Bytes that are moved in place. A region that is open has at least as many.
+pub(crate) const SHORT_BYTES: usize = 64;
 
 /// From now on everything is in reach: `pes` segments, the first one at `first`.
 pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics: Region) {
     // A program without static objects has the heap twice.
-    let statics = if statics.len_bytes < LEAST_BYTES { heap } else { statics };
+    let statics = if statics.len_bytes < SHORT_BYTES { heap } else { statics };
     let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
     FAST.heap.store(heap.address, Relaxed);
     FAST.heap_bytes.store(heap.len_bytes, Relaxed);
@@ -81,7 +82,7 @@ pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics:
     FAST.statics_bytes.store(statics.len_bytes, Relaxed);
     FAST.statics_to_first.store(to_first(statics), Relaxed);
     FAST.stride.store(stride, Relaxed);
-    FAST.doorbell.store(first, Relaxed);
+    FAST.doorbell.store(first + DOORBELL_OFFSET_BYTES, Relaxed);
     FAST.pes.store(pes as usize, Ordering::Release);
 }
 
@@ -132,7 +133,7 @@ pub(crate) struct Place {
 /// for a few bytes, whose number is known when this is compiled, it is one compare.
 #[inline(always)]
 fn fits(at: usize, len: usize, region_bytes: usize) -> bool {
-    (len <= LEAST_BYTES || len <= region_bytes) && at <= region_bytes.wrapping_sub(len)
+    (len <= SHORT_BYTES || len <= region_bytes) && at <= region_bytes.wrapping_sub(len)
 }
 
 /// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
@@ -167,7 +168,7 @@ impl Place {
     /// What follows a store.
     #[inline(always)]
     pub(crate) fn stored(self, what: &'static str, pe: c_int) {
-        // SAFETY: the first word of a segment that stays mapped, and only ever an atomic.
+        // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
         let bell = Doorbell::new(unsafe { &*self.bell });
         if !bell.is_at_rest() {
             remote::ring(what, pe);

@@ -7,13 +7,15 @@ use core::fmt::Display;
 use hostwire::PeId;
 use hostwire::attachment::{Operation, Request};
 use hostwire_transport::wait::Doorbell;
+use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use crate::context;
 use crate::copy;
 use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
-use crate::handle::Ctx;
+use crate::fast;
+use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::runtime::{self, Runtime};
 
 /// `SHMEM_SIGNAL_SET`.
@@ -58,8 +60,8 @@ pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut
 /// What follows a store to the memory of `pe` that did not go by the wire.
 #[inline]
 pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
-    let at_rest = match resolve(runtime, pe, 0) {
-        // SAFETY: the first word of a mapped segment, which is only ever an atomic.
+    let at_rest = match resolve(runtime, pe, DOORBELL_OFFSET_BYTES) {
+        // SAFETY: the doorbell of a mapped segment, only ever an atomic.
         Some(bell) => Doorbell::new(unsafe { &*bell.cast() }).is_at_rest(),
         None => true,
     };
@@ -176,6 +178,54 @@ pub(crate) unsafe fn get_at(
             let dest = unsafe { core::slice::from_raw_parts_mut(dest, len) };
             done(what, runtime.attachment.get(pe, offset, dest));
         }
+    }
+}
+
+/// A put of more bytes than are moved in place, or one that is not in reach.
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[inline(never)]
+pub(crate) unsafe fn put_many(
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+) {
+    if ctx == CTX_DEFAULT
+        && let Some(place) = fast::at(dest, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::to_peer(place.at, source, len) };
+        place.stored("shmem_put", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { put("shmem_put", ctx, dest, source, len, pe) };
+    }
+}
+
+/// A get of more bytes than are moved in place, or one that is not in reach.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[inline(never)]
+pub(crate) unsafe fn get_many(
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+) {
+    if ctx == CTX_DEFAULT
+        && let Some(place) = fast::at(source, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        unsafe { copy::from_peer(dest, place.at, len) };
+        place.loaded("shmem_get", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { get("shmem_get", ctx, dest, source, len, pe) };
     }
 }
 

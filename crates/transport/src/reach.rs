@@ -64,7 +64,7 @@ impl Reach {
 
     /// The first byte of PE 0's segment, and how many bytes lie between it and that of the
     /// next PE. For those who work out addresses themselves; they also look at the
-    /// doorbell, the first word of each segment, after each store.
+    /// doorbell, at [`DOORBELL_OFFSET_BYTES`] of each segment, after each store.
     pub fn segments(&self) -> (NonNull<u8>, usize) {
         (self.memory.base(), self.stride_bytes)
     }
@@ -73,7 +73,8 @@ impl Reach {
     #[cold]
     #[inline(never)]
     pub fn ring(&self, pe: PeId) -> bool {
-        match self.memory.half(pe as usize * self.stride_bytes) {
+        let doorbell = pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES;
+        match self.memory.half(doorbell) {
             Ok(word) => self.look(pe, Doorbell::new(word)),
             Err(_) => false,
         }

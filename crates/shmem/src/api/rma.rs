@@ -11,32 +11,38 @@ use crate::remote;
 /// `shmem_put`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let len = nelems.saturating_mul(size_of::<T>());
+    let few = const { fast::SHORT_BYTES / size_of::<T>() };
     if ctx == CTX_DEFAULT
-        && let Some(place) = fast::at(dest.cast(), len, pe)
+        && nelems <= few
+        && copy::is_short(dest.cast(), nelems * size_of::<T>())
+        && let Some(place) = fast::at(dest.cast(), nelems * size_of::<T>(), pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::to_peer(place.at, source.cast(), len) };
+        // SAFETY: so many bytes in reach; the caller has as many at `source`.
+        unsafe { copy::short_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
         place.stored("shmem_put", pe);
     } else {
+        let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
-        unsafe { remote::put("shmem_put", ctx, dest.cast(), source.cast(), len, pe) };
+        unsafe { remote::put_many(ctx, dest.cast(), source.cast(), len, pe) };
     }
 }
 
 /// `shmem_get`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let len = nelems.saturating_mul(size_of::<T>());
+    let few = const { fast::SHORT_BYTES / size_of::<T>() };
     if ctx == CTX_DEFAULT
-        && let Some(place) = fast::at(source.cast(), len, pe)
+        && nelems <= few
+        && copy::is_short(source.cast(), nelems * size_of::<T>())
+        && let Some(place) = fast::at(source.cast(), nelems * size_of::<T>(), pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
-        unsafe { copy::from_peer(dest.cast(), place.at, len) };
+        // SAFETY: so many bytes in reach; the caller has as many at `dest`.
+        unsafe { copy::short_from_peer(dest.cast(), place.at, nelems * size_of::<T>()) };
         place.loaded("shmem_get", pe);
     } else {
+        let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
-        unsafe { remote::get("shmem_get", ctx, dest.cast(), source.cast(), len, pe) };
+        unsafe { remote::get_many(ctx, dest.cast(), source.cast(), len, pe) };
     }
 }
 
