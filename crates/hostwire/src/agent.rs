@@ -22,8 +22,8 @@ use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
-use crate::error::{Error, Result};
 use crate::attachment::{Attachment, Watch};
+use crate::error::{Error, Result};
 use crate::layout::{CHUNK_BYTES, CHUNKS, Layout};
 
 const DONE: u64 = 1;

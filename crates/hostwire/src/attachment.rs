@@ -327,11 +327,7 @@ impl Attachment {
     /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE
     /// will not do what is waited for and `poll` still has nothing.
     #[inline]
-    pub fn wait<R>(
-        &self,
-        watch: Watch<'_>,
-        poll: impl FnMut() -> Result<Option<R>>,
-    ) -> Result<R> {
+    pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
         self.wait_and(watch, || self.progress(), poll)
     }
 

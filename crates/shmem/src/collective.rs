@@ -523,7 +523,10 @@ unsafe fn fold_small(
     for to in others(call.team).filter(|to| all || *to > rank) {
         let payload = if in_line { (source, len) } else { EMPTY };
         if !in_line {
-            let (pe, stage) = (call.team.members[to], line::stage(call.runtime, call.team, number, rank));
+            let (pe, stage) = (
+                call.team.members[to],
+                line::stage(call.runtime, call.team, number, rank),
+            );
             // SAFETY: the source has `len` bytes, which fit the stage.
             unsafe { put_at(call.runtime, call.what, pe, stage, source, len) };
         }
@@ -549,9 +552,10 @@ unsafe fn fold_small(
                 let payload = call.receive(number, from, tag);
                 match in_line {
                     true => payload,
-                    false => call
-                        .runtime
-                        .own_at(line::stage(call.runtime, call.team, number, from)),
+                    false => {
+                        call.runtime
+                            .own_at(line::stage(call.runtime, call.team, number, from))
+                    }
                 }
             }
         };

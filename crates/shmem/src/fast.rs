@@ -73,7 +73,11 @@ pub(crate) const SHORT_BYTES: usize = 64;
 /// From now on everything is in reach: `pes` segments, the first one at `first`.
 pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics: Region) {
     // A program without static objects has the heap twice.
-    let statics = if statics.len_bytes < SHORT_BYTES { heap } else { statics };
+    let statics = if statics.len_bytes < SHORT_BYTES {
+        heap
+    } else {
+        statics
+    };
     let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
     FAST.heap.store(heap.address, Relaxed);
     FAST.heap_bytes.store(heap.len_bytes, Relaxed);
@@ -238,6 +242,48 @@ impl InReach<AtomicU64> {
             self.at.fetch_add(signal, Ordering::SeqCst);
         } else {
             self.at.store(signal, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_has_its_bytes_and_no_others() {
+        let region = Region {
+            address: 0x10_0000,
+            len_bytes: 0x1000,
+            offset: 64,
+        };
+        assert_eq!(region.locate(0x10_0000, 0x1000), Some(64));
+        assert_eq!(region.locate(0x10_0ff8, 8), Some(64 + 0xff8));
+        assert_eq!(region.locate(0x10_1000, 0), Some(64 + 0x1000));
+        for (address, len) in [
+            (0x10_0ff9, 8),
+            (0xf_ffff, 1),
+            (0x10_0000, usize::MAX),
+            (0, 1),
+        ] {
+            assert_eq!(region.locate(address, len), None, "{address:#x} {len}");
+        }
+    }
+
+    #[test]
+    fn one_compare_is_enough_for_a_few_bytes() {
+        for (at, len, is_in) in [
+            (0, 8, true),
+            (0xff8, 8, true),
+            (0xff9, 8, false),
+            (usize::MAX, 8, false),
+            (usize::MAX - 7, 8, false),
+            (0, 0x1000, true),
+            (1, 0x1000, false),
+            (0, 0x1001, false),
+            (0, usize::MAX, false),
+        ] {
+            assert_eq!(fits(at, len, 0x1000), is_in, "{at:#x} {len:#x}");
         }
     }
 }

@@ -45,7 +45,11 @@ const STAGED_PES_MAX: u32 = 64;
 /// Lines of one slot, the stages included.
 pub(crate) fn slot_lines(pes: u32) -> usize {
     let entries = ENTRIES as usize * pes as usize;
-    let stages = if has_stages(pes) { entries * STAGE_BYTES } else { 0 };
+    let stages = if has_stages(pes) {
+        entries * STAGE_BYTES
+    } else {
+        0
+    };
     FIRST + entries + stages / LINE_BYTES
 }
 

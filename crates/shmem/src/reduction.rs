@@ -85,3 +85,33 @@ macro_rules! combine_in_c {
     )* };
 }
 combine_in_c! { Min: 0, Max: 1, Sum: 2, Prod: 3 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn combine<Op, T: Reduce<Op> + Default>(a: &[T], b: &[T]) -> Vec<T> {
+        let mut result = vec![T::default(); a.len()];
+        // SAFETY: three arrays of the same length.
+        unsafe { T::combine(result.as_mut_ptr(), a.as_ptr(), b.as_ptr(), a.len()) };
+        result
+    }
+
+    #[test]
+    fn every_operation_does_what_it_says() {
+        let (a, b) = ([0b1100u8, 200], [0b1010u8, 100]);
+        assert_eq!(combine::<And, _>(&a, &b), [0b1000, 200 & 100]);
+        assert_eq!(combine::<Or, _>(&a, &b), [0b1110, 200 | 100]);
+        assert_eq!(combine::<Xor, _>(&a, &b), [0b0110, 200 ^ 100]);
+        assert_eq!(combine::<Min, _>(&a, &b), [0b1010, 100]);
+        assert_eq!(combine::<Max, _>(&a, &b), [0b1100, 200]);
+        assert_eq!(combine::<Sum, _>(&a, &b), [22, 44]);
+        assert_eq!(combine::<Prod, _>(&a, &b), [120, 32]);
+        assert_eq!(combine::<Sum, _>(&[1.5f64], &[2.0]), [3.5]);
+        let i = ComplexF64 { re: 0.0, im: 1.0 };
+        assert_eq!(
+            combine::<Prod, _>(&[i], &[i]),
+            [ComplexF64 { re: -1.0, im: 0.0 }]
+        );
+    }
+}

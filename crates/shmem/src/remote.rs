@@ -186,13 +186,7 @@ pub(crate) unsafe fn get_at(
 /// # Safety
 /// `source` is valid for `len` bytes.
 #[inline(never)]
-pub(crate) unsafe fn put_many(
-    ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    pe: c_int,
-) {
+pub(crate) unsafe fn put_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
     if ctx == CTX_DEFAULT
         && let Some(place) = fast::at(dest, len, pe)
     {
@@ -210,13 +204,7 @@ pub(crate) unsafe fn put_many(
 /// # Safety
 /// `dest` is valid for `len` bytes.
 #[inline(never)]
-pub(crate) unsafe fn get_many(
-    ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    pe: c_int,
-) {
+pub(crate) unsafe fn get_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
     if ctx == CTX_DEFAULT
         && let Some(place) = fast::at(source, len, pe)
     {
@@ -533,4 +521,28 @@ pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
         target(runtime, WHAT, ctx, pe);
     }
     quiet(WHAT, ctx);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strided_blocks_span_from_the_lowest_to_the_highest_byte() {
+        let how = Strides {
+            dst: 3,
+            sst: -3,
+            block_elements: 2,
+            blocks: 4,
+            element_bytes: 8,
+        };
+        assert_eq!(how.span(how.dst), Some((0, 3 * 3 * 8 + 16)));
+        assert_eq!(how.span(how.sst), Some((-72, 72 + 16)));
+        assert_eq!(how.span(isize::MAX), None);
+        let none = Strides {
+            blocks: usize::MAX,
+            ..how
+        };
+        assert_eq!(none.span(1), None);
+    }
 }

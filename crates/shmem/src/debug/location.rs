@@ -49,7 +49,10 @@ fn look_up(address: usize) -> bool {
         let is_rust = symbol
             .filename()
             .is_some_and(|file| file.extension().is_some_and(|extension| extension == "rs"));
-        let name = symbol.name().map(|name| name.to_string()).unwrap_or_default();
+        let name = symbol
+            .name()
+            .map(|name| name.to_string())
+            .unwrap_or_default();
         is_own |= is_rust || name.starts_with("shmem_") || name.starts_with("pshmem_");
     });
     is_own
