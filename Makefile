@@ -1,7 +1,7 @@
 # The chores of this repository. The work is in scripts/; see CONTRIBUTING.md.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench
+.PHONY: help run test test-long bench install uninstall
 
 help: ## Say what there is to make
 	@echo 'make TARGET, where TARGET is one of'
@@ -18,3 +18,13 @@ test-long: ## Slow suites: ignored tests, many more cases for the random ones
 
 bench: ## Measure hostwire beside the limits of this machine
 	@scripts/bench.sh
+
+PREFIX ?= /usr/local
+CARGO ?= cargo
+destdir = $(if $(DESTDIR),--destdir '$(DESTDIR)')
+
+install: ## Install OpenSHMEM and the launcher below PREFIX (default /usr/local), or DESTDIR
+	@$(CARGO) xtask install --prefix '$(PREFIX)' $(destdir)
+
+uninstall: ## Remove what install put there
+	@$(CARGO) xtask uninstall --prefix '$(PREFIX)' $(destdir)

@@ -15,15 +15,15 @@
 //! served while the program computes; and it is polled by every wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
+use crate::attachment::{Attachment, Watch};
 use crate::error::{Error, Result};
-use crate::inner::{Inner, Watch};
 use crate::layout::{CHUNK_BYTES, CHUNKS, Layout};
 
 const DONE: u64 = 1;
@@ -34,14 +34,22 @@ const GET_BYTES_MAX: usize = CHUNK_BYTES * CHUNKS as usize;
 /// What an agent can be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Operation {
+pub enum Operation {
+    /// Copy bytes back.
     Get = 1,
+    /// Read a word.
     Fetch = 2,
+    /// Set a word.
     Swap = 3,
+    /// Set a word that has a certain value.
     CompareSwap = 4,
+    /// Add.
     Add = 5,
+    /// Bitwise and.
     And = 6,
+    /// Bitwise or.
     Or = 7,
+    /// Bitwise exclusive or.
     Xor = 8,
 }
 
@@ -55,7 +63,7 @@ impl Operation {
 
     /// Does it to a 64-bit word and returns the old value.
     #[inline(always)]
-    pub(crate) fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
+    pub fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
         const ORDER: Ordering = Ordering::SeqCst;
         match self {
             Self::Get | Self::Fetch => word.load(ORDER),
@@ -72,7 +80,7 @@ impl Operation {
 
     /// Does it to a 32-bit word and returns the old value.
     #[inline(always)]
-    pub(crate) fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
+    pub fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
         const ORDER: Ordering = Ordering::SeqCst;
         match self {
             Self::Get | Self::Fetch => word.load(ORDER),
@@ -100,13 +108,17 @@ pub enum AgentMode {
 
 /// One atomic operation, as it is asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request {
-    pub(crate) operation: Operation,
-    pub(crate) offset_bytes: usize,
+pub struct Request {
+    /// What to do.
+    pub operation: Operation,
+    /// Where in the segment.
+    pub offset_bytes: usize,
     /// 4 or 8; 0 for a get.
-    pub(crate) operand_bytes: u8,
-    pub(crate) operand: u64,
-    pub(crate) compare: u64,
+    pub operand_bytes: u8,
+    /// The operand, in its lower end.
+    pub operand: u64,
+    /// What [`Operation::CompareSwap`] compares with.
+    pub compare: u64,
 }
 
 /// The agent of one PE, and how it asks others. See the [module text](self).
@@ -118,6 +130,9 @@ pub(crate) struct Agent {
     serving: Mutex<Vec<u32>>,
     /// Per target, the number of our last request.
     asked: Vec<AtomicU32>,
+    /// Held by the thread that asks: one request is under way at a time, and what is got
+    /// lands in one place.
+    asking: Mutex<()>,
     stop: AtomicBool,
 }
 
@@ -128,6 +143,7 @@ impl Agent {
             needed: !capabilities.loads || !capabilities.cpu_atomics,
             serving: Mutex::new(vec![1; pes as usize]),
             asked: (0..pes).map(|_| AtomicU32::new(0)).collect(),
+            asking: Mutex::new(()),
             stop: AtomicBool::new(false),
         }
     }
@@ -141,6 +157,7 @@ impl Agent {
         if !self.needed || mode == AgentMode::Polled {
             return Ok(None);
         }
+        self.stop.store(false, Ordering::Release);
         let (agent, wire) = (Arc::clone(self), Arc::clone(wire));
         std::thread::Builder::new()
             .name("hostwire-agent".into())
@@ -290,14 +307,15 @@ impl Agent {
     /// Gets `dst.len()` bytes at `offset_bytes` from `pe`.
     pub(crate) fn get(
         &self,
-        inner: &Inner,
+        inner: &Attachment,
         pe: PeId,
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<()> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let staging = self.layout.staging();
         for (index, piece) in dst.chunks_mut(GET_BYTES_MAX).enumerate() {
-            self.ask(
+            self.ask_alone(
                 inner,
                 pe,
                 Request {
@@ -314,7 +332,13 @@ impl Agent {
     }
 
     /// Has `pe` do an operation and returns the old value.
-    pub(crate) fn ask(&self, inner: &Inner, pe: PeId, request: Request) -> Result<u64> {
+    pub(crate) fn ask(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ask_alone(inner, pe, request)
+    }
+
+    /// As [`ask`](Self::ask), while this thread is the one that asks.
+    fn ask_alone(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
         let asked = self
             .asked
             .get(pe as usize)

@@ -1,24 +1,23 @@
-//! From the environment of a fresh process to a [`Job`].
+//! From the environment of a fresh process to an [`Attachment`].
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_transport::os::process::inherited_fd;
-use hostwire_transport::shm::{self, Gathering, Meeting, Shm};
+use hostwire_transport::shm::{self, Gathering, Meeting, Shm, ShmOptions};
 
-use crate::agent::AgentMode;
+use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
-use crate::job::Job;
 use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
-use crate::layout::Layout;
+use crate::layout::{Layout, Sizes};
 use crate::settings::Settings;
 use crate::status::Status;
 
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
 
-pub(crate) fn attach() -> Result<Job> {
+pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     let settings = Settings::from_env()?;
     let patience = Duration::from_secs(settings.attach_timeout_s);
     let board = board();
@@ -28,9 +27,14 @@ pub(crate) fn attach() -> Result<Job> {
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
     let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
-    let layout = Layout::new(pes, settings.sizes)?;
+    let sizes = sizes(settings.sizes, pes)?;
+    let layout = Layout::new(pes, sizes)?;
+    let options = ShmOptions {
+        stores_only: settings.stores_only,
+        ..ShmOptions::default()
+    };
     let attach = |meeting| {
-        let ring_bytes = settings.sizes.ring_bytes;
+        let ring_bytes = sizes.ring_bytes;
         let deadline = Instant::now() + patience;
         Shm::attach(
             pe,
@@ -39,6 +43,7 @@ pub(crate) fn attach() -> Result<Job> {
             ring_bytes,
             meeting,
             deadline,
+            options,
         )
     };
     let (wire, launched) = match launcher {
@@ -52,13 +57,7 @@ pub(crate) fn attach() -> Result<Job> {
             (wire, Launched { launcher, nodes })
         }
     };
-    Job::assemble(
-        Arc::new(wire),
-        settings.sizes,
-        AgentMode::Thread,
-        status,
-        launched,
-    )
+    Attachment::assemble(Arc::new(wire), sizes, status, launched)
 }
 
 /// Learns from the launcher who is where and how to reach PE 0, or tells the others.

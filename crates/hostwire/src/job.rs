@@ -3,24 +3,22 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use hostwire_transport::Transport;
 use hostwire_transport::ring::SendOrder;
 use zerocopy::IntoBytes;
 
 use crate::PeId;
-use crate::agent::{Agent, AgentMode};
+use crate::agent::AgentMode;
+use crate::attachment::Attachment;
 use crate::board::Activity;
 use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner, Watch};
-use crate::launch::{Launched, Nodes};
-use crate::layout::{Layout, Sizes};
-use crate::lost::Watcher;
+use crate::launch::Nodes;
+use crate::layout::Sizes;
 use crate::message::{Kind, Receiving, Sending, Source, Target};
-use crate::status::Status;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
 
@@ -42,9 +40,8 @@ pub enum SignalOp {
 pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
-    agent_thread: Option<JoinHandle<()>>,
-    watcher: Option<Watcher>,
-    launched: Launched,
+    /// A thread looks for lost peers.
+    is_watched: bool,
 }
 
 impl Job {
@@ -57,44 +54,25 @@ impl Job {
     /// does not reach all PEs. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
     pub fn attach() -> Result<Self> {
-        crate::attach::attach()
+        Self::on(Attachment::join(|sizes, _| Ok(sizes))?, AgentMode::Thread)
     }
 
     /// A job over a wire that is already connected: for tests, and for wires that exist
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
     /// least [`Layout::segment_bytes`] zeroed bytes.
     pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
-        let launched = Launched::by_nobody(wire.pes());
-        Self::assemble(wire, sizes, mode, Status::default(), launched)
+        Self::on(Attachment::over(wire, sizes)?, mode)
     }
 
-    pub(crate) fn assemble(
-        wire: Arc<dyn Transport>,
-        sizes: Sizes,
-        mode: AgentMode,
-        status: Status,
-        launched: Launched,
-    ) -> Result<Self> {
-        let layout = Layout::new(wire.pes(), sizes)?;
-        let needed = layout.segment_bytes();
-        wire.segment().memory().range(0, needed)?;
-        let agent = Arc::new(Agent::new(wire.capabilities(), wire.pes(), layout));
-        let agent_thread = agent.start(&wire, mode)?;
-        let inner = Rc::new(Inner::new(wire, layout, status, agent)?);
+    fn on(attachment: Attachment, mode: AgentMode) -> Result<Self> {
+        attachment.start(mode)?;
+        let is_watched = attachment.is_watching();
+        let inner = Rc::new(Inner::new(attachment)?);
         inner.status.set(Activity::Computing, None);
-        let watcher = match mode {
-            AgentMode::Thread if inner.pes > 1 => Some(Watcher::start(
-                Arc::clone(&inner.wire),
-                Arc::clone(&inner.lost),
-            )?),
-            _ => None,
-        };
         Ok(Self {
             world: Rc::new(Team::world(Rc::clone(&inner))),
-            watcher,
             inner,
-            agent_thread,
-            launched,
+            is_watched,
         })
     }
 
@@ -112,7 +90,7 @@ impl Job {
 
     /// Which PEs share a host.
     pub fn nodes(&self) -> &Nodes {
-        &self.launched.nodes
+        self.inner.nodes()
     }
 
     /// The team of all PEs. A PE's rank in it is its number.
@@ -278,7 +256,7 @@ impl Job {
             None => {
                 // A program that only tries must see its job make progress, too.
                 self.inner.progress()?;
-                if self.watcher.is_none() {
+                if !self.is_watched {
                     self.inner.lost.look(&*self.inner.wire, from)?;
                 }
                 self.inner.check(from)?;
@@ -346,7 +324,7 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
-    pub fn finalize(mut self) -> Result<()> {
+    pub fn finalize(self) -> Result<()> {
         self.inner.status.set(Activity::Finalizing, None);
         self.inner.tell_departure(Departure::Leaving);
         let met = collective::last_barrier(&self.world);
@@ -354,13 +332,9 @@ impl Job {
             self.inner.tell_departure(Departure::Gone);
         }
         // The agents serve until everybody is through.
-        self.stop_agent();
+        self.inner.stop();
         met?;
-        if let Some(mut launcher) = self.launched.launcher.take() {
-            launcher
-                .finalize()
-                .map_err(|e| Error::Launch(format!("leaving the job: {e}")))?;
-        }
+        self.inner.leave_launcher()?;
         self.inner.status.set(Activity::Finished, None);
         Ok(())
     }
@@ -375,27 +349,13 @@ impl Job {
     /// [`Error::Launch`] if the launcher is gone or cannot. The others then see this PE as
     /// lost when it leaves.
     pub fn abort(&mut self, status: i32, message: &str) -> Result<()> {
-        match &mut self.launched.launcher {
-            None => Ok(()),
-            Some(launcher) => launcher
-                .abort(status, message)
-                .map_err(|e| Error::Launch(format!("ending the job: {e}"))),
-        }
-    }
-
-    fn stop_agent(&mut self) {
-        self.watcher = None;
-        self.inner.agent.stop(&*self.inner.wire);
-        if let Some(thread) = self.agent_thread.take() {
-            // It cannot have panicked with anything of ours to mend.
-            let _ = thread.join();
-        }
+        self.inner.abort(status, message).map(|_| ())
     }
 }
 
 /// Without [`Job::finalize`]: this PE gives up, and does not wait for anybody.
 impl Drop for Job {
     fn drop(&mut self) {
-        self.stop_agent();
+        self.inner.stop();
     }
 }

@@ -173,11 +173,13 @@ impl Layout {
         self.staging
     }
 
-    pub(crate) fn heap(&self) -> usize {
+    /// Where in a segment the heap begins.
+    pub fn heap(&self) -> usize {
         self.heap
     }
 
-    pub(crate) fn heap_bytes(&self) -> usize {
+    /// Bytes of the heap.
+    pub fn heap_bytes(&self) -> usize {
         self.heap_bytes
     }
 }

@@ -29,6 +29,7 @@
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`launch`] | finding the job, whoever started it |
+//! | [`attachment`] | what is below a job, to build something else on |
 //! | [`pmi`], [`board`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
@@ -36,6 +37,7 @@
 
 mod agent;
 mod attach;
+pub mod attachment;
 pub mod board;
 mod collective;
 #[cfg(feature = "conformance")]

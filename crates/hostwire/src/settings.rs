@@ -7,7 +7,8 @@ use crate::layout::Sizes;
 pub const HEAP: &str = "HOSTWIRE_HEAP";
 /// Bytes of each message ring.
 pub const RING: &str = "HOSTWIRE_RING";
-/// Which wire: `shm`.
+/// Which wire: `shm`, or `stores`: shared memory that hides everything but posted stores,
+/// which is what a network looks like to the library. For tests.
 pub const WIRE: &str = "HOSTWIRE_WIRE";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
@@ -16,6 +17,7 @@ pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) sizes: Sizes,
+    pub(crate) stores_only: bool,
     pub(crate) attach_timeout_s: u64,
 }
 
@@ -34,11 +36,17 @@ impl Settings {
         if let Some(value) = lookup(RING) {
             sizes.ring_bytes = bytes(RING, &value)?;
         }
-        if let Some(value) = lookup(WIRE)
-            && value != "shm"
-        {
-            return Err(unusable(WIRE, &value, "the wires of this build are: shm"));
-        }
+        let stores_only = match lookup(WIRE).as_deref() {
+            None | Some("shm") => false,
+            Some("stores") => true,
+            Some(other) => {
+                return Err(unusable(
+                    WIRE,
+                    other,
+                    "the wires of this build are: shm, stores",
+                ));
+            }
+        };
         let attach_timeout_s = match lookup(ATTACH_TIMEOUT) {
             None => 60,
             Some(value) => value
@@ -49,6 +57,7 @@ impl Settings {
         };
         Ok(Self {
             sizes,
+            stores_only,
             attach_timeout_s,
         })
     }

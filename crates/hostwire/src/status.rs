@@ -43,7 +43,7 @@ impl Status {
 }
 
 /// See [`Status::during`].
-pub(crate) struct During<'a>(&'a Status);
+pub struct During<'a>(&'a Status);
 
 impl Drop for During<'_> {
     #[inline]

@@ -62,6 +62,24 @@ impl Reach {
         })
     }
 
+    /// The first byte of PE 0's segment, and how many bytes lie between it and that of the
+    /// next PE. For those who work out addresses themselves; they also look at the
+    /// doorbell, at [`DOORBELL_OFFSET_BYTES`] of each segment, after each store.
+    pub fn segments(&self) -> (NonNull<u8>, usize) {
+        (self.memory.base(), self.stride_bytes)
+    }
+
+    /// Wakes `pe` if it sleeps. Returns whether it lives.
+    #[cold]
+    #[inline(never)]
+    pub fn ring(&self, pe: PeId) -> bool {
+        let doorbell = pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES;
+        match self.memory.half(doorbell) {
+            Ok(word) => self.look(pe, Doorbell::new(word)),
+            Err(_) => false,
+        }
+    }
+
     /// From now on nothing of `pe` is within reach.
     ///
     /// The mark is set where every operation looks anyway: a PE whose doorbell is not at

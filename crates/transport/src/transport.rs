@@ -1,6 +1,7 @@
 //! The waist: what every wire can do, and what some can do better.
 
 use core::time::Duration;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use crate::error::{PeId, TransportError};
@@ -63,6 +64,12 @@ pub trait Transport: Send + Sync {
 
     /// All segments side by side, where all are mapped, coherent and good for atomics.
     fn reach(&self) -> Option<&Arc<Reach>> {
+        None
+    }
+
+    /// The file behind the own segment, for those who map parts of it at an address of
+    /// their choice as well.
+    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 

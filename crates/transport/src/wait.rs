@@ -213,6 +213,13 @@ impl<'a> Doorbell<'a> {
         self.0.load(Ordering::Relaxed) == AWAKE
     }
 
+    /// Whether a peer has found the PE dead; any peer may have written that, so it is a
+    /// reason to look more closely.
+    #[inline(always)]
+    pub fn says_dead(self) -> bool {
+        self.0.load(Ordering::Relaxed) == DEAD
+    }
+
     /// Makes [`is_at_rest`](Self::is_at_rest) false for ever.
     pub fn mark_dead(self) {
         self.0.store(DEAD, Ordering::Relaxed);

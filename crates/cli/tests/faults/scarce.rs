@@ -75,7 +75,7 @@ fn different_heaps_or_rings_are_told() {
             format!("exec $HOSTWIRE run -n 2 sh -c '{setting} exec \"$0\" everything' $PROBE");
         let ended = run_script(&script);
         assert_ne!(ended.status, 0, "{setting}: {ended:#?}");
-        let told = "all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING";
+        let told = "all PEs need the same program and the same sizes";
         assert!(ended.stderr.contains(told), "{setting}: {ended:#?}");
     }
 }

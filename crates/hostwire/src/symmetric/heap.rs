@@ -13,7 +13,7 @@ const GRAIN: usize = 64;
 
 /// See the [module text](self). Offsets are relative to the heap.
 #[derive(Debug)]
-pub(crate) struct Heap {
+pub struct Heap {
     heap_bytes: usize,
     /// Free blocks by offset, with their length.
     free: BTreeMap<usize, usize>,
@@ -27,14 +27,16 @@ pub(crate) struct Heap {
 
 /// A block that was handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Block {
-    pub(crate) offset: usize,
+pub struct Block {
+    /// Where it begins.
+    pub offset: usize,
     /// How many bytes from the beginning may hold old data.
-    pub(crate) used_bytes: usize,
+    pub used_bytes: usize,
 }
 
 impl Heap {
-    pub(crate) fn new(heap_bytes: usize) -> Self {
+    /// All of it free, and zero.
+    pub fn new(heap_bytes: usize) -> Self {
         let mut heap = Self {
             heap_bytes,
             free: BTreeMap::new(),
@@ -47,7 +49,10 @@ impl Heap {
     }
 
     /// A block of `len_bytes` bytes at a multiple of `align_bytes`, a power of two.
-    pub(crate) fn allocate(&mut self, len_bytes: usize, align_bytes: usize) -> Result<Block> {
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn allocate(&mut self, len_bytes: usize, align_bytes: usize) -> Result<Block> {
         let align = align_bytes.max(GRAIN);
         let full = || self.out_of_memory(len_bytes);
         let length = len_bytes
@@ -79,7 +84,7 @@ impl Heap {
     /// Gives the block at `offset` back. Returns false if there is none: freed twice,
     /// or never allocated.
     #[must_use]
-    pub(crate) fn release(&mut self, offset: usize) -> bool {
+    pub fn release(&mut self, offset: usize) -> bool {
         let Some(mut length) = self.live.remove(&offset) else {
             return false;
         };
@@ -99,8 +104,32 @@ impl Heap {
         true
     }
 
+    /// The bytes of the block that begins at `offset`, rounded up to whole cache lines.
+    pub fn block_bytes(&self, offset: usize) -> Option<usize> {
+        self.live.get(&offset).copied()
+    }
+
+    /// The block that has the byte at `offset`: where it begins and how long it is.
+    pub fn block_of(&self, offset: usize) -> Option<(usize, usize)> {
+        let (&start, &length) = self.live.range(..=offset).next_back()?;
+        (offset - start < length).then_some((start, length))
+    }
+
+    /// Gives back everything.
+    pub fn clear(&mut self) {
+        let offsets: Vec<usize> = self.live.keys().copied().collect();
+        for offset in offsets {
+            let _ = self.release(offset);
+        }
+    }
+
+    /// How many blocks are allocated, and their bytes.
+    pub fn live(&self) -> (usize, usize) {
+        (self.live.len(), self.live.values().sum())
+    }
+
     /// Bytes that are not allocated.
-    pub(crate) fn free_bytes(&self) -> usize {
+    pub fn free_bytes(&self) -> usize {
         self.free.values().sum()
     }
 

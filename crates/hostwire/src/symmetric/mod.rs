@@ -11,7 +11,7 @@ use std::rc::Rc;
 use hostwire_transport::{Extent, TransportError, reach};
 
 pub use atomic::Place;
-pub(crate) use heap::Heap;
+pub use heap::{Block, Heap};
 pub use until::Compare;
 
 use crate::board::Activity;

@@ -200,12 +200,12 @@ impl Gathering {
             ))
         } else if hello.segment_bytes != own.segment_bytes {
             Some(format!(
-                "PE {} has a segment of {} bytes, PE 0 of {}: all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING",
+                "PE {} has a segment of {} bytes, PE 0 of {}: all PEs need the same program and the same sizes (HOSTWIRE_HEAP, HOSTWIRE_RING, SHMEM_SYMMETRIC_SIZE)",
                 hello.pe, hello.segment_bytes, own.segment_bytes
             ))
         } else if hello.ring_bytes != own.ring_bytes {
             Some(format!(
-                "PE {} has message rings of {} bytes, PE 0 of {}: all PEs need the same HOSTWIRE_HEAP and HOSTWIRE_RING",
+                "PE {} has message rings of {} bytes, PE 0 of {}: all PEs need the same program and the same sizes (HOSTWIRE_HEAP, HOSTWIRE_RING, SHMEM_SYMMETRIC_SIZE)",
                 hello.pe, hello.ring_bytes, own.ring_bytes
             ))
         } else if hello.pe == 0 || hello.pe >= own.pes {

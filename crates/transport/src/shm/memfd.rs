@@ -18,8 +18,8 @@ const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
 
-/// Segments are whole huge pages, so that they can be made of those and lie side by side
-/// without gaps.
+/// Segments are whole huge pages and begin at such, so that they can be made of those and
+/// lie side by side without gaps.
 pub(super) const SEGMENT_ALIGN_BYTES: usize = 2 << 20;
 
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
@@ -57,25 +57,30 @@ pub fn map_side_by_side(
     let stride_bytes = len_bytes.next_multiple_of(SEGMENT_ALIGN_BYTES);
     let all_bytes = stride_bytes
         .checked_mul(files.len())
-        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .filter(|bytes| *bytes <= isize::MAX as usize / 2)
         .ok_or_else(|| no_room(&"more than the address space"))?;
+    // Enough to begin at a multiple of the alignment in it.
+    let reserved_bytes = all_bytes + SEGMENT_ALIGN_BYTES;
     // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
     // of this process.
-    let base = unsafe {
+    let reserved = unsafe {
         rustix::mm::mmap_anonymous(
             core::ptr::null_mut(),
-            all_bytes,
+            reserved_bytes,
             ProtFlags::empty(),
             MapFlags::PRIVATE | MapFlags::NORESERVE,
         )
     }
     .map_err(|e| no_room(&e))?;
-    let base = NonNull::new(base.cast::<u8>()).ok_or_else(|| no_room(&"null address"))?;
+    let reserved = NonNull::new(reserved.cast::<u8>()).ok_or_else(|| no_room(&"null address"))?;
     // Unmaps everything, whatever happens from here on.
     let mapping = Arc::new(Mapping {
-        base,
-        len_bytes: all_bytes,
+        base: reserved,
+        len_bytes: reserved_bytes,
     });
+    let to_aligned = reserved.as_ptr().align_offset(SEGMENT_ALIGN_BYTES);
+    // SAFETY: less than the alignment, and so many bytes more were reserved.
+    let base = unsafe { reserved.add(to_aligned) };
     for (index, file) in files.iter().enumerate() {
         let at = base.as_ptr().wrapping_add(index * stride_bytes);
         // SAFETY: replaces a part of the reservation above, to which no reference exists.

@@ -8,7 +8,7 @@ mod liveness;
 mod local;
 mod memfd;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,6 +39,8 @@ pub struct ShmOptions {
 #[derive(Debug)]
 pub struct Shm {
     pe: PeId,
+    /// The own segment.
+    file: OwnedFd,
     windows: Vec<Window>,
     reach: Option<Arc<Reach>>,
     liveness: Liveness,
@@ -58,8 +60,9 @@ pub enum Meeting {
 
 impl Shm {
     /// Makes this PE's segment of `segment_bytes` zeroed bytes and exchanges it with
-    /// the peers. `ring_bytes` is only compared with theirs: they divide the segment. All PEs must be attached (a barrier of the launcher) before any asks
-    /// whether another lives.
+    /// the peers. `ring_bytes` is only compared with theirs: they divide the segment. All
+    /// PEs must be attached (a barrier of the launcher) before any asks whether another
+    /// lives.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no peers by
@@ -71,6 +74,7 @@ impl Shm {
         ring_bytes: usize,
         meeting: Meeting,
         deadline: Instant,
+        options: ShmOptions,
     ) -> Result<Self, TransportError> {
         let asked_bytes = segment_bytes;
         let segment_bytes = whole_pages(asked_bytes)?;
@@ -94,7 +98,6 @@ impl Shm {
             Meeting::Guest(ticket) => handover::join(ticket, &hello, segment.as_fd(), deadline)?,
         };
         let liveness = Liveness::lock(roster.liveness, pe)?;
-        let options = ShmOptions::default();
         Self::over(pe, &roster.segments, segment_bytes, liveness, options)
     }
 
@@ -109,6 +112,9 @@ impl Shm {
         crate::sync::registered();
         let (memory, stride_bytes) = memfd::map_side_by_side(segments, segment_bytes)?;
         let pes = segments.len() as u32;
+        let file = segments[pe as usize]
+            .try_clone()
+            .map_err(|e| TransportError::environment("keeping the own segment open", e))?;
         let windows = (0..segments.len())
             .map(|pe| {
                 let segment = memory.part(pe * stride_bytes, segment_bytes)?;
@@ -127,6 +133,7 @@ impl Shm {
         };
         Ok(Self {
             pe,
+            file,
             windows,
             reach,
             liveness,
@@ -192,6 +199,10 @@ impl Transport for Shm {
 
     fn reach(&self) -> Option<&Arc<Reach>> {
         self.reach.as_ref()
+    }
+
+    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {

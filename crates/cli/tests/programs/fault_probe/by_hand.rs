@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hostwire::launch::{self, Bootstrap, Nodes};
 use hostwire::{Layout, Sizes, settings};
 use hostwire_transport::Transport;
-use hostwire_transport::shm::{Meeting, Shm, Ticket};
+use hostwire_transport::shm::{Meeting, Shm, ShmOptions, Ticket};
 
 /// A PE that holds its wire in its own hands.
 pub struct ByHand {
@@ -61,6 +61,7 @@ pub fn attach(
         sizes.ring_bytes,
         meeting,
         deadline,
+        ShmOptions::default(),
     )?;
     launcher.fence()?;
     Ok(ByHand {

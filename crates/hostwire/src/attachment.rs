@@ -1,0 +1,547 @@
+//! A process's place in its job, below every way to program it: the wire, the short way
+//! around it, the agent, who is lost, and waiting.
+//!
+//! [`Job`](crate::Job) stands on one, and so does the OpenSHMEM library. It is for those
+//! who build such a thing; programs want `Job`. Unlike a job it may be used by several
+//! threads at a time.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
+use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
+
+use crate::agent::{Agent, AgentMode};
+pub use crate::agent::{Operation, Request};
+use crate::board::Activity;
+use crate::error::{Error, Result};
+use crate::launch::{Bootstrap, Launched, Nodes};
+use crate::layout::{Layout, Mail, Sizes};
+use crate::lost::{Lost, Watcher};
+pub use crate::status::During;
+use crate::status::Status;
+pub use crate::symmetric::{Block, Heap};
+
+/// See the [module text](self).
+pub struct Attachment {
+    pub(crate) wire: Arc<dyn Transport>,
+    pub(crate) pe: PeId,
+    pub(crate) pes: u32,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) layout: Layout,
+    pub(crate) status: Status,
+    pub(crate) agent: Arc<Agent>,
+    /// The segments that stores reach directly.
+    windows: Box<[Option<Window>]>,
+    limits: WaitLimits,
+    pub(crate) lost: Arc<Lost>,
+    workers: Mutex<Workers>,
+    nodes: Nodes,
+    launcher: Mutex<Option<Box<dyn Bootstrap>>>,
+}
+
+/// The threads of an attachment.
+#[derive(Default)]
+struct Workers {
+    agent: Option<JoinHandle<()>>,
+    watcher: Option<Watcher>,
+}
+
+/// Whose end ends a wait that nothing else has ended.
+#[derive(Debug, Clone, Copy)]
+pub enum Watch<'a> {
+    /// `next` has to do something: it must neither die nor leave the job. It does so for a
+    /// team of which all members must live, or for no team.
+    Next {
+        /// Who has to live.
+        members: &'a [PeId],
+        /// Who has to do something.
+        next: PeId,
+    },
+    /// The agent of this PE has to do something: it serves until the job is over.
+    Agent(PeId),
+    /// As `Next`, for both of two PEs, unless it has been done.
+    Pair {
+        /// Who has to live.
+        members: &'a [PeId],
+        /// One of the two, and whether it is done.
+        to: (PeId, &'a Cell<bool>),
+        /// The other one.
+        from: (PeId, &'a Cell<bool>),
+    },
+    /// All have to come to the end of the job.
+    TheEnd(&'a [PeId]),
+    /// All of these have to do something.
+    All(&'a [PeId]),
+    /// Any PE may write the word waited for. Each loss is told once.
+    Anybody,
+}
+
+/// How far a PE is on its way out of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Departure {
+    /// Not at all.
+    Here = 0,
+    /// It will start nothing more.
+    Leaving = 1,
+    /// It knows that all PEs are leaving: its end is no loss.
+    Gone = 2,
+}
+
+impl Attachment {
+    /// Attaches to the job that this process was started in, as
+    /// [`Job::attach`](crate::Job::attach) does. `sizes` gets what the environment says
+    /// and the number of PEs. Nothing runs in the background yet:
+    /// [`start`](Self::start).
+    pub fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Self> {
+        crate::attach::join(sizes)
+    }
+
+    /// One over a wire that is already connected.
+    pub fn over(wire: Arc<dyn Transport>, sizes: Sizes) -> Result<Self> {
+        let launched = Launched::by_nobody(wire.pes());
+        Self::assemble(wire, sizes, Status::default(), launched)
+    }
+
+    pub(crate) fn assemble(
+        wire: Arc<dyn Transport>,
+        sizes: Sizes,
+        status: Status,
+        launched: Launched,
+    ) -> Result<Self> {
+        let layout = Layout::new(wire.pes(), sizes)?;
+        wire.segment().memory().range(0, layout.segment_bytes())?;
+        let (pe, pes) = (wire.pe(), wire.pes());
+        Ok(Self {
+            pe,
+            pes,
+            capabilities: wire.capabilities(),
+            agent: Arc::new(Agent::new(wire.capabilities(), pes, layout)),
+            windows: (0..pes).map(|pe| wire.window(pe).cloned()).collect(),
+            limits: wire.wait_limits(),
+            lost: Arc::new(Lost::new(&wire)),
+            status,
+            layout,
+            wire,
+            workers: Mutex::default(),
+            nodes: launched.nodes,
+            launcher: Mutex::new(launched.launcher),
+        })
+    }
+
+    /// Starts what works in the background: the agent, where the wire needs one, and the
+    /// thread that looks whether peers live.
+    pub fn start(&self, mode: AgentMode) -> Result<()> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.agent = self.agent.start(&self.wire, mode)?;
+        if mode == AgentMode::Thread && self.pes > 1 {
+            let watcher = Watcher::start(Arc::clone(&self.wire), Arc::clone(&self.lost))?;
+            workers.watcher = Some(watcher);
+        }
+        Ok(())
+    }
+
+    /// Ends what works in the background.
+    pub fn stop(&self) {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.watcher = None;
+        self.agent.stop(&*self.wire);
+        if let Some(thread) = workers.agent.take() {
+            // It cannot have panicked with anything of ours to mend.
+            let _ = thread.join();
+        }
+    }
+
+    /// Whether a thread looks for lost peers.
+    pub(crate) fn is_watching(&self) -> bool {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.watcher.is_some()
+    }
+
+    /// Tells the launcher that this process is done with the job. Once is enough.
+    pub fn leave_launcher(&self) -> Result<()> {
+        let mut launcher = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        match launcher.take() {
+            Some(mut launcher) => launcher
+                .finalize()
+                .map_err(|e| Error::Launch(format!("leaving the job: {e}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the launcher to end the whole job with this exit status. Returns whether
+    /// there is one to ask; it ends this process, too, so the caller should leave.
+    ///
+    /// # Errors
+    /// [`Error::Launch`] if it is gone or cannot.
+    pub fn abort(&self, status: i32, why: &str) -> Result<bool> {
+        // A thread that holds the lock is in the middle of leaving, and the job with it.
+        let Ok(mut launcher) = self.launcher.try_lock() else {
+            return Ok(false);
+        };
+        match &mut *launcher {
+            None => Ok(false),
+            Some(launcher) => launcher
+                .abort(status, why)
+                .map(|()| true)
+                .map_err(|e| Error::Launch(format!("ending the job: {e}"))),
+        }
+    }
+
+    /// Which PEs share a host.
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    /// The number of this PE.
+    #[inline(always)]
+    pub fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    /// How many PEs the job has.
+    #[inline(always)]
+    pub fn pes(&self) -> u32 {
+        self.pes
+    }
+
+    /// The wire.
+    pub fn wire(&self) -> &Arc<dyn Transport> {
+        &self.wire
+    }
+
+    /// How a segment is divided.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What the wire can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// How a wait spends its time.
+    pub fn limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    /// Says on the board what this PE is doing, and with whom.
+    pub fn activity(&self, activity: Activity, peer: Option<PeId>) {
+        self.status.set(activity, peer);
+    }
+
+    /// Has an atomic operation done to memory of `pe`, and returns the old value.
+    pub fn atomic(&self, pe: PeId, request: Request) -> Result<u64> {
+        match self.atomic_window(pe) {
+            Some(window) => {
+                let old = crate::agent::apply(window, &request)?;
+                window.notify();
+                Ok(old)
+            }
+            None => {
+                self.check(pe)?;
+                self.agent.ask(self, pe, request)
+            }
+        }
+    }
+
+    /// The own segment.
+    #[inline(always)]
+    pub fn segment(&self) -> &Window {
+        self.wire.segment()
+    }
+
+    /// The mapped segment of `pe`, if the wire maps it and `pe` is not known to be lost.
+    #[inline(always)]
+    pub fn window(&self, pe: PeId) -> Option<&Window> {
+        match self.windows.get(pe as usize) {
+            Some(window) if !self.lost.contains(pe) => window.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// As [`window`](Self::window), if CPU atomics work there.
+    #[inline(always)]
+    pub(crate) fn atomic_window(&self, pe: PeId) -> Option<&Window> {
+        self.window(pe)
+            .filter(|_| self.capabilities.cpu_atomics || pe == self.pe)
+    }
+
+    /// Copies `src` to `offset_bytes` in the segment of `pe`.
+    #[inline(always)]
+    pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        match self.window(pe) {
+            Some(window) => Ok(window.put(offset_bytes, src)?),
+            None => self.put_by_wire(pe, offset_bytes, src),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_by_wire(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        self.check(pe)?;
+        Ok(self.wire.store(pe, offset_bytes, src)?)
+    }
+
+    /// Stores one word, after all earlier stores to `pe`.
+    #[inline]
+    pub fn put_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<()> {
+        match self.window(pe) {
+            Some(window) => Ok(window.put_word(offset_bytes, value)?),
+            None => {
+                self.check(pe)?;
+                Ok(self.wire.store_word(pe, offset_bytes, value)?)
+            }
+        }
+    }
+
+    /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
+    #[inline]
+    pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
+        match self.window(pe) {
+            Some(window) if self.capabilities.loads || pe == self.pe => {
+                Ok(window.get(offset_bytes, dst)?)
+            }
+            _ => {
+                self.check(pe)?;
+                self.agent.get(self, pe, offset_bytes, dst)
+            }
+        }
+    }
+
+    /// An error if there is no such PE or it is known to be lost.
+    pub fn check(&self, pe: PeId) -> Result<()> {
+        if pe >= self.pes {
+            Err(TransportError::NoSuchPe { pe, pes: self.pes }.into())
+        } else if self.lost.contains(pe) {
+            Err(Error::PeerLost { pe })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether `pe` exists and is not known to be lost.
+    #[inline(always)]
+    pub fn is_there(&self, pe: PeId) -> bool {
+        pe < self.pes && !self.lost.contains(pe)
+    }
+
+    /// How often a wait polls before it does anything else.
+    #[inline(always)]
+    pub fn spins(&self) -> u32 {
+        self.limits.spins
+    }
+
+    /// Polls until there is a result.
+    ///
+    /// # Errors
+    /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE
+    /// will not do what is waited for and `poll` still has nothing.
+    #[inline]
+    pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
+        self.wait_and(watch, || self.progress(), poll)
+    }
+
+    /// As [`wait`](Self::wait), with something else to get on with meanwhile. The one
+    /// place where a PE waits.
+    #[inline]
+    pub(crate) fn wait_and<R>(
+        &self,
+        watch: Watch<'_>,
+        progress: impl Fn() -> Result<()>,
+        mut poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        let mut backoff = Backoff::new(self.limits);
+        loop {
+            if let Some(result) = poll()? {
+                return Ok(result);
+            }
+            match backoff.step() {
+                WaitStep::Spin => {}
+                WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Yield => {
+                    progress()?;
+                    self.wire.yield_now();
+                }
+                WaitStep::Nap(time) => {
+                    progress()?;
+                    self.wire.nap(time);
+                }
+                WaitStep::Sleep(limit) => {
+                    let slept =
+                        self.sleep_once(watch, limit, &mut backoff, &progress, &mut poll)?;
+                    if let Some(result) = slept {
+                        return Ok(result);
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sleep_once<R>(
+        &self,
+        watch: Watch<'_>,
+        limit: Duration,
+        backoff: &mut Backoff,
+        progress: &dyn Fn() -> Result<()>,
+        poll: &mut dyn FnMut() -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        let limit = self.wire.arm(limit);
+        progress()?;
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        let rung = self.wire.sleep(limit);
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        if rung {
+            backoff.rung_in_vain();
+        }
+        let Some(gone) = self.find_gone(watch)? else {
+            return Ok(None);
+        };
+        // What it stored before is there by now.
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        match watch {
+            // That may have been its part, and only the other one's is missing.
+            Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
+            _ => Err(gone),
+        }
+    }
+
+    /// Lets the wire and the agent work.
+    pub fn progress(&self) -> Result<()> {
+        self.wire.poll()?;
+        self.agent.serve(&*self.wire)
+    }
+
+    /// Why what is waited for will never happen, if that is so.
+    fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
+        match watch {
+            Watch::Next { members, next } => self.find_absent(members, Some(next)),
+            Watch::Agent(pe) => self.find_absent(&[pe], None),
+            Watch::Pair { members, to, from } => {
+                for (pe, done) in [to, from] {
+                    if !done.get()
+                        && let Some(gone) = self.find_absent(&[], Some(pe))?
+                    {
+                        return Ok(Some(gone));
+                    }
+                }
+                self.find_absent(members, None)
+            }
+            Watch::TheEnd(members) => self.find_the_end(members),
+            Watch::All(members) => {
+                for pe in members.iter().copied().filter(|pe| *pe != self.pe) {
+                    if let Some(gone) = self.find_absent(&[], Some(pe))? {
+                        return Ok(Some(gone));
+                    }
+                }
+                Ok(None)
+            }
+            Watch::Anybody => self.find_newly_lost(),
+        }
+    }
+
+    /// A member or `next` that has died, or `next` if it leaves the job.
+    fn find_absent(&self, members: &[PeId], next: Option<PeId>) -> Result<Option<Error>> {
+        for pe in next.iter().chain(members).copied() {
+            if self.is_lost(pe)? {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        match next {
+            Some(pe) if self.departure(pe)?.is_some() => Ok(Some(Error::PeerLeft { pe })),
+            _ => Ok(None),
+        }
+    }
+
+    /// Somebody who knows that all are leaving, or who has died without that.
+    fn find_the_end(&self, members: &[PeId]) -> Result<Option<Error>> {
+        for pe in members.iter().copied() {
+            let lost = self.is_lost(pe)?;
+            // Looked at second: what it stored before it ended counts.
+            if self.departure(pe)? == Some(Departure::Gone) {
+                return Ok(Some(Error::PeerLeft { pe }));
+            }
+            if lost {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An error if a PE that has not left in good order is newly found to be lost: for
+    /// programs that wait by looking themselves.
+    pub fn look_for_lost(&self) -> Result<()> {
+        self.find_newly_lost()?.map_or(Ok(()), Err)
+    }
+
+    fn find_newly_lost(&self) -> Result<Option<Error>> {
+        let mut left = None;
+        let mut others = 0;
+        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
+            let lost = self.is_lost(pe)?;
+            match self.departure(pe)? {
+                Some(_) => left = Some(Error::PeerLeft { pe }),
+                None => others += 1,
+            }
+            if lost && self.departure(pe)? != Some(Departure::Gone) && self.lost.report(pe) {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        // When all are leaving, nobody is there who could store anything.
+        Ok(left.filter(|_| others == 0))
+    }
+
+    /// Tells all peers how far this PE is on its way out.
+    pub fn tell_departure(&self, departure: Departure) {
+        let at = self.layout.mail(self.pe, Mail::Departure);
+        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
+            // One that is lost need not know.
+            let _ = self.put_word(pe, at, departure as u64);
+        }
+    }
+
+    /// How far `pe` says that it is.
+    pub fn departure(&self, pe: PeId) -> Result<Option<Departure>> {
+        let at = self.layout.mail(pe, Mail::Departure);
+        let word = self.segment().load_word(at)?;
+        // Anything else is not from a correct peer, and says nothing.
+        Ok([Departure::Leaving, Departure::Gone]
+            .into_iter()
+            .find(|departure| *departure as u64 == word))
+    }
+
+    /// Looks whether `pe` is lost. May cost a system call.
+    pub fn is_lost(&self, pe: PeId) -> Result<bool> {
+        self.lost.look(&*self.wire, pe)
+    }
+
+    /// Orders earlier stores before later ones, per target.
+    #[inline]
+    pub fn fence(&self) -> Result<()> {
+        Ok(self.wire.fence()?)
+    }
+
+    /// Returns when all earlier stores are visible.
+    #[inline]
+    pub fn quiet(&self) -> Result<()> {
+        Ok(self.wire.quiet()?)
+    }
+}
+
+/// The threads end with it.
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,344 @@
+//! Collective operations of active sets: the old way, with a `pSync` array.
+//!
+//! The array is all that members share, so they meet in it. Its words are counters:
+//! whoever tells a member something adds one, and the member takes one off when it has
+//! seen it. So they are zero again when nobody is in an operation, as the specification
+//! wants, and one that is ahead does no harm.
+//!
+//! | word | counts |
+//! |---|---|
+//! | 0 to 11 | who has come, per round of a barrier |
+//! | 12 | broadcasts that have arrived |
+//! | 13 | bytes that the members before this one collect |
+
+use core::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hostwire::PeId;
+use hostwire::attachment::Watch;
+use hostwire::board::Activity;
+
+use crate::collective::Mode;
+use crate::fail::fatal;
+use crate::line::add;
+use crate::owner::{Combine, Fold};
+use crate::reduction::Reduce;
+use crate::remote::{done, put_at, symmetric};
+use crate::runtime::{self, Runtime};
+
+const ARRIVED: usize = 12;
+const BEFORE: usize = 13;
+const WORDS: usize = 14;
+
+/// The PEs `start`, `start + 2^log_stride`, and so on.
+pub(crate) struct ActiveSet {
+    runtime: &'static Runtime,
+    what: &'static str,
+    members: Box<[PeId]>,
+    rank: usize,
+    /// The array, in a segment.
+    psync: usize,
+}
+
+impl ActiveSet {
+    /// Ends the job if this PE is no member, or the set is none.
+    pub(crate) fn new(
+        what: &'static str,
+        start: c_int,
+        log_stride: c_int,
+        size: c_int,
+        psync: *mut c_long,
+    ) -> Self {
+        let runtime = runtime::get(what);
+        let psync = symmetric(runtime, what, "pSync", psync.cast(), WORDS * 8);
+        let pes = i64::from(runtime.attachment.pes());
+        let stride = u32::try_from(log_stride)
+            .ok()
+            .and_then(|log| 1i64.checked_shl(log));
+        let last = stride.and_then(|stride| {
+            let steps = stride.checked_mul(i64::from(size) - 1)?;
+            steps.checked_add(i64::from(start))
+        });
+        let (Some(stride), true, Some(true)) =
+            (stride, start >= 0 && size > 0, last.map(|last| last < pes))
+        else {
+            fatal(
+                what,
+                format_args!(
+                    "PE_start {start}, logPE_stride {log_stride} and PE_size {size} name PEs \
+                     that are not in the job of {pes}"
+                ),
+            );
+        };
+        let members: Box<[PeId]> = (0..i64::from(size))
+            .map(|index| (i64::from(start) + index * stride) as PeId)
+            .collect();
+        let me = runtime.attachment.pe();
+        let Some(rank) = members.iter().position(|pe| *pe == me) else {
+            fatal(
+                what,
+                format_args!("PE {me} is not in the active set that it names"),
+            );
+        };
+        Self {
+            runtime,
+            what,
+            members,
+            rank,
+            psync,
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    fn word(&self, index: usize) -> usize {
+        self.psync + index * 8
+    }
+
+    fn own(&self, index: usize) -> &AtomicU64 {
+        let at = self.runtime.own_at(self.word(index)).cast::<AtomicU64>();
+        // SAFETY: a word of `pSync`, which was checked; an array of `long` is aligned, and
+        // it is the library's while an operation uses it.
+        unsafe { &*at }
+    }
+
+    fn tell(&self, rank: usize, word: usize, by: i64) {
+        add(
+            self.runtime,
+            self.what,
+            self.members[rank],
+            self.word(word),
+            by,
+        );
+    }
+
+    /// Waits until a counter is above zero, and takes one off.
+    fn take(&self, index: usize) {
+        let word = self.own(index);
+        let attachment = &self.runtime.attachment;
+        attachment.activity(Activity::Collective, None);
+        let there = || Ok((word.load(Ordering::Acquire) as i64 > 0).then_some(()));
+        done(self.what, attachment.wait(Watch::All(&self.members), there));
+        attachment.activity(Activity::Computing, None);
+        add(
+            self.runtime,
+            self.what,
+            attachment.pe(),
+            self.word(index),
+            -1,
+        );
+    }
+
+    /// `shmem_sync` of an active set.
+    pub(crate) fn sync(&self) {
+        let mut round = 0;
+        while 1 << round < self.size() {
+            let to = (self.rank + (1 << round)) % self.size();
+            self.tell(to, round, 1);
+            self.take(round);
+            round += 1;
+        }
+        self.runtime
+            .debug
+            .after_sync_of(self.runtime, &self.members);
+    }
+
+    /// `shmem_barrier`.
+    pub(crate) fn barrier(&self) {
+        done(self.what, self.runtime.attachment.quiet());
+        self.runtime.debug.fence(self.runtime);
+        self.sync();
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> {
+        (self.rank + 1..self.size()).chain(0..self.rank)
+    }
+
+    /// # Safety
+    /// The source has the bytes; the offset was checked.
+    unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            put_at(
+                self.runtime,
+                self.what,
+                self.members[rank],
+                offset,
+                source,
+                len,
+            )
+        };
+    }
+
+    fn locate(&self, role: &str, address: *const u8, len: usize) -> usize {
+        match len {
+            0 => 0,
+            len => symmetric(self.runtime, self.what, role, address, len),
+        }
+    }
+}
+
+/// `shmem_broadcast32` and its kin. The root's own destination stays as it is.
+///
+/// # Safety
+/// The source has the bytes.
+pub(crate) unsafe fn broadcast(
+    set: &ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    root: c_int,
+) {
+    let Some(root) = usize::try_from(root).ok().filter(|root| *root < set.size()) else {
+        fatal(
+            set.what,
+            format_args!("there is no root {root} among {} PEs", set.size()),
+        );
+    };
+    if set.rank != root {
+        return set.take(ARRIVED);
+    }
+    let offset = set.locate("the destination", dest, len);
+    for rank in set.others() {
+        // SAFETY: the destination was checked; the caller has the source.
+        unsafe { set.put(rank, offset, source, len) };
+        done(set.what, set.runtime.attachment.fence());
+        set.tell(rank, ARRIVED, 1);
+    }
+}
+
+/// `shmem_fcollect32` and its kin.
+///
+/// # Safety
+/// The source has the bytes.
+pub(crate) unsafe fn fcollect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+    let all = len.saturating_mul(set.size());
+    // SAFETY: as the caller promises.
+    unsafe { place(set, dest, source, len, set.rank * len, all) };
+}
+
+/// `shmem_collect32` and its kin.
+///
+/// # Safety
+/// The source has the bytes, and the destination room for all.
+pub(crate) unsafe fn collect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+    for rank in set.rank + 1..set.size() {
+        set.tell(rank, BEFORE, len as i64);
+    }
+    set.barrier();
+    let start = set.own(BEFORE).swap(0, Ordering::SeqCst) as usize;
+    // SAFETY: as the caller promises.
+    unsafe { place(set, dest, source, len, start, start.saturating_add(len)) };
+}
+
+/// Stores the source at byte `start` of everybody's destination, of which the first `end`
+/// bytes are there, and waits for all.
+unsafe fn place(
+    set: &ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    start: usize,
+    end: usize,
+) {
+    let offset = set.locate("the destination", dest, end);
+    if len > 0 {
+        for rank in set.others() {
+            // SAFETY: the destination was checked; the caller has the source.
+            unsafe { set.put(rank, offset + start, source, len) };
+        }
+        // SAFETY: as above.
+        unsafe { core::ptr::copy(source, dest.wrapping_add(start), len) };
+    }
+    set.barrier();
+}
+
+/// `shmem_alltoall32` and its kin.
+///
+/// # Safety
+/// The source has the bytes.
+pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+    let offset = set.locate("the destination", dest, len.saturating_mul(set.size()));
+    let mine = set.rank * len;
+    for rank in set.others() {
+        let block = source.wrapping_add(rank * len);
+        // SAFETY: the destination was checked; the caller has the source.
+        unsafe { set.put(rank, offset + mine, block, len) };
+    }
+    // SAFETY: as above.
+    unsafe { core::ptr::copy(source.wrapping_add(mine), dest.wrapping_add(mine), len) };
+    set.barrier();
+}
+
+/// `shmem_alltoalls32` and its kin; strides as in [`crate::collective::alltoalls`].
+///
+/// # Safety
+/// The source has the elements.
+pub(crate) unsafe fn alltoalls(
+    set: &ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    (dst, sst, element): (isize, isize, usize),
+    nelems: usize,
+) {
+    if dst < 1 || sst < 1 {
+        fatal(set.what, "strides have to be at least 1");
+    }
+    let (dst, sst) = (dst as usize * element, sst as usize * element);
+    let span = match nelems.saturating_mul(set.size()) {
+        0 => 0,
+        count => dst.saturating_mul(count - 1).saturating_add(element),
+    };
+    let offset = set.locate("the destination", dest, span);
+    let mine = set.rank * nelems;
+    for rank in set.others() {
+        for index in 0..nelems {
+            let from = source.wrapping_add((rank * nelems + index) * sst);
+            // SAFETY: the span was checked; the caller has the source.
+            unsafe { set.put(rank, offset + (mine + index) * dst, from, element) };
+        }
+    }
+    for index in mine..mine + nelems {
+        let (to, from) = (
+            dest.wrapping_add(index * dst),
+            source.wrapping_add(index * sst),
+        );
+        // SAFETY: as above.
+        unsafe { core::ptr::copy(from, to, element) };
+    }
+    set.barrier();
+}
+
+/// `shmem_sum_to_all` and its kin.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
+    set: &ActiveSet,
+    dest: *mut T,
+    source: *const T,
+    count: c_int,
+) {
+    let Ok(count) = usize::try_from(count) else {
+        fatal(set.what, format_args!("{count} is no number of elements"));
+    };
+    let combine = Combine::of::<Op, T>();
+    let len = count.saturating_mul(combine.element_bytes);
+    let fold = Fold {
+        runtime: set.runtime,
+        what: set.what,
+        members: &set.members,
+        rank: set.rank,
+        dest: set.locate("the destination", dest.cast(), len),
+        source: set.locate("the source", source.cast(), len),
+        count,
+        combine,
+        mode: Mode::Reduce,
+    };
+    set.barrier();
+    // SAFETY: both were checked, and all members are here until the next barrier.
+    unsafe { fold.own_block() };
+    set.barrier();
+}

@@ -1,0 +1,128 @@
+//! Collective operations of active sets (deprecated).
+
+use core::ffi::{c_int, c_long};
+
+use crate::active::{self as inner, ActiveSet};
+use crate::element::Element;
+use crate::reduction::Reduce;
+
+/// `shmem_barrier`.
+pub unsafe fn active_barrier(
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_barrier", pe_start, log_pe_stride, pe_size, psync);
+    set.barrier();
+}
+
+/// `shmem_sync`.
+pub unsafe fn active_sync(
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_sync", pe_start, log_pe_stride, pe_size, psync);
+    set.sync();
+}
+
+/// `shmem_broadcast32`, `shmem_broadcast64`.
+pub unsafe fn active_broadcast<T: Element>(
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_root: c_int,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_broadcast", pe_start, log_pe_stride, pe_size, psync);
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::broadcast(&set, dest.cast(), source.cast(), len, pe_root) }
+}
+
+/// `shmem_collect32`, `shmem_collect64`.
+pub unsafe fn active_collect<T: Element>(
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_collect", pe_start, log_pe_stride, pe_size, psync);
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::collect(&set, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_fcollect32`, `shmem_fcollect64`.
+pub unsafe fn active_fcollect<T: Element>(
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_fcollect", pe_start, log_pe_stride, pe_size, psync);
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::fcollect(&set, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_alltoall32`, `shmem_alltoall64`.
+pub unsafe fn active_alltoall<T: Element>(
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_alltoall", pe_start, log_pe_stride, pe_size, psync);
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::alltoall(&set, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_alltoalls32`, `shmem_alltoalls64`.
+pub unsafe fn active_alltoalls<T: Element>(
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_alltoalls", pe_start, log_pe_stride, pe_size, psync);
+    let strides = (dst, sst, size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::alltoalls(&set, dest.cast(), source.cast(), strides, nelems) }
+}
+
+/// `shmem_and_to_all` and its kin.
+pub unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
+    dest: *mut T,
+    source: *const T,
+    nreduce: c_int,
+    pe_start: c_int,
+    log_pe_stride: c_int,
+    pe_size: c_int,
+    _pwrk: *mut T,
+    psync: *mut c_long,
+) {
+    let set = ActiveSet::new("shmem_to_all", pe_start, log_pe_stride, pe_size, psync);
+    // SAFETY: as the caller promises.
+    unsafe { inner::to_all::<Op, T>(&set, dest, source, nreduce) }
+}

@@ -1,0 +1,104 @@
+//! Collective operations of teams. All return 0, or nonzero for the invalid team.
+
+use core::ffi::c_int;
+
+use crate::collective as inner;
+use crate::element::Element;
+use crate::handle::Team;
+use crate::reduction::Reduce;
+
+/// `shmem_broadcast`, of all types.
+pub unsafe fn broadcast<T: Element>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+    pe_root: c_int,
+) -> c_int {
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::broadcast(team, dest.cast(), source.cast(), len, pe_root) }
+}
+
+/// `shmem_collect`, of all types.
+pub unsafe fn collect<T: Element>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::collect(team, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_fcollect`, of all types.
+pub unsafe fn fcollect<T: Element>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::fcollect(team, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_alltoall`, of all types.
+pub unsafe fn alltoall<T: Element>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::alltoall(team, dest.cast(), source.cast(), len) }
+}
+
+/// `shmem_alltoalls`, of all types.
+pub unsafe fn alltoalls<T: Element>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+) -> c_int {
+    let strides = (dst, sst, size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { inner::alltoalls(team, dest.cast(), source.cast(), strides, nelems) }
+}
+
+/// `shmem_and_reduce` and its kin, of all types.
+pub unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nreduce: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { inner::reduce::<Op, T>(team, dest, source, nreduce) }
+}
+
+/// `shmem_sum_inscan`, of all types.
+pub unsafe fn inscan<Op: 'static, T: Reduce<Op>>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { inner::scan::<Op, T>(team, dest, source, nelems, true) }
+}
+
+/// `shmem_sum_exscan`, of all types.
+pub unsafe fn exscan<Op: 'static, T: Reduce<Op>>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    nelems: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { inner::scan::<Op, T>(team, dest, source, nelems, false) }
+}

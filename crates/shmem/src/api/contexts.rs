@@ -1,0 +1,46 @@
+//! Communication contexts and their sessions.
+
+use core::ffi::{c_int, c_long};
+
+use crate::context;
+use crate::handle::{Ctx, SessionConfig, TEAM_WORLD, Team};
+
+/// `shmem_ctx_create`.
+pub unsafe fn ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { context::create("shmem_ctx_create", TEAM_WORLD, options, ctx) }
+}
+
+/// `shmem_team_create_ctx`.
+pub unsafe fn team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { context::create("shmem_team_create_ctx", team, options, ctx) }
+}
+
+/// `shmem_ctx_destroy`.
+pub unsafe fn ctx_destroy(ctx: Ctx) {
+    context::destroy(ctx);
+}
+
+/// `shmem_ctx_get_team`.
+pub unsafe fn ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { context::get_team(ctx, team) }
+}
+
+/// `shmem_ctx_session_start`. Its options are hints; where a put is a store there is
+/// nothing to gather.
+pub unsafe fn ctx_session_start(
+    ctx: Ctx,
+    options: c_long,
+    config: *const SessionConfig,
+    config_mask: c_long,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { context::session_start(ctx, options, config, config_mask) }
+}
+
+/// `shmem_ctx_session_stop`.
+pub unsafe fn ctx_session_stop(ctx: Ctx) {
+    context::session_stop(ctx);
+}

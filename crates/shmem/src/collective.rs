@@ -1,0 +1,575 @@
+//! Collective operations of teams.
+//!
+//! OpenSHMEM lets a member store into the destinations of the others as soon as it has
+//! begun itself, so data goes straight where it belongs, and a line tells that it is
+//! there. What fits a line goes with it.
+//!
+//! Reductions and scans combine in the order of ranks, whatever their size and whoever
+//! comes first: results repeat from run to run, to the last bit.
+
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+
+use crate::copy;
+use crate::debug::Access;
+use crate::handle::Team;
+use crate::line::{
+    self, Kind, PAYLOAD_BYTES, STAGE_BYTES, Tag, all_began, begin, others, receive, send,
+};
+use crate::owner::{self, Combine};
+use crate::reduction::Reduce;
+use crate::remote::{put_at, resolve, symmetric};
+use crate::runtime::{self, Runtime};
+use crate::team::{self, TeamState};
+
+/// From here on a broadcast to several is pulled by each of them at the same time instead
+/// of pushed to one after the other. Fitted.
+const PULL_BYTES: usize = 32 << 10;
+
+const EMPTY: (*const u8, usize) = (core::ptr::null(), 0);
+
+/// What every operation needs: its team, and symmetric buffers.
+struct Call {
+    runtime: &'static Runtime,
+    team: &'static TeamState,
+    what: &'static str,
+    /// Of the destination and the source, in a segment.
+    dest: usize,
+    source: usize,
+}
+
+impl Call {
+    /// `None` for the invalid team. Buffers of no bytes may lie anywhere.
+    fn new(
+        what: &'static str,
+        team: Team,
+        (dest, dest_bytes): (*mut u8, usize),
+        (source, source_bytes): (*const u8, usize),
+        argument: usize,
+    ) -> Option<Self> {
+        let runtime = runtime::get(what);
+        let team = team::find(runtime, team)?;
+        let offset = |role, address, len| match len {
+            0 => 0,
+            len => symmetric(runtime, what, role, address, len),
+        };
+        let call = Self {
+            runtime,
+            team,
+            what,
+            dest: offset("the destination", dest.cast_const(), dest_bytes),
+            source: offset("the source", source, source_bytes),
+        };
+        let arguments = [call.dest, source_bytes, argument];
+        runtime
+            .debug
+            .compare_arguments(runtime, what, team, arguments);
+        Some(call)
+    }
+
+    fn begin(&self) -> u64 {
+        begin(self.runtime, self.what, self.team)
+    }
+
+    /// # Safety
+    /// As [`send`].
+    unsafe fn send(&self, number: u64, rank: usize, tag: Tag, data: (*const u8, usize)) {
+        // SAFETY: as the caller promises.
+        unsafe { send(self.runtime, self.what, self.team, number, rank, tag, data) }
+    }
+
+    fn receive(&self, number: u64, rank: usize, tag: Tag) -> *const u8 {
+        receive(self.runtime, self.what, self.team, number, rank, tag)
+    }
+
+    /// # Safety
+    /// `source` has `len` bytes, and the destination of all members from `offset`.
+    unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
+        let pe = self.team.members[rank];
+        let access = Access::Collective;
+        self.runtime
+            .debug
+            .access(self.runtime, self.what, pe, offset, len, access);
+        // SAFETY: as the caller promises; the offset was checked by `new`.
+        unsafe { put_at(self.runtime, self.what, pe, offset, source, len) };
+    }
+}
+
+/// `shmem_broadcast`.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn broadcast(
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    root: c_int,
+) -> c_int {
+    const WHAT: &str = "shmem_broadcast";
+    let Some(call) = Call::new(WHAT, team, (dest, len), (source, len), root as usize) else {
+        return -1;
+    };
+    let Some(root) = usize::try_from(root)
+        .ok()
+        .filter(|root| *root < call.team.size())
+    else {
+        return -1;
+    };
+    let number = call.begin();
+    let tag = Tag::new(Kind::Broadcast, len);
+    let small = len <= PAYLOAD_BYTES;
+    let pull = len >= PULL_BYTES && call.team.size() > 2 && call.runtime.mapped.is_some();
+    if call.team.rank == root {
+        for rank in others(call.team) {
+            let payload = if small { (source, len) } else { EMPTY };
+            if !small && !pull {
+                // SAFETY: both buffers were checked.
+                unsafe { call.put(rank, call.dest, source, len) };
+            }
+            // SAFETY: the source has `len` bytes.
+            unsafe { call.send(number, rank, tag, payload) };
+        }
+        // SAFETY: both have `len` bytes; they may be the same.
+        unsafe { core::ptr::copy(source, dest, len) };
+        if pull {
+            // They read the source until they say that they are done.
+            for rank in others(call.team) {
+                call.receive(number, rank, Tag::new(Kind::Answer, len));
+            }
+            all_began(call.team, number);
+        }
+        return 0;
+    }
+    let payload = call.receive(number, root, tag);
+    if small {
+        // SAFETY: the payload has `len` bytes, and so has the destination.
+        unsafe { copy::run(dest, payload, len) };
+    } else if pull {
+        if let Some(from) = resolve(call.runtime, call.team.members[root], call.source) {
+            // SAFETY: the source of the root, which leaves it alone until all have answered.
+            unsafe { copy::run(dest, from, len) };
+        }
+        // SAFETY: no bytes.
+        unsafe { call.send(number, root, Tag::new(Kind::Answer, len), EMPTY) };
+    }
+    0
+}
+
+/// `shmem_fcollect`.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn fcollect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
+    const WHAT: &str = "shmem_fcollect";
+    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+    let all = len.saturating_mul(size);
+    let Some(call) = Call::new(WHAT, team, (dest, all), (source, len), 0) else {
+        return -1;
+    };
+    let number = call.begin();
+    let tag = Tag::new(Kind::Fcollect, len);
+    let small = len <= PAYLOAD_BYTES;
+    let mine = call.team.rank * len;
+    for rank in others(call.team) {
+        if !small {
+            // SAFETY: both buffers were checked.
+            unsafe { call.put(rank, call.dest + mine, source, len) };
+        }
+        let payload = if small { (source, len) } else { EMPTY };
+        // SAFETY: the source has `len` bytes.
+        unsafe { call.send(number, rank, tag, payload) };
+    }
+    // SAFETY: `len` bytes for each member.
+    unsafe { core::ptr::copy(source, dest.wrapping_add(mine), len) };
+    for rank in others(call.team) {
+        let payload = call.receive(number, rank, tag);
+        if small {
+            // SAFETY: as above.
+            unsafe { copy::run(dest.wrapping_add(rank * len), payload, len) };
+        }
+    }
+    all_began(call.team, number);
+    0
+}
+
+/// `shmem_collect`: as [`fcollect`], with as many bytes as each member likes.
+///
+/// # Safety
+/// The destination has room for all.
+pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
+    const WHAT: &str = "shmem_collect";
+    /// What fits a line beside the length.
+    const ROOM: usize = PAYLOAD_BYTES - 8;
+    let runtime = runtime::get(WHAT);
+    let Some(team) = team::find(runtime, team) else {
+        return -1;
+    };
+    runtime.debug.compare_arguments(runtime, WHAT, team, [0; 3]);
+    // First everybody says how much it has, and as much of it as there is room for.
+    let number = begin(runtime, WHAT, team);
+    let tag = Tag::new(Kind::Collect, 0);
+    let mut words = [0u64; PAYLOAD_BYTES / 8];
+    words[0] = len as u64;
+    let small = len <= ROOM;
+    if small {
+        // SAFETY: the source has `len` bytes, which fit behind the length.
+        unsafe { copy::run(words[1..].as_mut_ptr().cast(), source, len) };
+    }
+    let bytes = if small { 8 + len } else { 8 };
+    for rank in others(team) {
+        let line = (words.as_ptr().cast(), bytes);
+        // SAFETY: at most a whole payload.
+        unsafe { send(runtime, WHAT, team, number, rank, tag, line) };
+    }
+    let mut lens = vec![0; team.size()];
+    lens[team.rank] = len;
+    for rank in others(team) {
+        let payload = receive(runtime, WHAT, team, number, rank, tag);
+        // SAFETY: the payload is aligned, and begins with the length.
+        lens[rank] = unsafe { payload.cast::<u64>().read() } as usize;
+    }
+    all_began(team, number);
+    let all = lens
+        .iter()
+        .fold(0usize, |sum, len| sum.saturating_add(*len));
+    let start = |rank: usize| lens[..rank].iter().sum::<usize>();
+    let dest_offset = match all {
+        0 => return 0,
+        all => symmetric(runtime, WHAT, "the destination", dest, all),
+    };
+    // SAFETY: room for all was checked; the source has `len` bytes.
+    unsafe { core::ptr::copy(source, dest.wrapping_add(start(team.rank)), len) };
+    for rank in (0..team.size()).filter(|rank| *rank != team.rank && lens[*rank] <= ROOM) {
+        let payload = receive(runtime, WHAT, team, number, rank, tag);
+        // SAFETY: as above; a member that has no more than that put it behind its length.
+        unsafe {
+            copy::run(
+                dest.wrapping_add(start(rank)),
+                payload.wrapping_add(8),
+                lens[rank],
+            )
+        };
+    }
+    // Then those who have more store it.
+    if lens.iter().all(|len| *len <= ROOM) {
+        return 0;
+    }
+    let number = begin(runtime, WHAT, team);
+    if !small {
+        let offset = dest_offset + start(team.rank);
+        for rank in others(team) {
+            // SAFETY: room for all was checked, here as there.
+            unsafe { put_at(runtime, WHAT, team.members[rank], offset, source, len) };
+            // SAFETY: no bytes.
+            unsafe { send(runtime, WHAT, team, number, rank, tag, EMPTY) };
+        }
+    }
+    for rank in others(team).filter(|rank| lens[*rank] > ROOM) {
+        receive(runtime, WHAT, team, number, rank, tag);
+    }
+    0
+}
+
+/// `shmem_alltoall`.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn alltoall(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
+    const WHAT: &str = "shmem_alltoall";
+    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+    let all = len.saturating_mul(size);
+    let Some(call) = Call::new(WHAT, team, (dest, all), (source, all), 0) else {
+        return -1;
+    };
+    let number = call.begin();
+    let tag = Tag::new(Kind::Alltoall, len);
+    let small = len <= PAYLOAD_BYTES;
+    let mine = call.team.rank * len;
+    for rank in others(call.team) {
+        let block = source.wrapping_add(rank * len);
+        if !small {
+            // SAFETY: both buffers were checked.
+            unsafe { call.put(rank, call.dest + mine, block, len) };
+        }
+        let payload = if small { (block, len) } else { EMPTY };
+        // SAFETY: each block has `len` bytes.
+        unsafe { call.send(number, rank, tag, payload) };
+    }
+    // SAFETY: `len` bytes for each member, in both.
+    unsafe { core::ptr::copy(source.wrapping_add(mine), dest.wrapping_add(mine), len) };
+    for rank in others(call.team) {
+        let payload = call.receive(number, rank, tag);
+        if small {
+            // SAFETY: as above.
+            unsafe { copy::run(dest.wrapping_add(rank * len), payload, len) };
+        }
+    }
+    all_began(call.team, number);
+    0
+}
+
+/// `shmem_alltoalls`. `strides` are those of the destination and the source in elements,
+/// and the bytes of an element.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn alltoalls(
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    (dst, sst, element): (isize, isize, usize),
+    nelems: usize,
+) -> c_int {
+    const WHAT: &str = "shmem_alltoalls";
+    if dst < 1 || sst < 1 {
+        crate::fail::fatal(WHAT, "strides have to be at least 1");
+    }
+    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+    let (dst, sst) = (dst as usize * element, sst as usize * element);
+    let span = |step: usize| match nelems.saturating_mul(size) {
+        0 => 0,
+        count => step.saturating_mul(count - 1).saturating_add(element),
+    };
+    let buffers = ((dest, span(dst)), (source, span(sst)));
+    let Some(call) = Call::new(WHAT, team, buffers.0, buffers.1, dst << 32 ^ sst) else {
+        return -1;
+    };
+    let number = call.begin();
+    let tag = Tag::new(Kind::Alltoalls, nelems);
+    let mine = call.team.rank * nelems;
+    for rank in others(call.team) {
+        for index in 0..nelems {
+            let from = source.wrapping_add((rank * nelems + index) * sst);
+            // SAFETY: in the spans that were checked.
+            unsafe { call.put(rank, call.dest + (mine + index) * dst, from, element) };
+        }
+        // SAFETY: no bytes.
+        unsafe { call.send(number, rank, tag, EMPTY) };
+    }
+    for index in mine..mine + nelems {
+        let (to, from) = (
+            dest.wrapping_add(index * dst),
+            source.wrapping_add(index * sst),
+        );
+        // SAFETY: in the spans that were checked.
+        unsafe { core::ptr::copy(from, to, element) };
+    }
+    for rank in others(call.team) {
+        call.receive(number, rank, tag);
+    }
+    all_began(call.team, number);
+    0
+}
+
+/// Reductions.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+) -> c_int {
+    let combine = Combine::of::<Op, T>();
+    // SAFETY: as the caller promises; the element is that of `combine`.
+    unsafe {
+        fold(
+            "shmem_reduce",
+            team,
+            dest.cast(),
+            source.cast(),
+            count,
+            combine,
+            Mode::Reduce,
+        )
+    }
+}
+
+/// Scans: of the values up to this rank, with the own one or without.
+///
+/// # Safety
+/// None beyond what it checks.
+pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
+    team: Team,
+    dest: *mut T,
+    source: *const T,
+    count: usize,
+    inclusive: bool,
+) -> c_int {
+    let combine = Combine::of::<Op, T>();
+    let (what, mode) = match inclusive {
+        true => ("shmem_inscan", Mode::Inclusive),
+        false => ("shmem_exscan", Mode::Exclusive),
+    };
+    // SAFETY: as the caller promises; the element is that of `combine`.
+    unsafe { fold(what, team, dest.cast(), source.cast(), count, combine, mode) }
+}
+
+/// What becomes of the values of all members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// All of them, at every member.
+    Reduce,
+    /// Those up to each member.
+    Inclusive,
+    /// Those before each member.
+    Exclusive,
+}
+
+/// Values in private memory, aligned as any element.
+#[repr(align(64))]
+struct Values(MaybeUninit<[u8; STAGE_BYTES]>);
+
+impl Values {
+    fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+
+    fn at(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
+
+unsafe fn fold(
+    what: &'static str,
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    combine: Combine,
+    mode: Mode,
+) -> c_int {
+    let len = count.saturating_mul(combine.element_bytes);
+    let Some(call) = Call::new(
+        what,
+        team,
+        (dest, len),
+        (source, len),
+        combine.element_bytes,
+    ) else {
+        return -1;
+    };
+    let kind = if mode == Mode::Reduce {
+        Kind::Reduce
+    } else {
+        Kind::Scan
+    };
+    let tag = Tag::new(kind, len);
+    let room = match line::has_stages(call.runtime.attachment.pes()) {
+        true => STAGE_BYTES,
+        false => PAYLOAD_BYTES,
+    };
+    if len <= room {
+        // SAFETY: both buffers have `len` bytes.
+        unsafe { fold_small(&call, dest, source, count, combine, mode, tag) };
+        return 0;
+    }
+    // Everybody has come: sources may be read and destinations written.
+    let number = call.begin();
+    others(call.team).for_each(|rank| {
+        // SAFETY: no bytes.
+        unsafe { call.send(number, rank, tag, EMPTY) };
+    });
+    others(call.team).for_each(|rank| {
+        call.receive(number, rank, tag);
+    });
+    all_began(call.team, number);
+    let sources = owner::Fold {
+        runtime: call.runtime,
+        what,
+        members: &call.team.members,
+        rank: call.team.rank,
+        dest: call.dest,
+        source: call.source,
+        count,
+        combine,
+        mode,
+    };
+    // SAFETY: both buffers were checked, and all members are here until everybody is done.
+    unsafe { sources.own_block() };
+    let number = call.begin();
+    others(call.team).for_each(|rank| {
+        // SAFETY: no bytes.
+        unsafe { call.send(number, rank, tag, EMPTY) };
+    });
+    others(call.team).for_each(|rank| {
+        call.receive(number, rank, tag);
+    });
+    all_began(call.team, number);
+    0
+}
+
+/// As much as fits a line, or the stage that belongs to it: everybody gets all values, and
+/// combines them itself.
+///
+/// # Safety
+/// Both buffers have the elements.
+unsafe fn fold_small(
+    call: &Call,
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    combine: Combine,
+    mode: Mode,
+    tag: Tag,
+) {
+    let len = count * combine.element_bytes;
+    let in_line = len <= PAYLOAD_BYTES;
+    let (rank, size) = (call.team.rank, call.team.size());
+    let number = call.begin();
+    let all = mode == Mode::Reduce;
+    for to in others(call.team).filter(|to| all || *to > rank) {
+        let payload = if in_line { (source, len) } else { EMPTY };
+        if !in_line {
+            let (pe, stage) = (
+                call.team.members[to],
+                line::stage(call.runtime, call.team, number, rank),
+            );
+            // SAFETY: the source has `len` bytes, which fit the stage.
+            unsafe { put_at(call.runtime, call.what, pe, stage, source, len) };
+        }
+        // SAFETY: the source has `len` bytes, which fit.
+        unsafe { call.send(number, to, tag, payload) };
+    }
+    // Aligned, and safe from a destination that is the source.
+    let (mut mine, mut sum) = (Values::new(), Values::new());
+    let (mine, sum) = (mine.at(), sum.at());
+    // SAFETY: `len` bytes, which fit.
+    unsafe { copy::run(mine, source, len) };
+    // SAFETY: as above. What nobody is before is zero.
+    unsafe { sum.write_bytes(0, len) };
+    let ranks = match mode {
+        Mode::Reduce => 0..size,
+        Mode::Inclusive => 0..rank + 1,
+        Mode::Exclusive => 0..rank,
+    };
+    for from in ranks {
+        let values = match from == rank {
+            true => mine.cast_const(),
+            false => {
+                let payload = call.receive(number, from, tag);
+                match in_line {
+                    true => payload,
+                    false => {
+                        call.runtime
+                            .own_at(line::stage(call.runtime, call.team, number, from))
+                    }
+                }
+            }
+        };
+        if from == 0 {
+            // SAFETY: `len` bytes, which fit.
+            unsafe { copy::run(sum, values, len) };
+        } else {
+            // SAFETY: `count` elements at each, aligned.
+            unsafe { (combine.function)(sum, sum, values, count) };
+        }
+    }
+    // SAFETY: the destination has `len` bytes.
+    unsafe { copy::run(dest, sum, len) };
+    if all {
+        all_began(call.team, number);
+    }
+}

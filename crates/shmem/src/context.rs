@@ -1,0 +1,193 @@
+//! Communication contexts.
+//!
+//! Every operation is complete when it returns, or with the next quiet of the thread that
+//! issued it, so a context carries no queue: it is the team that its PE numbers belong
+//! to, and the options it was made with.
+
+use core::ffi::{c_int, c_long};
+use core::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::fail::fatal;
+use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx, SessionConfig, Team};
+use crate::runtime::{self, Runtime};
+use crate::team::{self, TeamState};
+
+/// `SHMEM_CTX_PRIVATE`, `SHMEM_CTX_SERIALIZED` and `SHMEM_CTX_NOSTORE`.
+const OPTIONS: c_long = 1 | 2 | 4;
+/// `SHMEM_CTX_SESSION_TOTAL_OPS`.
+const SESSION_TOTAL_OPS: c_long = 1;
+const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
+
+/// What a `shmem_ctx_t` points to.
+#[derive(Debug)]
+pub struct Context {
+    alive: AtomicU64,
+    team: Team,
+    /// What the session that is open was asked for; 0 where none is, plus one otherwise.
+    session: AtomicI64,
+    session_ops: AtomicUsize,
+}
+
+// SAFETY: addresses of what lives as long as the process, given to C, whose threads share
+// contexts; behind them are atomics and what never changes.
+unsafe impl Sync for Context {}
+
+/// The session of the default context.
+static DEFAULT: Context = Context {
+    alive: AtomicU64::new(ALIVE),
+    team: crate::handle::TEAM_WORLD,
+    session: AtomicI64::new(0),
+    session_ops: AtomicUsize::new(0),
+};
+
+fn find(what: &str, ctx: Ctx) -> &'static Context {
+    if ctx == CTX_DEFAULT {
+        return &DEFAULT;
+    }
+    if ctx == CTX_INVALID || !(ctx.0 as usize).is_multiple_of(align_of::<Context>()) {
+        fatal(what, "called with an invalid context");
+    }
+    // SAFETY: not null and aligned; made by `create` and not destroyed, or the program is
+    // wrong in a way that cannot be noticed in C. What was destroyed stays allocated.
+    let context = unsafe { &*ctx.0 };
+    if context.alive.load(Ordering::Relaxed) != ALIVE {
+        fatal(what, "called with a context that was destroyed");
+    }
+    context
+}
+
+/// The team that PE numbers of `ctx` belong to.
+#[inline]
+pub(crate) fn team_of(runtime: &'static Runtime, what: &str, ctx: Ctx) -> &'static TeamState {
+    if ctx == CTX_DEFAULT {
+        return &runtime.world;
+    }
+    match team::find(runtime, find(what, ctx).team) {
+        Some(team) => team,
+        None => fatal(what, "called with a context whose team was destroyed"),
+    }
+}
+
+/// `shmem_ctx_create` and `shmem_team_create_ctx`. Contexts cost nothing, so any number
+/// that fits memory can be had.
+///
+/// # Safety
+/// `ctx` can be written.
+pub(crate) unsafe fn create(
+    what: &'static str,
+    team: Team,
+    options: c_long,
+    ctx: *mut Ctx,
+) -> c_int {
+    let runtime = runtime::get(what);
+    let known = team::find(runtime, team).is_some() && options & !OPTIONS == 0;
+    let made = match known {
+        true => Ctx(make(team)),
+        false => CTX_INVALID,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { ctx.write(made) };
+    (!known).into()
+}
+
+/// The addresses of contexts that were destroyed: they stay allocated, so that their use
+/// is noticed, until new ones take their place.
+static DESTROYED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+fn make(team: Team) -> *mut Context {
+    let context = Context {
+        alive: AtomicU64::new(ALIVE),
+        team,
+        session: AtomicI64::new(0),
+        session_ops: AtomicUsize::new(0),
+    };
+    let old = DESTROYED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop();
+    match old {
+        Some(address) => {
+            let old = core::ptr::with_exposed_provenance_mut::<Context>(address);
+            // SAFETY: made here, and destroyed: no correct program uses it.
+            unsafe { old.write(context) };
+            old
+        }
+        None => Box::into_raw(Box::new(context)),
+    }
+}
+
+/// `shmem_ctx_destroy`: with an implicit quiet.
+pub(crate) fn destroy(ctx: Ctx) {
+    const WHAT: &str = "shmem_ctx_destroy";
+    if ctx == CTX_INVALID {
+        return;
+    }
+    if ctx == CTX_DEFAULT {
+        fatal(WHAT, "the default context cannot be destroyed");
+    }
+    crate::remote::quiet(WHAT, ctx);
+    find(WHAT, ctx).alive.store(0, Ordering::Relaxed);
+    DESTROYED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(ctx.0 as usize);
+}
+
+/// `shmem_ctx_get_team`. Nonzero, and the invalid team, for the invalid context.
+///
+/// # Safety
+/// `team` can be written.
+pub(crate) unsafe fn get_team(ctx: Ctx, team: *mut Team) -> c_int {
+    const WHAT: &str = "shmem_ctx_get_team";
+    runtime::get(WHAT);
+    let known = ctx != CTX_INVALID;
+    let its = match known {
+        true => find(WHAT, ctx).team,
+        false => crate::handle::TEAM_INVALID,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { team.write(its) };
+    (!known).into()
+}
+
+/// `shmem_ctx_session_start`: options add up.
+///
+/// # Safety
+/// `config` is null or valid, and not null if the mask names a field.
+pub(crate) unsafe fn session_start(
+    ctx: Ctx,
+    options: c_long,
+    config: *const SessionConfig,
+    config_mask: c_long,
+) {
+    const WHAT: &str = "shmem_ctx_session_start";
+    runtime::get(WHAT);
+    if ctx == CTX_INVALID {
+        return;
+    }
+    let context = find(WHAT, ctx);
+    let asked = context.session.load(Ordering::Relaxed).max(1) - 1;
+    context
+        .session
+        .store((asked | options) + 1, Ordering::Relaxed);
+    if config_mask & SESSION_TOTAL_OPS != 0 && !config.is_null() {
+        // SAFETY: as the caller promises.
+        let total_ops = unsafe { (*config).total_ops };
+        context.session_ops.store(total_ops, Ordering::Relaxed);
+    }
+}
+
+/// `shmem_ctx_session_stop`.
+pub(crate) fn session_stop(ctx: Ctx) {
+    const WHAT: &str = "shmem_ctx_session_stop";
+    let runtime = runtime::get(WHAT);
+    if ctx == CTX_INVALID {
+        return;
+    }
+    let was_open = find(WHAT, ctx).session.swap(0, Ordering::Relaxed) != 0;
+    if !was_open && runtime.debug.checks() {
+        fatal(WHAT, "there is no session of this context to stop");
+    }
+}

@@ -1,0 +1,288 @@
+//! `SHMEM_DEBUG`: looking for mistakes of the program, without building it again.
+//!
+//! | word | what is looked for |
+//! |---|---|
+//! | `checks` (any value) | collective operations with different arguments, or different operations, on different PEs; sessions and symmetric memory that are not given back |
+//! | `bounds` | accesses beyond the end of a block of the symmetric heap, or to one that was freed |
+//! | `race` | conflicting accesses to symmetric memory with nothing between that orders them: [`race`] |
+//!
+//! While any of it is on, nothing is in reach of the short way ([`crate::fast`]), so every
+//! access comes by here. While all of it is off, nothing does.
+
+mod bounds;
+mod location;
+mod race;
+
+use hostwire::PeId;
+
+use crate::fail::{fatal, say};
+use crate::line::{self, Kind, Tag};
+use crate::runtime::Runtime;
+use crate::settings::Settings;
+use crate::team::TeamState;
+use bounds::Bounds;
+use race::Race;
+
+/// What an operation does to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    /// Reads in one piece.
+    AtomicRead,
+    /// Changes in one piece.
+    Atomic,
+    /// By a collective operation, which orders its own accesses.
+    Collective,
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub(crate) struct Debug {
+    checks: bool,
+    bounds: Option<Bounds>,
+    race: Option<Race>,
+}
+
+impl Debug {
+    /// Bytes that the detector of races needs in each segment, for this many that it
+    /// looks after.
+    pub(crate) fn shadow_bytes(settings: &Settings, pes: u32, bytes: usize) -> usize {
+        match settings.race {
+            true => race::area_bytes(pes, bytes),
+            false => 0,
+        }
+    }
+
+    /// `area` is where in a segment the detector of races has its memory.
+    pub(crate) fn new(settings: &Settings, area: usize) -> Self {
+        Self {
+            checks: settings.checks,
+            bounds: settings.bounds.then(Bounds::default),
+            race: settings.race.then(|| Race::new(area)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.checks
+    }
+
+    #[inline]
+    pub(crate) fn checks(&self) -> bool {
+        self.checks
+    }
+
+    /// `len` bytes at a symmetric address, here, are about to be used.
+    #[inline]
+    pub(crate) fn check_bounds(
+        &self,
+        runtime: &Runtime,
+        what: &str,
+        role: &str,
+        address: usize,
+        len: usize,
+    ) {
+        if let Some(bounds) = &self.bounds {
+            let offset = address.wrapping_sub(runtime.heap_region.address);
+            if offset < runtime.heap_region.len_bytes
+                && let Err(why) = bounds.check(offset, len)
+            {
+                fatal(
+                    what,
+                    format_args!("{role} {address:#x}: {why}, {}", location::here()),
+                );
+            }
+        }
+    }
+
+    /// A block of `size` bytes was allocated at `offset` of the heap, or changed its size.
+    pub(crate) fn allocated(&self, runtime: &Runtime, offset: usize, size: usize) {
+        if let Some(bounds) = &self.bounds {
+            bounds.allocated(offset, size);
+        }
+        if let Some(race) = &self.race {
+            race.forget(runtime, runtime.heap_region.offset + offset, size);
+        }
+    }
+
+    pub(crate) fn freed(&self, _runtime: &Runtime, offset: usize) {
+        if let Some(bounds) = &self.bounds {
+            bounds.freed(offset);
+        }
+    }
+
+    /// `len` bytes at `offset` of `pe` are about to be accessed.
+    #[inline]
+    pub(crate) fn access(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        pe: PeId,
+        offset: usize,
+        len: usize,
+        access: Access,
+    ) {
+        if let Some(race) = &self.race {
+            race.access(runtime, what, pe, offset, len, access);
+        }
+    }
+
+    /// A fence or a quiet.
+    #[inline]
+    pub(crate) fn fence(&self, runtime: &Runtime) {
+        if let Some(race) = &self.race {
+            race.fence(runtime);
+        }
+    }
+
+    /// The data of a put with signal is on its way, in front of its signal.
+    #[inline]
+    pub(crate) fn release_data(&self, runtime: &Runtime) {
+        self.fence(runtime);
+    }
+
+    /// A wait for the own word at `address` has ended.
+    #[inline]
+    pub(crate) fn acquire(&self, runtime: &Runtime, address: usize) {
+        if let Some(race) = &self.race
+            && let Some(offset) = runtime.locate(address, 1)
+        {
+            race.acquire(runtime, runtime.attachment.pe(), offset);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn acquire_lock(&self, runtime: &Runtime, home: PeId, offset: usize) {
+        if let Some(race) = &self.race {
+            race.acquire(runtime, home, offset);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn release_lock(&self, runtime: &Runtime, home: PeId, offset: usize) {
+        if let Some(race) = &self.race {
+            race.fence(runtime);
+            race.release(runtime, home, offset);
+        }
+    }
+
+    /// The members of `team` are about to meet.
+    #[inline]
+    pub(crate) fn before_barrier(&self, runtime: &Runtime, what: &'static str, team: &TeamState) {
+        if self.checks {
+            self.fence(runtime);
+            self.compare(runtime, what, team, [0; 3]);
+        }
+    }
+
+    /// They have met.
+    #[inline]
+    pub(crate) fn after_barrier(&self, runtime: &Runtime, team: &TeamState) {
+        self.after_sync_of(runtime, &team.members);
+    }
+
+    /// These PEs have met.
+    #[inline]
+    pub(crate) fn after_sync_of(&self, runtime: &Runtime, members: &[PeId]) {
+        if let Some(race) = &self.race {
+            race.join(runtime, members);
+        }
+    }
+
+    /// Compares what the members of `team` are about to do: the operation, where it stores
+    /// (an offset in the segment), how much, and what else has to be the same.
+    #[inline]
+    pub(crate) fn compare_arguments(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        team: &TeamState,
+        arguments: [usize; 3],
+    ) {
+        if self.checks {
+            self.compare(
+                runtime,
+                what,
+                team,
+                arguments.map(|argument| argument as u64),
+            );
+            self.after_barrier(runtime, team);
+        }
+    }
+
+    #[cold]
+    fn compare(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        team: &TeamState,
+        arguments: [u64; 3],
+    ) {
+        let mut ours = [0; 6];
+        ours[..3].copy_from_slice(&name_to_words(what));
+        ours[3..].copy_from_slice(&arguments);
+        let tag = Tag::new(Kind::Agree, 0);
+        line::exchange(runtime, what, team, tag, &ours, |rank, theirs| {
+            if *theirs != ours {
+                let says = |words: &[u64; 6]| {
+                    format!(
+                        "{} (destination {:#x}, {}, {})",
+                        name(words),
+                        words[3],
+                        words[4],
+                        words[5]
+                    )
+                };
+                fatal(
+                    what,
+                    format_args!(
+                        "the PEs disagree: PE {} calls {}, this PE {}; the destination is given \
+                         as its offset in a segment, then come bytes or elements, and a root or \
+                         strides; {}",
+                        team.members[rank],
+                        says(theirs),
+                        says(&ours),
+                        location::here()
+                    ),
+                );
+            }
+        });
+    }
+
+    /// The program is done: what has it left?
+    pub(crate) fn report_leaks(&self, runtime: &Runtime) {
+        if !self.checks {
+            return;
+        }
+        let (blocks, bytes) = runtime
+            .heap
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .live();
+        if blocks > 0 && runtime.attachment.pe() == 0 {
+            say(&format!(
+                "shmem_finalize: {blocks} blocks of the symmetric heap ({bytes} bytes) were not freed"
+            ));
+        }
+    }
+}
+
+/// The name of a routine without its `shmem_`, as far as it fits.
+fn name_to_words(what: &str) -> [u64; 3] {
+    let mut bytes = [0; 24];
+    let name = what.strip_prefix("shmem_").unwrap_or(what).as_bytes();
+    let len = name.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&name[..len]);
+    let (words, _) = bytes.as_chunks::<8>();
+    [0, 1, 2].map(|word| u64::from_le_bytes(words[word]))
+}
+
+fn name(words: &[u64; 6]) -> String {
+    let bytes: Vec<u8> = words[..3]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .take_while(|byte| *byte != 0)
+        .collect();
+    format!("shmem_{}", String::from_utf8_lossy(&bytes))
+}

@@ -1,0 +1,143 @@
+//! The types that OpenSHMEM routines move, change and combine.
+//!
+//! On the machines that hostwire runs on, several C types are one Rust type (`long` and
+//! `long long` are both `i64`), so the generic routines are instantiated once for them.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// Anything that can be moved: plain bytes, valid whatever they are.
+///
+/// # Safety
+/// Every bit pattern is a value, and there is no padding whose bytes matter.
+pub unsafe trait Element: Copy + Send + 'static {}
+
+/// 128 bits that are only moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Bits128(pub [u64; 2]);
+
+/// A C `long double`. Rust has no such number: it is moved here, and combined by C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C, align(16))]
+pub struct LongDouble(pub [u64; 2]);
+
+/// A C `float _Complex`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(C)]
+pub struct ComplexF32 {
+    /// Real part.
+    pub re: f32,
+    /// Imaginary part.
+    pub im: f32,
+}
+
+/// A C `double _Complex`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(C)]
+pub struct ComplexF64 {
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
+}
+
+macro_rules! elements {
+    ($($type:ty)*) => { $(
+        // SAFETY: any bits are a value of this type.
+        unsafe impl Element for $type {}
+    )* };
+}
+elements! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 Bits128 LongDouble ComplexF32 ComplexF64 }
+
+/// The bits of an element of 4 or 8 bytes, in the lower end of a word.
+pub trait Word: Element {
+    /// Its bits.
+    fn to_bits(self) -> u64;
+    /// The value with these bits; those above its size are ignored.
+    fn from_bits(bits: u64) -> Self;
+}
+
+/// What atomics work on: the extended types of the specification.
+pub trait Atomic: Word {}
+
+/// What arithmetic and bitwise atomics work on.
+pub trait AtomicInteger: Atomic {
+    /// One.
+    const ONE: Self;
+}
+
+macro_rules! words {
+    ($($type:ty as $same:ty),*) => { $(
+        impl Word for $type {
+            #[inline(always)]
+            fn to_bits(self) -> u64 {
+                self as $same as u64
+            }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as Self
+            }
+        }
+    )* };
+}
+words! { i16 as u16, u16 as u16, i32 as u32, u32 as u32, i64 as u64, u64 as u64, isize as u64, usize as u64 }
+
+macro_rules! integers {
+    ($($type:ty)*) => { $(
+        impl Atomic for $type {}
+        impl AtomicInteger for $type {
+            const ONE: Self = 1;
+        }
+    )* };
+}
+integers! { i32 u32 i64 u64 isize usize }
+
+impl Word for f32 {
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        f32::to_bits(self).into()
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        f32::from_bits(bits as u32)
+    }
+}
+impl Atomic for f32 {}
+
+impl Word for f64 {
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        f64::to_bits(self)
+    }
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        f64::from_bits(bits)
+    }
+}
+impl Atomic for f64 {}
+
+/// What a PE can wait for a change of: integers of 2 (deprecated), 4 or 8 bytes.
+pub trait Waitable: Word + PartialOrd {
+    /// Loads it in one piece, before everything loaded after it.
+    ///
+    /// # Safety
+    /// `at` is valid, aligned, and changed by others only in one piece.
+    unsafe fn load(at: *const Self) -> Self;
+}
+
+macro_rules! waitables {
+    ($($type:ty: $atomic:ty),*) => { $(
+        impl Waitable for $type {
+            #[inline(always)]
+            unsafe fn load(at: *const Self) -> Self {
+                // SAFETY: as the caller promises; the atomic has the same size.
+                let word = unsafe { &*at.cast::<$atomic>() };
+                word.load(Ordering::Acquire) as Self
+            }
+        }
+    )* };
+}
+waitables! {
+    i16: AtomicU16, u16: AtomicU16, i32: AtomicU32, u32: AtomicU32,
+    i64: AtomicU64, u64: AtomicU64, isize: AtomicU64, usize: AtomicU64
+}

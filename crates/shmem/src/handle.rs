@@ -1,0 +1,44 @@
+//! What C programs hold: contexts and teams, opaque.
+
+use core::ptr::null_mut;
+
+use crate::context::Context;
+use crate::team::TeamState;
+
+/// `shmem_ctx_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Ctx(pub(crate) *mut Context);
+
+/// `SHMEM_CTX_DEFAULT`.
+pub const CTX_DEFAULT: Ctx = Ctx(1 as *mut Context);
+/// `SHMEM_CTX_INVALID`.
+pub const CTX_INVALID: Ctx = Ctx(null_mut());
+
+/// `shmem_team_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Team(pub(crate) *mut TeamState);
+
+/// `SHMEM_TEAM_INVALID`.
+pub const TEAM_INVALID: Team = Team(null_mut());
+/// `SHMEM_TEAM_WORLD`.
+pub const TEAM_WORLD: Team = Team(1 as *mut TeamState);
+/// `SHMEM_TEAM_SHARED`.
+pub const TEAM_SHARED: Team = Team(2 as *mut TeamState);
+
+/// `shmem_team_config_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct TeamConfig {
+    /// Contexts that the team will need.
+    pub num_contexts: core::ffi::c_int,
+}
+
+/// `shmem_ctx_session_config_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct SessionConfig {
+    /// Operations that the session will have, at most.
+    pub total_ops: usize,
+}

@@ -1,0 +1,43 @@
+//! OpenSHMEM 1.6 over hostwire: what is behind `libshmem`.
+//!
+//! C programs use `shmem.h`; the routines it declares are thin entry points that call
+//! [`api`]. Rust programs are better served by the crate `hostwire`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`abi`] | the C entry points, generated |
+//! | [`api`] | every routine once, for all types |
+//! | `fast`, `copy` | the short way of puts, gets and atomics: a few compares and the store |
+//! | `remote` | the long way: contexts, checks, wires that do not map memory |
+//! | `lifecycle`, `runtime`, `statics`, `fork` | start and end; static objects onto shared memory |
+//! | `heap` | the symmetric heap |
+//! | `team`, `context` | who talks to whom |
+//! | `line`, `collective`, `owner`, `active` | how members of a team or an active set meet |
+//! | `wait`, `lock` | waiting for own memory, and locks made of that |
+//! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the words for what went wrong |
+
+pub mod abi;
+mod active;
+pub mod api;
+mod collective;
+mod context;
+mod copy;
+mod debug;
+pub mod element;
+mod fail;
+mod fast;
+mod fork;
+pub mod handle;
+mod heap;
+mod lifecycle;
+mod line;
+mod lock;
+mod owner;
+mod query;
+pub mod reduction;
+mod remote;
+mod runtime;
+mod settings;
+mod statics;
+mod team;
+mod wait;

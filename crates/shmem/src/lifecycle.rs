@@ -1,0 +1,316 @@
+//! From a fresh process to a PE, and back.
+//!
+//! The library may be initialised several times, and again after it was finalized. The
+//! first time it attaches to the job and moves the static objects; both stay until the
+//! process ends, so later times are cheap.
+
+use core::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use hostwire::attachment::{Attachment, Departure, Heap};
+use hostwire::board::Activity;
+use hostwire::{AgentMode, Error, Sizes};
+
+use crate::debug::Debug;
+use crate::fail::{self, fatal};
+use crate::fast::{self, Region};
+use crate::fork;
+use crate::heap::HEAP_ALIGN;
+use crate::line::{self, Kind, Tag};
+use crate::runtime::{self, Runtime, State};
+use crate::settings::{self, Settings};
+use crate::statics::{self, Statics};
+use crate::team::{self, Slots, TeamState};
+
+/// `SHMEM_THREAD_SINGLE`.
+pub(crate) const THREAD_SINGLE: c_int = 0;
+/// `SHMEM_THREAD_MULTIPLE`.
+const THREAD_MULTIPLE: c_int = 3;
+/// The message rings of a segment are not used: as small as can be.
+const RING_BYTES: usize = 256;
+
+/// Initialisations that no finalization matches. The lock is held while the library
+/// starts or ends.
+static COUNT: Mutex<u32> = Mutex::new(0);
+static THREAD_LEVEL: AtomicI32 = AtomicI32::new(THREAD_SINGLE);
+/// The process that initialised the library.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) fn is_initialized() -> bool {
+    runtime::state() == State::Active
+}
+
+pub(crate) fn thread_level() -> c_int {
+    runtime::get("shmem_query_thread");
+    THREAD_LEVEL.load(Ordering::Relaxed)
+}
+
+/// `shmem_init_thread`: any level is provided as asked.
+///
+/// # Safety
+/// `provided` is null or can be written.
+pub(crate) unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_int {
+    if !(THREAD_SINGLE..=THREAD_MULTIPLE).contains(&requested) {
+        return -1;
+    }
+    init("shmem_init_thread", requested);
+    if !provided.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { provided.write(THREAD_LEVEL.load(Ordering::Relaxed)) };
+    }
+    0
+}
+
+/// `start_pes`: only the first time does anything, and nobody has to finalize.
+pub(crate) fn start_pes() {
+    if !is_initialized() {
+        init("start_pes", THREAD_SINGLE);
+    }
+}
+
+pub(crate) fn init(what: &'static str, level: c_int) {
+    let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+    match runtime::state() {
+        State::Active => {}
+        State::Forked => fatal(
+            what,
+            "called in a child that was forked: it is no PE of the job",
+        ),
+        State::Fresh => first_time(what),
+        State::Finalized => again(what),
+    }
+    // Every level is provided in full; a later call may raise it.
+    THREAD_LEVEL.fetch_max(level, Ordering::Relaxed);
+    *count += 1;
+}
+
+fn first_time(what: &'static str) {
+    let settings = match Settings::from_env() {
+        Ok(settings) => settings,
+        Err(error) => fatal(what, error),
+    };
+    let statics = statics::find();
+    let runtime = match attach(&settings, statics) {
+        Ok(runtime) => runtime::install(runtime),
+        Err(error) => fatal(what, error),
+    };
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    fork::prepare_children(statics);
+    at_exit();
+    start(what, runtime);
+    compare_layouts(what, runtime, &statics);
+    if runtime.attachment.pe() == 0 {
+        settings.print(runtime.heap_region.len_bytes);
+    }
+}
+
+fn again(what: &'static str) {
+    let Some(runtime) = runtime::any() else {
+        fatal(what, "the library was finalized before it was initialised");
+    };
+    runtime.attachment.tell_departure(Departure::Here);
+    start(what, runtime);
+    line::sync_again(runtime, what);
+}
+
+fn start(what: &'static str, runtime: &'static Runtime) {
+    if let Err(error) = runtime.attachment.start(AgentMode::Thread) {
+        fatal(what, error);
+    }
+    let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
+    runtime::set_state(State::Active);
+    fast::set_identity(Some((pe, pes)));
+    // Whoever looks at every access takes the long way.
+    if let Some((first, stride)) = runtime.mapped.filter(|_| !runtime.debug.is_on()) {
+        fast::open(pes, first, stride, runtime.heap_region, runtime.statics);
+    }
+    runtime.attachment.activity(Activity::Computing, None);
+}
+
+/// Where the parts of a segment begin, behind the lines of the teams.
+struct Parts {
+    statics: usize,
+    debug: usize,
+    heap: usize,
+    end: usize,
+}
+
+fn parts(lines: usize, pes: u32, statics: &Statics, debug: usize, symmetric: usize) -> Parts {
+    let statics_at = (lines + team::lines_bytes(pes)).next_multiple_of(HEAP_ALIGN);
+    let debug_at = (statics_at + statics.len_bytes).next_multiple_of(HEAP_ALIGN);
+    let heap = (debug_at + debug).next_multiple_of(HEAP_ALIGN);
+    Parts {
+        statics: statics_at,
+        debug: debug_at,
+        heap,
+        end: heap.saturating_add(symmetric),
+    }
+}
+
+fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
+    let mut symmetric = 0;
+    let mut shadow = 0;
+    let attachment = Attachment::join(|sizes, pes| {
+        let heap = match std::env::var_os(hostwire::settings::HEAP) {
+            Some(_) => sizes.heap_bytes,
+            None => settings::default_bytes(pes),
+        };
+        symmetric = settings
+            .symmetric_bytes
+            .unwrap_or(heap)
+            .next_multiple_of(4096);
+        shadow = Debug::shadow_bytes(settings, pes, statics.len_bytes.saturating_add(symmetric));
+        // Where the lines begin is not known yet; what is in front of the parts can only
+        // make them begin one alignment later.
+        let all = parts(0, pes, &statics, shadow, symmetric).end;
+        Ok(Sizes {
+            ring_bytes: RING_BYTES,
+            heap_bytes: all.saturating_add(2 * HEAP_ALIGN),
+        })
+    })?;
+    let (pe, pes) = (attachment.pe(), attachment.pes());
+    let lines = attachment.layout().heap();
+    let parts = parts(lines, pes, &statics, shadow, symmetric);
+    let own = attachment.segment().memory();
+    let alias = own.range(parts.statics, statics.len_bytes)?;
+    own.range(parts.heap, symmetric)?;
+    let own = own.base().expose_provenance().get();
+    let region = |address, len_bytes, offset| Region {
+        address,
+        len_bytes,
+        offset,
+    };
+    let mapped = attachment.wire().reach().map(|reach| {
+        let (first, stride) = reach.segments();
+        (first.expose_provenance().get(), stride)
+    });
+    let moved = attachment.wire().segment_file().map(|file| {
+        // SAFETY: the alias is the part of the own segment behind these pages of its file;
+        // this is the first call of the library, before it starts any thread.
+        unsafe { statics::share(statics, file, parts.statics, alias) }
+    });
+    let statics = match moved {
+        Some(Ok(())) => region(statics.address, statics.len_bytes, parts.statics),
+        Some(Err(error)) => {
+            let what = "making the static objects of the program symmetric";
+            return Err(hostwire_transport::TransportError::environment(what, error).into());
+        }
+        None => region(0, 0, parts.statics),
+    };
+    Ok(Runtime {
+        own,
+        mapped,
+        heap_region: region(own + parts.heap, symmetric, parts.heap),
+        statics,
+        lines,
+        heap: Mutex::new(Heap::new(symmetric)),
+        slots: Mutex::new(Slots::new()),
+        world: TeamState::world(pe, pes),
+        shared: TeamState::shared(pe, pes),
+        crowded: attachment.limits().pauses == 0,
+        debug: Debug::new(settings, parts.debug),
+        attachment,
+    })
+}
+
+/// Offsets mean the same everywhere only if all PEs run the same executable, with the
+/// same sizes.
+fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
+    let ours = [
+        statics.digest,
+        statics.len_bytes as u64,
+        runtime.heap_region.len_bytes as u64,
+        u64::from(runtime.debug.is_on()),
+    ];
+    let start = Tag::new(Kind::Start, 0);
+    line::exchange(
+        runtime,
+        what,
+        &runtime.world,
+        start,
+        &ours,
+        |rank, theirs| {
+            if *theirs != ours {
+                fatal(
+                    what,
+                    format_args!(
+                        "PE {rank} is laid out differently: all PEs have to run the same executable \
+                     (static objects of {} bytes there, {} here), with the same \
+                     SHMEM_SYMMETRIC_SIZE ({} there, {} here) and SHMEM_DEBUG",
+                        theirs[1], ours[1], theirs[2], ours[2]
+                    ),
+                );
+            }
+        },
+    );
+}
+
+pub(crate) fn finalize() {
+    const WHAT: &str = "shmem_finalize";
+    let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+    let runtime = runtime::get(WHAT);
+    *count = count.saturating_sub(1);
+    if *count > 0 {
+        line::barrier(runtime, WHAT, &runtime.world);
+        return;
+    }
+    end(runtime);
+}
+
+fn end(runtime: &Runtime) {
+    const WHAT: &str = "shmem_finalize";
+    runtime.attachment.activity(Activity::Finalizing, None);
+    runtime.debug.report_leaks(runtime);
+    runtime.attachment.tell_departure(Departure::Leaving);
+    line::last_barrier(runtime, WHAT);
+    runtime.attachment.tell_departure(Departure::Gone);
+    runtime::set_state(State::Finalized);
+    fast::close();
+    fast::set_identity(None);
+    team::forget_all(runtime);
+    runtime
+        .heap
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
+    // The agent serves until everybody is through.
+    runtime.attachment.stop();
+    if let Err(error) = runtime.attachment.leave_launcher() {
+        fatal(WHAT, error);
+    }
+    runtime.attachment.activity(Activity::Finished, None);
+}
+
+/// `shmem_global_exit`.
+pub(crate) fn global_exit(status: c_int) -> ! {
+    runtime::get("shmem_global_exit");
+    fail::end(status, "shmem_global_exit")
+}
+
+unsafe extern "C" {
+    /// Of the GNU C library: as `atexit`, and tells the status.
+    fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+}
+
+/// A program that does not finalize the library before it ends does so now.
+fn at_exit() {
+    // SAFETY: a function that stays where it is. (If it fails there is no memory for it,
+    // and a program that forgets to finalize is reported as lost.)
+    unsafe { on_exit(at_end, core::ptr::null_mut()) };
+}
+
+unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
+    let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
+    // Who fails must not wait for the others: they learn of it from the launcher, or find
+    // this PE lost.
+    if !is_ours || status != 0 || !is_initialized() {
+        return;
+    }
+    // Held by a thread that is in the middle of an initialisation or the end, and that no
+    // longer runs: nothing is left to wait for.
+    if let (Ok(mut count), Some(runtime)) = (COUNT.try_lock(), runtime::any()) {
+        *count = 0;
+        end(runtime);
+    }
+}

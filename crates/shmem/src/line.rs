@@ -1,0 +1,490 @@
+//! How the members of a team meet: barriers by flags, everything else by lines.
+//!
+//! | in each segment, per slot | written by | |
+//! |---|---|---|
+//! | flag of round `k` | the member `2^k` ranks before | the number of the barrier |
+//! | counter | all members, at rank 0 | arrivals, where PEs share cores |
+//! | release | the last to arrive | the number of the barrier |
+//! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
+//! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
+//!
+//! A line is valid when its stamp is that of the operation at hand; nothing is ever
+//! cleared. An operation may use an entry again when all members have completed the one
+//! that used it before: that is known whenever all are known to have *begun* a later one,
+//! and a barrier is put in between where it is not.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hostwire::attachment::{Departure, Operation, Watch};
+use hostwire::board::Activity;
+use hostwire::{Error, PES_MAX};
+
+use crate::copy;
+use crate::fail::fatal;
+use crate::remote::{self, done, resolve, stored};
+use crate::runtime::Runtime;
+use crate::team::TeamState;
+
+pub(crate) const LINE_BYTES: usize = 64;
+/// Bytes of data in a line.
+pub(crate) const PAYLOAD_BYTES: usize = 48;
+const PAYLOAD: usize = LINE_BYTES - PAYLOAD_BYTES;
+/// Rounds of a barrier of the largest job.
+const ROUNDS: usize = PES_MAX.ilog2() as usize;
+const COUNTER: usize = ROUNDS;
+const RELEASE: usize = ROUNDS + 1;
+const FIRST: usize = ROUNDS + 2;
+/// Operations that a member may be ahead of another.
+const ENTRIES: u64 = 4;
+
+/// Bytes of a stage.
+pub(crate) const STAGE_BYTES: usize = 2 << 10;
+/// Most PEs of a job that has stages: address space is not endless.
+const STAGED_PES_MAX: u32 = 64;
+
+/// Lines of one slot, the stages included.
+pub(crate) fn slot_lines(pes: u32) -> usize {
+    let entries = ENTRIES as usize * pes as usize;
+    let stages = if has_stages(pes) {
+        entries * STAGE_BYTES
+    } else {
+        0
+    };
+    FIRST + entries + stages / LINE_BYTES
+}
+
+/// Whether a job of so many PEs has stages.
+pub(crate) fn has_stages(pes: u32) -> bool {
+    pes <= STAGED_PES_MAX
+}
+
+/// Where the stage of `rank` for operation `number` is.
+pub(crate) fn stage(runtime: &Runtime, team: &TeamState, number: u64, rank: usize) -> usize {
+    let pes = runtime.attachment.pes() as usize;
+    let entry = (number % ENTRIES) as usize;
+    let lines = (FIRST + ENTRIES as usize * pes) * LINE_BYTES;
+    slot(runtime, team.slot) + lines + (entry * pes + rank) * STAGE_BYTES
+}
+
+fn slot(runtime: &Runtime, slot: usize) -> usize {
+    runtime.lines + slot * slot_lines(runtime.attachment.pes()) * LINE_BYTES
+}
+
+/// What the writer of a line is doing: a kind of operation, and a number that all have to
+/// agree on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tag {
+    kind: Kind,
+    number: u64,
+}
+
+macro_rules! kinds {
+    ($($name:ident = $code:literal $text:literal $unit:literal),* $(,)?) => {
+        /// See [`Tag`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Kind { $($name = $code),* }
+
+        /// What the operation with this code is called, and the unit of its number.
+        fn describe(code: u8) -> (&'static str, &'static str) {
+            match code {
+                $($code => ($text, $unit),)*
+                _ => ("something unknown", ""),
+            }
+        }
+    };
+}
+
+kinds! {
+    Start = 1 "shmem_init" "",
+    Split = 2 "a split of the team" "",
+    Malloc = 3 "shmem_malloc" " bytes",
+    Free = 4 "shmem_free" " (offset in the heap)",
+    Broadcast = 5 "shmem_broadcast" " bytes",
+    Collect = 6 "shmem_collect" "",
+    Fcollect = 7 "shmem_fcollect" " bytes",
+    Alltoall = 8 "shmem_alltoall" " bytes",
+    Alltoalls = 9 "shmem_alltoalls" " elements",
+    Reduce = 10 "a reduction" " bytes",
+    Scan = 11 "a scan" " bytes",
+    Agree = 12 "a check of arguments" "",
+    Realloc = 13 "shmem_realloc" " bytes",
+    Answer = 14 "the end of a broadcast" " bytes",
+}
+
+const NUMBER: u64 = (1 << 56) - 1;
+
+impl Tag {
+    pub(crate) fn new(kind: Kind, number: usize) -> Self {
+        Self {
+            kind,
+            number: number as u64 & NUMBER,
+        }
+    }
+
+    pub(crate) fn split() -> Self {
+        Self::new(Kind::Split, 0)
+    }
+
+    fn word(self) -> u64 {
+        (self.kind as u64) << 56 | self.number
+    }
+}
+
+fn describe_word(word: u64) -> String {
+    let (text, unit) = describe((word >> 56) as u8);
+    match unit {
+        "" => text.into(),
+        unit => format!("{text} of {}{unit}", word & NUMBER),
+    }
+}
+
+/// Where the line of `rank` for operation `number` is.
+#[inline(always)]
+fn line(runtime: &Runtime, team: &TeamState, number: u64, rank: usize) -> usize {
+    let entry = (number % ENTRIES) as usize;
+    slot(runtime, team.slot)
+        + (FIRST + entry * runtime.attachment.pes() as usize + rank) * LINE_BYTES
+}
+
+/// The own word at `offset`.
+#[inline(always)]
+fn own_word(runtime: &Runtime, offset: usize) -> &AtomicU64 {
+    // SAFETY: a word of the lines, in the own segment, aligned, only ever an atomic.
+    unsafe { &*runtime.own_at(offset).cast() }
+}
+
+/// Waits until a word of the own lines is so. Members must neither die nor leave.
+#[inline(always)]
+fn await_word(
+    runtime: &Runtime,
+    what: &str,
+    watch: Watch<'_>,
+    offset: usize,
+    is_there: impl Fn(u64) -> bool,
+) {
+    let word = own_word(runtime, offset);
+    for _ in 0..runtime.attachment.spins() {
+        if is_there(word.load(Ordering::Acquire)) {
+            return;
+        }
+    }
+    await_longer(runtime, what, watch, word, &is_there);
+}
+
+#[cold]
+#[inline(never)]
+fn await_longer(
+    runtime: &Runtime,
+    what: &str,
+    watch: Watch<'_>,
+    word: &AtomicU64,
+    is_there: &dyn Fn(u64) -> bool,
+) {
+    let doing = match what {
+        "shmem_barrier_all" => Activity::Barrier,
+        "shmem_finalize" => Activity::Finalizing,
+        _ => Activity::Collective,
+    };
+    runtime.attachment.activity(doing, None);
+    let met = runtime.attachment.wait(watch, || {
+        Ok(is_there(word.load(Ordering::Acquire)).then_some(()))
+    });
+    match (watch, met) {
+        // At the end, who has been through knows that all have come.
+        (Watch::TheEnd(_), Err(Error::PeerLeft { pe } | Error::PeerLost { pe }))
+            if runtime.attachment.departure(pe) == Ok(Some(Departure::Gone)) => {}
+        (_, met) => done(what, met),
+    }
+    runtime.attachment.activity(Activity::Computing, None);
+}
+
+/// Stores one word into the lines of `rank`, after everything stored before.
+#[inline(always)]
+fn put_word(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    rank: usize,
+    offset: usize,
+    value: u64,
+) {
+    let pe = team.members[rank];
+    match resolve(runtime, pe, offset) {
+        Some(at) => {
+            // SAFETY: a word of the lines of `pe`, aligned, only ever an atomic.
+            let word = unsafe { &*at.cast::<AtomicU64>() };
+            word.store(value, Ordering::Release);
+            stored(runtime, what, pe);
+        }
+        None => done(what, runtime.attachment.put_word(pe, offset, value)),
+    }
+}
+
+/// Waits for all members. Everything they stored before is there then.
+#[inline]
+pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
+    if runtime.mapped.is_none() {
+        done(what, runtime.attachment.quiet());
+    }
+    // In reach, the flags below are stored after all data, and nobody gets past them
+    // before they are seen.
+    sync(runtime, what, team);
+}
+
+/// Waits for all PEs to initialise the library again. Who is still leaving, from the last
+/// time, will come; only who has died will not.
+pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
+    let team = &runtime.world;
+    let (members, next) = (&team.members[..], runtime.attachment.pe());
+    meet(runtime, what, team, Watch::Next { members, next });
+}
+
+/// Waits for all members.
+#[inline]
+pub(crate) fn sync(runtime: &Runtime, what: &'static str, team: &TeamState) {
+    runtime.debug.before_barrier(runtime, what, team);
+    meet(runtime, what, team, Watch::All(&team.members));
+    runtime.debug.after_barrier(runtime, team);
+}
+
+/// The last barrier of the job: who is through it may be gone.
+pub(crate) fn last_barrier(runtime: &Runtime, what: &'static str) {
+    if runtime.mapped.is_none() {
+        done(what, runtime.attachment.quiet());
+    }
+    // By the flags of another team than those that shmem_barrier_all uses: who is still in
+    // a barrier must not take this for it, and learns that a member is leaving.
+    let team = &runtime.shared;
+    meet(runtime, what, team, Watch::TheEnd(&team.members));
+}
+
+#[inline]
+fn meet(runtime: &Runtime, what: &'static str, team: &TeamState, watch: Watch<'_>) {
+    let size = team.size();
+    if size > 1 {
+        let number = team.barriers.load(Ordering::Relaxed) + 1;
+        team.barriers.store(number, Ordering::Relaxed);
+        if runtime.crowded && size > 2 && runtime.mapped.is_some() {
+            meet_crowded(runtime, what, team, watch, number);
+        } else {
+            meet_in_rounds(runtime, what, team, watch, number);
+        }
+    }
+    let begun = team.operations.load(Ordering::Relaxed);
+    team.known.store(begun + 1, Ordering::Relaxed);
+}
+
+/// Dissemination: in round `k` a member tells the one `2^k` ranks on and waits for the
+/// one `2^k` back.
+#[inline]
+fn meet_in_rounds(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    watch: Watch<'_>,
+    number: u64,
+) {
+    let (size, stamp) = (team.size(), team.stamp(number));
+    let mut round = 0;
+    while 1 << round < size {
+        let to = team.rank + (1 << round);
+        let to = if to >= size { to - size } else { to };
+        let flag = slot(runtime, team.slot) + round * LINE_BYTES;
+        put_word(runtime, what, team, to, flag, stamp);
+        await_word(runtime, what, watch, flag, |got| got >= stamp);
+        round += 1;
+    }
+}
+
+/// Where PEs share cores, each of them should have to be scheduled once: all count
+/// themselves at rank 0, and whoever comes last tells the others.
+#[cold]
+fn meet_crowded(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    watch: Watch<'_>,
+    number: u64,
+) {
+    let (size, stamp) = (team.size(), team.stamp(number));
+    let counter = slot(runtime, team.slot) + COUNTER * LINE_BYTES;
+    let release = slot(runtime, team.slot) + RELEASE * LINE_BYTES;
+    let first = team.members[0];
+    let Some(at) = resolve(runtime, first, counter) else {
+        return meet_in_rounds(runtime, what, team, watch, number);
+    };
+    // SAFETY: a word of the lines, aligned, only ever an atomic.
+    let arrived = unsafe { &*at.cast::<AtomicU64>() }.fetch_add(1, Ordering::SeqCst) + 1;
+    if arrived == number * size as u64 {
+        for rank in (0..size).filter(|rank| *rank != team.rank) {
+            put_word(runtime, what, team, rank, release, stamp);
+        }
+    } else {
+        await_word(runtime, what, watch, release, |got| got >= stamp);
+    }
+}
+
+/// The slot is given back: the next team that has it counts from zero.
+pub(crate) fn clear_counter(runtime: &Runtime, team_slot: usize) {
+    let counter = slot(runtime, team_slot) + COUNTER * LINE_BYTES;
+    own_word(runtime, counter).store(0, Ordering::Release);
+}
+
+/// Begins an operation by lines and returns its number.
+#[inline]
+pub(crate) fn begin(runtime: &Runtime, what: &'static str, team: &TeamState) -> u64 {
+    let number = team.operations.load(Ordering::Relaxed) + 1;
+    if number >= team.known.load(Ordering::Relaxed) + ENTRIES {
+        meet(runtime, what, team, Watch::All(&team.members));
+    }
+    team.operations.store(number, Ordering::Relaxed);
+    number
+}
+
+/// All members are known to have begun operation `number`.
+#[inline]
+pub(crate) fn all_began(team: &TeamState, number: u64) {
+    team.known.store(number, Ordering::Relaxed);
+}
+
+/// Stores a line of operation `number` to `rank`, after everything stored to it before.
+///
+/// # Safety
+/// `len` bytes at `payload`, at most [`PAYLOAD_BYTES`].
+#[inline]
+pub(crate) unsafe fn send(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    number: u64,
+    rank: usize,
+    tag: Tag,
+    (payload, len): (*const u8, usize),
+) {
+    debug_assert!(len <= PAYLOAD_BYTES);
+    let (pe, offset) = (team.members[rank], line(runtime, team, number, team.rank));
+    let stamp = team.stamp(number);
+    match resolve(runtime, pe, offset) {
+        Some(at) => {
+            // SAFETY: the line is in the segment of `pe`; stamp and tag are only ever
+            // atomics, the rest is written by this PE alone.
+            unsafe {
+                (*at.add(8).cast::<AtomicU64>()).store(tag.word(), Ordering::Relaxed);
+                copy::to_peer(at.add(PAYLOAD), payload, len);
+                (*at.cast::<AtomicU64>()).store(stamp, Ordering::Release);
+            }
+            stored(runtime, what, pe);
+        }
+        None => {
+            let mut bytes = [0; LINE_BYTES - 8];
+            bytes[..8].copy_from_slice(&tag.word().to_le_bytes());
+            // SAFETY: as the caller promises; 48 bytes fit behind the tag.
+            unsafe { core::ptr::copy_nonoverlapping(payload, bytes[8..].as_mut_ptr(), len) };
+            done(what, runtime.attachment.fence());
+            let wire = runtime.attachment.wire();
+            done(what, wire.store_line(pe, offset, stamp, &bytes[..8 + len]));
+        }
+    }
+}
+
+/// Waits for the line of `rank` of operation `number`, and returns its payload. It stays
+/// until the operation is over.
+#[inline]
+pub(crate) fn receive(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    number: u64,
+    rank: usize,
+    tag: Tag,
+) -> *const u8 {
+    let offset = line(runtime, team, number, rank);
+    let stamp = team.stamp(number);
+    await_word(runtime, what, Watch::All(&team.members), offset, |got| {
+        got == stamp
+    });
+    let theirs = own_word(runtime, offset + 8).load(Ordering::Relaxed);
+    if theirs != tag.word() {
+        mismatch(what, team, rank, theirs, tag);
+    }
+    runtime.own_at(offset + PAYLOAD)
+}
+
+#[cold]
+fn mismatch(what: &str, team: &TeamState, rank: usize, theirs: u64, ours: Tag) -> ! {
+    fatal(
+        what,
+        format_args!(
+            "the PEs disagree: PE {} is in {}, this PE in {}",
+            team.members[rank],
+            describe_word(theirs),
+            describe_word(ours.word())
+        ),
+    )
+}
+
+/// The other members, those behind this one first: so not all begin with the same.
+#[inline]
+pub(crate) fn others(team: &TeamState) -> impl Iterator<Item = usize> {
+    let (size, rank) = (team.size(), team.rank);
+    (rank + 1..size).chain(0..rank)
+}
+
+/// Every member tells all others a few words; `each` gets them, in no certain order. Ends
+/// as a barrier does.
+pub(crate) fn exchange<const N: usize>(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    tag: Tag,
+    words: &[u64; N],
+    mut each: impl FnMut(usize, &[u64; N]),
+) {
+    const { assert!(N * 8 <= PAYLOAD_BYTES) };
+    if runtime.mapped.is_none() {
+        done(what, runtime.attachment.quiet());
+    }
+    let number = begin(runtime, what, team);
+    for rank in others(team) {
+        // SAFETY: `N` words, which fit.
+        unsafe {
+            send(
+                runtime,
+                what,
+                team,
+                number,
+                rank,
+                tag,
+                (words.as_ptr().cast(), N * 8),
+            )
+        };
+    }
+    for rank in others(team) {
+        let payload = receive(runtime, what, team, number, rank, tag);
+        // SAFETY: the payload is aligned to 16 bytes and has room for `N` words; its
+        // writer is done with it.
+        let theirs = unsafe { payload.cast::<[u64; N]>().read() };
+        each(rank, &theirs);
+    }
+    all_began(team, number);
+}
+
+/// A barrier of all PEs in which they compare what they are about to do.
+pub(crate) fn agree(runtime: &Runtime, what: &'static str, kind: Kind, number: usize) {
+    let tag = Tag::new(kind, number);
+    exchange(
+        runtime,
+        what,
+        &runtime.world,
+        tag,
+        &[],
+        |_, _: &[u64; 0]| {},
+    );
+    runtime.debug.after_barrier(runtime, &runtime.world);
+}
+
+/// Adds to a word of `pe` and returns the old value.
+pub(crate) fn add(runtime: &Runtime, what: &'static str, pe: u32, offset: usize, by: i64) -> u64 {
+    remote::atomic_at(runtime, what, pe, offset, 8, Operation::Add, by as u64, 0)
+}

@@ -1,0 +1,117 @@
+//! How values are combined, for reductions and scans.
+
+use core::ffi::c_int;
+
+use crate::element::{ComplexF32, ComplexF64, Element, LongDouble};
+
+/// Bitwise and.
+pub enum And {}
+/// Bitwise or.
+pub enum Or {}
+/// Bitwise exclusive or.
+pub enum Xor {}
+/// The smaller one.
+pub enum Min {}
+/// The larger one.
+pub enum Max {}
+/// The sum. Integers wrap.
+pub enum Sum {}
+/// The product. Integers wrap.
+pub enum Prod {}
+
+/// Values that `Op` combines.
+pub trait Reduce<Op>: Element {
+    /// `dest[i] = a[i] Op b[i]` for all `n`.
+    ///
+    /// # Safety
+    /// `n` elements at each; `dest` may be `a` or `b`, and overlaps neither otherwise.
+    unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize);
+}
+
+macro_rules! combine {
+    ($op:ty: $($type:ty)*, |$a:ident, $b:ident| $result:expr) => { $(
+        impl Reduce<$op> for $type {
+            #[inline]
+            unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize) {
+                for i in 0..n {
+                    // SAFETY: the caller has `n` elements there.
+                    let $a = unsafe { a.add(i).read() };
+                    // SAFETY: as above.
+                    let $b = unsafe { b.add(i).read() };
+                    let result = $result;
+                    // SAFETY: as above.
+                    unsafe { dest.add(i).write(result) };
+                }
+            }
+        }
+    )* };
+}
+
+combine! { And: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a & b }
+combine! { Or: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a | b }
+combine! { Xor: i8 i16 i32 i64 u8 u16 u32 u64 usize, |a, b| a ^ b }
+combine! { Min: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| if b < a { b } else { a } }
+combine! { Max: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64, |a, b| if b > a { b } else { a } }
+combine! { Sum: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, |a, b| a.wrapping_add(b) }
+combine! { Prod: i8 i16 i32 i64 isize u8 u16 u32 u64 usize, |a, b| a.wrapping_mul(b) }
+combine! { Sum: f32 f64, |a, b| a + b }
+combine! { Prod: f32 f64, |a, b| a * b }
+combine! { Sum: ComplexF32 ComplexF64, |a, b| Self { re: a.re + b.re, im: a.im + b.im } }
+combine! { Prod: ComplexF32 ComplexF64, |a, b| Self {
+    re: a.re * b.re - a.im * b.im,
+    im: a.re * b.im + a.im * b.re,
+} }
+
+unsafe extern "C" {
+    /// In the C file: `dest[i] = a[i] op b[i]`; 0 to 3 are min, max, sum and product.
+    fn hostwire_longdouble_reduce(
+        op: c_int,
+        dest: *mut LongDouble,
+        a: *const LongDouble,
+        b: *const LongDouble,
+        n: usize,
+    );
+}
+
+macro_rules! combine_in_c {
+    ($($op:ty: $code:expr),*) => { $(
+        impl Reduce<$op> for LongDouble {
+            #[inline]
+            unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize) {
+                // SAFETY: as the caller promises.
+                unsafe { hostwire_longdouble_reduce($code, dest, a, b, n) }
+            }
+        }
+    )* };
+}
+combine_in_c! { Min: 0, Max: 1, Sum: 2, Prod: 3 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn combine<Op, T: Reduce<Op> + Default>(a: &[T], b: &[T]) -> Vec<T> {
+        let mut result = vec![T::default(); a.len()];
+        // SAFETY: three arrays of the same length.
+        unsafe { T::combine(result.as_mut_ptr(), a.as_ptr(), b.as_ptr(), a.len()) };
+        result
+    }
+
+    #[test]
+    fn every_operation_does_what_it_says() {
+        let (a, b) = ([0b1100u8, 200], [0b1010u8, 100]);
+        assert_eq!(combine::<And, _>(&a, &b), [0b1000, 200 & 100]);
+        assert_eq!(combine::<Or, _>(&a, &b), [0b1110, 200 | 100]);
+        assert_eq!(combine::<Xor, _>(&a, &b), [0b0110, 200 ^ 100]);
+        assert_eq!(combine::<Min, _>(&a, &b), [0b1010, 100]);
+        assert_eq!(combine::<Max, _>(&a, &b), [0b1100, 200]);
+        assert_eq!(combine::<Sum, _>(&a, &b), [22, 44]);
+        assert_eq!(combine::<Prod, _>(&a, &b), [120, 32]);
+        assert_eq!(combine::<Sum, _>(&[1.5f64], &[2.0]), [3.5]);
+        let i = ComplexF64 { re: 0.0, im: 1.0 };
+        assert_eq!(
+            combine::<Prod, _>(&[i], &[i]),
+            [ComplexF64 { re: -1.0, im: 0.0 }]
+        );
+    }
+}

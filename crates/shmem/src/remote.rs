@@ -1,0 +1,548 @@
+//! The long way to the memory of a PE: every check, contexts, wires that do not map
+//! memory, and the words for what went wrong.
+
+use core::ffi::c_int;
+use core::fmt::Display;
+
+use hostwire::PeId;
+use hostwire::attachment::{Operation, Request};
+use hostwire_transport::wait::Doorbell;
+use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
+
+use crate::context;
+use crate::copy;
+use crate::debug::Access;
+use crate::element::{Atomic, Element};
+use crate::fail::fatal;
+use crate::fast;
+use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::runtime::{self, Runtime};
+
+/// `SHMEM_SIGNAL_SET`.
+pub(crate) const SIGNAL_SET: c_int = 0;
+/// `SHMEM_SIGNAL_ADD`.
+pub(crate) const SIGNAL_ADD: c_int = 1;
+
+/// The result of an operation that ends the job if it fails.
+#[inline]
+pub(crate) fn done<T, E: Display>(what: &str, result: Result<T, E>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => fatal(what, error),
+    }
+}
+
+/// A doorbell that is not at rest, seen by an operation in reach: wakes its PE, or finds
+/// it lost.
+#[cold]
+#[inline(never)]
+pub(crate) fn ring(what: &'static str, pe: c_int) {
+    let Some(runtime) = runtime::any() else {
+        return;
+    };
+    let reach = runtime.attachment.wire().reach();
+    if !reach.is_some_and(|reach| reach.ring(pe as PeId)) {
+        fatal(what, format_args!("PE {pe} is lost: its process has ended"));
+    }
+}
+
+/// The address of `offset` in the segment of `pe`, if stores and loads reach it.
+#[inline]
+pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut u8> {
+    let address = match runtime.mapped {
+        Some((first, stride)) => first + pe as usize * stride + offset,
+        None if pe == runtime.attachment.pe() => runtime.own + offset,
+        None => return None,
+    };
+    Some(core::ptr::with_exposed_provenance_mut(address))
+}
+
+/// What follows a store to the memory of `pe` that did not go by the wire.
+#[inline]
+pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
+    let at_rest = match resolve(runtime, pe, DOORBELL_OFFSET_BYTES) {
+        // SAFETY: the doorbell of a mapped segment, only ever an atomic.
+        Some(bell) => Doorbell::new(unsafe { &*bell.cast() }).is_at_rest(),
+        None => true,
+    };
+    if at_rest {
+        return;
+    }
+    if runtime.mapped.is_some() {
+        ring(what, pe as c_int);
+    } else {
+        runtime.attachment.segment().notify();
+    }
+}
+
+/// The PE of the job that `pe` is in the team of `ctx`.
+pub(crate) fn target(runtime: &'static Runtime, what: &str, ctx: Ctx, pe: c_int) -> PeId {
+    let team = context::team_of(runtime, what, ctx);
+    let member = usize::try_from(pe)
+        .ok()
+        .and_then(|rank| team.members.get(rank));
+    match member {
+        Some(pe) => *pe,
+        None => fatal(
+            what,
+            format_args!(
+                "there is no PE {pe}: the {} {} PEs (0 to {})",
+                if team.slot == 0 {
+                    "job has"
+                } else {
+                    "team of the context has"
+                },
+                team.members.len(),
+                team.members.len() - 1
+            ),
+        ),
+    }
+}
+
+/// Where in a segment `len` bytes at `address` here are. Ends the job if they are not
+/// symmetric.
+pub(crate) fn symmetric(
+    runtime: &Runtime,
+    what: &str,
+    role: &str,
+    address: *const u8,
+    len: usize,
+) -> usize {
+    match runtime.locate(address as usize, len) {
+        Some(offset) => {
+            runtime
+                .debug
+                .check_bounds(runtime, what, role, address as usize, len);
+            offset
+        }
+        None => fatal(
+            what,
+            format_args!(
+                "{role} {address:p} ({len} bytes) is not symmetric: neither in the symmetric \
+                 heap ({:#x} to {:#x}) nor a static object of the program ({:#x} to {:#x})",
+                runtime.heap_region.address,
+                runtime.heap_region.address + runtime.heap_region.len_bytes,
+                runtime.statics.address,
+                runtime.statics.address + runtime.statics.len_bytes,
+            ),
+        ),
+    }
+}
+
+/// Copies `len` bytes to `offset` of `pe`.
+///
+/// # Safety
+/// `source` is valid for `len` bytes; the offset was checked.
+pub(crate) unsafe fn put_at(
+    runtime: &Runtime,
+    what: &'static str,
+    pe: PeId,
+    offset: usize,
+    source: *const u8,
+    len: usize,
+) {
+    match resolve(runtime, pe, offset) {
+        Some(at) => {
+            // SAFETY: in the segment of `pe`; the caller has the source.
+            unsafe { copy::to_peer(at, source, len) };
+            stored(runtime, what, pe);
+        }
+        None => {
+            // SAFETY: as the caller promises; nobody writes there while we read.
+            let source = unsafe { core::slice::from_raw_parts(source, len) };
+            done(what, runtime.attachment.put(pe, offset, source));
+        }
+    }
+}
+
+/// Copies `len` bytes at `offset` of `pe` to `dest`.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes; the offset was checked.
+pub(crate) unsafe fn get_at(
+    runtime: &Runtime,
+    what: &'static str,
+    pe: PeId,
+    offset: usize,
+    dest: *mut u8,
+    len: usize,
+) {
+    match resolve(runtime, pe, offset) {
+        Some(at) => {
+            done(what, runtime.attachment.check(pe));
+            // SAFETY: in the segment of `pe`; the caller has the destination.
+            unsafe { copy::from_peer(dest, at, len) };
+        }
+        None => {
+            // SAFETY: as the caller promises; nobody else uses it meanwhile.
+            let dest = unsafe { core::slice::from_raw_parts_mut(dest, len) };
+            done(what, runtime.attachment.get(pe, offset, dest));
+        }
+    }
+}
+
+/// A put of more bytes than are moved in place, or one that is not in reach.
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[inline(never)]
+pub(crate) unsafe fn put_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+    if ctx == CTX_DEFAULT
+        && let Some(place) = fast::at(dest, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::to_peer(place.at, source, len) };
+        place.stored("shmem_put", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { put("shmem_put", ctx, dest, source, len, pe) };
+    }
+}
+
+/// A get of more bytes than are moved in place, or one that is not in reach.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[inline(never)]
+pub(crate) unsafe fn get_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+    if ctx == CTX_DEFAULT
+        && let Some(place) = fast::at(source, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        unsafe { copy::from_peer(dest, place.at, len) };
+        place.loaded("shmem_get", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { get("shmem_get", ctx, dest, source, len, pe) };
+    }
+}
+
+/// The long way of [`crate::api::put`].
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn put(
+    what: &'static str,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+) {
+    let runtime = runtime::get(what);
+    let pe = target(runtime, what, ctx, pe);
+    if len == 0 {
+        return;
+    }
+    let offset = symmetric(runtime, what, "the destination", dest, len);
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, len, Access::Write);
+    // SAFETY: as the caller promises; the offset was checked.
+    unsafe { put_at(runtime, what, pe, offset, source, len) };
+}
+
+/// The long way of [`crate::api::p`]: takes the value itself, so that the short way need
+/// not have it in memory.
+#[cold]
+#[inline(never)]
+pub(crate) fn put_value<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+    let (source, len) = ((&raw const value).cast(), size_of::<T>());
+    // SAFETY: one element, on the stack.
+    unsafe { put("shmem_p", ctx, dest.cast(), source, len, pe) };
+}
+
+/// The long way of [`crate::api::get`].
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn get(
+    what: &'static str,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+) {
+    let runtime = runtime::get(what);
+    let pe = target(runtime, what, ctx, pe);
+    if len == 0 {
+        return;
+    }
+    let offset = symmetric(runtime, what, "the source", source, len);
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, len, Access::Read);
+    // SAFETY: as the caller promises; the offset was checked.
+    unsafe { get_at(runtime, what, pe, offset, dest, len) };
+}
+
+/// The long way of all atomics. Returns the bits of the old value.
+///
+/// # Safety
+/// None beyond what it checks.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn atomic<T: Atomic>(
+    what: &'static str,
+    ctx: Ctx,
+    operation: Operation,
+    dest: *const T,
+    operand: u64,
+    compare: u64,
+    pe: c_int,
+) -> u64 {
+    let runtime = runtime::get(what);
+    let pe = target(runtime, what, ctx, pe);
+    let size = size_of::<T>();
+    let offset = symmetric(runtime, what, "the object", dest.cast(), size);
+    if !offset.is_multiple_of(size) {
+        fatal(
+            what,
+            format_args!("{dest:p} is not aligned to {size} bytes"),
+        );
+    }
+    let access = match operation {
+        Operation::Fetch => Access::AtomicRead,
+        _ => Access::Atomic,
+    };
+    runtime
+        .debug
+        .access(runtime, what, pe, offset, size, access);
+    // Atomics are the agent's on some wires: it must see what was put before.
+    atomic_at(runtime, what, pe, offset, size, operation, operand, compare)
+}
+
+/// An atomic on the `size` bytes at `offset` of `pe`, which are aligned.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn atomic_at(
+    runtime: &Runtime,
+    what: &'static str,
+    pe: PeId,
+    offset: usize,
+    size: usize,
+    operation: Operation,
+    operand: u64,
+    compare: u64,
+) -> u64 {
+    let request = Request {
+        operation,
+        offset_bytes: offset,
+        operand_bytes: size as u8,
+        operand,
+        compare,
+    };
+    done(what, runtime.attachment.atomic(pe, request))
+}
+
+/// The long way of [`crate::api::put_signal`]. `data` is destination, source and bytes.
+///
+/// # Safety
+/// The source is valid for the bytes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn put_signal(
+    what: &'static str,
+    ctx: Ctx,
+    data: (*mut u8, *const u8, usize),
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: c_int,
+    pe: c_int,
+) {
+    let (dest, source, len) = data;
+    let operation = match sig_op {
+        SIGNAL_SET => Operation::Swap,
+        SIGNAL_ADD => Operation::Add,
+        other => fatal(
+            what,
+            format_args!("{other} is no signal operator (SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD)"),
+        ),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { put(what, ctx, dest, source, len, pe) };
+    let runtime = runtime::get(what);
+    runtime.debug.release_data(runtime);
+    done(what, runtime.attachment.fence());
+    // SAFETY: everything is checked there.
+    unsafe { atomic::<u64>(what, ctx, operation, sig_addr, signal, 0, pe) };
+}
+
+/// How elements of a strided operation lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Strides {
+    /// From one block to the next, in elements.
+    pub(crate) dst: isize,
+    pub(crate) sst: isize,
+    pub(crate) block_elements: usize,
+    pub(crate) blocks: usize,
+    pub(crate) element_bytes: usize,
+}
+
+impl Strides {
+    fn block_bytes(&self) -> usize {
+        self.block_elements.saturating_mul(self.element_bytes)
+    }
+
+    /// The lowest byte that blocks with this stride touch, relative to the first one, and
+    /// how many bytes they span. `None` if that is more than there can be.
+    fn span(&self, stride: isize) -> Option<(isize, usize)> {
+        let step = stride.checked_mul(self.element_bytes as isize)?;
+        let last = isize::try_from(self.blocks - 1).ok()?.checked_mul(step)?;
+        let span = last.unsigned_abs().checked_add(self.block_bytes())?;
+        Some((last.min(0), span))
+    }
+}
+
+/// Checks the symmetric side of a strided operation: the offset of its first block.
+fn symmetric_blocks(
+    runtime: &Runtime,
+    what: &'static str,
+    role: &str,
+    address: *const u8,
+    how: &Strides,
+    stride: isize,
+) -> usize {
+    let Some((lowest, span)) = how.span(stride) else {
+        fatal(what, "the blocks reach beyond the address space");
+    };
+    let first = address.wrapping_offset(lowest);
+    let offset = symmetric(runtime, what, role, first, span);
+    offset.wrapping_add_signed(lowest.wrapping_neg())
+}
+
+/// Strided and block-strided puts.
+///
+/// # Safety
+/// The source is valid for all blocks.
+pub(crate) unsafe fn put_strided(
+    what: &'static str,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    how: Strides,
+    pe: c_int,
+) {
+    let runtime = runtime::get(what);
+    let pe = target(runtime, what, ctx, pe);
+    let len = how.block_bytes();
+    if how.blocks == 0 || len == 0 {
+        return;
+    }
+    let first = symmetric_blocks(runtime, what, "the destination", dest, &how, how.dst);
+    let element = how.element_bytes as isize;
+    for block in 0..how.blocks as isize {
+        let offset = first.wrapping_add_signed(block * how.dst * element);
+        let source = source.wrapping_offset(block * how.sst * element);
+        runtime
+            .debug
+            .access(runtime, what, pe, offset, len, Access::Write);
+        match resolve(runtime, pe, offset) {
+            // SAFETY: the span of all blocks was checked; the caller has the source.
+            Some(at) => unsafe { copy::to_peer(at, source, len) },
+            // SAFETY: as above.
+            None => unsafe { put_at(runtime, what, pe, offset, source, len) },
+        }
+    }
+    stored(runtime, what, pe);
+}
+
+/// Strided and block-strided gets.
+///
+/// # Safety
+/// The destination is valid for all blocks.
+pub(crate) unsafe fn get_strided(
+    what: &'static str,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    how: Strides,
+    pe: c_int,
+) {
+    let runtime = runtime::get(what);
+    let pe = target(runtime, what, ctx, pe);
+    let len = how.block_bytes();
+    if how.blocks == 0 || len == 0 {
+        return;
+    }
+    done(what, runtime.attachment.check(pe));
+    let first = symmetric_blocks(runtime, what, "the source", source, &how, how.sst);
+    let element = how.element_bytes as isize;
+    for block in 0..how.blocks as isize {
+        let offset = first.wrapping_add_signed(block * how.sst * element);
+        let dest = dest.wrapping_offset(block * how.dst * element);
+        runtime
+            .debug
+            .access(runtime, what, pe, offset, len, Access::Read);
+        match resolve(runtime, pe, offset) {
+            // SAFETY: the span of all blocks was checked; the caller has the destination.
+            Some(at) => unsafe { copy::from_peer(dest, at, len) },
+            // SAFETY: as above.
+            None => unsafe { get_at(runtime, what, pe, offset, dest, len) },
+        }
+    }
+}
+
+/// The long way of a fence.
+#[cold]
+pub(crate) fn fence(what: &'static str, ctx: Ctx) {
+    let runtime = runtime::get(what);
+    context::team_of(runtime, what, ctx);
+    runtime.debug.fence(runtime);
+    done(what, runtime.attachment.fence());
+}
+
+/// The long way of a quiet.
+#[cold]
+pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
+    let runtime = runtime::get(what);
+    context::team_of(runtime, what, ctx);
+    runtime.debug.fence(runtime);
+    done(what, runtime.attachment.quiet());
+}
+
+/// `shmem_pe_quiet`: as a quiet of all PEs.
+///
+/// # Safety
+/// `npes` numbers at `target_pes`.
+pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
+    const WHAT: &str = "shmem_pe_quiet";
+    if npes == 0 {
+        return;
+    }
+    let runtime = runtime::get(WHAT);
+    for index in 0..npes {
+        // SAFETY: as the caller promises.
+        let pe = unsafe { target_pes.add(index).read() };
+        target(runtime, WHAT, ctx, pe);
+    }
+    quiet(WHAT, ctx);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strided_blocks_span_from_the_lowest_to_the_highest_byte() {
+        let how = Strides {
+            dst: 3,
+            sst: -3,
+            block_elements: 2,
+            blocks: 4,
+            element_bytes: 8,
+        };
+        assert_eq!(how.span(how.dst), Some((0, 3 * 3 * 8 + 16)));
+        assert_eq!(how.span(how.sst), Some((-72, 72 + 16)));
+        assert_eq!(how.span(isize::MAX), None);
+        let none = Strides {
+            blocks: usize::MAX,
+            ..how
+        };
+        assert_eq!(none.span(1), None);
+    }
+}

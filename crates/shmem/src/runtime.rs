@@ -1,0 +1,107 @@
+//! What this process knows of its job while the library is in use.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+
+use hostwire::attachment::{Attachment, Heap};
+
+use crate::debug::Debug;
+use crate::fail;
+use crate::fast::Region;
+use crate::team::{Slots, TeamState};
+
+/// See the [module text](self). Made once, and never given back: a program may finalize
+/// the library and initialise it again.
+pub(crate) struct Runtime {
+    pub(crate) attachment: Attachment,
+    /// The address of the own segment.
+    pub(crate) own: usize,
+    /// The address of the segment of PE 0, and from one segment to the next, where all
+    /// are in reach.
+    pub(crate) mapped: Option<(usize, usize)>,
+    pub(crate) heap_region: Region,
+    pub(crate) statics: Region,
+    /// Where in a segment the lines of the teams begin.
+    pub(crate) lines: usize,
+    /// The books of the symmetric heap; offsets are relative to it.
+    pub(crate) heap: Mutex<Heap>,
+    pub(crate) slots: Mutex<Slots>,
+    pub(crate) world: TeamState,
+    pub(crate) shared: TeamState,
+    /// PEs share cores: a wait should leave its core soon.
+    pub(crate) crowded: bool,
+    pub(crate) debug: Debug,
+}
+
+static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(core::ptr::null_mut());
+
+/// How the library stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// Never initialised.
+    Fresh = 0,
+    /// In use.
+    Active = 1,
+    /// Finalized, and may be initialised again.
+    Finalized = 2,
+    /// In a child that the program forked: none of its business.
+    Forked = 3,
+}
+
+static STATE: AtomicU8 = AtomicU8::new(State::Fresh as u8);
+
+pub(crate) fn state() -> State {
+    match STATE.load(Ordering::Acquire) {
+        0 => State::Fresh,
+        1 => State::Active,
+        2 => State::Finalized,
+        _ => State::Forked,
+    }
+}
+
+pub(crate) fn set_state(state: State) {
+    STATE.store(state as u8, Ordering::Release);
+}
+
+pub(crate) fn was_finalized() -> bool {
+    state() == State::Finalized
+}
+
+/// Keeps `runtime` for as long as the process lives.
+pub(crate) fn install(runtime: Runtime) -> &'static Runtime {
+    let runtime = Box::leak(Box::new(runtime));
+    RUNTIME.store(runtime, Ordering::Release);
+    runtime
+}
+
+/// The runtime, if there has ever been one here.
+pub(crate) fn any() -> Option<&'static Runtime> {
+    let runtime = RUNTIME.load(Ordering::Acquire);
+    // SAFETY: null, or what `install` leaked.
+    unsafe { runtime.as_ref() }.filter(|_| state() != State::Forked)
+}
+
+/// The runtime of a library that is in use; ends the job if it is not.
+#[inline]
+pub(crate) fn get(what: &str) -> &'static Runtime {
+    match any() {
+        Some(runtime) if state() == State::Active => runtime,
+        _ => fail::not_in_use(what),
+    }
+}
+
+impl Runtime {
+    /// Where in a segment `len` bytes at `address` here are, if they are symmetric.
+    #[inline]
+    pub(crate) fn locate(&self, address: usize, len: usize) -> Option<usize> {
+        let in_heap = self.heap_region.locate(address, len);
+        in_heap.or_else(|| self.statics.locate(address, len))
+    }
+
+    /// The own bytes at `offset`.
+    #[inline]
+    pub(crate) fn own_at(&self, offset: usize) -> *mut u8 {
+        core::ptr::with_exposed_provenance_mut(self.own + offset)
+    }
+}

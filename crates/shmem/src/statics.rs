@@ -1,0 +1,247 @@
+//! Static and global objects of the program are symmetric: the writable part of the main
+//! executable is moved onto the own segment.
+//!
+//! A part of the segment is set aside for it. At initialisation its contents are copied
+//! there, and then the same pages of the segment are mapped over it: the program goes on
+//! with the same addresses and values, and peers reach them as they reach the heap. It is
+//! the offset from the beginning of the part that means the same everywhere, so the
+//! program may be loaded at another address in each process.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags};
+
+/// The writable part of the main executable, without what the loader protects against
+/// writing after relocation. Whole pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Statics {
+    pub(crate) address: usize,
+    pub(crate) len_bytes: usize,
+    /// Equal for two processes if their executables have the same layout.
+    pub(crate) digest: u64,
+}
+
+/// Finds it; empty if the executable has none.
+pub(crate) fn find() -> Statics {
+    let mut found = Statics::default();
+    let data = (&raw mut found).cast();
+    // SAFETY: the callback gets the pointer back, while `found` is alive.
+    unsafe { libc::dl_iterate_phdr(Some(look), data) };
+    found
+}
+
+/// Looks at the first object alone: the main executable.
+unsafe extern "C" fn look(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: `find` passed a pointer to this.
+    let found = unsafe { &mut *data.cast::<Statics>() };
+    // SAFETY: the loader's description of an object, valid during the call.
+    let info = unsafe { &*info };
+    // SAFETY: the object's program headers, as many as it says.
+    let headers =
+        unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    *found = measure(info.dlpi_addr as usize, headers, rustix::param::page_size());
+    1
+}
+
+fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
+    let span = |header: &libc::Elf64_Phdr| {
+        let start = header.p_vaddr as usize;
+        start..start.saturating_add(header.p_memsz as usize)
+    };
+    let protected = headers
+        .iter()
+        .find(|header| header.p_type == libc::PT_GNU_RELRO)
+        .map_or(0..0, span);
+    let protected = protected.start / page * page..protected.end.next_multiple_of(page);
+    let mut best = 0..0;
+    for header in headers {
+        let is_writable = header.p_flags & libc::PF_W != 0 && header.p_flags & libc::PF_X == 0;
+        if header.p_type != libc::PT_LOAD || !is_writable {
+            continue;
+        }
+        let mut part = span(header);
+        if protected.contains(&part.start) {
+            part.start = protected.end;
+        }
+        let part = part.start / page * page..part.end.next_multiple_of(page);
+        if part.len() > best.len() {
+            best = part;
+        }
+    }
+    Statics {
+        address: base + best.start,
+        len_bytes: best.len(),
+        digest: digest(headers),
+    }
+}
+
+/// FNV-1a of the layout: where each part of the executable lies, and how long it is.
+fn digest(headers: &[libc::Elf64_Phdr]) -> u64 {
+    let words = headers.iter().flat_map(|header| {
+        [
+            u64::from(header.p_type),
+            header.p_vaddr,
+            header.p_memsz,
+            header.p_filesz,
+        ]
+    });
+    words
+        .flat_map(u64::to_le_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+}
+
+/// Copies the pages of `from` that are not zero to `to`, which is.
+///
+/// # Safety
+/// Both are valid for `len_bytes`, a multiple of 4096, and aligned to it.
+unsafe fn copy_pages(from: *const u8, to: *mut u8, len_bytes: usize) {
+    const PAGE: usize = 4096;
+    for offset in (0..len_bytes).step_by(PAGE) {
+        let page = from.wrapping_add(offset);
+        // SAFETY: a page of `from`; read by volatile loads, because this program's own
+        // variables lie there and nothing may be assumed about them.
+        let is_zero =
+            (0..PAGE / 8).all(|word| unsafe { page.cast::<u64>().add(word).read_volatile() == 0 });
+        if !is_zero {
+            // SAFETY: a page of each.
+            unsafe { core::ptr::copy(page, to.wrapping_add(offset), PAGE) };
+        }
+    }
+}
+
+/// Moves `statics` onto the pages at `offset` of the own segment's `file`, which are
+/// mapped at `alias`, too.
+///
+/// # Safety
+/// `alias` is that mapping, `statics` what [`find`] found, and no other thread of the
+/// program changes its static objects meanwhile.
+pub(crate) unsafe fn share(
+    statics: Statics,
+    file: BorrowedFd<'_>,
+    offset: usize,
+    alias: *mut u8,
+) -> Result<(), Errno> {
+    if statics.len_bytes == 0 {
+        return Ok(());
+    }
+    let address = core::ptr::with_exposed_provenance_mut::<u8>(statics.address);
+    // SAFETY: whole pages, mapped at both places.
+    unsafe { copy_pages(address, alias, statics.len_bytes) };
+    // SAFETY: replaces pages by shared ones with the same contents, at once.
+    let mapped = unsafe {
+        rustix::mm::mmap(
+            address.cast(),
+            statics.len_bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE,
+            file,
+            offset as u64,
+        )
+    };
+    mapped.map(|_| ())
+}
+
+/// A copy of the static objects, for a child that is about to be forked.
+pub(crate) fn snapshot(statics: Statics) -> Option<usize> {
+    // SAFETY: a fresh mapping touches no memory of this process.
+    let copy = unsafe {
+        rustix::mm::mmap_anonymous(
+            core::ptr::null_mut(),
+            statics.len_bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+    };
+    let copy = copy.ok()?.cast::<u8>();
+    let from = core::ptr::with_exposed_provenance(statics.address);
+    // SAFETY: whole pages; the copy is fresh and so zero.
+    unsafe { copy_pages(from, copy, statics.len_bytes) };
+    Some(copy.expose_provenance())
+}
+
+/// Gives the copy back: this is the parent.
+pub(crate) fn discard(statics: Statics, copy: usize) {
+    // SAFETY: the mapping that `snapshot` made, which nobody uses.
+    let _ = unsafe {
+        rustix::mm::munmap(
+            core::ptr::with_exposed_provenance_mut(copy),
+            statics.len_bytes,
+        )
+    };
+}
+
+/// Puts the copy in place of what is shared with the parent: this is the child.
+pub(crate) fn replace(statics: Statics, copy: usize) -> Result<(), Errno> {
+    // SAFETY: moves private pages over shared ones with the same contents, at once.
+    let moved = unsafe {
+        rustix::mm::mremap_fixed(
+            core::ptr::with_exposed_provenance_mut(copy),
+            statics.len_bytes,
+            statics.len_bytes,
+            MremapFlags::MAYMOVE,
+            core::ptr::with_exposed_provenance_mut(statics.address),
+        )
+    };
+    moved.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(kind: u32, flags: u32, start: u64, len: u64) -> libc::Elf64_Phdr {
+        libc::Elf64_Phdr {
+            p_type: kind,
+            p_flags: flags,
+            p_offset: 0,
+            p_vaddr: start,
+            p_paddr: start,
+            p_filesz: len / 2,
+            p_memsz: len,
+            p_align: 4096,
+        }
+    }
+
+    const RW: u32 = libc::PF_R | libc::PF_W;
+
+    #[test]
+    fn the_part_behind_what_is_protected_is_found() {
+        // As GNU ld lays it out: one writable part, its beginning protected.
+        let text = header(libc::PT_LOAD, libc::PF_R | libc::PF_X, 0x1000, 0x500);
+        let data = header(libc::PT_LOAD, RW, 0x3d98, 0x1400);
+        let relro = header(libc::PT_GNU_RELRO, libc::PF_R, 0x3d98, 0x268);
+        let found = measure(0x7000_0000, &[text, data, relro], 4096);
+        assert_eq!(found.address, 0x7000_4000);
+        assert_eq!(found.len_bytes, 0x2000);
+        // As lld does: the protected part is one of its own.
+        let first = header(libc::PT_LOAD, RW, 0x3000, 0x800);
+        let relro = header(libc::PT_GNU_RELRO, libc::PF_R, 0x3000, 0x1000);
+        let second = header(libc::PT_LOAD, RW, 0x4800, 0x100);
+        let found = measure(0, &[text, first, relro, second], 4096);
+        assert_eq!((found.address, found.len_bytes), (0x4000, 0x1000));
+        // Nothing writable at all.
+        assert_eq!(measure(5, &[text], 4096).len_bytes, 0);
+    }
+
+    #[test]
+    fn another_layout_has_another_digest() {
+        let layout = |len| measure(0, &[header(libc::PT_LOAD, RW, 0x1000, len)], 4096).digest;
+        assert_eq!(layout(100), layout(100));
+        assert_ne!(layout(100), layout(108));
+    }
+
+    #[test]
+    fn this_program_has_static_objects() {
+        static WORD: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(7);
+        let found = find();
+        let address = (&raw const WORD).addr();
+        assert!((found.address..found.address + found.len_bytes).contains(&address));
+    }
+}

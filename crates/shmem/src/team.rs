@@ -1,0 +1,399 @@
+//! Teams: who is in them, and the memory through which their members meet.
+//!
+//! A team has a *slot*, the same number at all its members, agreed on when it is made.
+//! In each segment a slot has flags for barriers and *lines*, 64 bytes each: a stamp that
+//! says which operation the line belongs to, a tag that says what its writer is doing,
+//! and up to 48 bytes. `entries` of them per member and slot, so that a member may be a
+//! few operations ahead.
+
+use core::ffi::{c_int, c_long};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hostwire::PeId;
+
+use crate::fail::fatal;
+use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
+use crate::line::{self, LINE_BYTES, Tag};
+use crate::runtime::{self, Runtime};
+
+/// Most teams at a time, the predefined ones included.
+pub(crate) const SLOTS: usize = 256;
+/// Slots of the predefined teams.
+const WORLD_SLOT: usize = 0;
+const SHARED_SLOT: usize = 1;
+/// `SHMEM_TEAM_NUM_CONTEXTS`.
+const NUM_CONTEXTS: c_long = 1;
+const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
+
+/// What a `shmem_team_t` points to.
+#[derive(Debug)]
+pub struct TeamState {
+    alive: AtomicU64,
+    pub(crate) slot: usize,
+    /// Tells teams that had the same slot apart: in the high bits of all stamps.
+    generation: u64,
+    pub(crate) rank: usize,
+    /// The PEs, by rank.
+    pub(crate) members: Box<[PeId]>,
+    config: TeamConfig,
+    /// Operations by lines that have begun here.
+    pub(crate) operations: AtomicU64,
+    /// An operation that all members are known to have begun.
+    pub(crate) known: AtomicU64,
+    pub(crate) barriers: AtomicU64,
+}
+
+/// Which slots this PE has in use.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    used: [u64; SLOTS / 64],
+    generation: u64,
+    /// Teams that were destroyed; kept, so that their use is noticed.
+    destroyed: Vec<usize>,
+    /// Addresses of those that live.
+    live: Vec<usize>,
+}
+
+impl Slots {
+    pub(crate) fn new() -> Self {
+        let mut used = [0; SLOTS / 64];
+        used[0] = 1 << WORLD_SLOT | 1 << SHARED_SLOT;
+        Self {
+            used,
+            generation: 1,
+            destroyed: Vec::new(),
+            live: Vec::new(),
+        }
+    }
+}
+
+/// Operations of a team that fit below its generation in a stamp.
+const STAMP_BITS: u32 = 40;
+
+impl TeamState {
+    fn new(
+        slot: usize,
+        generation: u64,
+        members: Box<[PeId]>,
+        rank: usize,
+        config: TeamConfig,
+    ) -> Self {
+        Self {
+            alive: AtomicU64::new(ALIVE),
+            slot,
+            generation,
+            rank,
+            members,
+            config,
+            operations: AtomicU64::new(0),
+            known: AtomicU64::new(1),
+            barriers: AtomicU64::new(0),
+        }
+    }
+
+    /// A predefined team, of all PEs.
+    fn predefined(slot: usize, pe: PeId, pes: u32) -> Self {
+        let members = (0..pes).collect();
+        Self::new(slot, 1, members, pe as usize, TeamConfig::default())
+    }
+
+    pub(crate) fn world(pe: PeId, pes: u32) -> Self {
+        Self::predefined(WORLD_SLOT, pe, pes)
+    }
+
+    /// All PEs share memory: they are on one host.
+    pub(crate) fn shared(pe: PeId, pes: u32) -> Self {
+        Self::predefined(SHARED_SLOT, pe, pes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The stamp of the operation with this number.
+    #[inline(always)]
+    pub(crate) fn stamp(&self, number: u64) -> u64 {
+        self.generation << STAMP_BITS | number
+    }
+}
+
+/// The team behind a handle; `None` for the invalid one.
+#[inline]
+pub(crate) fn find(runtime: &'static Runtime, team: Team) -> Option<&'static TeamState> {
+    if team == TEAM_WORLD {
+        return Some(&runtime.world);
+    }
+    if team == TEAM_SHARED {
+        return Some(&runtime.shared);
+    }
+    if team == TEAM_INVALID || !(team.0 as usize).is_multiple_of(align_of::<TeamState>()) {
+        return None;
+    }
+    // SAFETY: not null and aligned; made by `split` and never given back, or the program
+    // is wrong in a way that cannot be noticed in C.
+    let team = unsafe { &*team.0 };
+    (team.alive.load(Ordering::Relaxed) == ALIVE).then_some(team)
+}
+
+fn named(what: &str, team: Team) -> Option<&'static TeamState> {
+    find(runtime::get(what), team)
+}
+
+pub(crate) fn my_pe(team: Team) -> c_int {
+    named("shmem_team_my_pe", team).map_or(-1, |team| team.rank as c_int)
+}
+
+pub(crate) fn n_pes(team: Team) -> c_int {
+    named("shmem_team_n_pes", team).map_or(-1, |team| team.size() as c_int)
+}
+
+/// `shmem_team_get_config`.
+///
+/// # Safety
+/// `config` can be written, unless the mask is 0.
+pub(crate) unsafe fn get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int {
+    let Some(team) = named("shmem_team_get_config", team) else {
+        return -1;
+    };
+    if config_mask & !NUM_CONTEXTS != 0 {
+        return -1;
+    }
+    if config_mask & NUM_CONTEXTS != 0 && !config.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { config.write(team.config) };
+    }
+    0
+}
+
+/// The fields of `config` that the mask names; defaults for the others.
+///
+/// # Safety
+/// `config` is valid if the mask names a field.
+pub(crate) unsafe fn config(config: *const TeamConfig, mask: c_long) -> TeamConfig {
+    if mask & NUM_CONTEXTS != 0 && !config.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { config.read() }
+    } else {
+        TeamConfig::default()
+    }
+}
+
+pub(crate) fn translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_int {
+    const WHAT: &str = "shmem_team_translate_pe";
+    let (Some(from), Some(to)) = (named(WHAT, src_team), named(WHAT, dest_team)) else {
+        return -1;
+    };
+    let pe = usize::try_from(src_pe)
+        .ok()
+        .and_then(|rank| from.members.get(rank));
+    let Some(pe) = pe else {
+        return -1;
+    };
+    let rank = match to.slot {
+        WORLD_SLOT | SHARED_SLOT => Some(*pe as usize),
+        _ => to.members.iter().position(|member| member == pe),
+    };
+    rank.map_or(-1, |rank| rank as c_int)
+}
+
+/// `shmem_team_split_strided`: the code to return, and the team.
+pub(crate) fn split_strided(
+    parent: Team,
+    (start, stride, size): (c_int, c_int, c_int),
+    config: TeamConfig,
+) -> (c_int, Team) {
+    const WHAT: &str = "shmem_team_split_strided";
+    let runtime = runtime::get(WHAT);
+    let Some(parent) = find(runtime, parent) else {
+        return (-1, TEAM_INVALID);
+    };
+    let fits = size > 0 && (stride != 0 || size == 1);
+    let ranks: Option<Box<[usize]>> = (0..i64::from(size.max(0)))
+        .take_while(|_| fits)
+        .map(|index| {
+            let rank = i64::from(start) + i64::from(stride) * index;
+            usize::try_from(rank)
+                .ok()
+                .filter(|rank| *rank < parent.size())
+        })
+        .collect();
+    match ranks {
+        Some(ranks) if !ranks.is_empty() => split(runtime, WHAT, parent, &ranks, config),
+        _ => (-1, TEAM_INVALID),
+    }
+}
+
+/// `shmem_team_split_2d`: the code to return, and the teams of both axes.
+pub(crate) fn split_2d(
+    parent: Team,
+    xrange: c_int,
+    x_config: TeamConfig,
+    y_config: TeamConfig,
+) -> (c_int, Team, Team) {
+    const WHAT: &str = "shmem_team_split_2d";
+    let invalid = (-1, TEAM_INVALID, TEAM_INVALID);
+    let runtime = runtime::get(WHAT);
+    let (Some(parent), Ok(width)) = (find(runtime, parent), usize::try_from(xrange)) else {
+        return invalid;
+    };
+    if width == 0 {
+        return invalid;
+    }
+    let (x, y) = (parent.rank % width, parent.rank / width);
+    let row: Box<[usize]> = (0..width)
+        .map(|x| y * width + x)
+        .filter(|rank| *rank < parent.size())
+        .collect();
+    let column: Box<[usize]> = (x..parent.size()).step_by(width).collect();
+    let (x_code, x_team) = split(runtime, WHAT, parent, &row, x_config);
+    let (y_code, y_team) = split(runtime, WHAT, parent, &column, y_config);
+    if x_code | y_code != 0 {
+        [x_team, y_team]
+            .into_iter()
+            .filter(|team| *team != TEAM_INVALID)
+            .for_each(destroy);
+        return invalid;
+    }
+    (0, x_team, y_team)
+}
+
+/// Makes a team of these ranks of `parent`. All members of the parent call it, those of
+/// one new team with the same ranks; different new teams have no member in common, and so
+/// may have the same slot.
+fn split(
+    runtime: &'static Runtime,
+    what: &'static str,
+    parent: &TeamState,
+    ranks: &[usize],
+    config: TeamConfig,
+) -> (c_int, Team) {
+    let (used, generation) = {
+        let slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        (slots.used, slots.generation)
+    };
+    // What all members have in use, and the newest team any of them has seen.
+    let mut agreed = (used, generation);
+    let words: [u64; 5] = [used[0], used[1], used[2], used[3], generation];
+    line::exchange(
+        runtime,
+        what,
+        parent,
+        Tag::split(),
+        &words,
+        |_, theirs: &[u64; 5]| {
+            agreed
+                .0
+                .iter_mut()
+                .zip(theirs)
+                .for_each(|(ours, theirs)| *ours |= theirs);
+            agreed.1 = agreed.1.max(theirs[4]);
+        },
+    );
+    let (used, generation) = (agreed.0, agreed.1 + 1);
+    let free = (0..SLOTS).find(|slot| used[slot / 64] >> (slot % 64) & 1 == 0);
+    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
+    slots.generation = generation;
+    let Some(slot) = free else {
+        crate::fail::say(&format!(
+            "{what}: there are {SLOTS} teams already; destroy one first"
+        ));
+        return (-1, TEAM_INVALID);
+    };
+    let Some(rank) = ranks.iter().position(|rank| *rank == parent.rank) else {
+        return (0, TEAM_INVALID);
+    };
+    slots.used[slot / 64] |= 1 << (slot % 64);
+    let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
+    let state = TeamState::new(slot, generation, members, rank, config);
+    let address = match slots.destroyed.pop() {
+        Some(address) => {
+            let old = core::ptr::with_exposed_provenance_mut::<TeamState>(address);
+            // SAFETY: made below, and destroyed: no correct program uses it.
+            drop(unsafe { old.replace(state) });
+            address
+        }
+        None => Box::into_raw(Box::new(state)).expose_provenance(),
+    };
+    slots.live.push(address);
+    (0, Team(core::ptr::with_exposed_provenance_mut(address)))
+}
+
+/// `shmem_team_destroy`. Nothing for the invalid team.
+pub(crate) fn destroy(team: Team) {
+    const WHAT: &str = "shmem_team_destroy";
+    let runtime = runtime::get(WHAT);
+    if team == TEAM_INVALID {
+        return;
+    }
+    if team == TEAM_WORLD || team == TEAM_SHARED {
+        fatal(WHAT, "a predefined team cannot be destroyed");
+    }
+    let Some(state) = find(runtime, team) else {
+        fatal(WHAT, "called with a team that was destroyed");
+    };
+    // Nobody has anything under way in the slot any more when it is given back.
+    line::barrier(runtime, WHAT, state);
+    forget(runtime, state.slot, team.0.expose_provenance());
+}
+
+fn forget(runtime: &Runtime, slot: usize, address: usize) {
+    line::clear_counter(runtime, slot);
+    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
+    slots.used[slot / 64] &= !(1 << (slot % 64));
+    slots.live.retain(|live| *live != address);
+    slots.destroyed.push(address);
+    let state = core::ptr::with_exposed_provenance::<TeamState>(address);
+    // SAFETY: made by `split` and still allocated.
+    unsafe { (*state).alive.store(0, Ordering::Relaxed) };
+}
+
+/// Destroys all teams that the program made: all PEs are in `shmem_finalize`.
+pub(crate) fn forget_all(runtime: &Runtime) {
+    let live = {
+        let slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.live.clone()
+    };
+    for address in live {
+        let state = core::ptr::with_exposed_provenance::<TeamState>(address);
+        // SAFETY: made by `split`, and lives.
+        let slot = unsafe { (*state).slot };
+        forget(runtime, slot, address);
+    }
+}
+
+/// `shmem_barrier_all`.
+#[inline]
+pub(crate) fn barrier_all() {
+    const WHAT: &str = "shmem_barrier_all";
+    let runtime = runtime::get(WHAT);
+    line::barrier(runtime, WHAT, &runtime.world);
+}
+
+/// `shmem_sync_all`.
+#[inline]
+pub(crate) fn sync_all() {
+    const WHAT: &str = "shmem_sync_all";
+    let runtime = runtime::get(WHAT);
+    line::sync(runtime, WHAT, &runtime.world);
+}
+
+/// `shmem_team_sync`.
+#[inline]
+pub(crate) fn sync(team: Team) -> c_int {
+    const WHAT: &str = "shmem_team_sync";
+    let runtime = runtime::get(WHAT);
+    match find(runtime, team) {
+        Some(team) => {
+            line::sync(runtime, WHAT, team);
+            0
+        }
+        None => -1,
+    }
+}
+
+/// Bytes of the lines of all slots, in each segment.
+pub(crate) fn lines_bytes(pes: u32) -> usize {
+    SLOTS * line::slot_lines(pes) * LINE_BYTES
+}

@@ -1,0 +1,357 @@
+//! Waiting until a word of the own memory is what it should be.
+
+use core::ffi::c_int;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use hostwire::attachment::Watch;
+use hostwire::board::Activity;
+
+use crate::element::Waitable;
+use crate::fail::fatal;
+use crate::fast;
+use crate::remote::done;
+use crate::runtime::{self, Runtime};
+
+/// `SHMEM_CMP_EQ` and its kin.
+const CMP_EQ: c_int = 1;
+pub(crate) const CMP_NE: c_int = 2;
+const CMP_GT: c_int = 3;
+const CMP_LE: c_int = 4;
+const CMP_LT: c_int = 5;
+const CMP_GE: c_int = 6;
+
+/// Looks at the word before anything is set up for a longer wait. Fitted: about as long
+/// as a line takes to cross the machine and back.
+const FIRST_LOOKS: u32 = 200;
+
+#[inline(always)]
+fn compare<T: Waitable>(what: &'static str, cmp: c_int, ours: T, value: T) -> bool {
+    match cmp {
+        CMP_EQ => ours == value,
+        CMP_NE => ours != value,
+        CMP_GT => ours > value,
+        CMP_LE => ours <= value,
+        CMP_LT => ours < value,
+        CMP_GE => ours >= value,
+        other => no_such_comparison(what, other),
+    }
+}
+
+#[cold]
+fn no_such_comparison(what: &str, cmp: c_int) -> ! {
+    fatal(
+        what,
+        format_args!("{cmp} is no comparison (SHMEM_CMP_EQ and its kin)"),
+    )
+}
+
+/// Waits until `ivar` compares so, and returns the value that did.
+///
+/// # Safety
+/// `ivar` is a valid, aligned object.
+#[inline]
+pub(crate) unsafe fn until<T: Waitable>(
+    what: &'static str,
+    ivar: *const T,
+    cmp: c_int,
+    value: T,
+) -> T {
+    for _ in 0..FIRST_LOOKS {
+        // SAFETY: as the caller promises.
+        let ours = unsafe { T::load(ivar) };
+        if compare(what, cmp, ours, value) {
+            if !fast::is_coherent() {
+                acquired(what, ivar.cast());
+            }
+            return ours;
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe { until_at_length(what, ivar, cmp, value) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn until_at_length<T: Waitable>(
+    what: &'static str,
+    ivar: *const T,
+    cmp: c_int,
+    value: T,
+) -> T {
+    let runtime = runtime::get(what);
+    check(runtime, what, ivar);
+    let ours = wait(runtime, what, || {
+        // SAFETY: as the caller promises.
+        let ours = unsafe { T::load(ivar) };
+        compare(what, cmp, ours, value).then_some(ours)
+    });
+    acquired(what, ivar.cast());
+    ours
+}
+
+/// What a wait for `ivar` needs: that a peer can store there, which wakes a sleeper.
+fn check<T>(runtime: &Runtime, what: &str, ivar: *const T) {
+    if runtime.locate(ivar as usize, size_of::<T>()).is_none() {
+        fatal(
+            what,
+            format_args!("{ivar:p} is not symmetric: nobody could change it"),
+        );
+    }
+}
+
+/// Waits, with everything in place: any PE may end it.
+fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -> R {
+    runtime.attachment.activity(Activity::Waiting, None);
+    let result = done(what, runtime.attachment.wait(Watch::Anybody, || Ok(poll())));
+    runtime.attachment.activity(Activity::Computing, None);
+    result
+}
+
+/// Tells the detector of races that what the writer of `ivar` did before has been seen.
+fn acquired(what: &str, ivar: *const u8) {
+    let runtime = runtime::get(what);
+    runtime.debug.acquire(runtime, ivar as usize);
+}
+
+/// `shmem_signal_fetch`.
+///
+/// # Safety
+/// `ivar` is a valid, aligned object.
+#[inline]
+pub(crate) unsafe fn fetch<T: Waitable>(what: &'static str, ivar: *const T) -> T {
+    // SAFETY: as the caller promises.
+    let value = unsafe { T::load(ivar) };
+    if !fast::is_coherent() {
+        acquired(what, ivar.cast());
+    }
+    value
+}
+
+/// Whether `ivar` compares so.
+///
+/// # Safety
+/// `ivar` is a valid, aligned object.
+#[inline]
+pub(crate) unsafe fn test<T: Waitable>(
+    what: &'static str,
+    ivar: *const T,
+    cmp: c_int,
+    value: T,
+) -> bool {
+    // SAFETY: as the caller promises.
+    let ours = unsafe { T::load(ivar) };
+    let is_so = compare(what, cmp, ours, value);
+    if !is_so {
+        tested_in_vain(what);
+    } else if !fast::is_coherent() {
+        acquired(what, ivar.cast());
+    }
+    is_so
+}
+
+/// Tests in a row that found nothing, of all threads.
+static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+
+/// A program that loops over a test must see its job make progress, must leave a shared
+/// core to those it waits for, and must hear of the loss of a peer.
+#[inline]
+fn tested_in_vain(what: &'static str) {
+    let before = IN_VAIN.load(Ordering::Relaxed);
+    IN_VAIN.store(before.wrapping_add(1), Ordering::Relaxed);
+    if before.is_multiple_of(64) {
+        in_between(what, before);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn in_between(what: &'static str, tests: u32) {
+    let runtime = runtime::get(what);
+    done(what, runtime.attachment.progress());
+    // More PEs than cores: fewer polls are worth it.
+    if runtime.attachment.limits().pauses == 0 {
+        runtime.attachment.wire().yield_now();
+    }
+    if tests.is_multiple_of(1 << 16) {
+        done(what, runtime.attachment.look_for_lost());
+    }
+}
+
+/// What the elements of a [`Set`] are compared with.
+pub(crate) enum Values<T> {
+    Same(T),
+    Each(*const T),
+}
+
+/// The elements of an array that are waited for.
+pub(crate) struct Set<T> {
+    what: &'static str,
+    ivars: *const T,
+    nelems: usize,
+    /// Null, or nonzero for those that do not count.
+    status: *const c_int,
+    cmp: c_int,
+    values: Values<T>,
+}
+
+/// Where the next search begins: whatever holds is found in some call.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+impl<T: Waitable> Set<T> {
+    pub(crate) fn new(
+        what: &'static str,
+        ivars: *const T,
+        nelems: usize,
+        status: *const c_int,
+        cmp: c_int,
+        values: Values<T>,
+    ) -> Self {
+        Self {
+            what,
+            ivars,
+            nelems,
+            status,
+            cmp,
+            values,
+        }
+    }
+
+    /// # Safety
+    /// `index` is one of the array's, and the arrays are valid. This holds for all that
+    /// follows: the caller of each promises the arrays.
+    unsafe fn counts(&self, index: usize) -> bool {
+        // SAFETY: as the caller promises.
+        self.status.is_null() || unsafe { self.status.add(index).read() } == 0
+    }
+
+    unsafe fn holds(&self, index: usize) -> bool {
+        let value = match self.values {
+            Values::Same(value) => value,
+            // SAFETY: as the caller promises.
+            Values::Each(values) => unsafe { values.add(index).read() },
+        };
+        // SAFETY: as the caller promises.
+        let ours = unsafe { T::load(self.ivars.add(index)) };
+        compare(self.what, self.cmp, ours, value)
+    }
+
+    /// An element that counts and holds.
+    unsafe fn find(&self) -> Option<usize> {
+        let start = NEXT.load(Ordering::Relaxed) % self.nelems.max(1);
+        for index in (start..self.nelems).chain(0..start) {
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) && self.holds(index) } {
+                NEXT.store(index + 1, Ordering::Relaxed);
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    unsafe fn is_empty(&self) -> bool {
+        // SAFETY: as the caller promises.
+        (0..self.nelems).all(|index| unsafe { !self.counts(index) })
+    }
+
+    /// Writes down those that count and hold, and says how many.
+    unsafe fn collect(&self, indices: *mut usize) -> usize {
+        let mut found = 0;
+        for index in 0..self.nelems {
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) && self.holds(index) } {
+                // SAFETY: the caller has room for all.
+                unsafe { indices.add(found).write(index) };
+                found += 1;
+            }
+        }
+        found
+    }
+
+    fn seen(&self, index: usize) {
+        if !fast::is_coherent() {
+            acquired(self.what, self.ivars.wrapping_add(index).cast());
+        }
+    }
+
+    pub(crate) unsafe fn wait_until_all(&self) {
+        for index in 0..self.nelems {
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) && !self.holds(index) } {
+                let runtime = runtime::get(self.what);
+                check(runtime, self.what, self.ivars.wrapping_add(index));
+                // SAFETY: as the caller promises.
+                wait(runtime, self.what, || {
+                    unsafe { self.holds(index) }.then_some(())
+                });
+            }
+            self.seen(index);
+        }
+    }
+
+    pub(crate) unsafe fn wait_until_any(&self) -> usize {
+        // SAFETY: as the caller promises.
+        if unsafe { self.is_empty() } {
+            return usize::MAX;
+        }
+        let runtime = runtime::get(self.what);
+        check(runtime, self.what, self.ivars);
+        // SAFETY: as the caller promises.
+        let found = wait(runtime, self.what, || unsafe { self.find() });
+        self.seen(found);
+        found
+    }
+
+    pub(crate) unsafe fn wait_until_some(&self, indices: *mut usize) -> usize {
+        // SAFETY: as the caller promises.
+        if unsafe { self.is_empty() } {
+            return 0;
+        }
+        let runtime = runtime::get(self.what);
+        check(runtime, self.what, self.ivars);
+        let found = wait(runtime, self.what, || {
+            // SAFETY: as the caller promises.
+            let found = unsafe { self.collect(indices) };
+            (found > 0).then_some(found)
+        });
+        // SAFETY: as the caller promises; these were written just now.
+        (0..found).for_each(|at| self.seen(unsafe { indices.add(at).read() }));
+        found
+    }
+
+    pub(crate) unsafe fn test_all(&self) -> bool {
+        for index in 0..self.nelems {
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) && !self.holds(index) } {
+                tested_in_vain(self.what);
+                return false;
+            }
+        }
+        (0..self.nelems).for_each(|index| self.seen(index));
+        true
+    }
+
+    pub(crate) unsafe fn test_any(&self) -> usize {
+        // SAFETY: as the caller promises.
+        match unsafe { self.find() } {
+            Some(index) => {
+                self.seen(index);
+                index
+            }
+            None => {
+                tested_in_vain(self.what);
+                usize::MAX
+            }
+        }
+    }
+
+    pub(crate) unsafe fn test_some(&self, indices: *mut usize) -> usize {
+        // SAFETY: as the caller promises.
+        let found = unsafe { self.collect(indices) };
+        if found == 0 {
+            tested_in_vain(self.what);
+        }
+        // SAFETY: as the caller promises; these were written just now.
+        (0..found).for_each(|at| self.seen(unsafe { indices.add(at).read() }));
+        found
+    }
+}

@@ -1,0 +1,159 @@
+/* Beginnings and ends, good and bad: the first argument says which. The driver knows how each has
+ * to end. */
+#include "check.h"
+#include <signal.h>
+#include <sys/wait.h>
+
+static long word;
+
+/* Initialised three times over and finalised as often, and all that again. */
+static void repeated(void)
+{
+    for (int round = 0; round < 3; round++) {
+        int on = -1;
+        for (int i = 0; i < 3; i++)
+            shmem_init();
+        meet();
+        long *heap = (long *)symmetric(sizeof *heap);
+        shmem_long_p(heap, me + round, right);
+        shmem_long_p(&word, me + round, right);
+        shmem_barrier_all();
+        CHECK(*heap == left + round && word == left + round);
+        shmem_finalize();
+        shmem_finalize();
+        shmem_query_initialized(&on);
+        CHECK(on == 1);
+        CHECK(shmem_long_g(&word, left) == (left + pes - 1) % pes + round);
+        shmem_finalize();
+        shmem_query_initialized(&on);
+        CHECK(on == 0);
+    }
+}
+
+/* The old way: finalised at exit. */
+static void implicit(void)
+{
+    start_pes(0);
+    start_pes(0);
+    me = _my_pe();
+    pes = _num_pes();
+    shmem_long_p(&word, 5, (me + 1) % pes);
+    shmem_long_wait_until(&word, SHMEM_CMP_EQ, 5);
+}
+
+static void out_of_memory(void)
+{
+    shmem_init();
+    meet();
+    CHECK(shmem_malloc((size_t)1 << 50) == NULL);
+    CHECK(shmem_malloc(SIZE_MAX) == NULL);
+    CHECK(shmem_calloc(SIZE_MAX / 2, 4) == NULL);
+    CHECK(shmem_align(64, SIZE_MAX - 8) == NULL);
+    /* And it goes on. */
+    void *some = shmem_malloc(1000);
+    CHECK(some != NULL);
+    CHECK(shmem_realloc(some, (size_t)1 << 50) == NULL);
+    shmem_free(some);
+    shmem_finalize();
+}
+
+static void double_free(void)
+{
+    shmem_init();
+    void *block = shmem_malloc(100);
+    shmem_free(block);
+    shmem_free(block);
+    shmem_finalize();
+}
+
+static void foreign_free(void)
+{
+    shmem_init();
+    char *block = (char *)shmem_malloc(100);
+    shmem_free(block + 16);
+    shmem_finalize();
+}
+
+static void global_exit(void)
+{
+    shmem_init();
+    meet();
+    shmem_barrier_all();
+    if (me == pes - 1)
+        shmem_global_exit(7);
+    for (;;)
+        pause_ms(1000);
+}
+
+/* One PE dies; the others must not wait for it in finalize. */
+static void death(void)
+{
+    shmem_init();
+    meet();
+    void *block = shmem_malloc(1000);
+    shmem_barrier_all();
+    if (me == pes - 1)
+        raise(SIGKILL);
+    pause_ms(100);
+    shmem_finalize();
+    (void)block;
+}
+
+static void after_finalize(void)
+{
+    shmem_init();
+    meet();
+    shmem_finalize();
+    shmem_barrier_all();
+}
+
+static void bad_pe(void)
+{
+    shmem_init();
+    meet();
+    shmem_long_p(&word, 1, pes);
+    shmem_finalize();
+}
+
+static void bad_address(void)
+{
+    long on_stack = 0;
+    shmem_init();
+    meet();
+    shmem_long_p(&on_stack, 1, right);
+    shmem_finalize();
+}
+
+/* What is left when the library goes is given back. */
+static void left_over(void)
+{
+    shmem_team_t team;
+    shmem_ctx_t ctx;
+    shmem_init();
+    meet();
+    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team) == 0);
+    CHECK(shmem_ctx_create(0, &ctx) == 0);
+    CHECK(shmem_malloc(1000) != NULL);
+    shmem_ctx_long_p(ctx, &word, 3, right);
+    shmem_finalize();
+    CHECK(word == 3);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {
+        {"repeated", repeated}, {"implicit", implicit}, {"out-of-memory", out_of_memory},
+        {"double-free", double_free}, {"foreign-free", foreign_free},
+        {"global-exit", global_exit}, {"death", death}, {"after-finalize", after_finalize},
+        {"bad-pe", bad_pe}, {"bad-address", bad_address}, {"left-over", left_over},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (argc > 1 && strcmp(argv[1], ways[i].name) == 0) {
+            ways[i].run();
+            return 0;
+        }
+    return 3;
+}

@@ -1,0 +1,123 @@
+//! The library and the programs, built once for all tests.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+
+use hostwire_shmem_table::Table;
+use xtask::{Tree, interposer, library, suite};
+
+use crate::succeeds;
+
+/// A language that programs are compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// C11, with the type-generic macros.
+    C11,
+    /// C99, without them.
+    C99,
+    /// C++.
+    Cxx,
+}
+
+/// The table of functions.
+pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load().expect("the table"));
+
+/// The tree with library and wrappers; `None` where there is no C compiler.
+pub fn tree() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        if !has_program("cc") {
+            crate::skip("there is no C compiler (cc)");
+            return None;
+        }
+        let tree = library::build(&TABLE).unwrap_or_else(|error| panic!("no library: {error}"));
+        suite::tree(&TABLE)
+            .write(&work())
+            .expect("headers of the suite can be written");
+        Some(tree)
+    });
+    built.as_deref()
+}
+
+/// Where programs go.
+pub fn work() -> PathBuf {
+    library::target_dir().join("shmem-suite")
+}
+
+/// Whether a program is installed.
+pub fn has_program(name: &str) -> bool {
+    let mut command = Command::new(name);
+    let command = command
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok()
+}
+
+/// Compiles `tests/c/NAME.c`, once.
+pub fn program(tree: &Path, name: &str, language: Language) -> PathBuf {
+    type Once = Arc<OnceLock<PathBuf>>;
+    static BUILT: LazyLock<Mutex<HashMap<(String, Language), Once>>> =
+        LazyLock::new(Mutex::default);
+    let cell = {
+        let mut built = BUILT.lock().expect("no test panics with it");
+        Arc::clone(built.entry((name.to_string(), language)).or_default())
+    };
+    cell.get_or_init(|| compile(tree, name, language)).clone()
+}
+
+fn compile(tree: &Path, name: &str, language: Language) -> PathBuf {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    let (wrapper, standard, suffix) = match language {
+        Language::C11 => ("oshcc", "-std=gnu11", "c11"),
+        Language::C99 => ("oshcc", "-std=gnu99", "c99"),
+        Language::Cxx => ("oshc++", "-std=gnu++11", "cxx"),
+    };
+    let program = work().join(format!("{name}.{suffix}"));
+    let mut command = Command::new(tree.join("bin").join(wrapper));
+    command.args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+    if language == Language::Cxx {
+        command.args(["-x", "c++"]);
+    }
+    // Templates are included by headers that lie elsewhere.
+    command.arg("-I").arg(&sources).arg("-I").arg(work());
+    command
+        .arg("-o")
+        .arg(&program)
+        .arg(sources.join(format!("{name}.c")));
+    // The language is for the source alone, not for the libraries behind it.
+    if language == Language::Cxx {
+        command.args(["-x", "none"]);
+    }
+    succeeds(&mut command);
+    program
+}
+
+/// `oshrun` for a job of so many PEs that ends after a minute.
+pub fn oshrun(tree: &Path, pes: usize) -> Command {
+    let mut command = Command::new(tree.join("bin/oshrun"));
+    command
+        .args(["-n", &pes.to_string(), "--timeout", "120"])
+        .stdin(Stdio::null());
+    // What the tests set by themselves must not come from outside.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SHMEM_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A library for `LD_PRELOAD` that notes every function that is called.
+pub fn interposer(tree: &Path) -> PathBuf {
+    let mut source = Tree::default();
+    source.add("calls.c", interposer::source(&TABLE));
+    source.write(&work()).expect("the tool can be written");
+    let library = work().join("libcalls.so");
+    let mut command = Command::new(tree.join("bin/oshcc"));
+    command
+        .args(["-std=gnu99", "-shared", "-fPIC", "-o"])
+        .arg(&library);
+    succeeds(command.arg(work().join("calls.c")));
+    library
+}

@@ -1,0 +1,197 @@
+//! Wrappers, and an installation that works where it is put.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use xtask::install::{Args, place, uninstall};
+
+use crate::build::{TABLE, has_program, oshrun, tree};
+use crate::{output, skip, succeeds, text};
+
+const HELLO: &str = "\
+#include <shmem.h>
+#include <stdio.h>
+int main(void)
+{
+    shmem_init();
+    printf(\"PE %d of %d\\n\", shmem_my_pe(), shmem_n_pes());
+    shmem_finalize();
+    return 0;
+}
+";
+
+fn says(program: &Path, argument: &str) -> String {
+    succeeds(Command::new(program).arg(argument))
+        .trim()
+        .to_string()
+}
+
+#[test]
+fn oshcc_shows_what_it_would_do() {
+    let Some(tree) = tree() else { return };
+    let (oshcc, oshcxx) = (tree.join("bin/oshcc"), tree.join("bin/oshc++"));
+    let (include, lib) = (tree.join("include"), tree.join("lib"));
+    assert_eq!(
+        says(&oshcc, "--showme:compile"),
+        format!("-I{}", include.display())
+    );
+    let link = says(&oshcc, "--showme:link");
+    assert!(link.starts_with(&format!("-L{}", lib.display())), "{link}");
+    assert!(link.ends_with("-lshmem"), "{link}");
+    assert_eq!(
+        says(&oshcc, "--showme:incdirs"),
+        include.display().to_string()
+    );
+    let whole = succeeds(Command::new(&oshcc).args(["--showme", "-c", "hello.c"]));
+    assert_eq!(
+        whole.trim(),
+        format!("cc -I{} -c hello.c", include.display())
+    );
+    assert_eq!(says(&oshcxx, "--showme:command"), "c++");
+    let wrong = output(Command::new(&oshcc).arg("--showme:colour"));
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn oshrun_says_what_it_cannot_do() {
+    let Some(tree) = tree() else { return };
+    let oshrun = tree.join("bin/oshrun");
+    for (arguments, word) in [
+        (&["true"][..], "how many PEs"),
+        (&["-n", "2"], "which program"),
+        (&["-n", "2", "-H", "far", "true"], "this host"),
+        (&["-n", "2", "--colour", "true"], "--colour"),
+        (
+            &["-n", "1", "-x", "NOT_SET_ANYWHERE", "true"],
+            "NOT_SET_ANYWHERE",
+        ),
+        (&["-n", "1", "-n", "2", "true"], "twice"),
+    ] {
+        let output = output(Command::new(&oshrun).args(arguments));
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(word), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn oshrun_hands_on_variables_folders_and_arguments() {
+    let Some(tree) = tree() else { return };
+    let mut command = oshrun(tree, 1);
+    command.args([
+        "-x",
+        "COLOUR=light blue",
+        "-env",
+        "SHAPE",
+        "round",
+        "-wd",
+        "/",
+        "--",
+    ]);
+    command.args([
+        "sh",
+        "-c",
+        "echo \"$COLOUR,$SHAPE,$(pwd),$1,$2\"",
+        "sh",
+        "a  b",
+        "$x '",
+    ]);
+    assert_eq!(
+        succeeds(&mut command).trim(),
+        "light blue,round,/,a  b,$x '"
+    );
+}
+
+#[test]
+fn an_installation_works_and_goes_without_a_trace() {
+    let Some(tree) = tree() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let prefix = folder.path().join("usr");
+    let args = Args {
+        prefix: prefix.clone(),
+        destdir: None,
+    };
+    place(&TABLE, tree, &args).expect("it can be installed");
+
+    let hello = folder.path().join("hello.c");
+    fs::write(&hello, HELLO).expect("a file");
+    let program = folder.path().join("hello");
+    succeeds(
+        Command::new(prefix.join("bin/oshcc"))
+            .arg(&hello)
+            .arg("-o")
+            .arg(&program),
+    );
+    let mut said: Vec<String> = succeeds(oshrun(&prefix, 2).arg(&program))
+        .lines()
+        .map(str::to_string)
+        .collect();
+    said.sort();
+    assert_eq!(said, ["PE 0 of 2", "PE 1 of 2"]);
+    for page in ["man1/oshrun.1", "man3/shmem_int_put.3", "man3/shmem_put.3"] {
+        assert!(prefix.join("share/man").join(page).exists(), "{page}");
+    }
+    if has_program("pkg-config") {
+        let mut command = Command::new("pkg-config");
+        command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+        let flags = succeeds(command.args(["--cflags", "--libs", "hostwire-shmem"]));
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        assert!(flags.contains(&"-lshmem"), "{flags:?}");
+        let by_flags = folder.path().join("by-flags");
+        succeeds(
+            Command::new("cc")
+                .arg(&hello)
+                .args(flags)
+                .arg("-o")
+                .arg(&by_flags),
+        );
+        succeeds(oshrun(&prefix, 2).arg(&by_flags));
+    } else {
+        skip("there is no pkg-config");
+    }
+    cmake(&prefix, folder.path());
+
+    uninstall(&args).expect("it can be removed");
+    assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());
+}
+
+#[test]
+fn an_installation_can_be_staged() {
+    let Some(tree) = tree() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = Args {
+        prefix: "/opt/hostwire".into(),
+        destdir: Some(folder.path().to_path_buf()),
+    };
+    place(&TABLE, tree, &args).expect("it can be installed");
+    let there = folder.path().join("opt/hostwire");
+    let package = fs::read_to_string(there.join("lib/pkgconfig/shmem.pc")).expect("a package");
+    assert!(package.starts_with("prefix=/opt/hostwire\n"), "{package}");
+    uninstall(&args).expect("it can be removed");
+    assert!(!there.join("lib").exists());
+}
+
+fn cmake(prefix: &Path, folder: &Path) {
+    if !has_program("cmake") {
+        return skip("there is no cmake");
+    }
+    let project = "\
+cmake_minimum_required(VERSION 3.13)
+project(hello C)
+find_package(HostwireShmem REQUIRED)
+add_executable(hello-cmake hello.c)
+target_link_libraries(hello-cmake HostwireShmem::shmem)
+add_executable(hello-static hello.c)
+target_link_libraries(hello-static HostwireShmem::shmem_static)
+";
+    fs::write(folder.join("CMakeLists.txt"), project).expect("a file");
+    let build = folder.join("build");
+    let mut command = Command::new("cmake");
+    command.arg("-S").arg(folder).arg("-B").arg(&build);
+    succeeds(command.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display())));
+    succeeds(Command::new("cmake").arg("--build").arg(&build));
+    for program in ["hello-cmake", "hello-static"] {
+        succeeds(oshrun(prefix, 2).arg(build.join(program)));
+    }
+}

@@ -1,0 +1,45 @@
+//! The C interface, as C and C++ programs see it: builds `libshmem` once as it is installed,
+//! compiles the programs in `tests/c` with `oshcc` and `oshc++`, and runs them with `oshrun`.
+//!
+//! Without a C compiler the tests say so and pass. `SHMEM_TEST_RUNS` sets how often the random
+//! traffic is repeated (100 by default).
+
+mod build;
+mod exports;
+mod install;
+mod lifecycle;
+mod programs;
+
+use std::process::{Command, Output};
+
+/// Says why a test is left out.
+pub fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// Runs a command to its end.
+pub fn output(command: &mut Command) -> Output {
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"))
+}
+
+/// Runs a command that has to succeed, and returns what it prints.
+pub fn succeeds(command: &mut Command) -> String {
+    let output = output(command);
+    let text = text(&output);
+    assert!(
+        output.status.success(),
+        "{command:?} failed: {}\n{text}",
+        output.status
+    );
+    text
+}
+
+/// Standard output, then standard error.
+pub fn text(output: &Output) -> String {
+    let parts = [&output.stdout, &output.stderr];
+    parts
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .concat()
+}

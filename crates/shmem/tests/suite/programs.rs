@@ -1,0 +1,124 @@
+//! Programs that check themselves, on 1, 2, 3, 4 and 8 PEs.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::build::{self, Language, TABLE, oshrun, program, tree, work};
+use crate::{skip, succeeds};
+
+const PES: [usize; 5] = [1, 2, 3, 4, 8];
+
+fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
+    let Some(tree) = tree() else { return };
+    if language == Language::Cxx && !build::has_program("c++") {
+        return skip("there is no C++ compiler (c++)");
+    }
+    let program = program(tree, name, language);
+    for &pes in pes {
+        succeeds(oshrun(tree, pes).arg(&program).args(arguments));
+    }
+}
+
+/// One test for each program and language.
+macro_rules! programs {
+    ($($test:ident: $name:literal in $language:ident;)*) => { $(
+        #[test]
+        fn $test() {
+            runs($name, Language::$language, &PES, &[]);
+        }
+    )* };
+}
+
+programs! {
+    puts_and_gets: "rma" in C11;
+    puts_and_gets_in_cxx: "rma" in Cxx;
+    puts_and_gets_in_c99: "rma" in C99;
+    signals: "signal" in C11;
+    signals_in_cxx: "signal" in Cxx;
+    atomics: "atomic" in C11;
+    atomics_in_cxx: "atomic" in Cxx;
+    collectives: "collective" in C11;
+    collectives_in_cxx: "collective" in Cxx;
+    reductions: "reduce" in C11;
+    reductions_in_cxx: "reduce" in Cxx;
+    waits: "wait" in C11;
+    waits_in_cxx: "wait" in Cxx;
+    setup_and_memory: "setup" in C11;
+    teams_and_contexts: "teams" in C11;
+    locks: "lock" in C11;
+    static_objects: "statics" in C11;
+    threads: "threads" in C11;
+}
+
+#[test]
+fn work_on_a_pe_that_computes_completes() {
+    runs("progress", Language::C11, &[2, 3, 4], &["loop"]);
+}
+
+#[test]
+fn work_on_a_pe_that_sleeps_completes() {
+    runs("progress", Language::C11, &[2, 4], &["read"]);
+}
+
+/// Also the test that nothing hangs in many runs after another.
+#[test]
+fn random_traffic_agrees_with_a_model_a_hundred_times() {
+    let Some(tree) = tree() else { return };
+    let program = program(tree, "random", Language::C11);
+    let times = std::env::var("SHMEM_TEST_RUNS")
+        .ok()
+        .and_then(|times| times.parse().ok());
+    for seed in 1..=times.unwrap_or(100u64) {
+        let pes = PES[seed as usize % PES.len()];
+        succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
+    }
+}
+
+/// A tool stands in front of every function, so each can be interposed; and the programs call
+/// each of them at least once.
+#[test]
+fn every_function_is_called_and_can_be_interposed() {
+    let Some(tree) = tree() else { return };
+    let tool = build::interposer(tree);
+    let calls = work().join("calls.txt");
+    let _ = fs::remove_file(&calls);
+    let programs = [
+        ("rma", ""),
+        ("signal", ""),
+        ("atomic", ""),
+        ("collective", ""),
+        ("reduce", ""),
+        ("wait", ""),
+        ("setup", ""),
+        ("teams", ""),
+        ("lock", ""),
+        ("threads", ""),
+        ("lifecycle", "implicit"),
+        ("lifecycle", "global-exit"),
+    ];
+    for (name, argument) in programs {
+        let program = program(tree, name, Language::C11);
+        let mut command = oshrun(tree, 2);
+        command.args(["-x", &format!("LD_PRELOAD={}", tool.display())]);
+        command.args(["-x", &format!("SHMEM_CALLS={}", calls.display())]);
+        command
+            .arg(&program)
+            .args((!argument.is_empty()).then_some(argument));
+        let output = crate::output(&mut command);
+        let is_good = output.status.success() || argument == "global-exit";
+        assert!(is_good, "{command:?}: {}", crate::text(&output));
+    }
+    let called = fs::read_to_string(&calls).expect("the tool has written");
+    let called: BTreeSet<&str> = called.lines().collect();
+    let functions = TABLE.functions();
+    let missing: Vec<&str> = functions
+        .iter()
+        .map(|of| of.name())
+        .filter(|name| !called.contains(name))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{} are never called: {missing:?}",
+        missing.len()
+    );
+}

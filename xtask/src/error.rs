@@ -1,0 +1,54 @@
+//! What can go wrong with a chore.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+/// Why a chore was not done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The table of functions does not parse.
+    #[error("{0}")]
+    Table(#[from] hostwire_shmem_table::TableError),
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A program could not be started.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// Which program.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A program failed.
+    #[error("{program} failed ({status})")]
+    Program {
+        /// Which program.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// Committed files differ from what the table says.
+    #[error("{} is not what the table says; run `cargo xtask headers`", path.display())]
+    Drift {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// An argument cannot be used.
+    #[error("{0}")]
+    Argument(String),
+}
+
+impl Error {
+    /// For `map_err`: an error about `path`.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::File { path, source }
+    }
+}

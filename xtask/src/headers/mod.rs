@@ -1,0 +1,169 @@
+//! `include/`: the C headers.
+
+mod declarations;
+mod generic;
+mod overloads;
+
+use hostwire_shmem_table::{Constant, Handle, Table};
+
+use crate::Tree;
+
+const NOTICE: &str = "\
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Written by `cargo xtask headers` from crates/shmem/table; change it there. */
+";
+
+/// All headers, below `include/`.
+pub fn tree(table: &Table) -> Tree {
+    let mut tree = Tree::default();
+    tree.add("shmem.h", shmem(table));
+    tree.add("pshmem.h", pshmem(table));
+    tree.add("shmemx.h", shmemx(table));
+    for name in ["shmem.h", "shmemx.h"] {
+        let text =
+            format!("{NOTICE}/* The deprecated place of {name}. */\n#include \"../{name}\"\n");
+        tree.add(format!("mpp/{name}"), text);
+    }
+    tree
+}
+
+fn shmem(table: &Table) -> String {
+    format!(
+        "\
+{NOTICE}
+/* OpenSHMEM 1.6, as implemented by hostwire. */
+#ifndef SHMEM_H
+#define SHMEM_H
+#define SHMEM_DEF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHMEM_FUNCTION_ATTRIBUTES __attribute__((visibility(\"default\")))
+#define SHMEM_NORETURN_ATTRIBUTE __attribute__((noreturn))
+/* Define SHMEM_WARN_DEPRECATED to be warned of what OpenSHMEM has deprecated. */
+#ifdef SHMEM_WARN_DEPRECATED
+#define SHMEM_DEPRECATED_ATTRIBUTE __attribute__((deprecated))
+#else
+#define SHMEM_DEPRECATED_ATTRIBUTE
+#endif
+
+#ifdef __cplusplus
+#include <complex>
+#define SHMEM_COMPLEX(T) std::complex<T>
+extern \"C\" {{
+#else
+#define SHMEM_COMPLEX(T) T _Complex
+#endif
+
+{constants}
+typedef struct hostwire_shmem_ctx *shmem_ctx_t;
+typedef struct hostwire_shmem_team *shmem_team_t;
+
+{handles}
+typedef struct {{
+    int num_contexts;
+}} shmem_team_config_t;
+
+typedef struct {{
+    size_t total_ops;
+}} shmem_ctx_session_config_t;
+{functions}
+#ifdef __cplusplus
+}} /* extern \"C\" */
+{overloads}
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+{generics}
+#endif
+
+#endif /* SHMEM_H */
+",
+        constants = constants(&table.constants),
+        handles = handles(&table.handles),
+        functions = declarations::of(table, "", |function| !function.family.is_extension),
+        overloads = overloads::all(table),
+        generics = generic::all(table),
+    )
+}
+
+fn pshmem(table: &Table) -> String {
+    format!(
+        "\
+{NOTICE}
+/* The profiling interface of OpenSHMEM 1.6: each shmem_NAME is a weak name of pshmem_NAME. */
+#ifndef PSHMEM_H
+#define PSHMEM_H
+
+#include \"shmem.h\"
+#include \"shmemx.h\"
+
+#ifdef __cplusplus
+extern \"C\" {{
+#endif
+{functions}
+#ifdef __cplusplus
+}} /* extern \"C\" */
+#endif
+
+#endif /* PSHMEM_H */
+",
+        functions = declarations::of(table, "p", |_| true),
+    )
+}
+
+fn shmemx(table: &Table) -> String {
+    format!(
+        "\
+{NOTICE}
+/* What this library has beyond OpenSHMEM 1.6. */
+#ifndef SHMEMX_H
+#define SHMEMX_H
+
+#include \"shmem.h\"
+
+#ifdef __cplusplus
+extern \"C\" {{
+#endif
+{functions}
+#ifdef __cplusplus
+}} /* extern \"C\" */
+#endif
+
+#endif /* SHMEMX_H */
+",
+        functions = declarations::of(table, "", |function| function.family.is_extension),
+    )
+}
+
+fn constants(constants: &[Constant]) -> String {
+    let mut lines = String::new();
+    for Constant {
+        kind,
+        name,
+        old_name,
+        value,
+    } in constants
+    {
+        let value = match kind.as_str() {
+            "string" => format!("\"{value}\""),
+            "long" => format!("{value}L"),
+            _ => value.clone(),
+        };
+        lines.push_str(&format!("#define {name} {value}\n"));
+        if let Some(old_name) = old_name {
+            lines.push_str(&format!("#define {old_name} {name}\n"));
+        }
+    }
+    lines
+}
+
+fn handles(handles: &[Handle]) -> String {
+    let line = |Handle { c, name, value }: &Handle| format!("#define {name} (({c}){value})\n");
+    handles.iter().map(line).collect()
+}
+
+/// A C type as the header has it, where C and C++ have different names for it.
+fn portable(c: &str) -> String {
+    c.replace("double _Complex", "SHMEM_COMPLEX(double)")
+        .replace("float _Complex", "SHMEM_COMPLEX(float)")
+}

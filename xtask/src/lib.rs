@@ -1,0 +1,25 @@
+//! Chores of this repository: what is generated from the table of OpenSHMEM functions, and
+//! how libraries, headers and wrappers are put together.
+//!
+//! | module | `cargo xtask` | |
+//! |---|---|---|
+//! | [`headers`] | `headers` | `include/*.h`, committed |
+//! | [`man`] | `man` | pages of the manual |
+//! | [`library`] | `library` | `libshmem.so` and `libshmem.a` in a tree that can be used as it is |
+//! | [`install`] | `install`, `uninstall` | that tree below a prefix |
+//! | [`interposer`] | | a profiling tool, for tests |
+//! | [`suite`] | `suite` | headers that the C test suite includes |
+#![forbid(unsafe_code)]
+
+pub mod headers;
+pub mod install;
+pub mod interposer;
+pub mod library;
+pub mod man;
+pub mod suite;
+
+mod error;
+mod tree;
+
+pub use error::Error;
+pub use tree::{Tree, root};

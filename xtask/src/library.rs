@@ -1,0 +1,214 @@
+//! Libraries, headers and wrappers in one tree, laid out as an installation.
+//!
+//! ```text
+//! bin/      oshcc oshc++ oshrun hostwire
+//! include/  shmem.h pshmem.h shmemx.h mpp/
+//! lib/      libshmem.so libshmem.so.1 libshmem.a pkgconfig/ cmake/
+//! ```
+//!
+//! The tree lies below the target folder and can be used from there.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hostwire_shmem_table::Table;
+
+use crate::tree::{Tree, write};
+use crate::{Error, headers, root};
+
+/// What a static library needs that the compiler does not add by itself.
+const PRIVATE_LIBS: &str = "-lpthread -ldl -lm";
+const CMAKE_PRIVATE_LIBS: &str = "pthread;dl;m;gcc_s";
+const SONAME: &str = "libshmem.so.1";
+
+/// Files of the wrappers: where they go, what they come from, and whether they are programs.
+const WRAPPERS: [(&str, &str, bool); 7] = [
+    (
+        "bin/oshcc",
+        include_str!("../../crates/shmem/wrappers/oshcc"),
+        true,
+    ),
+    (
+        "bin/oshc++",
+        include_str!("../../crates/shmem/wrappers/oshcc"),
+        true,
+    ),
+    (
+        "bin/oshrun",
+        include_str!("../../crates/shmem/wrappers/oshrun"),
+        true,
+    ),
+    (
+        "lib/pkgconfig/shmem.pc",
+        include_str!("../../crates/shmem/wrappers/shmem.pc"),
+        false,
+    ),
+    (
+        "lib/pkgconfig/hostwire-shmem.pc",
+        include_str!("../../crates/shmem/wrappers/shmem.pc"),
+        false,
+    ),
+    (
+        "lib/cmake/HostwireShmem/HostwireShmemConfig.cmake",
+        include_str!("../../crates/shmem/wrappers/HostwireShmemConfig.cmake"),
+        false,
+    ),
+    (
+        "lib/cmake/HostwireShmem/HostwireShmemConfigVersion.cmake",
+        include_str!("../../crates/shmem/wrappers/HostwireShmemConfigVersion.cmake"),
+        false,
+    ),
+];
+
+/// Builds everything in release mode and returns where the tree is.
+pub fn build(table: &Table) -> Result<PathBuf, Error> {
+    let target = target_dir();
+    cargo_build(&target)?;
+    let release = target.join("release");
+    let tree = target.join("shmem");
+    let work = target.join("shmem-work");
+    for folder in [tree.join("bin"), tree.join("lib"), work.clone()] {
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+    }
+    headers::tree(table).write(&tree.join("include"))?;
+    wrappers(&tree, &tree)?;
+    copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
+
+    let rust = release.join("libhostwire_shmem.a");
+    shared(table, &rust, &work, &tree.join("lib"))?;
+    archive(table, &rust, &work, &tree.join("lib"))?;
+    Ok(tree)
+}
+
+/// The wrappers and package files for a tree that will be found at `prefix`.
+pub fn wrappers(tree: &Path, prefix: &Path) -> Result<(), Error> {
+    for (path, text, is_program) in WRAPPERS {
+        let path = tree.join(path);
+        let text = text
+            .replace("@PREFIX@", &prefix.to_string_lossy())
+            .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+            .replace("@PRIVATE_LIBS@", PRIVATE_LIBS)
+            .replace("@CMAKE_PRIVATE_LIBS@", CMAKE_PRIVATE_LIBS);
+        if fs::read_to_string(&path).is_ok_and(|there| there == text) {
+            continue;
+        }
+        write(&path, &text)?;
+        if is_program {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(&path, mode).map_err(Error::file(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Every symbol that programs may see, in the order of the table.
+pub fn symbols(table: &Table) -> Vec<String> {
+    let names = table.functions().into_iter();
+    names
+        .flat_map(|function| [function.name().to_string(), function.profiling_name()])
+        .collect()
+}
+
+/// Where cargo puts what it builds.
+pub fn target_dir() -> PathBuf {
+    let root = root();
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+}
+
+fn cargo_build(target: &Path) -> Result<(), Error> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root())
+        .arg("build")
+        .args(["--quiet", "--release", "--locked"]);
+    command.args(["-p", "hostwire-shmem", "-p", "hostwire-cli"]);
+    run(command.arg("--target-dir").arg(target))
+}
+
+/// A shared library that shows the symbols of the table and nothing else. The C compiler links
+/// it, since a Rust `cdylib` would hide the symbols of the C file and the weak names.
+fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
+    let mut script = Tree::default();
+    let names = symbols(table).join(";\n        ");
+    let text = format!("{{\n    global:\n        {names};\n    local:\n        *;\n}};\n");
+    script.add("symbols.map", text);
+    script.write(work)?;
+
+    let library = lib.join(SONAME);
+    let new = work.join(SONAME);
+    let mut command = compiler();
+    command.args(["-shared", "-o"]).arg(&new);
+    command
+        .args(["-Wl,--whole-archive"])
+        .arg(rust)
+        .arg("-Wl,--no-whole-archive");
+    command.arg(format!("-Wl,-soname,{SONAME}"));
+    command.arg(format!(
+        "-Wl,--version-script={}",
+        work.join("symbols.map").display()
+    ));
+    command.args([
+        "-Wl,--gc-sections",
+        "-Wl,-z,relro,-z,now",
+        "-Wl,--as-needed",
+        "-lgcc_s",
+    ]);
+    run(command.args(PRIVATE_LIBS.split(' ')))?;
+    // At once, since a program that runs may have the old one mapped.
+    fs::rename(&new, &library).map_err(Error::file(&library))?;
+
+    let link = lib.join("libshmem.so");
+    let _ = fs::remove_file(&link);
+    symlink(SONAME, &link).map_err(Error::file(&link))
+}
+
+/// A static library of one object that shows the symbols of the table and nothing else, so
+/// that it can be linked into a program with other Rust libraries.
+fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
+    let (object, kept) = (work.join("shmem.o"), work.join("symbols.list"));
+    write(&kept, &(symbols(table).join("\n") + "\n"))?;
+    let mut link = Command::new("ld");
+    link.args(["-r", "-o"])
+        .arg(&object)
+        .arg("--whole-archive")
+        .arg(rust);
+    run(&mut link)?;
+    let mut hide = Command::new("objcopy");
+    hide.arg(format!("--keep-global-symbols={}", kept.display()))
+        // What the compiler of the standard library left there, which `ar` may stumble over.
+        .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
+        .arg(&object);
+    run(&mut hide)?;
+    let library = lib.join("libshmem.a");
+    let _ = fs::remove_file(&library);
+    run(Command::new("ar").arg("rcs").arg(&library).arg(&object))
+}
+
+/// The C compiler.
+pub fn compiler() -> Command {
+    Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    // Not over a file that may be running.
+    let new = to.with_extension("new");
+    fs::copy(from, &new).map_err(Error::file(from))?;
+    fs::rename(&new, to).map_err(Error::file(to))
+}
+
+/// Runs a command to its end.
+pub fn run(command: &mut Command) -> Result<(), Error> {
+    let program = command.get_program();
+    let program = Path::new(program).file_name().unwrap_or(OsStr::new("?"));
+    let program = program.to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Error::Program { program, status }),
+        Err(source) => Err(Error::Start { program, source }),
+    }
+}

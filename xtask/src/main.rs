@@ -1,0 +1,76 @@
+//! `cargo xtask`: the chores of this repository that need more than a script.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stderr)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use hostwire_shmem_table::Table;
+use xtask::{Error, headers, install, library, man, root, suite};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Chores of this repository"
+)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Write the C headers in include/ from the table of functions.
+    Headers {
+        /// Write nothing; say whether they are what the table says.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write a page of the manual for every OpenSHMEM function.
+    Man {
+        /// The folder that gets man1 and man3.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Write the headers that the C programs in crates/shmem/tests/c include.
+    Suite {
+        /// The folder that gets them.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Build libshmem.so, libshmem.a, oshcc, oshc++ and oshrun, and say where they are.
+    Library,
+    /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
+    Install(install::Args),
+    /// Remove what install put there.
+    Uninstall(install::Args),
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &Chore) -> Result<(), Error> {
+    let table = Table::load()?;
+    match chore {
+        Chore::Headers { check: true } => headers::tree(&table).check(&root().join("include")),
+        Chore::Headers { check: false } => headers::tree(&table).write(&root().join("include")),
+        Chore::Man { out } => man::tree(&table).write(out),
+        Chore::Suite { out } => suite::tree(&table).write(out),
+        Chore::Library => {
+            let built = library::build(&table)?;
+            eprintln!("{}", built.display());
+            Ok(())
+        }
+        Chore::Install(args) => install::install(&table, args),
+        Chore::Uninstall(args) => install::uninstall(args),
+    }
+}
