@@ -3,8 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
-use std::sync::mpsc;
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 
 use hostwire_transport::os::process::die_with_parent;
@@ -104,8 +103,11 @@ impl Slurm {
         Some(started.unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Runs a command inside to its end.
+    /// Runs a command inside to its end, one at a time: slurmd 22.05 has been seen to crash
+    /// in its own memory while it started several steps at once.
     pub fn run(&self, command: &[&str]) -> Ended {
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let first = self.first.to_string();
         let enter = ["-t", &first, "-m", "-u", "-n", "-p"];
         let environment = ["env", "SLURM_CONF=/run/slurm.conf"];

@@ -58,17 +58,20 @@ PartitionName=all Nodes=n1,n2 Default=YES State=UP OverSubscribe=FORCE:8
 CONF
 export SLURM_CONF=/run/slurm.conf
 
+ulimit -c 0
 slurmctld -D >/dev/null 2>&1 &
-controller=$!
+daemons=($!)
 for node in n1 n2; do
     slurmd -D -N "$node" >/dev/null 2>&1 &
+    daemons+=($!)
 done
 for _ in {1..300}; do
-    kill -0 "$controller" 2>/dev/null || fail "slurmctld has ended"
+    kill -0 "${daemons[@]}" 2>/dev/null || fail "a daemon has ended"
     if [[ $(timeout 5 sinfo -h -o %t 2>/dev/null) == idle ]]; then
         echo ready
-        wait "$controller"
-        exit
+        # Without one of them a step hangs: better to end all of it, and say so.
+        wait -n "${daemons[@]}"
+        fail "a daemon has ended" >&2
     fi
     sleep 0.1
 done
