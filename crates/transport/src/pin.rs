@@ -7,6 +7,10 @@
 /// The address, as one register.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
+#[expect(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "the address is passed on, and nothing behind it is touched"
+)]
 pub(crate) fn address(mut at: *mut u8) -> *mut u8 {
     // SAFETY: no instruction; the register is given back as it was.
     unsafe {

@@ -211,35 +211,28 @@ impl Extent {
         there.then_some(index * size_bytes)
     }
 
-    /// Where they lie.
+    /// Where they lie, and the doorbell of that PE. Both before the access itself: what
+    /// follows an atomic waits for it.
     ///
     /// # Safety
     /// They are within reach.
     #[inline(always)]
-    unsafe fn at(&self, pe: PeId, offset_bytes: usize) -> *mut u8 {
+    unsafe fn at(&self, pe: PeId, offset_bytes: usize) -> (*mut u8, Bell<'_>) {
         let distance = pe as usize * self.stride_bytes;
         // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
         // segment, and `extent` that the object lies in it.
-        pin::address(unsafe { self.object.as_ptr().add(distance + offset_bytes) })
-    }
-
-    /// The doorbell of that PE.
-    ///
-    /// # Safety
-    /// `pe` is within reach.
-    #[inline(always)]
-    unsafe fn bell(&self, pe: PeId) -> Bell<'_> {
-        let distance = pe as usize * self.stride_bytes;
-        // SAFETY: as in `at`; `Reach::new` checked that each segment has a doorbell.
+        let at = unsafe { self.object.as_ptr().add(distance + offset_bytes) };
+        // SAFETY: as above; `Reach::new` checked that each segment has a doorbell.
         let doorbell = unsafe { self.doorbell.as_ptr().add(distance) };
         // SAFETY: as above, and it is only ever accessed as this atomic.
         let doorbell = Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() });
         let reach = &self.reach;
-        Bell {
+        let bell = Bell {
             doorbell,
             reach,
             pe,
-        }
+        };
+        (pin::address(at), bell)
     }
 
     /// Copies `src` there. Returns false if it is not all within reach; what was stored
@@ -252,7 +245,7 @@ impl Extent {
             return false;
         };
         // SAFETY: within reach.
-        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
+        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
         if let Ok(word) = <[u8; 8]>::try_from(src)
             && offset_bytes.is_multiple_of(8)
         {
@@ -282,7 +275,7 @@ impl Extent {
             return false;
         };
         // SAFETY: within reach.
-        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
+        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
             && offset_bytes.is_multiple_of(8)
         {
@@ -311,7 +304,7 @@ impl Extent {
             return None;
         }
         // SAFETY: within reach.
-        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
+        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
         // SAFETY: as in `put`; alive while `self` is.
         Some((unsafe { &*at.cast::<AtomicU64>() }, bell))
     }
@@ -324,7 +317,7 @@ impl Extent {
             return None;
         }
         // SAFETY: within reach.
-        let (at, bell) = unsafe { (self.at(pe, offset_bytes), self.bell(pe)) };
+        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
         // SAFETY: as in `put`; alive while `self` is.
         Some((unsafe { &*at.cast::<AtomicU32>() }, bell))
     }
