@@ -12,6 +12,21 @@ fn sixty_four_pes_meet_and_end() {
     assert_eq!(ended.stdout.lines().count(), 64);
 }
 
+/// What the library costs a PE besides its heap and its rings.
+#[test]
+fn a_pe_takes_less_than_two_mebibytes() {
+    for pes in [1, 2, 4, 8] {
+        let ended = run_probe(pes, &[], &["memory"]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+        let kib: Vec<u64> = ended.stdout.lines().map(|l| l.parse().unwrap()).collect();
+        assert_eq!(kib.len(), pes as usize);
+        // The own rings and, as their sender, those in the segments of the others.
+        let rings_kib = u64::from(2 * pes * 5);
+        let most = kib.iter().max().unwrap();
+        assert!(*most < 2048 + rings_kib, "{pes} PEs: {kib:?} KiB");
+    }
+}
+
 #[test]
 fn two_hundred_jobs_leave_no_file_process_or_memory() {
     let files_before = files();

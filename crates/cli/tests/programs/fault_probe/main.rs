@@ -30,6 +30,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "meet" => work::meet(),
         "everything" => work::everything(),
         "fill" => work::fill(argument(1).parse()?),
+        "memory" => work::memory(),
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),
         "scribble" => scribble::scribble(argument(1), argument(2).parse()?),

@@ -95,3 +95,30 @@ pub fn pause(seconds: u32) -> Done {
     println!("PE {} of {} is fine", job.pe(), job.pes());
     Ok(job.finalize()?)
 }
+
+/// Says how many KiB of memory being in a job takes, from before attaching to behind a
+/// message to and from everybody, a barrier and a sum; pages of the program's text and of
+/// memory shared with others counted in full.
+pub fn memory() -> Done {
+    let before = resident_kib()?;
+    let job = Job::attach()?;
+    let (pe, pes) = (job.pe(), job.pes());
+    for distance in 0..pes {
+        let (to, from) = ((pe + distance) % pes, (pe + pes - distance) % pes);
+        job.send(to, 1, &[pe])?;
+        let mut got = [0];
+        job.recv(from, 1, &mut got)?;
+    }
+    job.barrier()?;
+    let mut sum = [1];
+    job.all_reduce(&mut sum, |a, b| a + b)?;
+    println!("{}", resident_kib()?.saturating_sub(before));
+    Ok(job.finalize()?)
+}
+
+fn resident_kib() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.ok_or("no VmRSS in /proc/self/status")?.parse()?)
+}
