@@ -44,8 +44,19 @@ unsafe extern "C" fn look(
     // SAFETY: the object's program headers, as many as it says.
     let headers =
         unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    *found = measure(info.dlpi_addr as usize, headers, rustix::param::page_size());
+    *found = measure(info.dlpi_addr as usize, headers, page_bytes());
     1
+}
+
+/// By the C library: other ways of asking read what the loader was given, which is not
+/// always what the process sees (under Valgrind, for one).
+fn page_bytes() -> usize {
+    // SAFETY: `sysconf` with a constant name has no preconditions.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes)
+        .ok()
+        .filter(|bytes| bytes.is_power_of_two())
+        .unwrap_or(4096)
 }
 
 fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
