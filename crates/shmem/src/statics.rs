@@ -105,10 +105,13 @@ unsafe fn copy_pages(from: *const u8, to: *mut u8, len_bytes: usize) {
     const PAGE: usize = 4096;
     for offset in (0..len_bytes).step_by(PAGE) {
         let page = from.wrapping_add(offset);
-        // SAFETY: a page of `from`; read by volatile loads, because this program's own
-        // variables lie there and nothing may be assumed about them.
-        let is_zero =
-            (0..PAGE / 8).all(|word| unsafe { page.cast::<u64>().add(word).read_volatile() == 0 });
+        let words = page.cast::<u64>();
+        let is_zero = (0..PAGE / 8).all(|word| {
+            let word = words.wrapping_add(word);
+            // SAFETY: in a page of `from`; a volatile load, because this program's own
+            // variables lie there and nothing may be assumed about them.
+            unsafe { word.read_volatile() == 0 }
+        });
         if !is_zero {
             // SAFETY: a page of each.
             unsafe { core::ptr::copy(page, to.wrapping_add(offset), PAGE) };
