@@ -22,6 +22,7 @@ have awk || required+=(mawk)
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
     have tshark || optional+=(tshark)
+    have c++ || optional+=(g++)
 fi
 
 install() {
