@@ -1669,8 +1669,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_sum_reduce(shmem_team_t team, size_t *
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_longdouble_sum_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
@@ -1678,8 +1678,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_longlong_sum_to
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexd_sum_to_all(SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(double) *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexf_sum_to_all(SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(float) *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexd_sum_to_all(shmem_complexd_t *dest, const shmem_complexd_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexd_t *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexf_sum_to_all(shmem_complexf_t *dest, const shmem_complexf_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexf_t *pWrk, long *pSync);
 
 /* shmem_prod_reduce(3): product over all PEs. */
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -1706,8 +1706,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_prod_reduce(shmem_team_t team, size_t 
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_float_prod_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_double_prod_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_longdouble_prod_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_prod_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_prod_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
@@ -1715,8 +1715,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_longlong_prod_t
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexd_prod_to_all(SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(double) *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexf_prod_to_all(SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(float) *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexd_prod_to_all(shmem_complexd_t *dest, const shmem_complexd_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexd_t *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void pshmem_complexf_prod_to_all(shmem_complexf_t *dest, const shmem_complexf_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexf_t *pWrk, long *pSync);
 
 /* shmem_sum_inscan(3): prefix sums over all PEs. */
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
@@ -1743,8 +1743,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_sum_inscan(shmem_team_t team, size_t *
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_longdouble_sum_inscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_inscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_inscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_schar_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
@@ -1769,8 +1769,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_sum_exscan(shmem_team_t team, size_t *
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_longdouble_sum_exscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexd_sum_exscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_complexf_sum_exscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems);
 
 /* Point-to-point synchronisation. */
 

@@ -18,12 +18,13 @@
 #define SHMEM_DEPRECATED_ATTRIBUTE
 #endif
 
+/* C++ has these types, too, as an extension of the compilers. */
+__extension__ typedef double _Complex shmem_complexd_t;
+__extension__ typedef float _Complex shmem_complexf_t;
+
 #ifdef __cplusplus
 #include <complex>
-#define SHMEM_COMPLEX(T) std::complex<T>
 extern "C" {
-#else
-#define SHMEM_COMPLEX(T) T _Complex
 #endif
 
 #define SHMEM_MAJOR_VERSION 1
@@ -1750,8 +1751,8 @@ SHMEM_FUNCTION_ATTRIBUTES int shmem_size_sum_reduce(shmem_team_t team, size_t *d
 SHMEM_FUNCTION_ATTRIBUTES int shmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_longdouble_sum_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
@@ -1759,8 +1760,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_longlong_sum_to_
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexd_sum_to_all(SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(double) *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexf_sum_to_all(SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(float) *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexd_sum_to_all(shmem_complexd_t *dest, const shmem_complexd_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexd_t *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexf_sum_to_all(shmem_complexf_t *dest, const shmem_complexf_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexf_t *pWrk, long *pSync);
 
 /* shmem_prod_reduce(3): product over all PEs. */
 SHMEM_FUNCTION_ATTRIBUTES int shmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -1787,8 +1788,8 @@ SHMEM_FUNCTION_ATTRIBUTES int shmem_size_prod_reduce(shmem_team_t team, size_t *
 SHMEM_FUNCTION_ATTRIBUTES int shmem_float_prod_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_double_prod_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_longdouble_prod_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_prod_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_prod_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
@@ -1796,8 +1797,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_longlong_prod_to
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexd_prod_to_all(SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(double) *pWrk, long *pSync);
-SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexf_prod_to_all(SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEM_COMPLEX(float) *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexd_prod_to_all(shmem_complexd_t *dest, const shmem_complexd_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexd_t *pWrk, long *pSync);
+SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_complexf_prod_to_all(shmem_complexf_t *dest, const shmem_complexf_t *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmem_complexf_t *pWrk, long *pSync);
 
 /* shmem_sum_inscan(3): prefix sums over all PEs. */
 SHMEM_FUNCTION_ATTRIBUTES int shmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
@@ -1824,8 +1825,8 @@ SHMEM_FUNCTION_ATTRIBUTES int shmem_size_sum_inscan(shmem_team_t team, size_t *d
 SHMEM_FUNCTION_ATTRIBUTES int shmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_longdouble_sum_inscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_inscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_inscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_schar_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
@@ -1850,8 +1851,8 @@ SHMEM_FUNCTION_ATTRIBUTES int shmem_size_sum_exscan(shmem_team_t team, size_t *d
 SHMEM_FUNCTION_ATTRIBUTES int shmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_longdouble_sum_exscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems);
-SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexd_sum_exscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems);
+SHMEM_FUNCTION_ATTRIBUTES int shmem_complexf_sum_exscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems);
 
 /* Point-to-point synchronisation. */
 
@@ -2085,6 +2086,21 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_udcflush_line(vo
 
 #ifdef __cplusplus
 } /* extern "C" */
+
+/* Complex numbers as C++ has them. */
+
+static inline int shmem_complexd_sum_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
+static inline int shmem_complexf_sum_reduce(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce); }
+static inline void shmem_complexd_sum_to_all(std::complex<double> *dest, const std::complex<double> *source, int nreduce, int PE_start, int logPE_stride, int PE_size, std::complex<double> *pWrk, long *pSync) { shmem_complexd_sum_to_all(reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<shmem_complexd_t *>(pWrk), pSync); }
+static inline void shmem_complexf_sum_to_all(std::complex<float> *dest, const std::complex<float> *source, int nreduce, int PE_start, int logPE_stride, int PE_size, std::complex<float> *pWrk, long *pSync) { shmem_complexf_sum_to_all(reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<shmem_complexf_t *>(pWrk), pSync); }
+static inline int shmem_complexd_prod_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
+static inline int shmem_complexf_prod_reduce(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce); }
+static inline void shmem_complexd_prod_to_all(std::complex<double> *dest, const std::complex<double> *source, int nreduce, int PE_start, int logPE_stride, int PE_size, std::complex<double> *pWrk, long *pSync) { shmem_complexd_prod_to_all(reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<shmem_complexd_t *>(pWrk), pSync); }
+static inline void shmem_complexf_prod_to_all(std::complex<float> *dest, const std::complex<float> *source, int nreduce, int PE_start, int logPE_stride, int PE_size, std::complex<float> *pWrk, long *pSync) { shmem_complexf_prod_to_all(reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<shmem_complexf_t *>(pWrk), pSync); }
+static inline int shmem_complexd_sum_inscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
+static inline int shmem_complexf_sum_inscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
+static inline int shmem_complexd_sum_exscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
+static inline int shmem_complexf_sum_exscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
 
 /* The type-generic interface, as overloads. */
 
@@ -2862,8 +2878,10 @@ static inline int shmem_sum_reduce(shmem_team_t team, unsigned long long *dest, 
 static inline int shmem_sum_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce) { return shmem_float_sum_reduce(team, dest, source, nreduce); }
 static inline int shmem_sum_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce) { return shmem_double_sum_reduce(team, dest, source, nreduce); }
 static inline int shmem_sum_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce) { return shmem_longdouble_sum_reduce(team, dest, source, nreduce); }
-static inline int shmem_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, dest, source, nreduce); }
-static inline int shmem_sum_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, dest, source, nreduce); }
+static inline int shmem_sum_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, dest, source, nreduce); }
+static inline int shmem_sum_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
+static inline int shmem_sum_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, dest, source, nreduce); }
+static inline int shmem_sum_reduce(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce); }
 static inline int shmem_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce) { return shmem_char_prod_reduce(team, dest, source, nreduce); }
 static inline int shmem_prod_reduce(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce) { return shmem_schar_prod_reduce(team, dest, source, nreduce); }
 static inline int shmem_prod_reduce(shmem_team_t team, short *dest, const short *source, size_t nreduce) { return shmem_short_prod_reduce(team, dest, source, nreduce); }
@@ -2878,8 +2896,10 @@ static inline int shmem_prod_reduce(shmem_team_t team, unsigned long long *dest,
 static inline int shmem_prod_reduce(shmem_team_t team, float *dest, const float *source, size_t nreduce) { return shmem_float_prod_reduce(team, dest, source, nreduce); }
 static inline int shmem_prod_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce) { return shmem_double_prod_reduce(team, dest, source, nreduce); }
 static inline int shmem_prod_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce) { return shmem_longdouble_prod_reduce(team, dest, source, nreduce); }
-static inline int shmem_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, dest, source, nreduce); }
-static inline int shmem_prod_reduce(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, dest, source, nreduce); }
+static inline int shmem_prod_reduce(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, dest, source, nreduce); }
+static inline int shmem_prod_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
+static inline int shmem_prod_reduce(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, dest, source, nreduce); }
+static inline int shmem_prod_reduce(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nreduce); }
 static inline int shmem_sum_inscan(shmem_team_t team, char *dest, const char *source, size_t nelems) { return shmem_char_sum_inscan(team, dest, source, nelems); }
 static inline int shmem_sum_inscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems) { return shmem_schar_sum_inscan(team, dest, source, nelems); }
 static inline int shmem_sum_inscan(shmem_team_t team, short *dest, const short *source, size_t nelems) { return shmem_short_sum_inscan(team, dest, source, nelems); }
@@ -2894,8 +2914,10 @@ static inline int shmem_sum_inscan(shmem_team_t team, unsigned long long *dest, 
 static inline int shmem_sum_inscan(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_sum_inscan(team, dest, source, nelems); }
 static inline int shmem_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_sum_inscan(team, dest, source, nelems); }
 static inline int shmem_sum_inscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_sum_inscan(team, dest, source, nelems); }
-static inline int shmem_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems) { return shmem_complexd_sum_inscan(team, dest, source, nelems); }
-static inline int shmem_sum_inscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems) { return shmem_complexf_sum_inscan(team, dest, source, nelems); }
+static inline int shmem_sum_inscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems) { return shmem_complexd_sum_inscan(team, dest, source, nelems); }
+static inline int shmem_sum_inscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
+static inline int shmem_sum_inscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems) { return shmem_complexf_sum_inscan(team, dest, source, nelems); }
+static inline int shmem_sum_inscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
 static inline int shmem_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems) { return shmem_char_sum_exscan(team, dest, source, nelems); }
 static inline int shmem_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems) { return shmem_schar_sum_exscan(team, dest, source, nelems); }
 static inline int shmem_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems) { return shmem_short_sum_exscan(team, dest, source, nelems); }
@@ -2910,8 +2932,10 @@ static inline int shmem_sum_exscan(shmem_team_t team, unsigned long long *dest, 
 static inline int shmem_sum_exscan(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_sum_exscan(team, dest, source, nelems); }
 static inline int shmem_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_sum_exscan(team, dest, source, nelems); }
 static inline int shmem_sum_exscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_sum_exscan(team, dest, source, nelems); }
-static inline int shmem_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(double) *dest, const SHMEM_COMPLEX(double) *source, size_t nelems) { return shmem_complexd_sum_exscan(team, dest, source, nelems); }
-static inline int shmem_sum_exscan(shmem_team_t team, SHMEM_COMPLEX(float) *dest, const SHMEM_COMPLEX(float) *source, size_t nelems) { return shmem_complexf_sum_exscan(team, dest, source, nelems); }
+static inline int shmem_sum_exscan(shmem_team_t team, shmem_complexd_t *dest, const shmem_complexd_t *source, size_t nelems) { return shmem_complexd_sum_exscan(team, dest, source, nelems); }
+static inline int shmem_sum_exscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
+static inline int shmem_sum_exscan(shmem_team_t team, shmem_complexf_t *dest, const shmem_complexf_t *source, size_t nelems) { return shmem_complexf_sum_exscan(team, dest, source, nelems); }
+static inline int shmem_sum_exscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
 static inline void shmem_wait_until(int *ivar, int cmp, int cmp_value) { shmem_int_wait_until(ivar, cmp, cmp_value); }
 static inline void shmem_wait_until(long long *ivar, int cmp, long long cmp_value) { shmem_longlong_wait_until(ivar, cmp, cmp_value); }
 static inline void shmem_wait_until(unsigned int *ivar, int cmp, unsigned int cmp_value) { shmem_uint_wait_until(ivar, cmp, cmp_value); }
@@ -3137,8 +3161,8 @@ SHMEM_FUNCTION_ATTRIBUTES void hostwire_no_function_for_this_type(void);
     float *: PREFIX##float##SUFFIX, \
     double *: PREFIX##double##SUFFIX, \
     long double *: PREFIX##longdouble##SUFFIX, \
-    SHMEM_COMPLEX(double) *: PREFIX##complexd##SUFFIX, \
-    SHMEM_COMPLEX(float) *: PREFIX##complexf##SUFFIX
+    shmem_complexd_t *: PREFIX##complexd##SUFFIX, \
+    shmem_complexf_t *: PREFIX##complexf##SUFFIX
 
 #define SHMEM_EACH_WAIT_OLD(PREFIX, SUFFIX) \
     short *: PREFIX##short##SUFFIX, \

@@ -24,6 +24,7 @@ have awk || required+=(mawk)
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
     have tshark || optional+=(tshark)
+    have c++ || optional+=(g++)
     # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's
     # plugin loads PMIx; its daemons are not started, the tests start their own.
     have mpirun.openmpi || optional+=(openmpi-bin)

@@ -3,7 +3,7 @@
 //! Its templates are included once for each type of a list, by `each_LIST.h`; `EACH_LIST(X)`
 //! expands `X(NAME, TYPE)` for each.
 
-use hostwire_shmem_table::Table;
+use hostwire_shmem_table::{Function, Table};
 
 use crate::Tree;
 
@@ -14,8 +14,8 @@ pub fn tree(table: &Table) -> Tree {
         let mut text = String::new();
         let mut cases = String::new();
         for of in table.list(list) {
-            let c = of.c.replace("double _Complex", "SHMEM_COMPLEX(double)");
-            let c = c.replace("float _Complex", "SHMEM_COMPLEX(float)");
+            let c = of.c.replace("double _Complex", "COMPLEX(double)");
+            let c = c.replace("float _Complex", "COMPLEX(float)");
             text.push_str(&instance(
                 &of.name,
                 &format!("#define TYPE {c}\n"),
@@ -56,13 +56,13 @@ fn instance(name: &str, define: &str, undefine: &str) -> String {
 /// whose names are not overloaded.
 pub fn addresses(table: &Table, is_cxx: bool) -> String {
     let functions = table.functions();
-    let is_overloaded = |name: &str| {
+    let is_overloaded = |function: &Function<'_>| {
         let mut families = table.pages.iter().flat_map(|page| &page.families);
-        families.any(|family| family.generic.as_deref() == Some(name))
+        let name = Some(function.name());
+        families.any(|family| family.generic.as_deref() == name)
+            || function.prototype.c_parameters().contains("_Complex")
     };
-    let wanted = functions
-        .iter()
-        .filter(|of| !is_cxx || !is_overloaded(of.name()));
+    let wanted = functions.iter().filter(|of| !is_cxx || !is_overloaded(of));
     let names = wanted.flat_map(|function| {
         [function.name().to_string(), function.profiling_name()]
             .map(|name| format!("    (function)&{name},\n"))

@@ -59,7 +59,7 @@ impl Job {
 
     /// A job over a wire that is already connected: for tests, and for wires that exist
     /// only in simulation. All PEs must pass the same sizes; the segment must have at
-    /// least [`Layout::segment_bytes`] zeroed bytes.
+    /// least [`Layout::segment_bytes`](crate::Layout::segment_bytes) zeroed bytes.
     pub fn over(wire: Arc<dyn Transport>, sizes: Sizes, mode: AgentMode) -> Result<Self> {
         Self::on(Attachment::over(wire, sizes)?, mode)
     }

@@ -42,7 +42,7 @@ impl Status {
     }
 }
 
-/// See [`Status::during`].
+/// Says on the board that the PE computes again, when it is dropped.
 pub struct During<'a>(&'a Status);
 
 impl Drop for During<'_> {

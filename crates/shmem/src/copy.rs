@@ -4,6 +4,9 @@
 //! for such words. Short runs are a few vector moves in place: the call of `memcpy` would
 //! cost more than they do.
 
+// A block here is one move: a load and a store that are valid for the same reason.
+#![allow(clippy::multiple_unsafe_ops_per_block)]
+
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// 16 bytes, moved at once: the type that the compiler keeps in one register.

@@ -2,6 +2,7 @@
 //! this library: what it writes must not appear in its parent. It is no PE, and the
 //! library does nothing in it.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fast;
@@ -10,8 +11,12 @@ use crate::statics::{self, Statics};
 
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static LEN_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// The copy that is under way; 0 where there is none.
-static COPY: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// The copy that is under way; 0 where there is none. Of the thread that forks, whose
+    /// memory is private: in a program that has this library linked in, the library's own
+    /// static objects are among those that parent and child share until they are replaced.
+    static COPY: Cell<usize> = const { Cell::new(0) };
+}
 
 /// From now on children are looked after.
 pub(crate) fn prepare_children(statics: Statics) {
@@ -33,23 +38,22 @@ fn shared() -> Statics {
 unsafe extern "C" fn before() {
     if runtime::state() != State::Forked && shared().len_bytes > 0 {
         let copy = statics::snapshot(shared()).unwrap_or(0);
-        COPY.store(copy, Ordering::Relaxed);
+        COPY.set(copy);
     }
 }
 
 unsafe extern "C" fn in_parent() {
-    let copy = COPY.swap(0, Ordering::Relaxed);
+    let copy = COPY.take();
     if copy != 0 {
         statics::discard(shared(), copy);
     }
 }
 
 unsafe extern "C" fn in_child() {
-    let copy = COPY.load(Ordering::Relaxed);
-    if copy != 0 {
-        // A child that has no pages of its own shares them, as in `prepare_children`.
-        let _ = statics::replace(shared(), copy);
-        COPY.store(0, Ordering::Relaxed);
+    let copy = COPY.take();
+    if shared().len_bytes > 0 && (copy == 0 || statics::replace(shared(), copy).is_err()) {
+        // What this wrote would appear in the parent: leave things as they are.
+        return;
     }
     if runtime::state() != State::Fresh {
         runtime::set_state(State::Forked);

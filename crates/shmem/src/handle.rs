@@ -1,6 +1,6 @@
 //! What C programs hold: contexts and teams, opaque.
 
-use core::ptr::null_mut;
+use core::ptr::{null_mut, without_provenance_mut};
 
 use crate::context::Context;
 use crate::team::TeamState;
@@ -11,7 +11,7 @@ use crate::team::TeamState;
 pub struct Ctx(pub(crate) *mut Context);
 
 /// `SHMEM_CTX_DEFAULT`.
-pub const CTX_DEFAULT: Ctx = Ctx(1 as *mut Context);
+pub const CTX_DEFAULT: Ctx = Ctx(without_provenance_mut(1));
 /// `SHMEM_CTX_INVALID`.
 pub const CTX_INVALID: Ctx = Ctx(null_mut());
 
@@ -23,9 +23,9 @@ pub struct Team(pub(crate) *mut TeamState);
 /// `SHMEM_TEAM_INVALID`.
 pub const TEAM_INVALID: Team = Team(null_mut());
 /// `SHMEM_TEAM_WORLD`.
-pub const TEAM_WORLD: Team = Team(1 as *mut TeamState);
+pub const TEAM_WORLD: Team = Team(without_provenance_mut(1));
 /// `SHMEM_TEAM_SHARED`.
-pub const TEAM_SHARED: Team = Team(2 as *mut TeamState);
+pub const TEAM_SHARED: Team = Team(without_provenance_mut(2));
 
 /// `shmem_team_config_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -70,16 +70,18 @@ fn meet(runtime: &Runtime, what: &'static str, kind: Kind, number: usize) {
 
 /// A block, or null if there is no room; it is the same on all PEs.
 fn take(runtime: &Runtime, what: &str, size: usize, alignment: usize, zeroed: bool) -> *mut u8 {
-    let base = runtime.heap_region.address;
-    let allocated = match alignment <= HEAP_ALIGN {
-        true => books(runtime).allocate(size, alignment),
+    if alignment > HEAP_ALIGN {
         // Segments lie at different addresses in different PEs.
-        false => Err(Error::Length {
-            what: "alignment of a symmetric object, at most",
-            expected: HEAP_ALIGN,
-            got: alignment,
-        }),
-    };
+        if runtime.attachment.pe() == 0 {
+            say(&format!(
+                "{what}: no symmetric object can be aligned to more than {HEAP_ALIGN} bytes, \
+                 and {alignment} were asked for"
+            ));
+        }
+        return core::ptr::null_mut();
+    }
+    let base = runtime.heap_region.address;
+    let allocated = books(runtime).allocate(size, alignment);
     match allocated {
         Ok(block) => {
             let at: *mut u8 = core::ptr::with_exposed_provenance_mut(base + block.offset);
@@ -100,7 +102,7 @@ fn take(runtime: &Runtime, what: &str, size: usize, alignment: usize, zeroed: bo
 }
 
 /// Segments are mapped at multiples of this, and the heap lies at one in them.
-pub(crate) const HEAP_ALIGN: usize = 2 << 20;
+pub(crate) const HEAP_ALIGN: usize = 64 << 20;
 
 fn no_room(what: &str, error: Error) -> String {
     match error {

@@ -128,6 +128,9 @@ fn start(what: &'static str, runtime: &'static Runtime) {
     runtime.attachment.activity(Activity::Computing, None);
 }
 
+/// Whole pages, whatever their size.
+const PAGES: usize = 64 << 10;
+
 /// Where the parts of a segment begin, behind the lines of the teams.
 struct Parts {
     statics: usize,
@@ -137,8 +140,8 @@ struct Parts {
 }
 
 fn parts(lines: usize, pes: u32, statics: &Statics, debug: usize, symmetric: usize) -> Parts {
-    let statics_at = (lines + team::lines_bytes(pes)).next_multiple_of(HEAP_ALIGN);
-    let debug_at = (statics_at + statics.len_bytes).next_multiple_of(HEAP_ALIGN);
+    let statics_at = (lines + team::lines_bytes(pes)).next_multiple_of(PAGES);
+    let debug_at = (statics_at + statics.len_bytes).next_multiple_of(PAGES);
     let heap = (debug_at + debug).next_multiple_of(HEAP_ALIGN);
     Parts {
         statics: statics_at,

@@ -342,7 +342,8 @@ pub(crate) fn begin(runtime: &Runtime, what: &'static str, team: &TeamState) -> 
     number
 }
 
-/// All members are known to have begun operation `number`.
+/// All members are known to have begun operation `number`: at all of them, or nobody says
+/// so. They have to agree on when [`begin`] puts a barrier in between.
 #[inline]
 pub(crate) fn all_began(team: &TeamState, number: u64) {
     team.known.store(number, Ordering::Relaxed);
@@ -367,13 +368,17 @@ pub(crate) unsafe fn send(
     let stamp = team.stamp(number);
     match resolve(runtime, pe, offset) {
         Some(at) => {
-            // SAFETY: the line is in the segment of `pe`; stamp and tag are only ever
-            // atomics, the rest is written by this PE alone.
-            unsafe {
-                (*at.add(8).cast::<AtomicU64>()).store(tag.word(), Ordering::Relaxed);
-                copy::to_peer(at.add(PAYLOAD), payload, len);
-                (*at.cast::<AtomicU64>()).store(stamp, Ordering::Release);
-            }
+            let word = |index: usize| {
+                let at = at.wrapping_add(index * 8).cast::<AtomicU64>();
+                // SAFETY: stamp and tag of a line in the segment of `pe`: aligned, and only
+                // ever atomics.
+                unsafe { &*at }
+            };
+            word(1).store(tag.word(), Ordering::Relaxed);
+            // SAFETY: the rest of the line, which this PE alone writes; the caller has the
+            // payload, and it fits.
+            unsafe { copy::to_peer(at.wrapping_add(PAYLOAD), payload, len) };
+            word(0).store(stamp, Ordering::Release);
             stored(runtime, what, pe);
         }
         None => {

@@ -39,12 +39,16 @@ fn take_turn(offset: usize, wait: bool) -> bool {
     true
 }
 
-/// Returns whether a thread of this PE had the lock.
-fn end_turn(offset: usize) -> bool {
+fn end_turn(offset: usize) {
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let had = taken.get_or_insert_default().remove(&offset);
+    taken.get_or_insert_default().remove(&offset);
     RETURNED.notify_all();
-    had
+}
+
+/// Whether a thread of this PE has the lock, or waits for it.
+fn is_taken(offset: usize) -> bool {
+    let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    taken.as_ref().is_some_and(|taken| taken.contains(&offset))
 }
 
 struct Lock {
@@ -169,6 +173,9 @@ pub(crate) fn test(lock: *mut u64) -> bool {
 
 pub(crate) fn clear(lock: *mut u64) {
     let lock = Lock::new("shmem_clear_lock", lock);
+    if !is_taken(lock.offset) {
+        fatal(lock.what, "this PE does not hold the lock");
+    }
     // What was done under the lock is there before the next one has it.
     done(lock.what, lock.runtime.attachment.quiet());
     lock.runtime
@@ -191,7 +198,5 @@ pub(crate) fn clear(lock: *mut u64) {
         let next = lock.pe(next);
         lock.half(next, lock.offset, Operation::And, !WAITS, 0);
     }
-    if !end_turn(lock.offset) {
-        fatal(lock.what, "this PE does not hold the lock");
-    }
+    end_turn(lock.offset);
 }

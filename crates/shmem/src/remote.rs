@@ -517,7 +517,7 @@ pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
     let runtime = runtime::get(WHAT);
     for index in 0..npes {
         // SAFETY: as the caller promises.
-        let pe = unsafe { target_pes.add(index).read() };
+        let pe = unsafe { target_pes.wrapping_add(index).read() };
         target(runtime, WHAT, ctx, pe);
     }
     quiet(WHAT, ctx);

@@ -44,8 +44,19 @@ unsafe extern "C" fn look(
     // SAFETY: the object's program headers, as many as it says.
     let headers =
         unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    *found = measure(info.dlpi_addr as usize, headers, rustix::param::page_size());
+    *found = measure(info.dlpi_addr as usize, headers, page_bytes());
     1
+}
+
+/// By the C library: other ways of asking read what the loader was given, which is not
+/// always what the process sees (under Valgrind, for one).
+fn page_bytes() -> usize {
+    // SAFETY: `sysconf` with a constant name has no preconditions.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes)
+        .ok()
+        .filter(|bytes| bytes.is_power_of_two())
+        .unwrap_or(4096)
 }
 
 fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
@@ -105,10 +116,13 @@ unsafe fn copy_pages(from: *const u8, to: *mut u8, len_bytes: usize) {
     const PAGE: usize = 4096;
     for offset in (0..len_bytes).step_by(PAGE) {
         let page = from.wrapping_add(offset);
-        // SAFETY: a page of `from`; read by volatile loads, because this program's own
-        // variables lie there and nothing may be assumed about them.
-        let is_zero =
-            (0..PAGE / 8).all(|word| unsafe { page.cast::<u64>().add(word).read_volatile() == 0 });
+        let words = page.cast::<u64>();
+        let is_zero = (0..PAGE / 8).all(|word| {
+            let word = words.wrapping_add(word);
+            // SAFETY: in a page of `from`; a volatile load, because this program's own
+            // variables lie there and nothing may be assumed about them.
+            unsafe { word.read_volatile() == 0 }
+        });
         if !is_zero {
             // SAFETY: a page of each.
             unsafe { core::ptr::copy(page, to.wrapping_add(offset), PAGE) };

@@ -304,6 +304,13 @@ fn split(
     let Some(rank) = ranks.iter().position(|rank| *rank == parent.rank) else {
         return (0, TEAM_INVALID);
     };
+    if slots.used[slot / 64] >> (slot % 64) & 1 != 0 {
+        fatal(
+            what,
+            "two threads of this PE split teams at the same time, and were given the same \
+             place for the new ones: let one of them go first",
+        );
+    }
     slots.used[slot / 64] |= 1 << (slot % 64);
     let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
     let state = TeamState::new(slot, generation, members, rank, config);

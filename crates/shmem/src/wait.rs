@@ -1,5 +1,8 @@
 //! Waiting until a word of the own memory is what it should be.
 
+// All blocks of `Set` rest on the one promise of its caller, that the arrays are valid.
+#![allow(clippy::multiple_unsafe_ops_per_block)]
+
 use core::ffi::c_int;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -279,8 +282,8 @@ impl<T: Waitable> Set<T> {
             if unsafe { self.counts(index) && !self.holds(index) } {
                 let runtime = runtime::get(self.what);
                 check(runtime, self.what, self.ivars.wrapping_add(index));
-                // SAFETY: as the caller promises.
                 wait(runtime, self.what, || {
+                    // SAFETY: as the caller promises.
                     unsafe { self.holds(index) }.then_some(())
                 });
             }

@@ -48,12 +48,13 @@ fn shmem(table: &Table) -> String {
 #define SHMEM_DEPRECATED_ATTRIBUTE
 #endif
 
+/* C++ has these types, too, as an extension of the compilers. */
+__extension__ typedef double _Complex shmem_complexd_t;
+__extension__ typedef float _Complex shmem_complexf_t;
+
 #ifdef __cplusplus
 #include <complex>
-#define SHMEM_COMPLEX(T) std::complex<T>
 extern \"C\" {{
-#else
-#define SHMEM_COMPLEX(T) T _Complex
 #endif
 
 {constants}
@@ -164,6 +165,6 @@ fn handles(handles: &[Handle]) -> String {
 
 /// A C type as the header has it, where C and C++ have different names for it.
 fn portable(c: &str) -> String {
-    c.replace("double _Complex", "SHMEM_COMPLEX(double)")
-        .replace("float _Complex", "SHMEM_COMPLEX(float)")
+    c.replace("double _Complex", "shmem_complexd_t")
+        .replace("float _Complex", "shmem_complexf_t")
 }

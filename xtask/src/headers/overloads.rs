@@ -6,7 +6,11 @@ use super::{generic, portable};
 
 /// All overloads.
 pub fn all(table: &Table) -> String {
-    let mut out = String::from("\n/* The type-generic interface, as overloads. */\n\n");
+    let mut out = String::from("\n/* Complex numbers as C++ has them. */\n\n");
+    for function in table.functions() {
+        out.push_str(&with_std_complex(&function.prototype, &function.prototype));
+    }
+    out.push_str("\n/* The type-generic interface, as overloads. */\n\n");
     let functions = table.functions();
     let is_taken = |overload: &Prototype| {
         // A C function of that name with the same parameters is the overload already.
@@ -28,6 +32,7 @@ pub fn all(table: &Table) -> String {
                 overload.name.clone_from(&name);
                 if !is_taken(&overload) {
                     out.push_str(&definition(&overload, &target));
+                    out.push_str(&with_std_complex(&overload, &target));
                 }
             }
         }
@@ -79,4 +84,40 @@ fn definition(overload: &Prototype, target: &Prototype) -> String {
     let (name, arguments) = (&target.name, target.arguments());
     let head = portable(&overload.to_string());
     format!("static inline {head} {{ {returns}{name}({arguments}); }}\n")
+}
+
+/// An overload that takes `std::complex`, which has the same layout, and calls `target`;
+/// nothing if there are no complex numbers in it.
+fn with_std_complex(overload: &Prototype, target: &Prototype) -> String {
+    let mut overload = overload.clone();
+    let mut arguments = Vec::new();
+    for parameter in &mut overload.parameters {
+        let complex = parameter.c.contains("_Complex");
+        arguments.push(match complex {
+            true => format!(
+                "reinterpret_cast<{}>({})",
+                portable(&parameter.c),
+                parameter.name
+            ),
+            false => parameter.name.clone(),
+        });
+        for of in ["double", "float"] {
+            let in_cxx = format!("std::complex<{of}>");
+            parameter.c = parameter.c.replace(&format!("{of} _Complex"), &in_cxx);
+        }
+    }
+    if overload
+        .parameters
+        .iter()
+        .all(|parameter| !parameter.c.contains("std::"))
+    {
+        return String::new();
+    }
+    let returns = if target.returns == "void" {
+        ""
+    } else {
+        "return "
+    };
+    let (name, arguments) = (&target.name, arguments.join(", "));
+    format!("static inline {overload} {{ {returns}{name}({arguments}); }}\n")
 }

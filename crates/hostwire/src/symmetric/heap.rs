@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 /// Blocks are whole cache lines, so that two of them never share one.
 const GRAIN: usize = 64;
 
-/// See the [module text](self). Offsets are relative to the heap.
+/// The books of a symmetric heap: which blocks are free, which are not. They hold offsets,
+/// relative to the heap, and never touch its memory.
 #[derive(Debug)]
 pub struct Heap {
     heap_bytes: usize,

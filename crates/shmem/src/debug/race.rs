@@ -42,7 +42,7 @@ const ENTRY: usize = 16;
 const REPORTS_MAX: usize = 50;
 
 pub(crate) fn area_bytes(_pes: u32, bytes: usize) -> usize {
-    let shadow = bytes.saturating_add(4 * crate::heap::HEAP_ALIGN) / GRANULE * ENTRY;
+    let shadow = bytes.saturating_add(1 << 20) / GRANULE * ENTRY;
     PES_MAX * 8 + PLACES * PLACE_BYTES + shadow
 }
 

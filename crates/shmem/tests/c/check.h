@@ -57,6 +57,12 @@ static inline uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+#ifdef __cplusplus
+#define COMPLEX(T) std::complex<T>
+#else
+#define COMPLEX(T) T _Complex
+#endif
+
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
 #define GLUE3(a, b, c) GLUE(GLUE(a, b), c)

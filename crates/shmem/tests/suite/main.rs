@@ -13,6 +13,7 @@ mod programs;
 use std::process::{Command, Output};
 
 /// Says why a test is left out.
+#[expect(clippy::print_stderr, reason = "who runs the tests should read it")]
 pub fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }

@@ -22,6 +22,10 @@ const SEALS: SealFlags = SealFlags::SHRINK
 /// lie side by side without gaps.
 pub(super) const SEGMENT_ALIGN_BYTES: usize = 2 << 20;
 
+/// Segments lie at multiples of this, so that an object can be aligned to as much at the
+/// same offset in all of them. Costs address space alone.
+const STRIDE_ALIGN_BYTES: usize = 64 << 20;
+
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
 /// allocated on first touch.
 pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> {
@@ -54,13 +58,13 @@ pub fn map_side_by_side(
             cause,
         )
     };
-    let stride_bytes = len_bytes.next_multiple_of(SEGMENT_ALIGN_BYTES);
+    let stride_bytes = len_bytes.next_multiple_of(STRIDE_ALIGN_BYTES);
     let all_bytes = stride_bytes
         .checked_mul(files.len())
         .filter(|bytes| *bytes <= isize::MAX as usize / 2)
         .ok_or_else(|| no_room(&"more than the address space"))?;
     // Enough to begin at a multiple of the alignment in it.
-    let reserved_bytes = all_bytes + SEGMENT_ALIGN_BYTES;
+    let reserved_bytes = all_bytes + STRIDE_ALIGN_BYTES;
     // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
     // of this process.
     let reserved = unsafe {
@@ -78,7 +82,7 @@ pub fn map_side_by_side(
         base: reserved,
         len_bytes: reserved_bytes,
     });
-    let to_aligned = reserved.as_ptr().align_offset(SEGMENT_ALIGN_BYTES);
+    let to_aligned = reserved.as_ptr().align_offset(STRIDE_ALIGN_BYTES);
     // SAFETY: less than the alignment, and so many bytes more were reserved.
     let base = unsafe { reserved.add(to_aligned) };
     for (index, file) in files.iter().enumerate() {

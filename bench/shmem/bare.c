@@ -1,0 +1,128 @@
+/* The limits beside shmem.c: the same work by plain instructions in memory that two processes
+ * share. Prints "NAME NANOSECONDS". Pinned to the CPUs given as arguments. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 9, LARGE = 4 << 20 };
+
+struct shared {
+    _Alignas(64) _Atomic long word;
+    _Alignas(64) _Atomic long flags[2][8];
+    _Alignas(64) _Atomic long data[8];
+    _Alignas(4096) char remote[LARGE];
+};
+
+static struct shared *shared;
+static char local[LARGE];
+static int me;
+static long barriers;
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double difference = *(const double *)a - *(const double *)b;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Each stores into its own line and looks at the other's. */
+static void barrier(void)
+{
+    barriers++;
+    atomic_store_explicit(&shared->flags[me][0], barriers, memory_order_release);
+    while (atomic_load_explicit(&shared->flags[1 - me][0], memory_order_acquire) < barriers)
+        ;
+}
+
+#define TIME(name, times, together, body) \
+    do { \
+        double rounds[ROUNDS]; \
+        for (int round = -1; round < ROUNDS; round++) { \
+            barrier(); \
+            double begin = now_ns(); \
+            if (me == 0 || (together)) \
+                for (long i = 0; i < (times); i++) { \
+                    body; \
+                } \
+            if (round >= 0) \
+                rounds[round] = (now_ns() - begin) / (double)(times); \
+        } \
+        barrier(); \
+        qsort(rounds, ROUNDS, sizeof *rounds, by_value); \
+        if (me == 0) \
+            printf("%s %.2f\n", name, rounds[ROUNDS / 2]); \
+    } while (0)
+
+/* Not to be left out or joined by the compiler. */
+static __attribute__((noinline)) void copy(void *dest, const void *source, size_t bytes)
+{
+    memcpy(dest, source, bytes);
+    __asm__ volatile("" ::: "memory");
+}
+
+int main(int argc, char **argv)
+{
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    memset(shared->remote, 1, LARGE);
+    memset(local, 2, LARGE);
+    pid_t child = fork();
+    if (child < 0)
+        return 1;
+    me = child == 0;
+    if (argc == 3) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(atoi(argv[1 + me]), &set);
+        sched_setaffinity(0, sizeof set, &set);
+    }
+    _Atomic long *word = &shared->word;
+    volatile long sink;
+    TIME("put64-1", 1000000, 0, atomic_store_explicit(word, i, memory_order_relaxed));
+    for (long bytes = 64; bytes <= LARGE; bytes *= 4) {
+        char name[32];
+        long times = bytes < 4096 ? 500000 : (1L << 30) / bytes;
+        snprintf(name, sizeof name, "putmem-%ld", bytes);
+        TIME(name, times, 0, copy(shared->remote, local, (size_t)bytes));
+    }
+    TIME("get64-1", 500000, 0, sink = atomic_load_explicit(word, memory_order_relaxed));
+    TIME("getmem-4096", 100000, 0, copy(local, shared->remote, 4096));
+    TIME("getmem-1048576", 500, 0, copy(local, shared->remote, 1 << 20));
+    TIME("fetch-add", 200000, 0, sink = atomic_fetch_add(word, 1));
+    long expected;
+    TIME("compare-swap", 200000, 0,
+         (expected = i, sink = atomic_compare_exchange_strong(word, &expected, i + 1)));
+    (void)sink;
+    TIME("barrier_all", 20000, 1, barrier());
+    /* Data and flag in one line: half of a round trip. */
+    TIME("put-signal-ping-pong", 20000, 1, {
+        long count = (round + 1) * 20000L + i + 1;
+        for (int turn = 0; turn < 2; turn++) {
+            if (turn == me) {
+                atomic_store_explicit(&shared->data[me * 4 + 1], i, memory_order_relaxed);
+                atomic_store_explicit(&shared->data[me * 4], count, memory_order_release);
+            } else {
+                while (atomic_load_explicit(&shared->data[turn * 4], memory_order_acquire) < count)
+                    ;
+            }
+        }
+    });
+    if (child > 0)
+        wait(NULL);
+    return 0;
+}

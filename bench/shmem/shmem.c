@@ -1,0 +1,153 @@
+/* Times OpenSHMEM operations between two PEs: one line "NAME NANOSECONDS" each, the median of
+ * several rounds. Any implementation of 1.4 or newer compiles it; where there are no teams or
+ * put-with-signal yet, the older routines for the same work are timed. */
+#include <shmem.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if !defined(SHMEM_MINOR_VERSION)
+#define SHMEM_MINOR_VERSION _SHMEM_MINOR_VERSION
+#endif
+#define HAS_TEAMS (SHMEM_MINOR_VERSION >= 5)
+
+enum { ROUNDS = 9, LARGE = 4 << 20, LONGS = (64 << 10) / 8 };
+
+static long psync[4][256], pwrk[LONGS];
+static char *remote, *local;
+static long *word, *flag;
+static int me, pes, peer;
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double difference = *(const double *)a - *(const double *)b;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Prints what one of `times` costs PE 0, whose work is `body`; the others do theirs, too, if
+ * `together`. */
+#define TIME(name, times, together, body) \
+    do { \
+        double rounds[ROUNDS]; \
+        for (int round = -1; round < ROUNDS; round++) { \
+            shmem_barrier_all(); \
+            double begin = now_ns(); \
+            if (me == 0 || (together)) \
+                for (long i = 0; i < (times); i++) { \
+                    body; \
+                } \
+            if (!(together)) \
+                shmem_quiet(); \
+            if (round >= 0) \
+                rounds[round] = (now_ns() - begin) / (double)(times); \
+        } \
+        shmem_barrier_all(); \
+        qsort(rounds, ROUNDS, sizeof *rounds, by_value); \
+        if (me == 0) \
+            printf("%s %.2f\n", name, rounds[ROUNDS / 2]); \
+    } while (0)
+
+static void collectives(void)
+{
+    long *source = (long *)local, *dest = (long *)remote;
+#if HAS_TEAMS
+#define BROADCAST(n) shmem_long_broadcast(SHMEM_TEAM_WORLD, dest, source, n, 0)
+#define REDUCE(n) shmem_long_sum_reduce(SHMEM_TEAM_WORLD, dest, source, n)
+#define ALLTOALL(n) shmem_long_alltoall(SHMEM_TEAM_WORLD, dest, source, n)
+#else
+    /* Work arrays in turn, so that no synchronisation is needed between two calls. */
+#define BROADCAST(n) shmem_broadcast64(dest, source, n, 0, 0, 0, pes, psync[i % 4])
+#define REDUCE(n) shmem_long_sum_to_all(dest, source, n, 0, 0, pes, pwrk, psync[i % 4])
+#define ALLTOALL(n) shmem_alltoall64(dest, source, n, 0, 0, pes, psync[i % 4])
+#endif
+    TIME("barrier_all", 20000, 1, shmem_barrier_all());
+    TIME("sync_all", 20000, 1, shmem_sync_all());
+    TIME("broadcast-8B", 10000, 1, BROADCAST(1));
+    TIME("broadcast-64K", 1000, 1, BROADCAST(LONGS));
+    TIME("reduce-8B", 10000, 1, REDUCE(1));
+    TIME("reduce-64K", 500, 1, REDUCE(LONGS));
+    TIME("alltoall-8B", 10000, 1, ALLTOALL(1));
+    TIME("alltoall-64K", 1000, 1, ALLTOALL(LONGS / 2));
+}
+
+/* Half of a round trip of 8 bytes whose arrival the other PE sees by a signal. */
+static void ping_pong(void)
+{
+    if (pes != 2)
+        return;
+    uint64_t *signal = (uint64_t *)flag, count = *signal;
+    double rounds[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        shmem_barrier_all();
+        double begin = now_ns();
+        for (long i = 0; i < 20000; i++) {
+            count++;
+            for (int turn = 0; turn < 2; turn++) {
+                if (turn == me) {
+#if HAS_TEAMS
+                    shmem_putmem_signal(remote, local, 8, signal, count, SHMEM_SIGNAL_SET, peer);
+#else
+                    shmem_putmem(remote, local, 8, peer);
+                    shmem_fence();
+                    shmem_long_p(flag, (long)count, peer);
+#endif
+                } else {
+                    shmem_long_wait_until(flag, SHMEM_CMP_EQ, (long)count);
+                }
+            }
+        }
+        rounds[round] = (now_ns() - begin) / 40000;
+    }
+    qsort(rounds, ROUNDS, sizeof *rounds, by_value);
+    if (me == 0)
+        printf("put-signal-ping-pong %.2f\n", rounds[ROUNDS / 2]);
+}
+
+int main(void)
+{
+    shmem_init();
+    me = shmem_my_pe();
+    pes = shmem_n_pes();
+    peer = (me + 1) % pes;
+    remote = (char *)shmem_malloc(LARGE);
+    local = (char *)shmem_malloc(LARGE);
+    word = (long *)shmem_align(64, 64);
+    flag = (long *)shmem_align(64, 64);
+    if (!remote || !local || !word || !flag)
+        shmem_global_exit(1);
+    memset(remote, 1, LARGE);
+    memset(local, 2, LARGE);
+    *word = *flag = 0;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 256; k++)
+            psync[i][k] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+
+    volatile long sink;
+    TIME("put64-1", 1000000, 0, shmem_put64(word, local, 1, peer));
+    for (long bytes = 64; bytes <= LARGE; bytes *= 4) {
+        char name[32];
+        long times = bytes < 4096 ? 500000 : (1L << 30) / bytes;
+        snprintf(name, sizeof name, "putmem-%ld", bytes);
+        TIME(name, times, 0, shmem_putmem(remote, local, (size_t)bytes, peer));
+    }
+    TIME("get64-1", 500000, 0, shmem_get64(local, word, 1, peer));
+    TIME("getmem-4096", 100000, 0, shmem_getmem(local, remote, 4096, peer));
+    TIME("getmem-1048576", 500, 0, shmem_getmem(local, remote, 1 << 20, peer));
+    TIME("fetch-add", 200000, 0, sink = shmem_long_atomic_fetch_add(word, 1, peer));
+    TIME("compare-swap", 200000, 0, sink = shmem_long_atomic_compare_swap(word, i, i + 1, peer));
+    (void)sink;
+    collectives();
+    ping_pong();
+    shmem_finalize();
+    return 0;
+}
