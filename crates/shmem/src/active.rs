@@ -114,13 +114,18 @@ impl ActiveSet {
         );
     }
 
-    /// Waits until a counter is above zero, and takes one off.
-    fn take(&self, index: usize) {
+    /// Waits until `rank` has raised a counter above zero, and takes one off.
+    fn take(&self, rank: usize, index: usize) {
         let word = self.own(index);
         let attachment = &self.runtime.attachment;
         attachment.activity(Activity::Collective, None);
+        // Others may have been through and be leaving; who has to raise it must not.
+        let watch = Watch::Next {
+            members: &self.members,
+            next: self.members[rank],
+        };
         let there = || Ok((word.load(Ordering::Acquire) as i64 > 0).then_some(()));
-        done(self.what, attachment.wait(Watch::All(&self.members), there));
+        done(self.what, attachment.wait(watch, there));
         attachment.activity(Activity::Computing, None);
         add(
             self.runtime,
@@ -137,7 +142,8 @@ impl ActiveSet {
         while 1 << round < self.size() {
             let to = (self.rank + (1 << round)) % self.size();
             self.tell(to, round, 1);
-            self.take(round);
+            let from = (self.rank + self.size() - (1 << round)) % self.size();
+            self.take(from, round);
             round += 1;
         }
         self.runtime
@@ -198,7 +204,7 @@ pub(crate) unsafe fn broadcast(
         );
     };
     if set.rank != root {
-        return set.take(ARRIVED);
+        return set.take(root, ARRIVED);
     }
     let offset = set.locate("the destination", dest, len);
     for rank in set.others() {

@@ -163,13 +163,26 @@ fn await_word(
     offset: usize,
     is_there: impl Fn(u64) -> bool,
 ) {
+    await_word_or(runtime, what, watch, offset, is_there, || false);
+}
+
+/// As [`await_word`]; when a PE leaves meanwhile, `is_over` says whether that is no matter.
+#[inline(always)]
+fn await_word_or(
+    runtime: &Runtime,
+    what: &str,
+    watch: Watch<'_>,
+    offset: usize,
+    is_there: impl Fn(u64) -> bool,
+    is_over: impl Fn() -> bool,
+) {
     let word = own_word(runtime, offset);
     for _ in 0..runtime.attachment.spins() {
         if is_there(word.load(Ordering::Acquire)) {
             return;
         }
     }
-    await_longer(runtime, what, watch, word, &is_there);
+    await_longer(runtime, what, watch, word, &is_there, &is_over);
 }
 
 #[cold]
@@ -180,6 +193,7 @@ fn await_longer(
     watch: Watch<'_>,
     word: &AtomicU64,
     is_there: &dyn Fn(u64) -> bool,
+    is_over: &dyn Fn() -> bool,
 ) {
     let doing = match what {
         "shmem_barrier_all" => Activity::Barrier,
@@ -194,6 +208,7 @@ fn await_longer(
         // At the end, who has been through knows that all have come.
         (Watch::TheEnd(_), Err(Error::PeerLeft { pe } | Error::PeerLost { pe }))
             if runtime.attachment.departure(pe) == Ok(Some(Departure::Gone)) => {}
+        (_, Err(Error::PeerLeft { .. })) if is_over() => {}
         (_, met) => done(what, met),
     }
     runtime.attachment.activity(Activity::Computing, None);
@@ -292,6 +307,14 @@ fn meet_in_rounds(
         let to = if to >= size { to - size } else { to };
         let flag = slot(runtime, team.slot) + round * LINE_BYTES;
         put_word(runtime, what, team, to, flag, stamp);
+        // Others may be through and be leaving; who has to tell us must not.
+        let watch = match watch {
+            Watch::All(members) => Watch::Next {
+                members,
+                next: team.members[(team.rank + size - (1 << round)) % size],
+            },
+            watch => watch,
+        };
         await_word(runtime, what, watch, flag, |got| got >= stamp);
         round += 1;
     }
@@ -321,7 +344,13 @@ fn meet_crowded(
             put_word(runtime, what, team, rank, release, stamp);
         }
     } else {
-        await_word(runtime, what, watch, release, |got| got >= stamp);
+        // Who is through may leave before the last one has told us, too. But it has counted
+        // itself, as all have then; so the sight of somebody who leaves with some still
+        // missing is a barrier that never ends.
+        // SAFETY: as above.
+        let counter = unsafe { &*at.cast::<AtomicU64>() };
+        let all_came = || counter.load(Ordering::Acquire) >= number * size as u64;
+        await_word_or(runtime, what, watch, release, |got| got >= stamp, all_came);
     }
 }
 
@@ -406,9 +435,12 @@ pub(crate) fn receive(
 ) -> *const u8 {
     let offset = line(runtime, team, number, rank);
     let stamp = team.stamp(number);
-    await_word(runtime, what, Watch::All(&team.members), offset, |got| {
-        got == stamp
-    });
+    // Others may be done with it and be leaving; who has to send must not.
+    let watch = Watch::Next {
+        members: &team.members,
+        next: team.members[rank],
+    };
+    await_word(runtime, what, watch, offset, |got| got == stamp);
     let theirs = own_word(runtime, offset + 8).load(Ordering::Relaxed);
     if theirs != tag.word() {
         mismatch(what, team, rank, theirs, tag);
