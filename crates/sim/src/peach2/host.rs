@@ -57,7 +57,7 @@ impl Default for HostConfig {
             interrupt: Ps(1_099_400),
             completion_bytes: 256,
             completion_gap: Ps(7_035),
-            gpu_read_kib: kib_at(830_000_000),
+            gpu_read_kib: kib_at(831_610_000),
             qpi_write_kib: kib_at(300_000_000),
             qpi_read_kib: kib_at(300_000_000),
         }

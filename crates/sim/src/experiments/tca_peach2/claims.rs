@@ -1,6 +1,9 @@
 //! Published and simulated numbers.
 
-use super::measure::{Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes};
+use super::measure::{
+    Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes,
+};
+use super::{CHAIN, LARGE_BYTES};
 use crate::devices::link::End;
 use crate::engine::Ps;
 use crate::experiments::{Claims, ExperimentError, Row};
@@ -13,11 +16,8 @@ const CLAIMS: &str = include_str!("../../../../../experiments/tca-peach2/claims.
 
 /// Payload of the paper's TLPs.
 const PAYLOAD_BYTES: usize = 256;
-/// Data size that the paper calls the largest.
-const LARGE_BYTES: u64 = 4096;
 /// Data size that stands for small ones.
 const SMALL_BYTES: u64 = 64;
-const CHAIN: u64 = DESCRIPTORS_MAX as u64;
 /// The chip's memory.
 const CHIP: (u16, Device) = (0, Device::Internal);
 

@@ -5,7 +5,7 @@ use hostwire_plan::Plan;
 use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
 use crate::peach2::chip::REGISTER_BYTES;
-use crate::peach2::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster};
+use crate::peach2::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
 
 /// Bytes of a store in the paper's loopback test.
 pub const LOOPBACK_BYTES: u64 = 4;
@@ -50,6 +50,21 @@ impl Dma {
     /// Bytes of all descriptors.
     pub fn total_bytes(&self) -> u64 {
         self.bytes.saturating_mul(self.descriptors)
+    }
+
+    /// Whether a cluster can run it: that it fits one table and lies inside of both devices.
+    ///
+    /// # Errors
+    /// [`TcaError`](crate::peach2::tca::TcaError), as launching it would give.
+    pub fn check(&self, cluster: &SubCluster<'_>) -> Result<(), TcaError> {
+        cluster.check_chain(self.from.0, &self.chain()?)
+    }
+
+    fn chain(&self) -> Result<Chain, TcaError> {
+        let [source, destination] = self.places();
+        let mut chain = Chain::new();
+        chain.block_stride(destination, source, self.stride())?;
+        Ok(chain)
     }
 
     fn stride(&self) -> Stride {
@@ -97,10 +112,7 @@ impl DmaTimes {
 /// # Errors
 /// [`ExperimentError::Tca`].
 pub fn run_dma(cluster: &mut SubCluster<'_>, dma: &Dma) -> Result<DmaTimes, ExperimentError> {
-    let [source, destination] = dma.places();
-    let mut chain = Chain::new();
-    chain.block_stride(destination, source, dma.stride())?;
-    let transfer = cluster.launch(dma.from.0, &chain, dma.engine)?;
+    let transfer = cluster.launch(dma.from.0, &dma.chain()?, dma.engine)?;
     let launched = transfer.launched();
     let handler = cluster.wait(transfer)? - launched;
     let arrived = cluster.settle_data()? - launched;

@@ -40,8 +40,8 @@ pub struct LinkConfig {
 impl Default for LinkConfig {
     fn default() -> Self {
         let credits = Credits {
-            header: [32; 3],
-            data: [512; 3],
+            header: [16; 3],
+            data: [256; 3],
         };
         LinkConfig {
             // 5 GT/s, 8 lanes, 8b/10b: 4 GB/s (tca-peach2, section IV.A.1).

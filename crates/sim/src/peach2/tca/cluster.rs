@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use hostwire_plan::Plan;
+use serde::Serialize;
 
 use crate::devices::link::End;
 use crate::engine::{ComponentId, Ps, RunError, Summary};
@@ -30,7 +31,8 @@ const SLICE_EVENTS: u64 = 1 << 16;
 const LINE_BYTES: u64 = 64;
 
 /// How a chain is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// The controller of the paper's measurements: data goes through the chip's memory. A chain
     /// from there is one DMA write and a chain into it one DMA read; any other takes two
@@ -267,6 +269,24 @@ impl<'w> SubCluster<'w> {
     /// [`TcaError::RemoteRead`] if a source is another node, [`TcaError::EmptyChain`],
     /// [`TcaError::Busy`]; as [`address`](Self::address). Nothing happens then.
     pub fn launch(&mut self, node: u16, chain: &Chain, engine: Engine) -> Result<Transfer, TcaError> {
+        self.check_chain(node, chain)?;
+        if self.driver(node).busy {
+            return Err(TcaError::Busy { node });
+        }
+        let phases = self.phases(node, chain, engine)?;
+        let driver = self.driver(node);
+        driver.busy = true;
+        driver.phases = phases;
+        let launched = self.sim.now();
+        self.start_phase(node)?;
+        Ok(Transfer { node, launched })
+    }
+
+    /// Whether `node` could run a chain.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch), but for [`TcaError::Busy`].
+    pub fn check_chain(&self, node: u16, chain: &Chain) -> Result<(), TcaError> {
         self.node(node)?;
         if chain.pieces().is_empty() {
             return Err(TcaError::EmptyChain);
@@ -281,16 +301,7 @@ impl<'w> SubCluster<'w> {
             self.check(piece.source, piece.bytes)?;
             self.check(piece.destination, piece.bytes)?;
         }
-        if self.driver(node).busy {
-            return Err(TcaError::Busy { node });
-        }
-        let phases = self.phases(node, chain, engine)?;
-        let driver = self.driver(node);
-        driver.busy = true;
-        driver.phases = phases;
-        let launched = self.sim.now();
-        self.start_phase(node)?;
-        Ok(Transfer { node, launched })
+        Ok(())
     }
 
     /// Waits until the handler of the transfer's last interrupt begins, and says when that was.
