@@ -18,6 +18,7 @@ fn write_all(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
     write_results(out, outcome)?;
     for result in &outcome.results {
         write_links(out, result)?;
+        write_regions(out, result)?;
     }
     if let Some(first) = outcome.results.first() {
         write_configuration(out, outcome, first)?;
@@ -111,6 +112,31 @@ fn write_links(out: &mut String, result: &RunResult) -> std::fmt::Result {
             link.payload_bytes,
             link.link,
             if link.from == "A" { "->" } else { "<-" },
+        )?;
+    }
+    Ok(())
+}
+
+fn write_regions(out: &mut String, result: &RunResult) -> std::fmt::Result {
+    if result.regions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}regions, by owner", prefix(result))?;
+    let head = ["lines read", "lines written", "pages in", "pages out"];
+    write!(out, " ")?;
+    for name in head {
+        write!(out, " {name:>14}")?;
+    }
+    writeln!(out, "  owner")?;
+    for region in &result.regions {
+        writeln!(
+            out,
+            "  {:>14} {:>14} {:>14} {:>14}  {}",
+            region.lines_read,
+            region.lines_written,
+            region.pages_in,
+            region.pages_out,
+            region.owner,
         )?;
     }
     Ok(())

@@ -146,6 +146,14 @@ fn a_map_of_ones_own_counts() {
     assert_eq!(regions[1]["count"], 2);
     assert_eq!(regions[1]["read_ps"], 4_000_000);
     assert_eq!(regions[1]["owner"], "b");
+    let used = &slow["results"][0]["regions"];
+    assert_eq!(
+        (&used[0]["owner"], &used[1]["kind"]),
+        (&"a".into(), &"remote".into())
+    );
+    let lines = |index: usize| used[index]["lines_read"].as_u64().unwrap() as f64;
+    assert_eq!(lines(0) + lines(1), metric(&slow, "lines_read"));
+    assert!((lines(0) / lines(1) - 1.0).abs() < 0.02, "8 MiB each");
 }
 
 #[test]

@@ -1,11 +1,23 @@
-//! Every experiment file of the repository runs.
+//! Every experiment file of the repository runs, and does the same everywhere: the event
+//! hashes are committed, so debug and release builds and all machines are compared.
 
 use serde_json::Value;
 
 use crate::{job, repository};
 
+/// A line per file: its path, and the event hashes of its runs.
+const HASHES: &str = include_str!("event-hashes.txt");
+
+/// The line that `HASHES` should have.
+fn hashes(path: &str, outcome: &Value) -> String {
+    let results = outcome["results"].as_array().unwrap().iter();
+    let hashes = results.map(|result| result["run"]["event_hash"].as_str().unwrap());
+    hashes.fold(path.to_owned(), |line, hash| line + " " + hash)
+}
+
 fn runs(folder: &str) {
     let mut files = 0;
+    let mut changed = Vec::new();
     for entry in std::fs::read_dir(repository("experiments").join(folder)).unwrap() {
         let path = entry.unwrap().path();
         let is_experiment = std::fs::read_to_string(&path)
@@ -26,11 +38,20 @@ fn runs(folder: &str) {
                 assert!(sound, "{}: {metric}", path.display());
             }
         }
-        let readme = std::fs::read_to_string(path.with_file_name("README.md")).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
+        let line = hashes(&format!("{folder}/{name}"), &outcome);
+        if !HASHES.lines().any(|known| known == line) {
+            changed.push(line);
+        }
+        let readme = std::fs::read_to_string(path.with_file_name("README.md")).unwrap();
         assert!(readme.contains(name), "the README does not mention {name}");
     }
     assert!(files >= 3, "{folder}: {files}");
+    assert!(
+        changed.is_empty(),
+        "event-hashes.txt has other hashes than these:\n{}",
+        changed.join("\n")
+    );
 }
 
 #[test]

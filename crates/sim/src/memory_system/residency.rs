@@ -36,7 +36,8 @@ pub(super) enum Touched {
 impl Residency {
     pub(super) fn new(frames_max: usize) -> Residency {
         Residency {
-            frames_max: frames_max.max(1),
+            // Frames are numbered with 32 bits.
+            frames_max: frames_max.clamp(1, u32::MAX as usize),
             frames: Vec::new(),
             places: HashMap::default(),
             newest: 0,

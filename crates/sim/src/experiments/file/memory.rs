@@ -11,7 +11,7 @@ use crate::memory_system::trace::{Reader, ReplayError, replay};
 use crate::memory_system::{MemoryError, MemorySystem, Totals};
 
 use super::configuration::{FNV_BASIS, fnv1a};
-use super::outcome::Metric;
+use super::outcome::{Metric, RegionUse};
 use super::run::{Measured, metric};
 use super::workload::Workload;
 use super::{Open, Point};
@@ -50,7 +50,10 @@ pub(super) fn run(
                 metric(name, kernel.time_s, "s")
             }));
             metrics.extend(counted(&memory.totals()));
-            Ok(measured(metrics, vec![memory.summary()]))
+            Ok(Measured {
+                regions: RegionUse::of(&system.config.regions, memory.regions()),
+                ..measured(metrics, vec![memory.summary()])
+            })
         }
         Workload::MemoryTrace {
             system,
@@ -89,6 +92,7 @@ pub(super) fn run(
             ];
             metrics.extend(counted(&totals));
             Ok(Measured {
+                regions: RegionUse::of(&system.config.regions, memory.regions()),
                 trace_hash: Some(format!("{:016x}", hash.get())),
                 ..measured(metrics, vec![memory.summary()])
             })

@@ -89,7 +89,7 @@ pub(super) const MEMORY: &[Parameter] = &[
     latency!("swap", media.swap, Published),
     latency!("page_in", media.page_in, Assumed),
     latency!("page_out", media.page_out, Assumed),
-    bytes!("page", page_bytes, 8, 1 << 30, Assumed),
+    bytes!("page", page_bytes, 512, 1 << 30, Assumed),
     bytes!("line", line_bytes, 8, 4096, Published),
     bytes!("cache", cache_bytes, 8, 1 << 30, Assumed),
     Parameter {

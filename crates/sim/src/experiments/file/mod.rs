@@ -41,7 +41,7 @@ mod workload;
 
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
 pub use memory_workload::{MemoryFigures, RegionFigures};
-pub use outcome::{Metric, Outcome, RunFigures, RunResult};
+pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameters::{Origin, ParameterValue};
 pub use read::{BadExperiment, FILE_BYTES_MAX, read};
 pub use workload::{HtxLink, Workload};

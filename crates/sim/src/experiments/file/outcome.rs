@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::engine::Summary;
 use crate::experiments::traffic::LinkUse;
+use crate::memory_system::{Region, RegionCounters, RegionKind};
 
 use super::configuration::Configuration;
 
@@ -36,6 +37,9 @@ pub struct RunResult {
     /// Use of every direction of every link, for traffic on a cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkUse>,
+    /// Use of every region of a memory system, those of one owner and kind as one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionUse>,
     /// What the run cost.
     pub run: RunFigures,
 }
@@ -49,6 +53,51 @@ pub struct Metric {
     pub value: f64,
     /// Its unit.
     pub unit: &'static str,
+}
+
+/// What went to and from the regions of one owner and kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RegionUse {
+    /// Whose they are.
+    pub owner: String,
+    /// What they are.
+    pub kind: RegionKind,
+    /// Lines read.
+    pub lines_read: u64,
+    /// Lines written.
+    pub lines_written: u64,
+    /// Pages that swap brought in.
+    pub pages_in: u64,
+    /// Pages that swap wrote out.
+    pub pages_out: u64,
+}
+
+impl RegionUse {
+    /// Of `regions`, in their order, with what each has seen.
+    pub(super) fn of(regions: &[Region], seen: &[RegionCounters]) -> Vec<RegionUse> {
+        let mut uses: Vec<RegionUse> = Vec::new();
+        for (region, seen) in regions.iter().zip(seen) {
+            let same = |known: &RegionUse| known.owner == region.owner && known.kind == region.kind;
+            let place = uses.iter().position(same).unwrap_or_else(|| {
+                uses.push(RegionUse {
+                    owner: region.owner.clone(),
+                    kind: region.kind,
+                    lines_read: 0,
+                    lines_written: 0,
+                    pages_in: 0,
+                    pages_out: 0,
+                });
+                uses.len() - 1
+            });
+            if let Some(known) = uses.get_mut(place) {
+                known.lines_read += seen.reads;
+                known.lines_written += seen.writes;
+                known.pages_in += seen.page_ins;
+                known.pages_out += seen.page_outs;
+            }
+        }
+        uses
+    }
 }
 
 /// What a run cost. The wall time and what is made of it differ from run to run.

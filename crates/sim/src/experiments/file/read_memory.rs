@@ -26,9 +26,9 @@ const KINDS: [(&str, RegionKind); 4] = [
     ("swap", RegionKind::Swap),
 ];
 const FORMATS: [(&str, Format); 2] = [("simple", Format::Simple), ("lackey", Format::Lackey)];
-/// Most elements of an array: some 3 million pages.
-const ELEMENTS_MAX: u64 = 1_000_000_000;
-/// Largest memory: some 100 million pages, if a program touched all.
+/// Most elements of an array: 10 million pages, if they are small.
+const ELEMENTS_MAX: u64 = 200_000_000;
+/// Largest memory. Pages that nobody touches cost nothing.
 const MEMORY_MAX: u64 = 1 << 40;
 /// Largest working set of `break-even`: its random accesses cover no more.
 const WORKING_SET_MAX: u64 = 1 << 30;

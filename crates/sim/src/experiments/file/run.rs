@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::record::Recording;
 use hostwire_plan::{LinkRole, Plan};
 
-use super::outcome::{Metric, Outcome, RunFigures, RunResult};
+use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
 use super::{Experiment, Open, Point, htx, memory, tca};
 
@@ -19,6 +19,7 @@ use super::{Experiment, Open, Point, htx, memory, tca};
 pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
     pub(super) links: Vec<LinkUse>,
+    pub(super) regions: Vec<RegionUse>,
     pub(super) summaries: Vec<Summary>,
     /// Hash of the trace that was read.
     pub(super) trace_hash: Option<String>,
@@ -79,6 +80,7 @@ impl Experiment {
                 configuration,
                 metrics: measured.metrics,
                 links: measured.links,
+                regions: measured.regions,
                 run: RunFigures::of(&measured.summaries),
             });
         }
