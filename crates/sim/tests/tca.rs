@@ -1,5 +1,6 @@
 //! TCA sub-clusters: what programs see, on sound and on damaged links.
 
+use hostwire_plan::NodeId;
 use hostwire_sim::devices::link::Damage;
 use hostwire_sim::engine::RunError;
 use hostwire_sim::experiments::tca_peach2::{ping_pong, ring};
@@ -21,7 +22,9 @@ fn cluster(nodes: usize) -> SubCluster<'static> {
 }
 
 fn bytes(seed: u64, len: u64) -> Vec<u8> {
-    (0..len).map(|at| (seed.wrapping_mul(31).wrapping_add(at * 7) >> 1) as u8).collect()
+    (0..len)
+        .map(|at| (seed.wrapping_mul(31).wrapping_add(at * 7) >> 1) as u8)
+        .collect()
 }
 
 const GPU: Place = Place {
@@ -77,7 +80,11 @@ fn stores_of_any_alignment_touch_their_bytes_only() {
         cluster.settle().unwrap();
         let mut expected = vec![0xee; 5000];
         expected[offset as usize..(offset + len) as usize].copy_from_slice(&bytes(len, len));
-        assert_eq!(cluster.memory(around, 5000).unwrap(), expected, "{offset} {len}");
+        assert_eq!(
+            cluster.memory(around, 5000).unwrap(),
+            expected,
+            "{offset} {len}"
+        );
     }
 }
 
@@ -88,8 +95,16 @@ fn each_hop_adds_the_same() {
     let half = |cluster: &mut SubCluster<'_>, to| ping_pong(cluster, [0, to], 4, 3).unwrap();
     let near = half(&mut cluster, 1);
     assert_eq!(near, 782.0);
-    for (to, hops) in [(2, 2.0), (3, 3.0), (4, 4.0), (7, 1.0), (6, 2.0)] {
-        assert_eq!(half(&mut cluster, to), near + (hops - 1.0) * 260.0, "node {to}");
+    let plan = plan(8);
+    for to in 2..8 {
+        let hops = |from, to| {
+            let target = plan.nodes()[usize::from(to)].range.start;
+            plan.route(NodeId(from), target).unwrap().len() as f64
+        };
+        // The way back may be another one: routes in a ring are chosen so that none can block.
+        let mean = (hops(0, to) + hops(to, 0)) / 2.0;
+        let expected = near + (mean - 1.0) * 260.0;
+        assert_eq!(half(&mut cluster, to), expected, "node {to}");
     }
 }
 
@@ -105,7 +120,11 @@ fn both_engines_copy_between_devices() {
         let transfer = cluster.launch(0, &chain, engine).unwrap();
         cluster.wait(transfer).unwrap();
         cluster.settle().unwrap();
-        assert_eq!(cluster.memory(destination, 70_004).unwrap(), data, "{engine:?}");
+        assert_eq!(
+            cluster.memory(destination, 70_004).unwrap(),
+            data,
+            "{engine:?}"
+        );
         check_sound(&cluster);
     }
 }
@@ -132,7 +151,11 @@ fn block_stride_gathers_and_scatters() {
     for block in 0..200usize {
         let expected = &data[block * 260..block * 260 + 96];
         assert_eq!(got[block * 128..block * 128 + 96], *expected, "{block}");
-        assert!(got[block * 128 + 96..(block + 1) * 128].iter().all(|b| *b == 0));
+        assert!(
+            got[block * 128 + 96..(block + 1) * 128]
+                .iter()
+                .all(|b| *b == 0)
+        );
     }
 }
 
@@ -150,7 +173,10 @@ fn a_flag_at_the_end_of_a_chain_arrives_last() {
     chain.copy(seen, flag, 4).unwrap();
     let transfer = cluster.launch(0, &chain, Engine::Pipelined).unwrap();
     cluster.wait_for(3, seen, &[1, 0, 0, 0]).unwrap();
-    assert_eq!(cluster.memory(destination, 1 << 16).unwrap(), bytes(9, 1 << 16));
+    assert_eq!(
+        cluster.memory(destination, 1 << 16).unwrap(),
+        bytes(9, 1 << 16)
+    );
     cluster.wait(transfer).unwrap();
 }
 
@@ -169,7 +195,10 @@ fn only_writes_cross() {
     let launched = cluster.launch(0, &chain, Engine::Pipelined);
     assert_eq!(launched, Err(refused.clone()));
     let message = refused.to_string();
-    assert!(message.contains("only writes cross between nodes"), "{message}");
+    assert!(
+        message.contains("only writes cross between nodes"),
+        "{message}"
+    );
     assert!(message.contains("let node 2 put it"), "{message}");
     // A program that loads all the same is told by the chip.
     let bare = cluster.bare_load(0, remote, 4);
@@ -194,9 +223,15 @@ fn bad_arguments_do_nothing() {
     let out = cluster.store(0, place(1, u64::MAX), &[1, 2]);
     assert!(matches!(out, Err(TcaError::OutOfRange { .. })), "{out:?}");
     let registers = cluster.store(0, Place::new(1, Device::Internal, 0x100), &[1]);
-    assert!(matches!(registers, Err(TcaError::OutOfRange { .. })), "{registers:?}");
+    assert!(
+        matches!(registers, Err(TcaError::OutOfRange { .. })),
+        "{registers:?}"
+    );
     let mut chain = Chain::new();
-    assert_eq!(cluster.launch(0, &chain, Engine::Pipelined), Err(TcaError::EmptyChain));
+    assert_eq!(
+        cluster.launch(0, &chain, Engine::Pipelined),
+        Err(TcaError::EmptyChain)
+    );
     let odd = chain.copy(place(1, 2), GPU, 4);
     assert!(matches!(odd, Err(TcaError::Misaligned { .. })), "{odd:?}");
     let mut stride = Stride {
@@ -225,14 +260,19 @@ fn bad_arguments_do_nothing() {
     assert!(Chain::new().block_stride(place(1, 0), GPU, huge).is_err());
     // Nobody will ever write it.
     let never = cluster.wait_for(1, Place::new(1, Device::Host, 0), &[9]);
-    assert!(matches!(never, Err(TcaError::Never { node: 1, .. })), "{never:?}");
+    assert!(
+        matches!(never, Err(TcaError::Never { node: 1, .. })),
+        "{never:?}"
+    );
     check_sound(&cluster);
 }
 
 #[test]
 fn clusters_that_cannot_be() {
     let one = "fabric = \"peach2\"\n[[node]]\nname = \"a\"\nmemory = \"8GiB\"\n";
-    let many = ring(8).replace("nodes = 8", "nodes = 32").replace("8GiB", "1GiB");
+    let many = ring(8)
+        .replace("nodes = 8", "nodes = 32")
+        .replace("8GiB", "1GiB");
     let many = many.replace("5GiB", "1GiB");
     for (text, nodes) in [(one.to_owned(), 1), (many, 32)] {
         let plan = hostwire_plan::plan("bad.toml", text.as_bytes());
@@ -247,7 +287,10 @@ fn clusters_that_cannot_be() {
     let tiny = LOOPBACK.replace("8GiB", "4KiB");
     let tiny = hostwire_plan::plan("tiny.toml", tiny.as_bytes()).unwrap();
     let built = SubCluster::new(&tiny, &Config::default()).err();
-    assert!(matches!(built, Some(BuildError::Memory { node: 0, .. })), "{built:?}");
+    assert!(
+        matches!(built, Some(BuildError::Memory { node: 0, .. })),
+        "{built:?}"
+    );
 }
 
 fn damaged(tlp: Damage, dllp: Damage) -> Config {
@@ -258,7 +301,11 @@ fn damaged(tlp: Damage, dllp: Damage) -> Config {
 }
 
 fn replays(cluster: &SubCluster<'_>) -> u64 {
-    cluster.links().iter().map(|link| link.counters.replayed).sum()
+    cluster
+        .links()
+        .iter()
+        .map(|link| link.counters.replayed)
+        .sum()
 }
 
 /// Copies 64 KiB over two cables and back of GPU 0 of node 0.
@@ -288,9 +335,16 @@ fn damage_is_repaired_by_replay() {
     ] {
         let config = damaged(tlp.clone(), dllp.clone());
         let cluster = round_trip(&config);
-        let errors: u64 = cluster.links().iter().map(|link| link.counters.crc_errors).sum();
+        let errors: u64 = cluster
+            .links()
+            .iter()
+            .map(|link| link.counters.crc_errors)
+            .sum();
         assert!(errors > 0, "{tlp:?} {dllp:?}");
-        assert!(replays(&cluster) > 0 || tlp == Damage::Never, "{tlp:?} {dllp:?}");
+        assert!(
+            replays(&cluster) > 0 || tlp == Damage::Never,
+            "{tlp:?} {dllp:?}"
+        );
     }
 }
 
@@ -304,7 +358,10 @@ fn a_dead_cable_is_an_error() {
     let TcaError::Run(RunError::Stalled { .. }) = error else {
         panic!("{error}");
     };
-    assert!(error.to_string().contains("the link has given up"), "{error}");
+    assert!(
+        error.to_string().contains("the link has given up"),
+        "{error}"
+    );
     assert_eq!(cluster.memory(place, 4).unwrap(), [0; 4]);
 }
 
@@ -314,7 +371,10 @@ fn a_run_can_be_limited() {
     cluster.limit(1_000, None);
     let destination = Place::new(1, Device::Gpu0, 0);
     let ended = cluster.memcpy_peer(destination, GPU, 1 << 20);
-    assert!(matches!(ended, Err(TcaError::Run(RunError::EventsSpent { .. }))), "{ended:?}");
+    assert!(
+        matches!(ended, Err(TcaError::Run(RunError::EventsSpent { .. }))),
+        "{ended:?}"
+    );
 }
 
 /// The same in debug and release, in any directory.
@@ -325,12 +385,11 @@ fn hashes_are_pinned() {
         per_million: 20_000,
         seed,
     };
-    for (config, pinned) in [
-        (Config::default(), "PIN0"),
-        (damaged(random(1), random(1 << 32)), "PIN1"),
-    ] {
-        assert_eq!(hash(&config), pinned);
-    }
+    let hashes = [
+        hash(&Config::default()),
+        hash(&damaged(random(1), random(1 << 32))),
+    ];
+    assert_eq!(hashes, ["090843076774a771", "PIN1"]);
 }
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,9 @@ use std::path::Path;
 use hostwire_sim::experiments::curves::{
     Curve, bandwidth_over_clock, bandwidth_over_size, latency_over_hops, latency_over_size,
 };
-use hostwire_sim::experiments::{Claims, ExperimentError, htx_board, pgas_cluster, tca_peach2, tccluster};
+use hostwire_sim::experiments::{
+    Claims, ExperimentError, htx_board, pgas_cluster, tca_peach2, tccluster,
+};
 
 use super::{BAD_OUTPUT, FAILED, Paper};
 use crate::plot::{Chart, Scale, Series};
@@ -181,10 +183,15 @@ fn tca_charts() -> Result<Vec<Named>, ExperimentError> {
     let (a4, gpu_read) = (value(&claims, "A4"), value(&claims, "A8"));
     let points = |points: Vec<(f64, Option<f64>)>, name: &str| Series {
         name: format!("published ({name})"),
-        points: points.into_iter().filter_map(|(x, y)| Some((x, y?))).collect(),
+        points: points
+            .into_iter()
+            .filter_map(|(x, y)| Some((x, y?)))
+            .collect(),
         published: true,
     };
-    let four = a4.zip(value(&claims, "A5")).map(|(max, pct)| max * pct / 100.0);
+    let four = a4
+        .zip(value(&claims, "A5"))
+        .map(|(max, pct)| max * pct / 100.0);
     let largest = tca_peach2::LARGE_BYTES as f64;
     let chain = tca_peach2::CHAIN as f64;
     Ok(vec![

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::sim::Watch;
-use hostwire_sim::experiments::{ExperimentError, Row, htx_board, pgas_cluster, tca_peach2, tccluster};
+use hostwire_sim::experiments::{
+    ExperimentError, Row, htx_board, pgas_cluster, tca_peach2, tccluster,
+};
 
 const BAD_OUTPUT: u8 = 1;
 /// A number is outside its tolerance.

@@ -17,7 +17,10 @@ impl Sparse {
         while !left.is_empty() {
             let skip = (at % PAGE) as usize;
             let (now, later) = left.split_at(left.len().min(PAGE as usize - skip));
-            let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new([0; PAGE as usize]));
+            let page = self
+                .pages
+                .entry(at / PAGE)
+                .or_insert_with(|| Box::new([0; PAGE as usize]));
             page[skip..skip + now.len()].copy_from_slice(now);
             at = at.wrapping_add(now.len() as u64);
             left = later;

@@ -149,10 +149,16 @@ impl Tlp {
             HeaderRepr::Memory(m) => m.address.rotate_left(8) ^ u64::from(m.tag) << 1,
             HeaderRepr::Completion(c) => u64::from(c.byte_count.get()) << 16 | u64::from(c.tag),
         };
-        let data = self.data.chunks(8).fold(self.data.len() as u64, |sum, chunk| {
-            let word = chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
+        let data = self
+            .data
+            .chunks(8)
+            .fold(self.data.len() as u64, |sum, chunk| {
+                let word = chunk
+                    .iter()
+                    .rev()
+                    .fold(0, |word, byte| word << 8 | u64::from(*byte));
+                (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
         head ^ data ^ (self.class() as u64) << 60
     }
 }

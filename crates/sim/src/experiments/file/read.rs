@@ -176,9 +176,8 @@ fn read_point(
             events
         });
     let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
-    let workload = section.and_then(|section| {
-        read_workload::read(section, plan.as_ref(), &models, events_max, out)
-    });
+    let workload = section
+        .and_then(|section| read_workload::read(section, plan.as_ref(), &models, events_max, out));
     if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
         check_damage(plan, place, out);
     }

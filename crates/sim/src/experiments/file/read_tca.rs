@@ -139,7 +139,11 @@ fn sub_cluster<'w>(
 type Node = (String, u16);
 
 /// `from` and `to`: name and number.
-fn ends(section: &mut Section<'_>, plan: Option<&Plan>, out: &mut Findings) -> Option<(Node, Node)> {
+fn ends(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    out: &mut Findings,
+) -> Option<(Node, Node)> {
     let [from, to] = ["from", "to"].map(|key| {
         let text = section.text(key, "\"n0\"", out);
         if text.is_none() && !section.has(key) {

@@ -13,8 +13,8 @@ use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
-use super::{read_memory, read_tca};
 use super::workload::{HtxLink, Workload};
+use super::{read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.

@@ -47,8 +47,9 @@ pub(super) fn run(point: &Point, monitor: &Monitor) -> Result<Measured, Experime
     let watch = |summary: &Summary| monitor.watch(summary);
     let mut config = point.models.tca.resolved();
     if let Workload::TcaLoopback { size_bytes } = point.workload {
-        let (latency_ns, summary) =
-            loopback(size_bytes, &config, &|cluster| cluster.limit(point.events_max, None))?;
+        let (latency_ns, summary) = loopback(size_bytes, &config, &|cluster| {
+            cluster.limit(point.events_max, None)
+        })?;
         return Ok(Measured {
             metrics: vec![metric("latency", latency_ns, "ns")],
             summaries: vec![summary],
@@ -80,10 +81,15 @@ pub(super) fn run(point: &Point, monitor: &Monitor) -> Result<Measured, Experime
                 return Err(missing);
             };
             let half_ns = ping_pong(&mut cluster, [a.0, b.0], *size_bytes, *rounds);
-            let hops = plan.node(b).and_then(|node| plan.route(a, node.range.start).ok());
+            // There and back may be different ways.
+            let hops = [(a, b), (b, a)].map(|(from, to)| {
+                let target = plan.node(to)?.range.start;
+                plan.route(from, target).ok().map(|hops| hops.len())
+            });
+            let hops: usize = hops.into_iter().flatten().sum();
             vec![
                 metric("half_round_trip", half_ns.map_err(ended)?, "ns"),
-                metric("hops", hops.map_or(0, |hops| hops.len()) as f64, ""),
+                metric("hops", hops as f64 / 2.0, ""),
             ]
         }
         workload => {

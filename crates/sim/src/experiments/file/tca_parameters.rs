@@ -121,12 +121,33 @@ pub(super) const TCA: &[Parameter] = &[
     rate!("gpu_read", host.gpu_read_kib, Fitted),
     rate!("qpi_write", host.qpi_write_kib, Assumed),
     rate!("qpi_read", host.qpi_read_kib, Assumed),
-    count!("ingress_cycles", chip.ingress_cycles, 0, 10_000, Count, Fitted),
-    count!("egress_cycles", chip.egress_cycles, 0, 10_000, Count, Fitted),
+    count!(
+        "ingress_cycles",
+        chip.ingress_cycles,
+        0,
+        10_000,
+        Count,
+        Fitted
+    ),
+    count!(
+        "egress_cycles",
+        chip.egress_cycles,
+        0,
+        10_000,
+        Count,
+        Fitted
+    ),
     time!("host_hold", chip.host_hold, Assumed),
     time!("dma_gap", chip.dma_gap, Fitted),
     count!("dma_places", chip.dma_places, 1, 1_024, Count, Assumed),
-    count!("dma_buffer", chip.dma_buffer_bytes, 4_096, 1 << 20, Bytes, Assumed),
+    count!(
+        "dma_buffer",
+        chip.dma_buffer_bytes,
+        4_096,
+        1 << 20,
+        Bytes,
+        Assumed
+    ),
     count!("read_tags", chip.read_tags, 1, 200, Count, Assumed),
     count!("table_reads", chip.table_reads, 1, 16, Count, Assumed),
     time!("cable", link.propagation, Assumed),
@@ -135,7 +156,14 @@ pub(super) const TCA: &[Parameter] = &[
         least: 100_000,
         ..time!("replay_timeout", link.replay_timeout, Assumed)
     },
-    count!("replay_places", link.replay_places, 1, 2_047, Count, Assumed),
+    count!(
+        "replay_places",
+        link.replay_places,
+        1,
+        2_047,
+        Count,
+        Assumed
+    ),
     Parameter {
         key: "header_credits",
         kind: Kind::Credits,

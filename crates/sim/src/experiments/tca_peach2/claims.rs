@@ -1,8 +1,6 @@
 //! Published and simulated numbers.
 
-use super::measure::{
-    Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes,
-};
+use super::measure::{Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes};
 use super::{CHAIN, LARGE_BYTES};
 use crate::devices::link::End;
 use crate::engine::Ps;
@@ -78,11 +76,20 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("A7", gpu / max),
         ("A8", read(Device::Gpu0, LARGE_BYTES)? * 1e3),
         ("A9", over_qpi_mb_s()?),
-        ("A10", loopback(LOOPBACK_BYTES, &Config::default(), &|_| {})?.0),
+        (
+            "A10",
+            loopback(LOOPBACK_BYTES, &Config::default(), &|_| {})?.0,
+        ),
         ("A11", remote(Device::Host, LARGE_BYTES, CHAIN)? / max),
-        ("A11-small", remote(Device::Host, SMALL_BYTES, CHAIN)? / small),
+        (
+            "A11-small",
+            remote(Device::Host, SMALL_BYTES, CHAIN)? / small,
+        ),
         ("A12", remote(Device::Gpu0, LARGE_BYTES, CHAIN)? / gpu),
-        ("A12-small", remote(Device::Gpu0, SMALL_BYTES, CHAIN)? / gpu_small),
+        (
+            "A12-small",
+            remote(Device::Gpu0, SMALL_BYTES, CHAIN)? / gpu_small,
+        ),
         ("A13", window_gib),
         ("A13-node", node_gib),
         ("A13-block", block_gib),
@@ -100,11 +107,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
 }
 
 /// A DMA write from the chip of node 0.
-fn write_gb_s(
-    to: (u16, Device),
-    bytes: u64,
-    descriptors: u64,
-) -> Result<f64, ExperimentError> {
+fn write_gb_s(to: (u16, Device), bytes: u64, descriptors: u64) -> Result<f64, ExperimentError> {
     let dma = Dma::new(CHIP, to, bytes, descriptors);
     Ok(run_dma(&mut two_nodes(&Config::default())?, &dma)?.gb_s())
 }
@@ -137,7 +140,9 @@ fn saturated() -> Result<(f64, f64), ExperimentError> {
         injected.map_err(|_| ExperimentError::NoMeasurement("a link"))?;
     }
     sim.run()?;
-    let counters = sim.component::<Link>(link).map(|link| link.counters(End::A));
+    let counters = sim
+        .component::<Link>(link)
+        .map(|link| link.counters(End::A));
     let counters = counters.ok_or(ExperimentError::NoMeasurement("a link"))?;
     let begin = counters.first_begin.unwrap_or_default();
     let time = (counters.last_end - begin).as_s();

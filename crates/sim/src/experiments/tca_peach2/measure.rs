@@ -5,7 +5,9 @@ use hostwire_plan::Plan;
 use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
 use crate::peach2::chip::REGISTER_BYTES;
-use crate::peach2::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
+use crate::peach2::tca::{
+    Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError,
+};
 
 /// Bytes of a store in the paper's loopback test.
 pub const LOOPBACK_BYTES: u64 = 4;

@@ -245,7 +245,8 @@ impl Run {
             let pipelined = self.kind == DmaKind::Pipelined;
             for bytes in slot.got.chunks(DESCRIPTOR_BYTES as usize) {
                 if let Some(bytes) = bytes.first_chunk() {
-                    self.descriptors.push_back(Descriptor::decode(bytes, pipelined));
+                    self.descriptors
+                        .push_back(Descriptor::decode(bytes, pipelined));
                 }
             }
             self.fetching.pop_front();
@@ -399,7 +400,11 @@ impl Run {
 
     /// Data whose reads are complete, in order.
     fn take_read(&mut self, env: &Env<'_>, commands: &mut Vec<Command>) {
-        while self.reads.front().is_some_and(|slot| slot.got.len() >= slot.len) {
+        while self
+            .reads
+            .front()
+            .is_some_and(|slot| slot.got.len() >= slot.len)
+        {
             let Some(slot) = self.reads.pop_front() else {
                 return;
             };
@@ -431,7 +436,11 @@ impl Run {
         let eplast = self.header.table.saturating_add(EPLAST);
         let writes = [
             (CONTROL_EPLAST, eplast, last),
-            (CONTROL_INTERRUPT, INTERRUPT_ADDRESS, (self.kind as u32).to_le_bytes()),
+            (
+                CONTROL_INTERRUPT,
+                INTERRUPT_ADDRESS,
+                (self.kind as u32).to_le_bytes(),
+            ),
         ];
         for (bit, address, value) in writes {
             if self.header.control & bit != 0 {

@@ -11,7 +11,9 @@ mod registers;
 
 use std::collections::VecDeque;
 
-use hostwire_packet::pcie::{CreditClass, CreditCost, HeaderRepr, MemoryRepr, Operation, RoutingId};
+use hostwire_packet::pcie::{
+    CreditClass, CreditCost, HeaderRepr, MemoryRepr, Operation, RoutingId,
+};
 use hostwire_plan::registers::peach2::{NORTH, PORTS};
 use hostwire_plan::registers::{Fault, RegisterWrite};
 
@@ -29,9 +31,7 @@ pub use descriptor::{
     DESCRIPTOR_BYTES, DESCRIPTORS_MAX, Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES,
 };
 pub use dma::{CONTROL_EPLAST, CONTROL_INTERRUPT, DmaStatus, INTERRUPT_ADDRESS};
-pub use registers::{
-    DmaKind, PIPELINED_TABLE, READ_TABLE, REGISTER_BYTES, STATUS, WRITE_TABLE,
-};
+pub use registers::{DmaKind, PIPELINED_TABLE, READ_TABLE, REGISTER_BYTES, STATUS, WRITE_TABLE};
 
 /// What a chip tells itself.
 #[derive(Debug)]
@@ -177,7 +177,9 @@ impl Chip {
             DmaStatus::NoRoute,
             DmaStatus::Collision,
         ];
-        let found = all.into_iter().find(|known| *known as u32 == u32::from(status[0]));
+        let found = all
+            .into_iter()
+            .find(|known| *known as u32 == u32::from(status[0]));
         found.unwrap_or_default()
     }
 

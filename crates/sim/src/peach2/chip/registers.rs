@@ -265,10 +265,7 @@ mod tests {
             header.extend(word.to_le_bytes());
         }
         assert_eq!(registers.write(READ_TABLE, &header[..12]), None);
-        assert_eq!(
-            registers.write(READ_TABLE, &header),
-            Some(DmaKind::Read)
-        );
+        assert_eq!(registers.write(READ_TABLE, &header), Some(DmaKind::Read));
         let read = registers.header(DmaKind::Read);
         assert_eq!((read.count, read.control, read.last), (255, 3, 254));
         assert_eq!(read.table, 0x1_8000_0000);

@@ -248,8 +248,8 @@ impl EndState {
     }
 
     /// An UpdateFC was lost: it is due again.
-    pub(super) fn repeat_updates(&mut self, now: Ps) {
-        self.update_since = self.update_since.map(|since| since.or(Some(now)));
+    pub(super) fn repeat_update(&mut self, class: CreditClass, now: Ps) {
+        self.update_since[class as usize].get_or_insert(now);
     }
 
     /// TLPs that wait, by class, with whether they wait for credits.

@@ -8,7 +8,9 @@ mod config;
 mod credit;
 mod end;
 
-use hostwire_packet::pcie::{DLLP_LEN, DLLP_WIRE_LEN, DllpRepr, LinkTlpRepr, SequenceNumber, TlpRepr};
+use hostwire_packet::pcie::{
+    CreditClass, DLLP_LEN, DLLP_WIRE_LEN, DllpRepr, LinkTlpRepr, SequenceNumber, TlpRepr,
+};
 
 use crate::devices::link::End;
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
@@ -52,8 +54,8 @@ pub enum LinkEvent {
     },
     /// Has an end waited for an Ack too long?
     ReplayTimer(End),
-    /// An end repeats its UpdateFCs.
-    Repeat(End),
+    /// An end repeats an UpdateFC.
+    Repeat(End, CreditClass),
     /// The link has trained again.
     Trained,
 }
@@ -78,7 +80,7 @@ impl LinkEvent {
                 u64::from_be_bytes(bytes) ^ u64::from(damaged.is_some()) << 1 ^ *end as u64
             }
             LinkEvent::ReplayTimer(end) => 2 << 8 | *end as u64,
-            LinkEvent::Repeat(end) => 3 << 8 | *end as u64,
+            LinkEvent::Repeat(end, class) => 3 << 8 | (*class as u64) << 1 | *end as u64,
             LinkEvent::Trained => 4 << 8,
         }
     }
@@ -262,8 +264,8 @@ impl Link {
     ) {
         if damaged.is_some_and(|number| !dllp_survives(&dllp, number)) {
             self.counters[end.other() as usize].crc_errors += 1;
-            if let DllpRepr::FlowControl { .. } = dllp {
-                let repeat = PcieEvent::Link(LinkEvent::Repeat(end.other()));
+            if let DllpRepr::FlowControl { class, .. } = dllp {
+                let repeat = PcieEvent::Link(LinkEvent::Repeat(end.other(), class));
                 ctx.schedule(ctx.me(), UPDATE_INTERVAL, repeat);
             }
             return;
@@ -377,8 +379,8 @@ impl Component<PcieEvent> for Link {
                     self.transmit(end, ctx);
                 }
             }
-            PcieEvent::Link(LinkEvent::Repeat(end)) => {
-                self.ends[end as usize].repeat_updates(ctx.now());
+            PcieEvent::Link(LinkEvent::Repeat(end, class)) => {
+                self.ends[end as usize].repeat_update(class, ctx.now());
                 self.transmit(end, ctx);
             }
             PcieEvent::Link(LinkEvent::Trained) => {
@@ -397,11 +399,15 @@ impl Component<PcieEvent> for Link {
         let mut waits = Vec::new();
         for end in [End::A, End::B] {
             let state = &self.ends[end as usize];
-            let holder = self.ends[end.other() as usize].device.map(|(device, _)| device);
+            let holder = self.ends[end.other() as usize]
+                .device
+                .map(|(device, _)| device);
             if self.has_failed() && state.unacknowledged() > 0 {
                 let count = state.unacknowledged();
                 waits.push(Wait {
-                    resource: format!("an Ack for {count} TLPs of end {end:?}: the link has given up"),
+                    resource: format!(
+                        "an Ack for {count} TLPs of end {end:?}: the link has given up"
+                    ),
                     holder: None,
                 });
             }

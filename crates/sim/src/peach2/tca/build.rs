@@ -142,9 +142,8 @@ impl Built {
             });
         }
         let block_bytes = entry.range.bytes / 4;
-        backed[Device::Internal.block()] = (crate::peach2::chip::REGISTER_BYTES
-            + config.chip.memory_bytes)
-            .min(block_bytes);
+        backed[Device::Internal.block()] =
+            (crate::peach2::chip::REGISTER_BYTES + config.chip.memory_bytes).min(block_bytes);
         let id = |kind: u16| RoutingId(kind << 8 | node.id.0);
         let gpu = |index: usize| {
             (backed[index] > 0).then_some(Gpu {

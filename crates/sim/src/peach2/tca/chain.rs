@@ -95,7 +95,8 @@ impl Chain {
             }
         }
         let per_block = block_bytes.div_ceil(LENGTH_BYTES_MAX);
-        let descriptors = (self.pieces.len() as u64).saturating_add(per_block.saturating_mul(blocks));
+        let descriptors =
+            (self.pieces.len() as u64).saturating_add(per_block.saturating_mul(blocks));
         if descriptors > DESCRIPTORS_MAX as u64 {
             return Err(TcaError::TooManyDescriptors { descriptors });
         }
@@ -108,11 +109,13 @@ impl Chain {
             while done < block_bytes {
                 let bytes = (block_bytes - done).min(LENGTH_BYTES_MAX);
                 let at = |place: Place, step: u64| {
-                    let there = step.checked_mul(block).and_then(|skip| skip.checked_add(done));
+                    let there = step
+                        .checked_mul(block)
+                        .and_then(|skip| skip.checked_add(done));
                     there.and_then(|skip| place.after(skip))
                 };
-                let ends = at(destination, stride.destination_step)
-                    .zip(at(source, stride.source_step));
+                let ends =
+                    at(destination, stride.destination_step).zip(at(source, stride.source_step));
                 let Some((to, from)) = ends else {
                     self.pieces.truncate(before);
                     return Err(TcaError::OutOfRange {

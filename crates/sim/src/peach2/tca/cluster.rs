@@ -268,7 +268,12 @@ impl<'w> SubCluster<'w> {
     /// # Errors
     /// [`TcaError::RemoteRead`] if a source is another node, [`TcaError::EmptyChain`],
     /// [`TcaError::Busy`]; as [`address`](Self::address). Nothing happens then.
-    pub fn launch(&mut self, node: u16, chain: &Chain, engine: Engine) -> Result<Transfer, TcaError> {
+    pub fn launch(
+        &mut self,
+        node: u16,
+        chain: &Chain,
+        engine: Engine,
+    ) -> Result<Transfer, TcaError> {
         self.check_chain(node, chain)?;
         if self.driver(node).busy {
             return Err(TcaError::Busy { node });
@@ -463,7 +468,11 @@ impl<'w> SubCluster<'w> {
         let own = self.node(node)?;
         let address = |place| self.address(place);
         let each = |make: &dyn Fn(&Piece) -> Result<Descriptor, TcaError>| {
-            chain.pieces().iter().map(make).collect::<Result<Vec<_>, _>>()
+            chain
+                .pieces()
+                .iter()
+                .map(make)
+                .collect::<Result<Vec<_>, _>>()
         };
         if engine == Engine::Pipelined {
             let list = each(&|piece| {
@@ -475,19 +484,33 @@ impl<'w> SubCluster<'w> {
         let inside = |place: &Place| place.node == node && place.device == Device::Internal;
         if chain.pieces().iter().all(|piece| inside(&piece.source)) {
             let list = each(&|piece| {
-                Ok(descriptor(piece, piece.source.offset, address(piece.destination)?))
+                Ok(descriptor(
+                    piece,
+                    piece.source.offset,
+                    address(piece.destination)?,
+                ))
             })?;
             return Ok(vec![(DmaKind::Write, list)]);
         }
-        if chain.pieces().iter().all(|piece| inside(&piece.destination)) {
+        if chain
+            .pieces()
+            .iter()
+            .all(|piece| inside(&piece.destination))
+        {
             let list = each(&|piece| {
-                Ok(descriptor(piece, piece.destination.offset, address(piece.source)?))
+                Ok(descriptor(
+                    piece,
+                    piece.destination.offset,
+                    address(piece.source)?,
+                ))
             })?;
             return Ok(vec![(DmaKind::Read, list)]);
         }
         // Pieces follow each other in the chip's memory, from its end backwards in all.
         let end = own.backed[Device::Internal.block()];
-        let Some(start) = end.checked_sub(chain.bytes()).filter(|start| *start >= REGISTER_BYTES)
+        let Some(start) = end
+            .checked_sub(chain.bytes())
+            .filter(|start| *start >= REGISTER_BYTES)
         else {
             return Err(TcaError::OutOfRange {
                 place: Place::new(node, Device::Internal, REGISTER_BYTES),
@@ -521,7 +544,10 @@ impl<'w> SubCluster<'w> {
         let table = memory_bytes - DRIVER_BYTES + TABLE_BYTES * (u64::from(port) % 4);
         let table = MEMORY_BUS + table;
         let mut bytes = vec![0; 16];
-        bytes.extend(list.iter().flat_map(|d| d.encode(kind == DmaKind::Pipelined)));
+        bytes.extend(
+            list.iter()
+                .flat_map(|d| d.encode(kind == DmaKind::Pipelined)),
+        );
         if let Some(host) = self.sim.component_mut::<Host>(host) {
             host.write(table, &bytes);
         }
