@@ -19,5 +19,6 @@ pub mod experiments;
 pub mod firmware;
 pub mod machine;
 pub mod memory_system;
+pub mod peach2;
 pub mod record;
 pub mod wire;

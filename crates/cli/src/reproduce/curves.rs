@@ -5,7 +5,9 @@ use std::path::Path;
 use hostwire_sim::experiments::curves::{
     Curve, bandwidth_over_clock, bandwidth_over_size, latency_over_hops, latency_over_size,
 };
-use hostwire_sim::experiments::{Claims, ExperimentError, htx_board, pgas_cluster, tccluster};
+use hostwire_sim::experiments::{
+    Claims, ExperimentError, htx_board, pgas_cluster, tca_peach2, tccluster,
+};
 
 use super::{BAD_OUTPUT, FAILED, Paper};
 use crate::plot::{Chart, Scale, Series};
@@ -34,6 +36,9 @@ pub fn write(paper: Paper, folder: &Path) -> Result<(), Failure> {
     }
     if paper.includes(Paper::PgasCluster) {
         charts.extend(pgas_charts().map_err(failed)?);
+    }
+    if paper.includes(Paper::TcaPeach2) {
+        charts.extend(tca_charts().map_err(failed)?);
     }
     for (name, chart) in charts {
         chart
@@ -170,6 +175,48 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
             published(&claims, &known),
         ),
     )])
+}
+
+/// Figures 7, 9 and 12, with the points that are in the text.
+fn tca_charts() -> Result<Vec<Named>, ExperimentError> {
+    let claims = tca_peach2::claims()?;
+    let (a4, gpu_read) = (value(&claims, "A4"), value(&claims, "A8"));
+    let points = |points: Vec<(f64, Option<f64>)>, name: &str| Series {
+        name: format!("published ({name})"),
+        points: points
+            .into_iter()
+            .filter_map(|(x, y)| Some((x, y?)))
+            .collect(),
+        published: true,
+    };
+    let four = a4
+        .zip(value(&claims, "A5"))
+        .map(|(max, pct)| max * pct / 100.0);
+    let largest = tca_peach2::LARGE_BYTES as f64;
+    let chain = tca_peach2::CHAIN as f64;
+    Ok(vec![
+        (
+            "tca-peach2-bandwidth-over-size.svg",
+            chart(
+                "TCA: bandwidth of 255 DMA requests over their size",
+                (Scale::Bytes, Scale::Linear),
+                tca_peach2::bandwidth_over_size()?,
+                points(
+                    vec![(largest, a4), (largest, gpu_read.map(|mb_s| mb_s / 1e3))],
+                    "A4, A8",
+                ),
+            ),
+        ),
+        (
+            "tca-peach2-bandwidth-over-requests.svg",
+            chart(
+                "TCA: bandwidth of DMA writes of 4 KB over their number",
+                (Scale::Linear, Scale::Linear),
+                vec![tca_peach2::bandwidth_over_requests()?],
+                points(vec![(4.0, four), (chain, a4)], "A5, A4"),
+            ),
+        ),
+    ])
 }
 
 fn all<const N: usize>(

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::sim::Watch;
-use hostwire_sim::experiments::{ExperimentError, Row, htx_board, pgas_cluster, tccluster};
+use hostwire_sim::experiments::{
+    ExperimentError, Row, htx_board, pgas_cluster, tca_peach2, tccluster,
+};
 
 const BAD_OUTPUT: u8 = 1;
 /// A number is outside its tolerance.
@@ -26,7 +28,10 @@ pub enum Paper {
     /// Remote memory against swap (P1 to P10)
     #[value(alias = "pgas")]
     PgasCluster,
-    /// All three
+    /// A put-only fabric of PCI Express chips between accelerators (A1 to A21)
+    #[value(alias = "tca")]
+    TcaPeach2,
+    /// All four
     All,
 }
 
@@ -121,6 +126,9 @@ fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     }
     if paper.includes(Paper::PgasCluster) {
         rows.extend(pgas_cluster::reproduce()?);
+    }
+    if paper.includes(Paper::TcaPeach2) {
+        rows.extend(tca_peach2::reproduce()?);
     }
     Ok(rows)
 }

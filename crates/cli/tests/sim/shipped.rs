@@ -70,6 +70,11 @@ fn pgas_cluster() {
 }
 
 #[test]
+fn tca_peach2() {
+    runs("tca-peach2");
+}
+
+#[test]
 fn beyond_the_papers() {
     runs("beyond");
 }

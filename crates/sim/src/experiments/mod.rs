@@ -18,6 +18,7 @@ pub mod jobs;
 mod monitor;
 pub mod pgas_cluster;
 mod programs;
+pub mod tca_peach2;
 pub mod tccluster;
 pub mod traffic;
 
@@ -72,6 +73,12 @@ pub enum ExperimentError {
         /// Where and what.
         message: String,
     },
+    /// A sub-cluster of PEACH2 chips cannot be.
+    #[error(transparent)]
+    SubCluster(#[from] crate::peach2::tca::BuildError),
+    /// A call of the TCA programming interface failed.
+    #[error(transparent)]
+    Tca(#[from] crate::peach2::tca::TcaError),
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

@@ -31,9 +31,12 @@ mod outcome;
 mod parameters;
 mod read;
 mod read_memory;
+mod read_tca;
 mod read_workload;
 mod run;
 mod sweep;
+mod tca;
+mod tca_parameters;
 mod workload;
 
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
@@ -87,7 +90,8 @@ impl Experiment {
 
     /// Whether there are links that a recording could watch.
     pub fn has_links(&self) -> bool {
-        self.points.iter().any(|point| !point.workload.is_memory())
+        let recorded = |point: &Point| !point.workload.is_memory() && !point.workload.is_tca();
+        self.points.iter().any(recorded)
     }
 
     /// Number of runs.

@@ -10,6 +10,7 @@ use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
 use crate::engine::Ps;
 
 use super::memory_parameters::{MEMORY, MemoryModels};
+use super::tca_parameters::{TCA, TcaModels};
 
 /// What is modelled; each kind has its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,10 @@ pub(super) enum Family {
     Htx,
     /// A memory system.
     Memory,
+    /// A TCA sub-cluster.
+    Tca,
+    /// Two PEACH2 boards in one host.
+    TcaHost,
 }
 
 /// Everything that parameters change.
@@ -29,6 +34,7 @@ pub(super) struct Models {
     pub(super) link: LinkConfig,
     pub(super) nic: NicConfig,
     pub(super) memory: MemoryModels,
+    pub(super) tca: TcaModels,
     damage_per_million: u32,
     damage_seed: u64,
 }
@@ -293,7 +299,7 @@ impl Models {
         Models {
             processor: match family {
                 Family::Htx => OpteronConfig::opteron_246(),
-                Family::Cluster | Family::Memory => OpteronConfig::shanghai(),
+                _ => OpteronConfig::shanghai(),
             },
             link: LinkConfig {
                 buffers: [Buffers::FAM10H; 2],
@@ -301,6 +307,7 @@ impl Models {
             },
             nic: NicConfig::htx_board(0),
             memory: MemoryModels::default(),
+            tca: TcaModels::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -335,6 +342,7 @@ pub(super) fn read(
         Family::Cluster => CLUSTER,
         Family::Htx => HTX,
         Family::Memory => MEMORY,
+        Family::Tca | Family::TcaHost => TCA,
     };
     let default = Models::new(family);
     let mut models = default.clone();

@@ -132,7 +132,6 @@ fn read_point(
         );
     }
     let cluster = file.value("cluster");
-    let plan = cluster.and_then(|cluster| clusters.plan(cluster, out));
     let section = file.table("workload", "[workload]", out);
     if section.is_none() && !file.has("workload") {
         file.missing("workload", "{ kind = \"ping-pong\", ... }", out);
@@ -140,7 +139,12 @@ fn read_point(
     let family = section
         .as_ref()
         .map_or(Family::Cluster, read_workload::family);
-    if let (Some(section), None, Family::Cluster) = (&section, cluster, family) {
+    let fabric = match family {
+        Family::Tca => Fabric::Peach2,
+        _ => Fabric::TcCluster,
+    };
+    let plan = cluster.and_then(|cluster| clusters.plan(cluster, fabric, out));
+    if let (Some(section), None, Family::Cluster | Family::Tca) = (&section, cluster, family) {
         out.push(
             Diagnostic::error("missing-key", "an experiment file has no `cluster`")
                 .label(section.span(), "this workload runs on a cluster")
@@ -148,9 +152,10 @@ fn read_point(
         );
     }
     let without = match family {
-        Family::Cluster => None,
+        Family::Cluster | Family::Tca => None,
         Family::Htx => Some(("the HTX board", "the board's host is built in")),
         Family::Memory => Some(("a memory system", "its regions are all there is")),
+        Family::TcaHost => Some(("two boards in one host", "the host is built in")),
     };
     if let (Some(cluster), Some((what, why))) = (cluster, without) {
         let message = format!("a cluster for a workload of {what}");
@@ -171,9 +176,8 @@ fn read_point(
             events
         });
     let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
-    let workload = section.and_then(|section| {
-        read_workload::read(section, plan.as_ref(), &models.memory, events_max, out)
-    });
+    let workload = section
+        .and_then(|section| read_workload::read(section, plan.as_ref(), &models, events_max, out));
     if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
         check_damage(plan, place, out);
     }
@@ -226,7 +230,13 @@ struct Clusters<'l> {
 }
 
 impl Clusters<'_> {
-    fn plan(&mut self, value: &Spanned<DeValue<'_>>, out: &mut Findings) -> Option<Plan> {
+    /// The plan that the file or the table gives; it has to be for `fabric`.
+    fn plan(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        fabric: Fabric,
+        out: &mut Findings,
+    ) -> Option<Plan> {
         let plan = match value.get_ref() {
             DeValue::String(path) => self.plan_file(path, span_of(value), out),
             DeValue::Table(table) => {
@@ -242,12 +252,21 @@ impl Clusters<'_> {
                 None
             }
         }?;
-        if plan.fabric() != Fabric::TcCluster {
-            out.push(
-                Diagnostic::error("fabric", "only TCCluster plans can be simulated")
-                    .label(span_of(value), "this one is for PEACH2")
-                    .help("use a cluster of Opterons; `hostwire plan` plans both"),
-            );
+        if plan.fabric() != fabric {
+            let (what, is, help) = match fabric {
+                Fabric::TcCluster => (
+                    "this workload runs on a TCCluster",
+                    "this one is for PEACH2",
+                    "use a cluster of Opterons, or a workload \"tca-...\"",
+                ),
+                Fabric::Peach2 => (
+                    "this workload runs on a TCA sub-cluster",
+                    "this one is a TCCluster",
+                    "use a cluster with `fabric = \"peach2\"`",
+                ),
+            };
+            let wrong = Diagnostic::error("fabric", what);
+            out.push(wrong.label(span_of(value), is).help(help));
             return None;
         }
         Some(plan)

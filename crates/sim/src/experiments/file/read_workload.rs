@@ -12,10 +12,9 @@ use crate::devices::opteron::registers::FREQUENCY_MHZ;
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
-use super::memory_parameters::MemoryModels;
-use super::parameters::Family;
-use super::read_memory;
+use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
+use super::{read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -39,9 +38,12 @@ enum Kind {
     MemoryStream,
     MemoryTrace,
     BreakEven,
+    TcaPingPong,
+    TcaLoopback,
+    TcaDma,
 }
 
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 13] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -52,6 +54,9 @@ const KINDS: [(&str, Kind); 10] = [
     ("memory-stream", Kind::MemoryStream),
     ("memory-trace", Kind::MemoryTrace),
     ("break-even", Kind::BreakEven),
+    ("tca-ping-pong", Kind::TcaPingPong),
+    ("tca-loopback", Kind::TcaLoopback),
+    ("tca-dma", Kind::TcaDma),
 ];
 
 /// What the section's workload runs on. Finds nothing wrong.
@@ -61,6 +66,8 @@ pub(super) fn family(section: &Section<'_>) -> Family {
         .find(|(key, _)| key.value == "kind")
         .and_then(|(_, value)| value.get_ref().as_str());
     match kind {
+        Some("tca-loopback") => Family::TcaHost,
+        Some(kind) if kind.starts_with("tca-") => Family::Tca,
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
         _ => Family::Cluster,
@@ -71,7 +78,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
 pub(super) fn read(
     mut section: Section<'_>,
     plan: Option<&Plan>,
-    memory: &MemoryModels,
+    models: &Models,
     events_max: u64,
     out: &mut Findings,
 ) -> Option<Workload> {
@@ -79,6 +86,7 @@ pub(super) fn read(
         section.missing("kind", "\"ping-pong\"", out);
     }
     let kind = section.choice("kind", &KINDS, out)?.value;
+    let (memory, tca) = (&models.memory, &models.tca);
     let workload = match kind {
         Kind::PingPong => read_ping_pong(&mut section, plan, out),
         Kind::Stream => read_stream(&mut section, plan, out),
@@ -113,6 +121,9 @@ pub(super) fn read(
         Kind::MemoryStream => read_memory::stream(&mut section, memory, events_max, out),
         Kind::MemoryTrace => read_memory::trace(&mut section, memory, events_max, out),
         Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
+        Kind::TcaPingPong => read_tca::ping_pong(&mut section, plan, tca, out),
+        Kind::TcaLoopback => read_tca::loopback(&mut section, out),
+        Kind::TcaDma => read_tca::dma(&mut section, plan, tca, out),
     };
     section.finish(out);
     workload

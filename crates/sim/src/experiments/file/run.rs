@@ -12,7 +12,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, htx, memory};
+use super::{Experiment, Open, Point, htx, memory, tca};
 
 /// What a run measured.
 #[derive(Default)]
@@ -102,6 +102,9 @@ impl Point {
     ) -> Result<Measured, ExperimentError> {
         if self.workload.is_memory() {
             return memory::run(self, monitor, open);
+        }
+        if self.workload.is_tca() {
+            return tca::run(self, monitor);
         }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);
@@ -197,6 +200,9 @@ impl Point {
             Workload::MemoryStream { .. }
             | Workload::MemoryTrace { .. }
             | Workload::BreakEven { .. } => memory::run(self, monitor, open),
+            Workload::TcaPingPong { .. }
+            | Workload::TcaLoopback { .. }
+            | Workload::TcaDma { .. } => tca::run(self, monitor),
         }
     }
 

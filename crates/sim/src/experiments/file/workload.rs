@@ -6,6 +6,7 @@ use crate::experiments::jobs::Order;
 use crate::experiments::pgas_cluster::Pattern;
 use crate::memory_system::Config;
 use crate::memory_system::trace::Format;
+use crate::peach2::tca::{Device, Engine};
 
 use super::memory_workload::MemoryFigures;
 
@@ -21,6 +22,14 @@ pub struct HtxLink {
 }
 
 impl Workload {
+    /// Whether it runs on a TCA sub-cluster.
+    pub(super) fn is_tca(&self) -> bool {
+        matches!(
+            self,
+            Self::TcaPingPong { .. } | Self::TcaLoopback { .. } | Self::TcaDma { .. }
+        )
+    }
+
     /// Whether it runs on a memory system, without processors and links.
     pub(super) fn is_memory(&self) -> bool {
         matches!(
@@ -101,6 +110,46 @@ pub enum Workload {
         /// Link and clocks.
         #[serde(flatten)]
         link: HtxLink,
+    },
+    /// Two nodes of a TCA sub-cluster answer each other by stores.
+    TcaPingPong {
+        /// Node that begins.
+        from: String,
+        /// Node that answers.
+        to: String,
+        /// Bytes of a message.
+        size_bytes: u64,
+        /// How often.
+        rounds: u64,
+    },
+    /// A store through two PEACH2 boards in one host.
+    TcaLoopback {
+        /// Bytes stored.
+        size_bytes: u64,
+    },
+    /// A chain of a PEACH2 chip's DMA controller.
+    TcaDma {
+        /// Node whose controller it is, and that has the data.
+        from: String,
+        /// Device that has the data.
+        source: Device,
+        /// Node that gets it.
+        to: String,
+        /// Device that gets it.
+        target: Device,
+        /// Bytes of each block.
+        size_bytes: u64,
+        /// Number of blocks.
+        descriptors: u64,
+        /// From a block to the next one at the source; 0: they follow each other.
+        source_step_bytes: u64,
+        /// The same at the target.
+        target_step_bytes: u64,
+        /// How it is run.
+        engine: Engine,
+        /// A GPU that is attached to the other socket, on every node.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        other_socket: Option<Device>,
     },
     /// STREAM on a memory system.
     MemoryStream {

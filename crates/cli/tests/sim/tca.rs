@@ -1,0 +1,117 @@
+//! TCA sub-clusters from files: what runs, and what is refused with a place in the file.
+
+use serde_json::Value;
+
+use crate::sim;
+
+const DMA: &str = r#"[cluster]
+fabric = "peach2"
+[cluster.topology]
+kind = "ring"
+nodes = 4
+[cluster.topology.node]
+memory = "8GiB"
+gpus = 1
+gpu_memory = "5GiB"
+
+[workload]
+kind = "tca-dma"
+from = "n0"
+source = "host"
+to = "n2"
+target = "gpu0"
+size = "1KiB"
+descriptors = 16
+"#;
+
+#[track_caller]
+fn refused(text: &str, code: &str, place: &str) -> String {
+    let ended = sim(text, &[]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
+    let message = ended.stderr;
+    assert!(message.contains(&format!("error[{code}]")), "{message}");
+    assert!(message.contains(place), "{place}: {message}");
+    message
+}
+
+fn with(old: &str, new: &str) -> String {
+    assert!(DMA.contains(old), "{old}");
+    DMA.replace(old, new)
+}
+
+fn metric(outcome: &Value, name: &str) -> Option<f64> {
+    let metrics = outcome["results"][0]["metrics"].as_array()?;
+    let metric = metrics.iter().find(|metric| metric["name"] == name)?;
+    metric["value"].as_f64()
+}
+
+#[test]
+fn a_chain_runs_and_damage_is_replayed() {
+    let run = |text: &str| -> Value {
+        let ended = sim(text, &["--json"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        serde_json::from_str(&ended.stdout).unwrap()
+    };
+    let sound = run(DMA);
+    assert!(metric(&sound, "bandwidth").unwrap() > 1.0, "{sound}");
+    assert_eq!(metric(&sound, "replayed_tlps"), None);
+    let arrived = metric(&sound, "arrival_time").unwrap();
+    let used = sound["results"][0]["links"].as_array().unwrap();
+    let bytes = |from: &str| {
+        let link = used
+            .iter()
+            .find(|link| link["link"].as_str().unwrap().starts_with(from));
+        link.unwrap()["payload_bytes"].as_u64().unwrap()
+    };
+    assert_eq!(
+        bytes("n0.east"),
+        16 << 10,
+        "the cable carries the data once"
+    );
+    let damaged = format!("{DMA}[parameters]\ndamaged_tlps_per_million = 100_000\n");
+    let damaged = run(&damaged);
+    assert!(metric(&damaged, "replayed_tlps").unwrap() > 0.0);
+    assert!(metric(&damaged, "arrival_time").unwrap() > arrived);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    refused(&with("\"n2\"", "\"n4\""), "node", ":15:6");
+    refused(&with("\"gpu0\"", "\"gpu2\""), "value", ":16:10");
+    let message = refused(&with("\"gpu0\"", "\"gpu1\""), "transfer", ":18:15");
+    assert!(message.contains("node 2 has no gpu1"), "{message}");
+    let message = refused(&with("= 16", "= 256"), "transfer", ":18:15");
+    assert!(message.contains("a table has 255"), "{message}");
+    refused(&with("1KiB", "1022B"), "transfer", ":18:15");
+    refused(&with("1KiB", "6GiB"), "transfer", ":18:15");
+    refused(&with("1KiB", "0B"), "transfer", ":18:15");
+    let many = with("nodes = 4", "nodes = 32")
+        .replace("8GiB", "1GiB")
+        .replace("5GiB", "1GiB");
+    let message = refused(&many, "sub-cluster", ":11:1");
+    assert!(message.contains("2 to 16 nodes, got 32"), "{message}");
+    refused(&with("8GiB", "64GiB"), "map-reach", ":7:10");
+    let credits = format!("{DMA}[parameters]\ndata_credits = 15\n");
+    refused(&credits, "no-credit", ":20:16");
+    let credits = format!("{DMA}[parameters]\nheader_credits = 0\n");
+    refused(&credits, "no-credit", ":20:18");
+    let ping = with("\"tca-dma\"", "\"tca-ping-pong\"");
+    refused(&ping, "unknown-key", ":14:1");
+    refused("[workload]\nkind = \"tca-dma\"\n", "missing-key", ":1:1");
+    let with_cluster = with("\"tca-dma\"", "\"tca-loopback\"");
+    refused(&with_cluster, "contradiction", ":1:1");
+}
+
+#[test]
+fn fabrics_are_not_mixed() {
+    let ping = with("\"tca-dma\"", "\"ping-pong\"");
+    let message = refused(&ping, "fabric", ":1:1");
+    assert!(message.contains("runs on a TCCluster"), "{message}");
+    let opterons = "[[cluster.node]]\nname = \"n0\"\nmemory = \"8GiB\"\n\
+        [[cluster.node]]\nname = \"n1\"\nmemory = \"8GiB\"\n\
+        [[cluster.cable]]\nfrom = \"n0.l2\"\nto = \"n1.l2\"\nwidth = \"16bit\"\n\
+        frequency = \"800MHz\"\nmedium = \"coax\"\n\
+        [workload]\nkind = \"tca-ping-pong\"\nfrom = \"n0\"\nto = \"n1\"\n";
+    let message = refused(opterons, "fabric", ":1:");
+    assert!(message.contains("TCA sub-cluster"), "{message}");
+}

@@ -1,0 +1,205 @@
+//! Parameters of TCA sub-clusters.
+
+use crate::devices::link::Damage;
+use crate::engine::Ps;
+use crate::peach2::host::kib_at;
+use crate::peach2::tca::Config;
+
+use super::parameters::{Kind, Origin, Parameter};
+
+/// Everything that parameters change in a sub-cluster.
+#[derive(Clone, Debug)]
+pub(super) struct TcaModels {
+    pub(super) config: Config,
+    damaged_tlps: u32,
+    damaged_dllps: u32,
+    seed: u64,
+}
+
+impl Default for TcaModels {
+    fn default() -> Self {
+        TcaModels {
+            config: Config::default(),
+            damaged_tlps: 0,
+            damaged_dllps: 0,
+            seed: 1,
+        }
+    }
+}
+
+impl TcaModels {
+    /// The parameters with their damage.
+    pub(super) fn resolved(&self) -> Config {
+        let mut config = self.config.clone();
+        let damage = |per_million: u32, kind: u64| {
+            [0u64, 1].map(|direction| match per_million {
+                0 => Damage::Never,
+                // Cables add even numbers; kinds of damage lie far apart.
+                per_million => Damage::Random {
+                    per_million,
+                    seed: self.seed.wrapping_add(kind << 32 | direction),
+                },
+            })
+        };
+        config.link.tlp_damage = damage(self.damaged_tlps, 0);
+        config.link.dllp_damage = damage(self.damaged_dllps, 1);
+        config
+    }
+}
+
+/// Longest time.
+const TIME_MAX: u64 = 1_000_000_000;
+
+macro_rules! time {
+    ($key:literal, $($field:ident).+, $class:ident) => {
+        Parameter {
+            key: $key,
+            kind: Kind::Time,
+            least: 0,
+            most: TIME_MAX,
+            class: Origin::$class,
+            read: |models| models.tca.config.$($field).+.0,
+            write: |models, value| models.tca.config.$($field).+ = Ps(value),
+        }
+    };
+}
+
+macro_rules! rate {
+    ($key:literal, $($field:ident).+, $class:ident) => {
+        Parameter {
+            key: $key,
+            kind: Kind::Bandwidth,
+            least: 1_000_000,
+            most: 1_000_000_000_000,
+            class: Origin::$class,
+            // A KiB takes whole picoseconds; megabytes per second are shown.
+            read: |models| {
+                let kib = models.tca.config.$($field).+.0.max(1);
+                (1024 * 1_000_000_000_000 / kib + 500_000) / 1_000_000 * 1_000_000
+            },
+            write: |models, value| models.tca.config.$($field).+ = kib_at(value),
+        }
+    };
+}
+
+macro_rules! count {
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $kind:ident, $class:ident) => {
+        Parameter {
+            key: $key,
+            kind: Kind::$kind,
+            least: $least,
+            most: $most,
+            class: Origin::$class,
+            read: |models| models.tca.config.$($field).+ as u64,
+            // Within bounds that its type has.
+            write: |models, value| models.tca.config.$($field).+ = value as _,
+        }
+    };
+}
+
+macro_rules! per_million {
+    ($key:literal, $field:ident) => {
+        Parameter {
+            key: $key,
+            kind: Kind::Count,
+            least: 0,
+            most: 1_000_000,
+            class: Origin::Assumed,
+            read: |models| u64::from(models.tca.$field),
+            write: |models, value| models.tca.$field = u32::try_from(value).unwrap_or(u32::MAX),
+        }
+    };
+}
+
+pub(super) const TCA: &[Parameter] = &[
+    time!("host_out", host.out, Assumed),
+    time!("host_inbound", host.inbound, Assumed),
+    time!("host_poll", host.poll, Assumed),
+    time!("host_read", host.read, Assumed),
+    time!("interrupt", host.interrupt, Fitted),
+    time!("completion_gap", host.completion_gap, Assumed),
+    rate!("gpu_read", host.gpu_read_kib, Fitted),
+    rate!("qpi_write", host.qpi_write_kib, Assumed),
+    rate!("qpi_read", host.qpi_read_kib, Assumed),
+    count!(
+        "ingress_cycles",
+        chip.ingress_cycles,
+        0,
+        10_000,
+        Count,
+        Fitted
+    ),
+    count!(
+        "egress_cycles",
+        chip.egress_cycles,
+        0,
+        10_000,
+        Count,
+        Fitted
+    ),
+    time!("host_hold", chip.host_hold, Assumed),
+    time!("dma_gap", chip.dma_gap, Fitted),
+    count!("dma_places", chip.dma_places, 1, 1_024, Count, Assumed),
+    count!(
+        "dma_buffer",
+        chip.dma_buffer_bytes,
+        4_096,
+        1 << 20,
+        Bytes,
+        Assumed
+    ),
+    count!("read_tags", chip.read_tags, 1, 200, Count, Assumed),
+    count!("table_reads", chip.table_reads, 1, 16, Count, Assumed),
+    time!("cable", link.propagation, Assumed),
+    time!("dllp_wait", link.dllp_wait, Assumed),
+    Parameter {
+        least: 100_000,
+        ..time!("replay_timeout", link.replay_timeout, Assumed)
+    },
+    count!(
+        "replay_places",
+        link.replay_places,
+        1,
+        2_047,
+        Count,
+        Assumed
+    ),
+    Parameter {
+        key: "header_credits",
+        kind: Kind::Credits,
+        least: 1,
+        most: 127,
+        class: Origin::Assumed,
+        read: |models| u64::from(models.tca.config.link.credits[0].header[0]),
+        write: |models, value| {
+            for credits in &mut models.tca.config.link.credits {
+                credits.header = [u8::try_from(value).unwrap_or(127); 3];
+            }
+        },
+    },
+    Parameter {
+        key: "data_credits",
+        kind: Kind::Credits,
+        // One TLP of 256 bytes.
+        least: 16,
+        most: 2_047,
+        class: Origin::Assumed,
+        read: |models| u64::from(models.tca.config.link.credits[0].data[0]),
+        write: |models, value| {
+            for credits in &mut models.tca.config.link.credits {
+                credits.data = [u16::try_from(value).unwrap_or(2_047); 3];
+            }
+        },
+    },
+    per_million!("damaged_tlps_per_million", damaged_tlps),
+    per_million!("damaged_dllps_per_million", damaged_dllps),
+    Parameter {
+        key: "damage_seed",
+        kind: Kind::Count,
+        least: 0,
+        most: i64::MAX as u64,
+        class: Origin::Assumed,
+        read: |models| models.tca.seed,
+        write: |models, value| models.tca.seed = value,
+    },
+];

@@ -1,0 +1,162 @@
+//! Published and simulated numbers.
+
+use super::measure::{Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes};
+use super::{CHAIN, LARGE_BYTES};
+use crate::devices::link::End;
+use crate::engine::Ps;
+use crate::experiments::{Claims, ExperimentError, Row};
+use crate::peach2::chip::DESCRIPTORS_MAX;
+use crate::peach2::link::{Link, LinkConfig};
+use crate::peach2::tca::{Config, Device, Engine, Place, SubCluster};
+use crate::peach2::{Fabric, PcieEvent, Tlp};
+
+const CLAIMS: &str = include_str!("../../../../../experiments/tca-peach2/claims.toml");
+
+/// Payload of the paper's TLPs.
+const PAYLOAD_BYTES: usize = 256;
+/// Data size that stands for small ones.
+const SMALL_BYTES: u64 = 64;
+/// The chip's memory.
+const CHIP: (u16, Device) = (0, Device::Internal);
+
+/// The published numbers.
+///
+/// # Errors
+/// [`ExperimentError::Claims`] if the file is wrong.
+pub fn claims() -> Result<Claims, ExperimentError> {
+    Claims::parse(CLAIMS)
+}
+
+/// Runs everything and compares.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
+    let (raw_gb_s, peak_gb_s) = saturated()?;
+    let local = |device, bytes, count| write_gb_s((0, device), bytes, count);
+    let remote = |device, bytes, count| write_gb_s((1, device), bytes, count);
+    let max = local(Device::Host, LARGE_BYTES, CHAIN)?;
+    let of_max = |count| local(Device::Host, LARGE_BYTES, count).map(|rate| rate / max * 100.0);
+    let one_of_16k = local(Device::Host, 4 * LARGE_BYTES, 1)?;
+    let gpu = local(Device::Gpu0, LARGE_BYTES, CHAIN)?;
+    let small = local(Device::Host, SMALL_BYTES, CHAIN)?;
+    let gpu_small = local(Device::Gpu0, SMALL_BYTES, CHAIN)?;
+    let read = |device, bytes| {
+        let dma = Dma::new((0, device), CHIP, bytes, CHAIN);
+        Ok::<_, ExperimentError>(run_dma(&mut two_nodes(&Config::default())?, &dma)?.gb_s())
+    };
+    let eight = SubCluster::new(&planned(&ring(8))?, &Config::default())?;
+    let sixteen = SubCluster::new(&planned(&ring(16))?, &Config::default())?;
+    let (block_gib, node_gib, window_gib) = window(&sixteen)?;
+    let mut eight = eight;
+    let neighbours_ns = ping_pong(&mut eight, [0, 1], LOOPBACK_BYTES, 10)?;
+    let far_ns = ping_pong(&mut eight, [0, 4], LOOPBACK_BYTES, 10)?;
+    let pipelined = Dma {
+        engine: Engine::Pipelined,
+        ..Dma::new((0, Device::Host), (1, Device::Host), LARGE_BYTES, CHAIN)
+    };
+    let pipelined = run_dma(&mut two_nodes(&Config::default())?, &pipelined)?.gb_s();
+    let two_phase = Dma::new((0, Device::Host), (1, Device::Host), LARGE_BYTES, CHAIN);
+    let two_phase = run_dma(&mut two_nodes(&Config::default())?, &two_phase)?.gb_s();
+    let cpu_gflops = 2.0 * 8.0 * 2.6 * 8.0;
+    let gpu_gflops = 4.0 * 665.0;
+    let simulated = [
+        ("A1", peak_gb_s),
+        ("A2", raw_gb_s),
+        ("A3", max / peak_gb_s * 100.0),
+        ("A3-bandwidth", max),
+        ("A4", max),
+        ("A4-read", read(Device::Host, LARGE_BYTES)? / max),
+        ("A4-read-small", read(Device::Host, SMALL_BYTES)? / small),
+        ("A5", of_max(4)?),
+        ("A5-1", of_max(1)?),
+        ("A5-2", of_max(2)?),
+        ("A5-16", of_max(16)?),
+        ("A6", of_max(4)? / 100.0 * max / one_of_16k),
+        ("A7", gpu / max),
+        ("A8", read(Device::Gpu0, LARGE_BYTES)? * 1e3),
+        ("A9", over_qpi_mb_s()?),
+        (
+            "A10",
+            loopback(LOOPBACK_BYTES, &Config::default(), &|_| {})?.0,
+        ),
+        ("A11", remote(Device::Host, LARGE_BYTES, CHAIN)? / max),
+        (
+            "A11-small",
+            remote(Device::Host, SMALL_BYTES, CHAIN)? / small,
+        ),
+        ("A12", remote(Device::Gpu0, LARGE_BYTES, CHAIN)? / gpu),
+        (
+            "A12-small",
+            remote(Device::Gpu0, SMALL_BYTES, CHAIN)? / gpu_small,
+        ),
+        ("A13", window_gib),
+        ("A13-node", node_gib),
+        ("A13-block", block_gib),
+        ("A15-cpu", cpu_gflops),
+        ("A15-gpu", gpu_gflops),
+        ("A15-total", 268.0 * (cpu_gflops + gpu_gflops) / 1e3),
+        ("A19", DESCRIPTORS_MAX as f64),
+        ("A20", neighbours_ns / 1e3),
+        ("A20-far", far_ns / 1e3),
+        ("A20-bandwidth", max / peak_gb_s * 100.0),
+        ("A21-two-phase", two_phase),
+        ("A21-pipelined", pipelined),
+    ];
+    Ok(claims()?.judge(&simulated))
+}
+
+/// A DMA write from the chip of node 0.
+fn write_gb_s(to: (u16, Device), bytes: u64, descriptors: u64) -> Result<f64, ExperimentError> {
+    let dma = Dma::new(CHIP, to, bytes, descriptors);
+    Ok(run_dma(&mut two_nodes(&Config::default())?, &dma)?.gb_s())
+}
+
+/// A DMA write to a GPU of the other socket.
+fn over_qpi_mb_s() -> Result<f64, ExperimentError> {
+    let config = Config {
+        gpu_on_other_socket: [true, false],
+        ..Config::default()
+    };
+    let dma = Dma::new(CHIP, (0, Device::Gpu0), LARGE_BYTES, CHAIN);
+    Ok(run_dma(&mut two_nodes(&config)?, &dma)?.gb_s() * 1e3)
+}
+
+/// A link that never pauses, nobody behind it but buffers: symbols and payload in GB/s.
+fn saturated() -> Result<(f64, f64), ExperimentError> {
+    const TLPS: u64 = 50;
+    let mut sim = Fabric::new();
+    let mut config = LinkConfig::default();
+    for credits in &mut config.credits {
+        (credits.header, credits.data) = ([127; 3], [2047; 3]);
+    }
+    let link = sim.add("link", Link::new(config));
+    for tlp in 0..TLPS {
+        let address = (1 << 32) + tlp * PAYLOAD_BYTES as u64;
+        let tlp = Tlp::write(Default::default(), address, &[0x3c; PAYLOAD_BYTES]);
+        let tlp = tlp.map_err(|_| ExperimentError::NoMeasurement("a TLP"))?;
+        let submit = PcieEvent::Submit { end: End::A, tlp };
+        let injected = sim.inject(Ps::ZERO, link, submit);
+        injected.map_err(|_| ExperimentError::NoMeasurement("a link"))?;
+    }
+    sim.run()?;
+    let counters = sim
+        .component::<Link>(link)
+        .map(|link| link.counters(End::A));
+    let counters = counters.ok_or(ExperimentError::NoMeasurement("a link"))?;
+    let begin = counters.first_begin.unwrap_or_default();
+    let time = (counters.last_end - begin).as_s();
+    let gb_s = |bytes: u64| bytes as f64 / time / 1e9;
+    Ok((gb_s(counters.wire_bytes), gb_s(counters.payload_bytes)))
+}
+
+/// Distances of blocks and nodes and the whole window, in GiB, from addresses of 16 nodes.
+fn window(cluster: &SubCluster<'_>) -> Result<(f64, f64, f64), ExperimentError> {
+    let at = |node, device| cluster.address(Place::new(node, device, 0));
+    let first = at(0, Device::Gpu0)?;
+    let block = at(0, Device::Gpu1)? - first;
+    let node = at(1, Device::Gpu0)? - first;
+    let last = at(15, Device::Gpu0)?;
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    Ok((gib(block), gib(node), gib(last + node - first)))
+}

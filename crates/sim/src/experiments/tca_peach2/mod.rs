@@ -1,0 +1,16 @@
+//! Experiments of the TCA paper: PIO between boards, chained DMA within a node and to the next.
+
+mod claims;
+mod curves;
+mod measure;
+
+use crate::peach2::chip::DESCRIPTORS_MAX;
+
+pub use claims::{claims, reproduce};
+pub use curves::{bandwidth_over_requests, bandwidth_over_size};
+pub use measure::{Dma, DmaTimes, LOOPBACK_BYTES, loopback, ping_pong, ring, run_dma, two_nodes};
+
+/// Data size that the paper calls the largest.
+pub const LARGE_BYTES: u64 = 4096;
+/// Requests of the paper's long chains: all that a table has.
+pub const CHAIN: u64 = DESCRIPTORS_MAX as u64;

@@ -1,0 +1,449 @@
+//! A PEACH2 chip: four ports, routing by mask and bounds, a DMA controller, memory.
+//!
+//! A TLP that has come in at a port is routed by its address alone. Only at port north, and only
+//! there, an address is converted: from the sub-cluster's window to the host's bus. Writes go
+//! anywhere; reads are served at home and refused everywhere else.
+
+mod config;
+mod descriptor;
+mod dma;
+mod registers;
+
+use std::collections::VecDeque;
+
+use hostwire_packet::pcie::{
+    CreditClass, CreditCost, HeaderRepr, MemoryRepr, Operation, RoutingId,
+};
+use hostwire_plan::registers::peach2::{NORTH, PORTS};
+use hostwire_plan::registers::{Fault, RegisterWrite};
+
+use crate::devices::link::End;
+use crate::engine::{Component, ComponentId, Context, Ps, Wait};
+
+use super::event::{PcieEvent, cost_digest};
+use super::sparse::Sparse;
+use super::tlp::{Tlp, parts};
+use dma::{Command, Dma, Env};
+use registers::{Registers, Way};
+
+pub use config::ChipConfig;
+pub use descriptor::{
+    DESCRIPTOR_BYTES, DESCRIPTORS_MAX, Descriptor, EPLAST, LENGTH_BYTES_MAX, TABLE_BYTES,
+};
+pub use dma::{CONTROL_EPLAST, CONTROL_INTERRUPT, DmaStatus, INTERRUPT_ADDRESS};
+pub use registers::{DmaKind, PIPELINED_TABLE, READ_TABLE, REGISTER_BYTES, STATUS, WRITE_TABLE};
+
+/// What a chip tells itself.
+#[derive(Debug)]
+pub enum ChipEvent {
+    /// A TLP has come from a port to the inside.
+    Inside {
+        /// The port.
+        port: u8,
+        /// Its offset in the internal block, if it is a request.
+        offset: u64,
+        /// The TLP.
+        tlp: Tlp,
+    },
+    /// A TLP has come to the pins of a port.
+    Outside {
+        /// The port.
+        port: u8,
+        /// Where it came from.
+        origin: Origin,
+        /// The TLP.
+        tlp: Tlp,
+    },
+    /// A receive buffer is free.
+    Free {
+        /// The port.
+        port: u8,
+        /// What was in it.
+        cost: CreditCost,
+    },
+    /// The DMA controller goes on.
+    Wake,
+}
+
+/// Where a TLP that leaves came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was received at this port, and keeps its buffer for a time after it has left.
+    Port(u8, Ps),
+    /// The DMA controller wrote it.
+    Dma,
+    /// The chip answers.
+    Chip,
+}
+
+impl ChipEvent {
+    pub(super) fn digest(&self) -> u64 {
+        match self {
+            ChipEvent::Inside { port, offset, tlp } => tlp.digest() ^ offset ^ u64::from(*port),
+            ChipEvent::Outside { port, tlp, .. } => tlp.digest() ^ 1 << 8 ^ u64::from(*port),
+            ChipEvent::Free { port, cost } => cost_digest(cost) ^ u64::from(*port) << 40,
+            ChipEvent::Wake => 3,
+        }
+    }
+}
+
+/// Why a chip dropped a TLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dropped {
+    /// The routing registers do not say where to.
+    NoRoute(Fault),
+    /// It would leave by the port that it came by.
+    BackOut,
+    /// No cable at the port.
+    NoCable,
+    /// A read of another node: only writes cross between nodes.
+    RemoteRead,
+    /// A write to the chip behind its memory.
+    NoMemory,
+}
+
+/// What a chip has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChipCounters {
+    /// TLPs from port to port.
+    pub forwarded: u64,
+    /// TLPs to the host, with a converted address.
+    pub converted: u64,
+    /// TLPs that it dropped, reads among them.
+    pub dropped: u64,
+    /// The first one.
+    pub first_dropped: Option<Dropped>,
+}
+
+/// A chip.
+pub struct Chip {
+    config: ChipConfig,
+    id: RoutingId,
+    registers: Registers,
+    memory: Sparse,
+    dma: Dma,
+    links: [Option<(ComponentId, End)>; PORTS as usize],
+    /// What waits at each port, by class, until its link sends it.
+    leaving: [[VecDeque<(Origin, CreditCost)>; 3]; PORTS as usize],
+    counters: ChipCounters,
+    last_store: Ps,
+}
+
+impl Chip {
+    /// A chip with nothing attached that routes nothing.
+    pub fn new(id: RoutingId, config: ChipConfig) -> Chip {
+        Chip {
+            config,
+            id,
+            registers: Registers::new(),
+            memory: Sparse::default(),
+            dma: Dma::default(),
+            links: [None; PORTS as usize],
+            leaving: Default::default(),
+            counters: ChipCounters::default(),
+            last_store: Ps::ZERO,
+        }
+    }
+
+    /// Attaches a link to a port; ports that do not exist take none.
+    pub fn attach(&mut self, port: u8, link: ComponentId, end: End) {
+        if let Some(place) = self.links.get_mut(usize::from(port)) {
+            *place = Some((link, end));
+        }
+    }
+
+    /// Writes routing registers, as the driver does when it is loaded.
+    pub fn configure(&mut self, writes: &[RegisterWrite]) {
+        self.registers.apply(writes);
+    }
+
+    /// Tells port north where the node lies in the window, and where GPU 0, GPU 1 and the host's
+    /// memory are on its bus.
+    pub fn place(&mut self, base: u64, block_bytes: u64, bus: [u64; 3]) {
+        self.registers.place(base, block_bytes, bus);
+    }
+
+    /// How the DMA controller's last table ended.
+    pub fn dma_status(&self) -> DmaStatus {
+        let status = self.registers.read(STATUS, 1);
+        let all = [
+            DmaStatus::Busy,
+            DmaStatus::Done,
+            DmaStatus::BadTable,
+            DmaStatus::BadDescriptor,
+            DmaStatus::RemoteRead,
+            DmaStatus::ReadFailed,
+            DmaStatus::NoRoute,
+            DmaStatus::Collision,
+        ];
+        let found = all
+            .into_iter()
+            .find(|known| *known as u32 == u32::from(status[0]));
+        found.unwrap_or_default()
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> ChipCounters {
+        self.counters
+    }
+
+    /// When something was stored into its memory last.
+    pub fn last_store(&self) -> Ps {
+        self.last_store
+    }
+
+    /// Bytes of its memory, by offset in the internal block.
+    pub fn memory(&self, offset: u64, len: u64) -> Vec<u8> {
+        self.memory.bytes(offset, len)
+    }
+
+    /// Sets bytes of its memory, outside of simulated time.
+    pub fn set_memory(&mut self, offset: u64, bytes: &[u8]) {
+        self.memory.write(offset, bytes);
+    }
+
+    fn drop_tlp(&mut self, port: u8, tlp: &Tlp, why: Dropped, ctx: &mut Context<'_, PcieEvent>) {
+        self.counters.dropped += 1;
+        self.counters.first_dropped.get_or_insert(why);
+        self.free(port, tlp.cost(), Ps::ZERO, ctx);
+        // The host waits for an answer to its read.
+        if port == NORTH
+            && let Some(read) = tlp.memory().filter(|m| m.operation == Operation::Read)
+        {
+            let answer = Tlp::unsupported(self.id, read);
+            self.leave(NORTH, Origin::Chip, answer, self.config.egress(), ctx);
+        }
+    }
+
+    fn free(&mut self, port: u8, cost: CreditCost, after: Ps, ctx: &mut Context<'_, PcieEvent>) {
+        if after > Ps::ZERO {
+            let free = PcieEvent::Chip(ChipEvent::Free { port, cost });
+            ctx.schedule(ctx.me(), after, free);
+        } else if let Some(Some((link, end))) = self.links.get(usize::from(port)) {
+            ctx.schedule(*link, Ps::ZERO, PcieEvent::Release { end: *end, cost });
+        }
+    }
+
+    fn leave(
+        &self,
+        port: u8,
+        origin: Origin,
+        tlp: Tlp,
+        after: Ps,
+        ctx: &mut Context<'_, PcieEvent>,
+    ) {
+        let outside = PcieEvent::Chip(ChipEvent::Outside { port, origin, tlp });
+        ctx.schedule(ctx.me(), after, outside);
+    }
+
+    /// Routes a TLP that has come in.
+    fn receive(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        let inside = |offset, tlp| PcieEvent::Chip(ChipEvent::Inside { port, offset, tlp });
+        let HeaderRepr::Memory(request) = tlp.header else {
+            let event = inside(0, tlp);
+            return ctx.schedule(ctx.me(), self.config.ingress(), event);
+        };
+        let way = self.registers.way(request.address);
+        let is_read = request.operation == Operation::Read;
+        match way {
+            Way::Internal(offset) if !is_read || port == NORTH => {
+                let event = inside(offset, tlp);
+                ctx.schedule(ctx.me(), self.config.ingress(), event);
+            }
+            Way::Fault(fault) => self.drop_tlp(port, &tlp, Dropped::NoRoute(fault), ctx),
+            _ if is_read => self.drop_tlp(port, &tlp, Dropped::RemoteRead, ctx),
+            way => self.forward(port, way, tlp, ctx),
+        }
+    }
+
+    fn forward(&mut self, from: u8, way: Way, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        let (to, tlp, hold) = match way {
+            Way::Port(port) => (port, tlp, Ps::ZERO),
+            Way::Host(is_memory, bus) => {
+                let hold = if is_memory {
+                    self.config.host_hold
+                } else {
+                    Ps::ZERO
+                };
+                (NORTH, tlp.readdressed(bus), hold)
+            }
+            Way::Internal(_) | Way::Fault(_) => return,
+        };
+        if to == from {
+            return self.drop_tlp(from, &tlp, Dropped::BackOut, ctx);
+        }
+        if !matches!(self.links.get(usize::from(to)), Some(Some(_))) {
+            return self.drop_tlp(from, &tlp, Dropped::NoCable, ctx);
+        }
+        self.counters.forwarded += 1;
+        self.counters.converted += u64::from(to == NORTH);
+        let after = self.config.ingress() + self.config.egress();
+        self.leave(to, Origin::Port(from, hold), tlp, after, ctx);
+    }
+
+    /// Serves a TLP that has come to the inside.
+    fn serve(&mut self, port: u8, offset: u64, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        self.free(port, tlp.cost(), Ps::ZERO, ctx);
+        if let HeaderRepr::Completion(_) = tlp.header {
+            return self.drive(ctx, |dma, env| dma.complete(tlp, env));
+        }
+        if let Some(read) = tlp.memory().filter(|m| m.operation == Operation::Read) {
+            return self.answer(read, offset, ctx);
+        }
+        let Some((address, bytes)) = tlp.written() else {
+            return;
+        };
+        // The first enabled byte may lie behind the dword's first one.
+        let skipped = tlp.memory().map_or(0, |m| address - m.address);
+        let started = self.store(offset + skipped, bytes, ctx.now());
+        if let Some(kind) = started {
+            self.drive(ctx, |dma, env| dma.start(kind, env));
+        }
+    }
+
+    fn store(&mut self, offset: u64, bytes: &[u8], now: Ps) -> Option<DmaKind> {
+        if offset < REGISTER_BYTES {
+            return self.registers.write(offset, bytes);
+        }
+        let end = offset.saturating_add(bytes.len() as u64);
+        if end <= REGISTER_BYTES.saturating_add(self.config.memory_bytes) {
+            self.memory.write(offset, bytes);
+            self.last_store = now;
+        } else {
+            self.counters.dropped += 1;
+            self.counters.first_dropped.get_or_insert(Dropped::NoMemory);
+        }
+        None
+    }
+
+    /// Answers a read of the own host.
+    fn answer(&mut self, read: &MemoryRepr, offset: u64, ctx: &mut Context<'_, PcieEvent>) {
+        let len = read.dwords.len_bytes();
+        let bytes = if offset < REGISTER_BYTES {
+            self.registers.read(offset, len)
+        } else {
+            self.memory.bytes(offset, len as u64)
+        };
+        for (begin, part) in parts(read.address, len as u64, self.config.payload_bytes) {
+            let data = bytes.get(begin as usize..(begin + part) as usize);
+            let tlp = data.and_then(|data| Tlp::completion(self.id, read, begin as usize, data));
+            if let Some(tlp) = tlp {
+                self.leave(NORTH, Origin::Chip, tlp, self.config.egress(), ctx);
+            }
+        }
+    }
+
+    /// Lets the DMA controller do something, and does what it asks for.
+    fn drive(
+        &mut self,
+        ctx: &mut Context<'_, PcieEvent>,
+        act: impl FnOnce(&mut Dma, &Env<'_>) -> Vec<Command>,
+    ) {
+        let env = Env {
+            now: ctx.now(),
+            config: &self.config,
+            registers: &self.registers,
+            memory: &self.memory,
+            id: self.id,
+        };
+        let egress = self.config.egress();
+        for command in act(&mut self.dma, &env) {
+            match command {
+                Command::North(tlp) => self.leave(NORTH, Origin::Chip, tlp, egress, ctx),
+                Command::Put(tlp) => self.put(tlp, egress, ctx),
+                Command::Keep(offset, bytes) => {
+                    self.store(offset, &bytes, ctx.now());
+                }
+                Command::Wake(at) => {
+                    ctx.schedule_at(ctx.me(), at, PcieEvent::Chip(ChipEvent::Wake));
+                }
+                Command::Ended(status) => self.registers.set_status(status as u32),
+            }
+        }
+    }
+
+    /// A write of the DMA controller: addresses outside of the window are the own bus.
+    fn put(&mut self, tlp: Tlp, egress: Ps, ctx: &mut Context<'_, PcieEvent>) {
+        let address = tlp.header.address().unwrap_or_default();
+        let (port, tlp) = match self.registers.way(address) {
+            Way::Port(port) => (port, tlp),
+            Way::Host(_, bus) => {
+                self.counters.converted += 1;
+                (NORTH, tlp.readdressed(bus))
+            }
+            Way::Fault(_) => (NORTH, tlp),
+            Way::Internal(offset) => {
+                if let Some((_, bytes)) = tlp.written() {
+                    self.store(offset, bytes, ctx.now());
+                }
+                return self.drive(ctx, |dma, env| dma.sent(env));
+            }
+        };
+        self.leave(port, Origin::Dma, tlp, egress, ctx);
+    }
+
+    fn submit(&mut self, port: u8, origin: Origin, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        let index = usize::from(port);
+        let Some(Some((link, end))) = self.links.get(index).copied() else {
+            self.counters.dropped += 1;
+            self.counters.first_dropped.get_or_insert(Dropped::NoCable);
+            if origin == Origin::Dma {
+                self.drive(ctx, |dma, env| dma.sent(env));
+            }
+            return;
+        };
+        let cost = tlp.cost();
+        self.leaving[index][cost.class as usize].push_back((origin, cost));
+        ctx.schedule(link, Ps::ZERO, PcieEvent::Submit { end, tlp });
+    }
+
+    fn sent(&mut self, port: u8, class: CreditClass, ctx: &mut Context<'_, PcieEvent>) {
+        let queues = self.leaving.get_mut(usize::from(port));
+        let left = queues.and_then(|queues| queues[class as usize].pop_front());
+        match left {
+            Some((Origin::Port(from, hold), cost)) => self.free(from, cost, hold, ctx),
+            Some((Origin::Dma, _)) => self.drive(ctx, |dma, env| dma.sent(env)),
+            Some((Origin::Chip, _)) | None => {}
+        }
+    }
+}
+
+impl Component<PcieEvent> for Chip {
+    fn handle(&mut self, event: PcieEvent, ctx: &mut Context<'_, PcieEvent>) {
+        match event {
+            PcieEvent::Deliver { port, tlp } => self.receive(port, tlp, ctx),
+            PcieEvent::Sent { port, class } => self.sent(port, class, ctx),
+            PcieEvent::Chip(ChipEvent::Inside { port, offset, tlp }) => {
+                self.serve(port, offset, &tlp, ctx);
+            }
+            PcieEvent::Chip(ChipEvent::Outside { port, origin, tlp }) => {
+                self.submit(port, origin, tlp, ctx);
+            }
+            PcieEvent::Chip(ChipEvent::Free { port, cost }) => {
+                self.free(port, cost, Ps::ZERO, ctx);
+            }
+            PcieEvent::Chip(ChipEvent::Wake) => self.drive(ctx, |dma, env| dma.wake(env)),
+            _ => {}
+        }
+    }
+
+    fn waits(&self) -> Vec<Wait> {
+        let waiting: usize = self.leaving.iter().flatten().map(VecDeque::len).sum();
+        let busy = self.dma_status() == DmaStatus::Busy;
+        let mut waits = Vec::new();
+        if waiting > 0 {
+            waits.push(Wait {
+                resource: format!("its links to take {waiting} TLPs"),
+                holder: self.links.iter().flatten().map(|(link, _)| *link).next(),
+            });
+        }
+        if busy {
+            waits.push(Wait {
+                resource: "the end of a DMA table".into(),
+                holder: self.links[usize::from(NORTH)].map(|(link, _)| link),
+            });
+        }
+        waits
+    }
+}

@@ -1,0 +1,481 @@
+//! The host of a node: processor, memory, GPUs, and the root complex between them.
+//!
+//! Memory, the GPUs of the chip's socket and those of the other socket differ in how the root
+//! complex serves them, and reads differ from writes.
+
+use std::collections::BTreeMap;
+
+use hostwire_packet::pcie::{CompletionStatus, HeaderRepr, MemoryRepr, Operation, RoutingId};
+
+use crate::devices::link::End;
+use crate::engine::{Component, ComponentId, Context, Ps};
+
+use super::chip::INTERRUPT_ADDRESS;
+use super::event::PcieEvent;
+use super::sparse::Sparse;
+use super::tlp::{Tlp, parts};
+
+/// Where the host's memory begins on its bus: what lies below 4 GiB is left out.
+pub const MEMORY_BUS: u64 = 1 << 32;
+/// Where the GPUs' memory is on the bus: their base address registers.
+pub const GPU_BUS: [u64; 2] = [1 << 44, 1 << 45];
+
+/// Parameters of a host. Sources of the values are in `docs/sim/tca.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// From a store of the processor to the root port's pins. **Assumed.**
+    pub out: Ps,
+    /// From the root port's pins to visible in memory. **Assumed.**
+    pub inbound: Ps,
+    /// From visible in memory to the processor that polls. **Assumed.**
+    pub poll: Ps,
+    /// From the pins to the first byte of what is read. **Assumed.**
+    pub read: Ps,
+    /// From the interrupt's write in the root complex to the handler. **Fitted** to A5.
+    pub interrupt: Ps,
+    /// Largest completion. **Assumed.** A power of two.
+    pub completion_bytes: u64,
+    /// Between two completions from memory, beside the time on the wire. **Assumed**: that of
+    /// the DMA controller.
+    pub completion_gap: Ps,
+    /// Reads of a GPU: time of a KiB. **Fitted** to A8.
+    pub gpu_read_kib: Ps,
+    /// Writes to a GPU of the other socket: time of a KiB. **Assumed**; the paper says
+    /// "several hundred Mbytes/sec" (A9).
+    pub qpi_write_kib: Ps,
+    /// Reads of a GPU of the other socket: time of a KiB. **Assumed.**
+    pub qpi_read_kib: Ps,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        HostConfig {
+            out: Ps::from_ns(90),
+            inbound: Ps::from_ns(110),
+            poll: Ps::from_ns(50),
+            read: Ps::from_ns(250),
+            interrupt: Ps(1_099_400),
+            completion_bytes: 256,
+            completion_gap: Ps(7_035),
+            gpu_read_kib: kib_at(831_610_000),
+            qpi_write_kib: kib_at(300_000_000),
+            qpi_read_kib: kib_at(300_000_000),
+        }
+    }
+}
+
+/// Time of a KiB at a rate.
+pub(crate) const fn kib_at(bytes_per_s: u64) -> Ps {
+    Ps(1024 * 1_000_000_000_000 / if bytes_per_s == 0 { 1 } else { bytes_per_s })
+}
+
+/// A GPU of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// Its memory.
+    pub bytes: u64,
+    /// It is attached to the other socket.
+    pub other_socket: bool,
+}
+
+/// An interrupt whose handler has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Root port, and with it chip, that it came from.
+    pub port: u8,
+    /// When.
+    pub time: Ps,
+}
+
+/// What a host tells itself, or a program tells it.
+#[derive(Debug)]
+pub enum HostEvent {
+    /// A program stores; at most up to the next multiple of 64 bytes, as a write-combining
+    /// buffer does.
+    Store {
+        /// Root port.
+        port: u8,
+        /// Bus address.
+        address: u64,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// A program loads dwords from a device.
+    Load {
+        /// Root port.
+        port: u8,
+        /// Bus address.
+        address: u64,
+        /// How many bytes.
+        len: usize,
+    },
+    /// A TLP comes to a root port's pins.
+    Out {
+        /// Root port.
+        port: u8,
+        /// The TLP.
+        tlp: Tlp,
+    },
+    /// A write becomes visible.
+    Commit {
+        /// The write.
+        tlp: Tlp,
+    },
+    /// Buffers of a root port are free.
+    Free {
+        /// Root port.
+        port: u8,
+        /// The TLP that was in them.
+        tlp: Tlp,
+    },
+    /// The next part of what a read asked for is there.
+    Serve {
+        /// Root port.
+        port: u8,
+        /// The read.
+        tlp: Tlp,
+        /// Where the part begins and how long it is.
+        part: (u64, u64),
+    },
+    /// The handler of an interrupt begins.
+    Handler {
+        /// Root port.
+        port: u8,
+    },
+}
+
+impl HostEvent {
+    pub(super) fn digest(&self) -> u64 {
+        match self {
+            HostEvent::Store {
+                port,
+                address,
+                bytes,
+            } => address ^ (bytes.len() as u64) << 50 ^ u64::from(*port),
+            HostEvent::Load { port, address, len } => {
+                address ^ (*len as u64) << 49 ^ u64::from(*port)
+            }
+            HostEvent::Out { port, tlp } => tlp.digest() ^ 1 << 8 ^ u64::from(*port),
+            HostEvent::Commit { tlp } => tlp.digest() ^ 2 << 8,
+            HostEvent::Free { port, tlp } => tlp.digest() ^ 3 << 8 ^ u64::from(*port),
+            HostEvent::Serve { port, tlp, part } => {
+                tlp.digest() ^ part.0 << 12 ^ part.1 ^ u64::from(*port)
+            }
+            HostEvent::Handler { port } => 4 << 8 | u64::from(*port),
+        }
+    }
+}
+
+/// What a bus address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Interrupt,
+    Memory(u64),
+    Gpu(usize, u64),
+    Nothing,
+}
+
+/// A host.
+pub struct Host {
+    config: HostConfig,
+    id: RoutingId,
+    memory_bytes: u64,
+    gpus: [Option<Gpu>; 2],
+    memory: Sparse,
+    gpu_memory: [Sparse; 2],
+    roots: Vec<(ComponentId, End)>,
+    /// When what serves reads, and writes to the other socket, is free again: memory, GPUs.
+    reads_free: [Ps; 3],
+    writes_free: [Ps; 2],
+    loading: BTreeMap<u8, (usize, Vec<u8>)>,
+    next_tag: u8,
+    loaded: Option<Result<Vec<u8>, CompletionStatus>>,
+    interrupts: Vec<Interrupt>,
+    last_commit: Ps,
+    unclaimed: u64,
+}
+
+impl Host {
+    /// A host whose memory is zero.
+    pub fn new(
+        id: RoutingId,
+        memory_bytes: u64,
+        gpus: [Option<Gpu>; 2],
+        config: HostConfig,
+    ) -> Host {
+        Host {
+            config,
+            id,
+            memory_bytes,
+            gpus,
+            memory: Sparse::default(),
+            gpu_memory: Default::default(),
+            roots: Vec::new(),
+            reads_free: [Ps::ZERO; 3],
+            writes_free: [Ps::ZERO; 2],
+            loading: BTreeMap::new(),
+            next_tag: 0,
+            loaded: None,
+            interrupts: Vec::new(),
+            last_commit: Ps::ZERO,
+            unclaimed: 0,
+        }
+    }
+
+    /// Attaches a link to the next root port.
+    pub fn attach(&mut self, link: ComponentId, end: End) {
+        self.roots.push((link, end));
+    }
+
+    /// Bytes of memory or of a GPU, by bus address. `None` where nothing is.
+    pub fn read(&self, bus: u64, len: u64) -> Option<Vec<u8>> {
+        match self.target(bus, len) {
+            Target::Memory(offset) => Some(self.memory.bytes(offset, len)),
+            Target::Gpu(gpu, offset) => Some(self.gpu_memory[gpu].bytes(offset, len)),
+            Target::Interrupt | Target::Nothing => None,
+        }
+    }
+
+    /// Sets bytes outside of simulated time. False where nothing is.
+    pub fn write(&mut self, bus: u64, bytes: &[u8]) -> bool {
+        match self.target(bus, bytes.len() as u64) {
+            Target::Memory(offset) => self.memory.write(offset, bytes),
+            Target::Gpu(gpu, offset) => self.gpu_memory[gpu].write(offset, bytes),
+            Target::Interrupt | Target::Nothing => return false,
+        }
+        true
+    }
+
+    /// Interrupts whose handlers have begun.
+    pub fn interrupts(&self) -> &[Interrupt] {
+        &self.interrupts
+    }
+
+    /// Takes the result of the last load.
+    pub fn take_loaded(&mut self) -> Option<Result<Vec<u8>, CompletionStatus>> {
+        self.loaded.take()
+    }
+
+    /// When a write became visible last.
+    pub fn last_commit(&self) -> Ps {
+        self.last_commit
+    }
+
+    /// Requests for addresses where nothing is.
+    pub fn unclaimed(&self) -> u64 {
+        self.unclaimed
+    }
+
+    fn target(&self, bus: u64, len: u64) -> Target {
+        let within = |base: u64, bytes: u64| {
+            let offset = bus.checked_sub(base)?;
+            (offset.checked_add(len)? <= bytes).then_some(offset)
+        };
+        if within(INTERRUPT_ADDRESS, 1 << 20).is_some() {
+            return Target::Interrupt;
+        }
+        if let Some(offset) = within(MEMORY_BUS, self.memory_bytes) {
+            return Target::Memory(offset);
+        }
+        for (index, (gpu, base)) in self.gpus.iter().zip(GPU_BUS).enumerate() {
+            if let Some(offset) = gpu.and_then(|gpu| within(base, gpu.bytes)) {
+                return Target::Gpu(index, offset);
+            }
+        }
+        Target::Nothing
+    }
+
+    fn on_other_socket(&self, target: Target) -> Option<usize> {
+        let Target::Gpu(gpu, _) = target else {
+            return None;
+        };
+        self.gpus[gpu].filter(|gpu| gpu.other_socket).map(|_| gpu)
+    }
+
+    fn root(&self, port: u8) -> Option<(ComponentId, End)> {
+        self.roots.get(usize::from(port)).copied()
+    }
+
+    fn submit(&self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        if let Some((link, end)) = self.root(port) {
+            ctx.schedule(link, Ps::ZERO, PcieEvent::Submit { end, tlp });
+        }
+    }
+
+    fn free(&self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        if let Some((link, end)) = self.root(port) {
+            let cost = tlp.cost();
+            ctx.schedule(link, Ps::ZERO, PcieEvent::Release { end, cost });
+        }
+    }
+
+    fn receive(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        match tlp.header {
+            HeaderRepr::Completion(_) => self.complete(port, &tlp, ctx),
+            HeaderRepr::Memory(header) if header.operation == Operation::Read => {
+                self.free(port, &tlp, ctx);
+                self.begin_read(port, &header, tlp, ctx);
+            }
+            HeaderRepr::Memory(_) => self.begin_write(port, tlp, ctx),
+        }
+    }
+
+    fn begin_write(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        let me = ctx.me();
+        let (address, len) = tlp
+            .written()
+            .map_or((0, 0), |(address, bytes)| (address, bytes.len() as u64));
+        let target = self.target(address, len);
+        if target == Target::Interrupt {
+            self.free(port, &tlp, ctx);
+            let after = self.config.inbound + self.config.interrupt;
+            return ctx.schedule(me, after, PcieEvent::Host(HostEvent::Handler { port }));
+        }
+        let mut visible = ctx.now() + self.config.inbound;
+        match self.on_other_socket(target) {
+            Some(gpu) => {
+                let begin = self.writes_free[gpu].max(ctx.now());
+                let end = begin + per_kib(self.config.qpi_write_kib, len);
+                self.writes_free[gpu] = end;
+                visible = end + self.config.inbound;
+                let free = HostEvent::Free {
+                    port,
+                    tlp: tlp.clone(),
+                };
+                ctx.schedule_at(me, end, PcieEvent::Host(free));
+            }
+            None => self.free(port, &tlp, ctx),
+        }
+        ctx.schedule_at(me, visible, PcieEvent::Host(HostEvent::Commit { tlp }));
+    }
+
+    fn commit(&mut self, tlp: &Tlp, now: Ps) {
+        let Some((address, bytes)) = tlp.written() else {
+            return;
+        };
+        if self.write(address, bytes) {
+            self.last_commit = now;
+        } else {
+            self.unclaimed += 1;
+        }
+    }
+
+    fn begin_read(
+        &mut self,
+        port: u8,
+        read: &MemoryRepr,
+        tlp: Tlp,
+        ctx: &mut Context<'_, PcieEvent>,
+    ) {
+        let len = read.dwords.len_bytes() as u64;
+        let target = self.target(read.address, len);
+        let (server, per_part): (usize, Box<dyn Fn(u64) -> Ps>) = match target {
+            Target::Memory(_) => {
+                let gap = self.config.completion_gap;
+                // On the wire: 4 GB/s, and 20 symbols beside the data.
+                (0, Box::new(move |bytes| Ps(250) * (bytes + 20) + gap))
+            }
+            Target::Gpu(gpu, _) => {
+                let kib = match self.on_other_socket(target) {
+                    Some(_) => self.config.qpi_read_kib,
+                    None => self.config.gpu_read_kib,
+                };
+                (1 + gpu, Box::new(move |bytes| per_kib(kib, bytes)))
+            }
+            Target::Interrupt | Target::Nothing => {
+                self.unclaimed += 1;
+                let tlp = Tlp::unsupported(self.id, read);
+                let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+                return ctx.schedule(ctx.me(), self.config.read, out);
+            }
+        };
+        let mut at = self.reads_free[server].max(ctx.now() + self.config.read);
+        for part in parts(read.address, len, self.config.completion_bytes) {
+            at += per_part(part.1);
+            let tlp = tlp.clone();
+            let serve = PcieEvent::Host(HostEvent::Serve { port, tlp, part });
+            // The time of a part is that until the next one can begin.
+            ctx.schedule_at(ctx.me(), at - per_part(part.1), serve);
+        }
+        self.reads_free[server] = at;
+    }
+
+    fn serve(&mut self, port: u8, tlp: &Tlp, part: (u64, u64), ctx: &mut Context<'_, PcieEvent>) {
+        let Some(read) = tlp.memory() else { return };
+        let (offset, len) = part;
+        let data = self.read(read.address.wrapping_add(offset), len);
+        let data = data.unwrap_or_default();
+        if let Some(tlp) = Tlp::completion(self.id, read, offset as usize, &data) {
+            self.submit(port, tlp, ctx);
+        }
+    }
+
+    fn load(&mut self, port: u8, address: u64, len: usize, ctx: &mut Context<'_, PcieEvent>) {
+        let tag = self.next_tag;
+        self.next_tag = self.next_tag.wrapping_add(1);
+        let Ok(tlp) = Tlp::read(self.id, tag, address, len) else {
+            self.loaded = Some(Err(CompletionStatus::UnsupportedRequest));
+            return;
+        };
+        let asked = tlp.memory().map_or(0, |read| read.dwords.len_bytes());
+        self.loading.insert(tag, (asked, Vec::new()));
+        let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+        ctx.schedule(ctx.me(), self.config.out, out);
+    }
+
+    fn complete(&mut self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+        self.free(port, tlp, ctx);
+        let HeaderRepr::Completion(header) = &tlp.header else {
+            return;
+        };
+        let Some((asked, mut got)) = self.loading.remove(&header.tag) else {
+            return;
+        };
+        if header.status != CompletionStatus::Success {
+            self.loaded = Some(Err(header.status));
+            return;
+        }
+        got.extend_from_slice(&tlp.data);
+        if got.len() < asked {
+            self.loading.insert(header.tag, (asked, got));
+        } else {
+            self.loaded = Some(Ok(got));
+        }
+    }
+}
+
+fn per_kib(kib: Ps, bytes: u64) -> Ps {
+    Ps((u128::from(kib.0) * u128::from(bytes) / 1024).min(u128::from(u64::MAX)) as u64)
+}
+
+impl Component<PcieEvent> for Host {
+    fn handle(&mut self, event: PcieEvent, ctx: &mut Context<'_, PcieEvent>) {
+        match event {
+            PcieEvent::Deliver { port, tlp } => self.receive(port, tlp, ctx),
+            PcieEvent::Host(HostEvent::Store {
+                port,
+                address,
+                bytes,
+            }) => {
+                if let Ok(tlp) = Tlp::write(self.id, address, &bytes) {
+                    let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+                    ctx.schedule(ctx.me(), self.config.out, out);
+                }
+            }
+            PcieEvent::Host(HostEvent::Load { port, address, len }) => {
+                self.load(port, address, len, ctx);
+            }
+            PcieEvent::Host(HostEvent::Out { port, tlp }) => self.submit(port, tlp, ctx),
+            PcieEvent::Host(HostEvent::Commit { tlp }) => self.commit(&tlp, ctx.now()),
+            PcieEvent::Host(HostEvent::Free { port, tlp }) => self.free(port, &tlp, ctx),
+            PcieEvent::Host(HostEvent::Serve { port, tlp, part }) => {
+                self.serve(port, &tlp, part, ctx);
+            }
+            PcieEvent::Host(HostEvent::Handler { port }) => self.interrupts.push(Interrupt {
+                port,
+                time: ctx.now(),
+            }),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What goes wrong, and who is at fault.
+
+use crate::engine::{Ps, RunError};
+use crate::peach2::chip::{DESCRIPTORS_MAX, DmaStatus};
+
+use super::place::{Device, Place};
+
+/// Most nodes of a sub-cluster.
+pub const NODES_MAX: usize = 16;
+
+/// Why a sub-cluster cannot be built. The caller is at fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The plan is for another fabric.
+    #[error("the plan is not for PEACH2: a sub-cluster needs `fabric = \"peach2\"`")]
+    NotPeach2,
+    /// The plan has too few or too many nodes.
+    #[error("a sub-cluster has 2 to {NODES_MAX} nodes, got {nodes}")]
+    NodeCount {
+        /// Nodes of the plan.
+        nodes: usize,
+    },
+    /// A host has too little memory for the driver.
+    #[error("node {node} has {bytes} bytes of memory; the driver keeps {needed} for itself")]
+    Memory {
+        /// Which node.
+        node: u16,
+        /// Its memory.
+        bytes: u64,
+        /// What the driver needs.
+        needed: u64,
+    },
+}
+
+/// Why a call did nothing, or a transfer did not end well.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TcaError {
+    /// The caller names a node that is not there.
+    #[error("there is no node {node}: the sub-cluster has {nodes}")]
+    NoNode {
+        /// The number.
+        node: u16,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// The caller names a device that the node does not have.
+    #[error("node {node} has no {device}")]
+    NoDevice {
+        /// The node.
+        node: u16,
+        /// The device.
+        device: Device,
+    },
+    /// The caller's bytes do not lie in the device's memory.
+    #[error("{place} and {len} bytes: expected a part of {first:#x}..{end:#x}")]
+    OutOfRange {
+        /// Where.
+        place: Place,
+        /// How many.
+        len: u64,
+        /// First offset for programs.
+        first: u64,
+        /// Offset behind the last one.
+        end: u64,
+    },
+    /// The caller asks to read another node: PEACH2 carries writes only.
+    #[error(
+        "node {node} cannot read {target}: only writes cross between nodes; let node {} put it",
+        target.node
+    )]
+    RemoteRead {
+        /// Who asks.
+        node: u16,
+        /// For what.
+        target: Place,
+    },
+    /// A descriptor moves whole dwords.
+    #[error("{place} and {len} bytes: DMA needs multiples of 4")]
+    Misaligned {
+        /// Where.
+        place: Place,
+        /// How many.
+        len: u64,
+    },
+    /// The chain needs more descriptors than a table has.
+    #[error("{descriptors} descriptors: a table has {DESCRIPTORS_MAX}")]
+    TooManyDescriptors {
+        /// How many it would need.
+        descriptors: u64,
+    },
+    /// The chain is empty.
+    #[error("a chain without descriptors")]
+    EmptyChain,
+    /// A transfer of this node is still at work.
+    #[error("the DMA controller of node {node} is at work: wait for its transfer")]
+    Busy {
+        /// The node.
+        node: u16,
+    },
+    /// The controller has ended the table early.
+    #[error("the DMA controller of node {node} ended with {status:?}")]
+    Dma {
+        /// The node.
+        node: u16,
+        /// Why.
+        status: DmaStatus,
+    },
+    /// A read was answered by Unsupported Request.
+    #[error("{target}: the read was refused (Unsupported Request)")]
+    Refused {
+        /// What was to be read.
+        target: Place,
+    },
+    /// What is waited for cannot happen any more.
+    #[error("node {node} waits for {what}, and nothing is under way any more")]
+    Never {
+        /// The node.
+        node: u16,
+        /// For what.
+        what: &'static str,
+    },
+    /// The simulation did not come to its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Somebody ended the run.
+    #[error("interrupted at {time} after {events} events")]
+    Interrupted {
+        /// Events handled.
+        events: u64,
+        /// Simulated time reached.
+        time: Ps,
+    },
+}
