@@ -11,7 +11,9 @@ use super::{Address, Ether, Route, Socket};
 use crate::error::{PeId, TransportError};
 use crate::shm::Shm;
 use crate::transport::Transport;
+use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
+use crate::window::Window;
 
 /// A PE of another host that has been silent for so long is lost. A process that was
 /// stopped, or a cable that was out, for less goes on.
@@ -96,7 +98,8 @@ impl Ether {
             });
         }
 
-        let mut core = Core::new(endpoint, socket, shm.segment().clone());
+        let segment = Window::new(shm.segment().memory().clone(), Visibility::Remote)?;
+        let mut core = Core::new(endpoint, socket, segment.clone());
         let now = core.now();
         for link in links(&routes) {
             core.endpoint.open(now, link).map_err(|e| failed(&e))?;
@@ -106,6 +109,7 @@ impl Ether {
             pe: roster.pe,
             limits: limits(&shm),
             routes,
+            segment,
             shm,
             shared: Arc::clone(&shared),
             agent: None,

@@ -68,6 +68,8 @@ pub struct Ether {
     pe: PeId,
     /// By PE.
     routes: Vec<Route>,
+    /// That of `shm`, with the contract of this wire.
+    segment: Window,
     shm: Shm,
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
@@ -211,7 +213,7 @@ impl Transport for Ether {
     }
 
     fn segment(&self) -> &Window {
-        self.shm.segment()
+        &self.segment
     }
 
     /// The own segment only: what is true of some PEs is not declared of all.
