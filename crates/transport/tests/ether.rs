@@ -4,8 +4,12 @@
 
 use std::process::Command;
 
-use hostwire_transport::conformance::{CASES, Fabric, Program, run_on_threads};
+use hostwire_link::CloseReason;
+use hostwire_transport::Transport;
+use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::ether::{self, Interface, LocalWire};
+
+const ETHER_TYPE: u16 = 0x88b5;
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts {
@@ -58,7 +62,7 @@ fn frames(name: &str) {
     };
     let wire = LocalWire::Packet {
         interfaces,
-        ether_type: 0x88b5,
+        ether_type: ETHER_TYPE,
     };
     run(name, &Hosts { hosts: 2, wire });
 }
@@ -103,3 +107,98 @@ macro_rules! over {
 hostwire_transport::transport_cases!(over!(apart));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
+
+/// Sends `frames` random frames of the EtherType from `from` to `to`, many of them with the
+/// beginning of a real one.
+fn flood(from: &Interface, to: &Interface, frames: u32) {
+    // SAFETY: no pointers; the result is used as a descriptor only.
+    let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0) };
+    assert_ne!(socket, -1, "{}", std::io::Error::last_os_error());
+    let [a, b, c, d, e, f] = to.station.0;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: ETHER_TYPE.to_be(),
+        sll_ifindex: from.index as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 6,
+        sll_addr: [a, b, c, d, e, f, 0, 0],
+    };
+    let mut random = Random::new(7);
+    for round in 0..frames {
+        let len = random.below(1500);
+        let mut frame = random.bytes(len);
+        // Version 1, every type, virtual link 0.
+        let beginning = [0x10 | (round % 5) as u8, 0, 0, 0];
+        if round % 3 > 0 && frame.len() >= beginning.len() {
+            frame[..beginning.len()].copy_from_slice(&beginning);
+        }
+        // SAFETY: reads `frame` and `address`, which outlive the call, with their lengths.
+        unsafe {
+            libc::sendto(
+                socket,
+                frame.as_ptr().cast(),
+                frame.len(),
+                0,
+                (&raw const address).cast(),
+                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+            )
+        };
+    }
+    // SAFETY: opened above, closed once.
+    unsafe { libc::close(socket) };
+}
+
+/// From the station of a peer itself, so that nothing but the frames gives them away.
+#[test]
+fn foreign_frames_are_counted_and_change_nothing() {
+    const STORES: u64 = 3000;
+    let Some(interfaces) = cable() else {
+        return;
+    };
+    let wire = LocalWire::Packet {
+        interfaces: interfaces.clone(),
+        ether_type: ETHER_TYPE,
+    };
+    let wires = ether::local(2, 2, 1 << 20, &wire).unwrap();
+    let [from, to] = &wires[..] else {
+        panic!("two PEs");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| flood(&interfaces[0], &interfaces[1], 5000));
+        for number in 1..=STORES {
+            let at = 4096 + number as usize * 8;
+            from.store_word(1, at, number).unwrap();
+        }
+        from.quiet().unwrap();
+    });
+    for number in 1..=STORES {
+        let at = 4096 + number as usize * 8;
+        assert_eq!(to.segment().load_word(at), Ok(number));
+    }
+    // All of the rest is as it was.
+    let mut rest = vec![0; 1 << 19];
+    to.segment().get(1 << 19, &mut rest).unwrap();
+    assert!(rest.iter().all(|byte| *byte == 0));
+    let counters = to.counters();
+    assert!(counters.dropped_total() > 0, "{counters:?}");
+    assert_eq!((to.close_reason(0), from.close_reason(1)), (None, None));
+}
+
+/// Whoever finishes is seen at once, and may still be stored to; nobody hangs.
+#[test]
+fn who_has_finished_takes_stores_that_do_nothing() {
+    let mut wires = ether::local(2, 2, 1 << 20, &LocalWire::Udp).unwrap();
+    let (other, own) = (wires.pop().unwrap(), wires.pop().unwrap());
+    own.store_word(1, 8192, 5).unwrap();
+    own.quiet().unwrap();
+    assert_eq!(other.segment().load_word(8192), Ok(5));
+    drop(other);
+    let begin = std::time::Instant::now();
+    while own.is_alive(1).unwrap() && begin.elapsed() < std::time::Duration::from_secs(60) {
+        own.poll().unwrap();
+    }
+    assert_eq!(own.close_reason(1), Some(CloseReason::PeerFinished));
+    assert_eq!(own.store(1, 8192, &[1; 100_000]), Ok(()));
+    assert_eq!(own.quiet(), Ok(()));
+}

@@ -277,15 +277,13 @@ impl Ring {
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return false;
         }
+        let len = self.place_bytes - size_of::<AtomicU32>();
+        // SAFETY: a place is longer than that.
+        let behind = unsafe { place.add(size_of::<AtomicU32>()) };
         // SAFETY: the place is this process's now: until it is given back below, nobody
         // writes to it, so a reference to its bytes is sound. All of it is mapped, and it
         // begins behind the word that stays shared.
-        let bytes = unsafe {
-            core::slice::from_raw_parts(
-                place.as_ptr().add(size_of::<AtomicU32>()),
-                self.place_bytes - size_of::<AtomicU32>(),
-            )
-        };
+        let bytes = unsafe { core::slice::from_raw_parts(behind.as_ptr(), len) };
         if let Some((from, frame)) = frame_in(bytes) {
             take(from, frame);
         }
