@@ -1,8 +1,11 @@
 //! From the environment of a fresh process to an [`Attachment`].
 
+mod over_hosts;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hostwire_transport::Transport;
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::shm::{self, Gathering, Meeting, Shm, ShmOptions};
 
@@ -11,7 +14,7 @@ use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
-use crate::settings::Settings;
+use crate::settings::{Settings, Wire};
 use crate::status::Status;
 
 /// Key of what PE 0 publishes.
@@ -28,40 +31,66 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
     let sizes = sizes(settings.sizes, pes)?;
-    let layout = Layout::new(pes, sizes)?;
+    let segment = Segment {
+        len_bytes: Layout::new(pes, sizes)?.segment_bytes(),
+        ring_bytes: sizes.ring_bytes,
+        deadline: Instant::now() + patience,
+    };
     let options = ShmOptions {
-        stores_only: settings.stores_only,
+        stores_only: settings.wire == Wire::Shm { stores_only: true },
         ..ShmOptions::default()
     };
-    let attach = |meeting| {
-        let ring_bytes = sizes.ring_bytes;
-        let deadline = Instant::now() + patience;
-        Shm::attach(
-            pe,
-            pes,
-            layout.segment_bytes(),
-            ring_bytes,
-            meeting,
-            deadline,
-            options,
-        )
-    };
-    let (wire, launched) = match launcher {
-        None => (attach(Meeting::Alone)?, Launched::by_nobody(1)),
+    let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
+        None => {
+            let wire = segment.attach(0, 1, Meeting::Alone, options)?;
+            (Arc::new(wire), Launched::by_nobody(1))
+        }
         Some(mut launcher) => {
             let (meeting, nodes) = meet(&mut *launcher)?;
-            let wire = attach(meeting)?;
+            let wire: Arc<dyn Transport> = match meeting {
+                Some(meeting) => Arc::new(segment.attach(pe, pes, meeting, options)?),
+                None => {
+                    over_hosts::allow(&settings, pe, &nodes)?;
+                    let wire = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
+                    Arc::new(wire?)
+                }
+            };
             // From here on everybody holds the lock that shows that it lives.
             launcher.fence().map_err(launch_failed)?;
             let launcher = Some(launcher);
             (wire, Launched { launcher, nodes })
         }
     };
-    Attachment::assemble(Arc::new(wire), sizes, status, launched)
+    Attachment::assemble(wire, sizes, status, launched)
 }
 
-/// Learns from the launcher who is where and how to reach PE 0, or tells the others.
-fn meet(launcher: &mut dyn Bootstrap) -> Result<(Meeting, Nodes)> {
+/// What has to be the same for all PEs, and when they have to be there.
+struct Segment {
+    len_bytes: usize,
+    ring_bytes: usize,
+    deadline: Instant,
+}
+
+impl Segment {
+    /// Shares memory with the other PEs of a host, as number `pe` of `pes`.
+    fn attach(&self, pe: u32, pes: u32, meeting: Meeting, options: ShmOptions) -> Result<Shm> {
+        let (len_bytes, ring_bytes) = (self.len_bytes, self.ring_bytes);
+        let wire = Shm::attach(
+            pe,
+            pes,
+            len_bytes,
+            ring_bytes,
+            meeting,
+            self.deadline,
+            options,
+        );
+        Ok(wire?)
+    }
+}
+
+/// Learns from the launcher who is where and how to reach PE 0, or tells the others. No
+/// meeting if the job spans hosts.
+fn meet(launcher: &mut dyn Bootstrap) -> Result<(Option<Meeting>, Nodes)> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let gathering = match pe {
         0 if pes > 1 => Some(Gathering::open(pes)?),
@@ -75,7 +104,7 @@ fn meet(launcher: &mut dyn Bootstrap) -> Result<(Meeting, Nodes)> {
     }
     let nodes = Nodes::meet(launcher).map_err(launch_failed)?;
     if nodes.nodes().len() > 1 {
-        return Err(several_hosts(pe, &nodes));
+        return Ok((None, nodes));
     }
     let meeting = match gathering {
         Some(gathering) => Meeting::Host(gathering),
@@ -85,36 +114,7 @@ fn meet(launcher: &mut dyn Bootstrap) -> Result<(Meeting, Nodes)> {
             Meeting::Guest(String::from_utf8_lossy(&ticket).parse()?)
         }
     };
-    Ok((meeting, nodes))
-}
-
-/// The whole text from PE 0, so that a user reads it once.
-fn several_hosts(pe: u32, nodes: &Nodes) -> Error {
-    let count = nodes.nodes().len();
-    let own = nodes
-        .node_of(pe)
-        .and_then(|n| nodes.nodes().get(n as usize));
-    let host = own.map_or("?", |node| node.host.as_str());
-    let (noun, remedy) = match nodes.is_one_kernel() {
-        true => (
-            "network namespaces of one machine",
-            "start all PEs in one of them, as containers with --network=host are",
-        ),
-        false => (
-            "hosts",
-            "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
-        ),
-    };
-    Error::SeveralHosts(match pe {
-        0 => format!(
-            "the job spans {count} {noun}: {nodes}; the wire shm joins PEs of one host, for \
-             several the wire ether is needed, which this build does not have: {remedy}"
-        ),
-        _ => format!(
-            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire shm joins \
-             PEs of one: see what PE 0 says"
-        ),
-    })
+    Ok((Some(meeting), nodes))
 }
 
 /// The board of `hostwire run`. Without one nobody looks.

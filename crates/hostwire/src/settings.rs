@@ -7,17 +7,41 @@ use crate::layout::Sizes;
 pub const HEAP: &str = "HOSTWIRE_HEAP";
 /// Bytes of each message ring.
 pub const RING: &str = "HOSTWIRE_RING";
-/// Which wire: `shm`, or `stores`: shared memory that hides everything but posted stores,
-/// which is what a network looks like to the library. For tests.
+/// Which wire: `shm`, shared memory, for the PEs of one host; `ether`, Ethernet frames
+/// between hosts and shared memory within them; `udp`, the same by UDP; or `stores`: shared
+/// memory that hides everything but posted stores, which is what a network looks like to
+/// the library. For tests.
 pub const WIRE: &str = "HOSTWIRE_WIRE";
+/// The network interface of the wires `ether` and `udp`; by default the only Ethernet
+/// interface, or that of the default route.
+pub const IFACE: &str = "HOSTWIRE_IFACE";
+/// The EtherType of the wire `ether`, such as `0x88b5`, the default.
+pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
+/// `1` allows wires between hosts that are neither secret nor authentic, which so far all
+/// are.
+pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
-/// What the environment says.
+/// What carries stores between hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// Nothing: shared memory, whole or only its posted stores.
+    Shm {
+        stores_only: bool,
+    },
+    Ether,
+    Udp,
+}
+
+/// What the environment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) sizes: Sizes,
-    pub(crate) stores_only: bool,
+    pub(crate) wire: Wire,
+    pub(crate) interface: Option<String>,
+    pub(crate) ether_type: u16,
+    pub(crate) insecure_wire: bool,
     pub(crate) attach_timeout_s: u64,
 }
 
@@ -28,7 +52,7 @@ impl Settings {
         })
     }
 
-    fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
+    pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let mut sizes = Sizes::default();
         if let Some(value) = lookup(HEAP) {
             sizes.heap_bytes = bytes(HEAP, &value)?;
@@ -36,16 +60,30 @@ impl Settings {
         if let Some(value) = lookup(RING) {
             sizes.ring_bytes = bytes(RING, &value)?;
         }
-        let stores_only = match lookup(WIRE).as_deref() {
-            None | Some("shm") => false,
-            Some("stores") => true,
+        let wire = match lookup(WIRE).as_deref() {
+            None | Some("shm") => Wire::Shm { stores_only: false },
+            Some("stores") => Wire::Shm { stores_only: true },
+            Some("ether") => Wire::Ether,
+            Some("udp") => Wire::Udp,
             Some(other) => {
                 return Err(unusable(
                     WIRE,
                     other,
-                    "the wires of this build are: shm, stores",
+                    "the wires of this build are: shm, ether, udp, stores",
                 ));
             }
+        };
+        let ether_type = match lookup(ETHERTYPE) {
+            None => ETHERTYPE_DEFAULT,
+            Some(value) => parse_ether_type(&value).ok_or_else(|| {
+                let expected = "an EtherType, 0x0600 to 0xffff and no VLAN tag, such as 0x88b5";
+                unusable(ETHERTYPE, &value, expected)
+            })?,
+        };
+        let insecure_wire = match lookup(INSECURE_WIRE).as_deref() {
+            None | Some("" | "0") => false,
+            Some("1") => true,
+            Some(other) => return Err(unusable(INSECURE_WIRE, other, "1, 0 or nothing")),
         };
         let attach_timeout_s = match lookup(ATTACH_TIMEOUT) {
             None => 60,
@@ -57,10 +95,30 @@ impl Settings {
         };
         Ok(Self {
             sizes,
-            stores_only,
+            wire,
+            interface: lookup(IFACE).filter(|name| !name.is_empty()),
+            ether_type,
+            insecure_wire,
             attach_timeout_s,
         })
     }
+}
+
+/// IEEE 802: local experimental EtherType 1.
+const ETHERTYPE_DEFAULT: u16 = 0x88b5;
+/// Smaller numbers are lengths.
+const ETHERTYPE_MIN: u16 = 0x0600;
+/// 802.1Q and 802.1ad: the kernel takes these tags off before anybody sees them.
+const VLAN_TAGS: [u16; 2] = [0x8100, 0x88a8];
+
+/// Hexadecimal digits behind `0x`.
+fn parse_ether_type(text: &str) -> Option<u16> {
+    let digits = text.trim().strip_prefix("0x")?;
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    let number = u16::from_str_radix(digits, 16).ok()?;
+    (number >= ETHERTYPE_MIN && !VLAN_TAGS.contains(&number)).then_some(number)
 }
 
 /// A number of bytes: digits with an optional `K`, `M`, `G` or `T` (powers of 1024).
@@ -114,12 +172,33 @@ mod tests {
     }
 
     #[test]
+    fn wires_have_names() {
+        let settings = |name: &str, value: &str| {
+            Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap()
+        };
+        let wires = ["shm", "stores", "ether", "udp"].map(|name| settings(WIRE, name).wire);
+        let shm = |stores_only| Wire::Shm { stores_only };
+        assert_eq!(wires, [shm(false), shm(true), Wire::Ether, Wire::Udp]);
+        assert_eq!(settings(ETHERTYPE, "0x88B6").ether_type, 0x88b6);
+        assert_eq!(settings(IFACE, "eth1").interface.as_deref(), Some("eth1"));
+        assert!(settings(INSECURE_WIRE, "1").insecure_wire);
+        assert!(!settings(INSECURE_WIRE, "0").insecure_wire);
+        assert!(!settings(WIRE, "ether").insecure_wire);
+    }
+
+    #[test]
     fn an_unusable_setting_is_named() {
         for (name, value) in [
             (HEAP, "lots"),
             (RING, "4 KB"),
             (WIRE, "pigeon"),
             (ATTACH_TIMEOUT, "0"),
+            (ETHERTYPE, "88b5"),
+            (ETHERTYPE, "0x05ff"),
+            (ETHERTYPE, "0x8100"),
+            (ETHERTYPE, "0x+8b5"),
+            (ETHERTYPE, "0x188b5"),
+            (INSECURE_WIRE, "yes"),
         ] {
             let error =
                 Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap_err();

@@ -14,6 +14,7 @@
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`shm`] | the transport between processes of one host |
+//! | [`ether`] | the transport between hosts: Ethernet frames or UDP, and shared memory within a host |
 //! | [`os`] | what the launcher needs of the operating system |
 //! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
 //! | [`conformance`] | the tests that every transport must pass |
@@ -32,6 +33,8 @@ pub mod conformance;
 #[cfg(all(feature = "coroutine", not(loom)))]
 pub mod coroutine;
 pub mod error;
+#[cfg(not(loom))]
+pub mod ether;
 #[cfg(not(loom))]
 pub mod limits;
 #[cfg(not(loom))]

@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use hostwire_transport::os::process::die_with_parent;
 
+use crate::assert_fine;
 use crate::job::{Ended, Job};
 use crate::programs::{fault_probe, is_installed, run_script};
 use crate::slurm::may_make_namespaces;
@@ -120,5 +121,91 @@ fn pes_of_two_hosts_exchange_bytes_and_know_who_is_where() {
         };
         assert_ne!(ended.status, 0, "{ended:#?}");
         assert!(!ended.stdout.contains("has met all"), "{ended:#?}");
+    }
+}
+
+/// What makes a launcher set these variables for its PEs.
+fn with_environment(launcher: &str, variables: &[(&str, &str)]) -> Vec<String> {
+    let setting = |(name, value): &(&str, &str)| match launcher {
+        "mpirun.openmpi" => ["-x".to_owned(), format!("{name}={value}")].to_vec(),
+        _ => ["-genv", name, value].map(str::to_owned).to_vec(),
+    };
+    variables.iter().flat_map(setting).collect()
+}
+
+/// As `start` above, with variables.
+fn start_on_two_hosts(
+    launcher: (&str, &[&str]),
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+) -> Option<Ended> {
+    let (launcher, options) = launcher;
+    let variables = with_environment(launcher, variables);
+    let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let probe = fault_probe();
+    on_two_hosts(&[&[launcher], options, &variables, &[&probe], arguments].concat())
+}
+
+const INSECURE: (&str, &str) = ("HOSTWIRE_INSECURE_WIRE", "1");
+
+/// Two PEs on each of two hosts do everything with each other, over each wire.
+#[test]
+fn one_job_on_two_hosts() {
+    for (launcher, package, _, options) in LAUNCHERS {
+        if !is_installed(launcher, package) {
+            continue;
+        }
+        for wire in ["ether", "udp"] {
+            let variables = [("HOSTWIRE_WIRE", wire), INSECURE];
+            let ended = start_on_two_hosts((launcher, options), &variables, &["everything"]);
+            let Some(ended) = ended else {
+                return;
+            };
+            assert_fine(&ended, 4);
+        }
+    }
+}
+
+/// Another EtherType and the interface by name.
+#[test]
+fn interface_and_ethertype_may_be_set() {
+    let (launcher, package, _, options) = LAUNCHERS[0];
+    if !is_installed(launcher, package) {
+        return;
+    }
+    let common = [("HOSTWIRE_WIRE", "ether"), INSECURE];
+    let start = |more: &[(&str, &str)]| {
+        let variables = [&common, more].concat();
+        start_on_two_hosts((launcher, options), &variables, &["everything"])
+    };
+    let named = [("HOSTWIRE_IFACE", "wire"), ("HOSTWIRE_ETHERTYPE", "0x88b6")];
+    let Some(ended) = start(&named) else {
+        return;
+    };
+    assert_fine(&ended, 4);
+
+    let Some(ended) = start(&[("HOSTWIRE_IFACE", "eth7")]) else {
+        return;
+    };
+    assert_ne!(ended.status, 0, "{ended:#?}");
+    let text = "there is no \"eth7\" (HOSTWIRE_IFACE); the Ethernet interfaces that are up: wire";
+    assert!(ended.stderr.contains(text), "{ended:#?}");
+}
+
+#[test]
+fn no_insecure_wire_by_accident() {
+    for (launcher, package, _, options) in LAUNCHERS {
+        if !is_installed(launcher, package) {
+            continue;
+        }
+        let variables = [("HOSTWIRE_WIRE", "ether")];
+        let ended = start_on_two_hosts((launcher, options), &variables, &["everything"]);
+        let Some(ended) = ended else {
+            return;
+        };
+        assert_ne!(ended.status, 0, "{ended:#?}");
+        assert_eq!(ended.stdout, "", "{ended:#?}");
+        let text = "this wire is not encrypted yet";
+        assert!(ended.stderr.contains(text), "{ended:#?}");
     }
 }

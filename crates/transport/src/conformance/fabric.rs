@@ -36,38 +36,47 @@ const LIMIT: Duration = Duration::from_secs(180);
 impl Fabric for Threads {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");
-        let (ended, end) = channel();
-        let mut panics: Vec<Box<dyn Any + Send>> = Vec::new();
-        std::thread::scope(|scope| {
-            for (pe, wire) in wires.into_iter().enumerate() {
-                let ended = ended.clone();
-                let body = move || {
-                    let result = catch_unwind(AssertUnwindSafe(|| program(Arc::new(wire))));
-                    // The test may have been given up.
-                    let _ = ended.send((pe, result));
-                };
-                std::thread::Builder::new()
-                    .name(format!("PE {pe}"))
-                    .spawn_scoped(scope, body)
-                    .expect("starting a thread");
-            }
-            let mut running: Vec<bool> = vec![true; pes as usize];
-            while running.contains(&true) {
-                match end.recv_timeout(LIMIT) {
-                    Ok((pe, result)) => {
-                        running[pe] = false;
-                        panics.extend(result.err());
-                    }
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                        give_up(&running)
-                    }
+        run_on_threads(wires, program);
+    }
+}
+
+/// Runs one program on each of some connected transports, each on a thread of its own:
+/// what a [`Fabric`] does whose PEs are threads.
+///
+/// # Panics
+/// If the program panicked on a PE: with what the first one said.
+pub fn run_on_threads<T: Transport + 'static>(wires: Vec<T>, program: &Program<'_>) {
+    let mut running: Vec<bool> = vec![true; wires.len()];
+    let (ended, end) = channel();
+    let mut panics: Vec<Box<dyn Any + Send>> = Vec::new();
+    std::thread::scope(|scope| {
+        for (pe, wire) in wires.into_iter().enumerate() {
+            let ended = ended.clone();
+            let body = move || {
+                let result = catch_unwind(AssertUnwindSafe(|| program(Arc::new(wire))));
+                // The test may have been given up.
+                let _ = ended.send((pe, result));
+            };
+            std::thread::Builder::new()
+                .name(format!("PE {pe}"))
+                .spawn_scoped(scope, body)
+                .expect("starting a thread");
+        }
+        while running.contains(&true) {
+            match end.recv_timeout(LIMIT) {
+                Ok((pe, result)) => {
+                    running[pe] = false;
+                    panics.extend(result.err());
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    give_up(&running)
                 }
             }
-        });
-        // A PE that panics looks dead to the others, which then panic too.
-        if let Some(first) = panics.into_iter().next() {
-            resume_unwind(first);
         }
+    });
+    // A PE that panics looks dead to the others, which then panic too.
+    if let Some(first) = panics.into_iter().next() {
+        resume_unwind(first);
     }
 }
 

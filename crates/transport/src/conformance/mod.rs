@@ -23,7 +23,7 @@ mod refused;
 mod stores;
 mod waiting;
 
-pub use fabric::{Fabric, Program, Threads};
+pub use fabric::{Fabric, Program, Threads, run_on_threads};
 pub use mapped::*;
 pub use order::*;
 pub use random::Random;

@@ -1,0 +1,302 @@
+//! A job that spans hosts: who is told what, and the wires `ether` and `udp`.
+
+use core::fmt;
+use core::str::FromStr;
+
+use hostwire_transport::PeId;
+use hostwire_transport::ether::{
+    Address, Ether, FramePort, Interface, PacketSocket, Place, Roster, Socket,
+};
+use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
+
+use super::{Segment, launch_failed};
+use crate::error::{Error, Result};
+use crate::launch::{self, Bootstrap, Nodes};
+use crate::settings::{INSECURE_WIRE, Settings, WIRE, Wire};
+
+/// Key of what every PE publishes.
+const CARD: &str = "hostwire-ether";
+
+/// Whether the settings allow this job to span hosts.
+pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
+    let name = match settings.wire {
+        Wire::Shm { .. } => return Err(several_hosts(pe, nodes)),
+        Wire::Ether => "ether",
+        Wire::Udp => "udp",
+    };
+    if settings.insecure_wire {
+        return Ok(());
+    }
+    Err(Error::Setting {
+        variable: WIRE,
+        value: name.to_owned(),
+        expected: format!(
+            "this wire is not encrypted yet: whoever is on the network can read and change the \
+             memory of the job; set {INSECURE_WIRE}=1 if you trust everybody there"
+        ),
+    })
+}
+
+/// The whole text from PE 0, so that a user reads it once.
+fn several_hosts(pe: PeId, nodes: &Nodes) -> Error {
+    let count = nodes.nodes().len();
+    let own = nodes
+        .node_of(pe)
+        .and_then(|n| nodes.nodes().get(n as usize));
+    let host = own.map_or("?", |node| node.host.as_str());
+    let (noun, remedy) = match nodes.is_one_kernel() {
+        true => (
+            "network namespaces of one machine",
+            "start all PEs in one of them, as containers with --network=host are",
+        ),
+        false => (
+            "hosts",
+            "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
+        ),
+    };
+    Error::SeveralHosts(match pe {
+        0 => format!(
+            "the job spans {count} {noun}: {nodes}; the wire shm joins PEs of one host, for \
+             several the wire ether is needed ({WIRE}=ether, or udp): set it, or {remedy}"
+        ),
+        _ => format!(
+            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire shm joins \
+             PEs of one: see what PE 0 says"
+        ),
+    })
+}
+
+/// Joins the PEs of this host by shared memory and those of others by the wire.
+pub(super) fn attach(
+    settings: &Settings,
+    segment: &Segment,
+    launcher: &mut dyn Bootstrap,
+    nodes: &Nodes,
+) -> Result<Ether> {
+    let (pe, pes) = (launcher.rank(), launcher.size());
+    let here = Here::of(pe, nodes)?;
+    let socket = open(settings, pe, pes, &here)?;
+    let gathering = match here.local {
+        0 if here.pes.len() > 1 => Some(Gathering::open(here.count())?),
+        _ => None,
+    };
+    let own = Card {
+        len_bytes: segment.len_bytes as u64,
+        ring_bytes: segment.ring_bytes as u64,
+        job: random()?,
+        address: socket.address(),
+        ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
+    };
+    let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
+    let cards = cards.map_err(launch_failed)?;
+    let cards = read_cards(&cards, &own)?;
+    let card = |pe: PeId| {
+        let none = || Error::Launch(format!("cannot join the job: there is no PE {pe}"));
+        cards.get(pe as usize).ok_or_else(none)
+    };
+
+    let first = here.first();
+    let meeting = match (gathering, &card(first)?.ticket) {
+        (Some(gathering), _) => Meeting::Host(gathering),
+        (None, _) if here.pes.len() == 1 => Meeting::Alone,
+        (None, Some(ticket)) => Meeting::Guest(ticket.parse()?),
+        (None, None) => return Err(unclear(first, "no ticket")),
+    };
+    let shm = segment.attach(here.local, here.count(), meeting, ShmOptions::default())?;
+
+    let places = (0..).zip(&cards).map(|(other, card)| {
+        let local = here.pes.iter().position(|pe| *pe == other);
+        // As many as there are PEs at most.
+        local.map_or(Place::There(card.address), |local| {
+            Place::Here(local as PeId)
+        })
+    });
+    let roster = Roster {
+        pe,
+        job: card(0)?.job,
+        places: places.collect(),
+    };
+    Ok(Ether::connect(shm, socket, &roster, segment.deadline)?)
+}
+
+/// The PEs of this host.
+struct Here {
+    pes: Vec<PeId>,
+    /// Which of them this one is.
+    local: PeId,
+}
+
+impl Here {
+    fn of(pe: PeId, nodes: &Nodes) -> Result<Self> {
+        let node = nodes.node_of(pe).map(|node| node as usize);
+        let pes = node.and_then(|node| nodes.nodes().get(node));
+        let pes = pes.map(|node| node.pes.clone()).unwrap_or_default();
+        match pes.iter().position(|other| *other == pe) {
+            Some(local) => Ok(Self {
+                local: local as PeId,
+                pes,
+            }),
+            None => Err(Error::Launch(format!(
+                "cannot join the job: PE {pe} is on none of its hosts"
+            ))),
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.pes.len() as u32
+    }
+
+    fn first(&self) -> PeId {
+        self.pes.first().copied().unwrap_or(0)
+    }
+}
+
+fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> {
+    let interface = Interface::choose(settings.interface.as_deref())?;
+    if settings.wire == Wire::Udp {
+        return Ok(Socket::Udp(FramePort::open(interface.address()?)?));
+    }
+    // Virtual links have 16-bit numbers, and the PEs of a host share them.
+    let remote = u64::from(pes) - u64::from(here.count());
+    let end = (u64::from(here.local) + 1) * remote;
+    if u64::from(here.count()) * remote > 1 << 16 {
+        return Err(Error::Launch(format!(
+            "cannot join the job: {} PEs of one host and {remote} of others need more than 65536 \
+             virtual links; use {WIRE}=udp",
+            here.count()
+        )));
+    }
+    // At most 65536.
+    let links = (end - remote) as u32..end as u32;
+    let socket = PacketSocket::open(&interface, settings.ether_type, pe, links)?;
+    Ok(Socket::Packet(socket))
+}
+
+fn random() -> Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| Error::Launch(format!("cannot get a random number: {e}")))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+/// What a PE says of itself: five words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Card {
+    len_bytes: u64,
+    ring_bytes: u64,
+    /// That of PE 0 is the number of the job.
+    job: u64,
+    address: Address,
+    /// For the other PEs of its host.
+    ticket: Option<String>,
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            len_bytes,
+            ring_bytes,
+            job,
+            address,
+            ticket,
+        } = self;
+        let ticket = ticket.as_deref().unwrap_or("-");
+        write!(f, "{len_bytes} {ring_bytes} {job} {address} {ticket}")
+    }
+}
+
+impl FromStr for Card {
+    type Err = ();
+
+    fn from_str(text: &str) -> core::result::Result<Self, ()> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [len_bytes, ring_bytes, job, address, ticket] = words[..] else {
+            return Err(());
+        };
+        let number = |word: &str| word.parse().map_err(drop);
+        Ok(Self {
+            len_bytes: number(len_bytes)?,
+            ring_bytes: number(ring_bytes)?,
+            job: number(job)?,
+            address: address.parse().map_err(drop)?,
+            ticket: (ticket != "-").then(|| ticket.to_owned()),
+        })
+    }
+}
+
+/// The cards of all PEs, which fit to the own.
+fn read_cards(cards: &[Vec<u8>], own: &Card) -> Result<Vec<Card>> {
+    let mut read = Vec::new();
+    for (pe, card) in (0..).zip(cards) {
+        let text = String::from_utf8_lossy(card);
+        let card: Card = text.parse().map_err(|()| unclear(pe, &text))?;
+        if (card.len_bytes, card.ring_bytes) != (own.len_bytes, own.ring_bytes) {
+            return Err(Error::Launch(format!(
+                "cannot join the job: PE {pe} has a segment of {} bytes with rings of {}, and this \
+                 one of {} with {} (do all PEs run with the same heap and ring sizes?)",
+                card.len_bytes, card.ring_bytes, own.len_bytes, own.ring_bytes
+            )));
+        }
+        read.push(card);
+    }
+    Ok(read)
+}
+
+fn unclear(pe: PeId, seen: &str) -> Error {
+    let seen: String = seen.chars().take(80).collect();
+    Error::Launch(format!(
+        "cannot join the job: PE {pe} does not say clearly where it is: {seen:?}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "4194304 4096 7 udp=10.9.0.1:4000 -";
+
+    #[test]
+    fn cards_come_back() {
+        for text in [TEXT, "1 2 3 ether=02:00:00:00:00:01 some:ticket"] {
+            assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn cards_that_do_not_fit_are_named() {
+        let own: Card = TEXT.parse().unwrap();
+        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], &own);
+        assert_eq!(read(TEXT), Ok(vec![own.clone(); 2]));
+        for bad in ["", "1 2 3", "1 2 3 pigeon -", "1 2 3 udp=10.9.0.1:4000 - -"] {
+            let error = read(bad).unwrap_err().to_string();
+            assert!(error.contains("PE 1 does not say clearly"), "{error}");
+        }
+        let error = read("8 4096 7 udp=10.9.0.1:4000 -")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("PE 1 has a segment of 8 bytes"), "{error}");
+    }
+
+    #[test]
+    fn no_wire_between_hosts_by_accident() {
+        let nodes = Nodes::one(2);
+        let settings = |wire, insecure_wire| Settings {
+            wire,
+            insecure_wire,
+            ..Settings::from_lookup(|_| None).unwrap()
+        };
+        for wire in [Wire::Ether, Wire::Udp] {
+            assert_eq!(allow(&settings(wire, true), 0, &nodes), Ok(()));
+            let error = allow(&settings(wire, false), 0, &nodes).unwrap_err();
+            assert!(
+                error.to_string().contains("HOSTWIRE_INSECURE_WIRE=1"),
+                "{error}"
+            );
+        }
+        let shm = settings(Wire::Shm { stores_only: false }, true);
+        assert!(matches!(
+            allow(&shm, 0, &nodes),
+            Err(Error::SeveralHosts(_))
+        ));
+    }
+}

@@ -1,0 +1,34 @@
+//! The suite of the API between hosts, by UDP on the loopback interface.
+
+use hostwire::AgentMode;
+use hostwire::conformance::{CASES, Setup};
+use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
+use hostwire_transport::ether::{self, LocalWire};
+
+/// PEs are threads of this process, dealt out to hosts.
+struct Hosts(u32);
+
+impl Fabric for Hosts {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let wires = ether::local(pes, self.0, segment_bytes, &LocalWire::Udp);
+        run_on_threads(wires.expect("making the wire"), program);
+    }
+}
+
+macro_rules! over {
+    ($hosts:literal, $pes:expr; $($case:ident,)*) => {
+        $(#[test]
+        fn $case() {
+            let case = CASES.iter().find(|case| case.name == stringify!($case)).unwrap();
+            for pes in $pes {
+                (case.run)(&Setup::new(&Hosts($hosts), pes, AgentMode::Thread));
+            }
+        })*
+    };
+}
+
+/// Two PEs on each of two hosts, or one on one of them.
+mod mixed {
+    use super::*;
+    hostwire::conformance_cases!(over!(2, [2, 3, 4]));
+}

@@ -1,0 +1,161 @@
+//! The thread that serves the wire while the PE computes or sleeps.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use hostwire_link::Ns;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+
+use super::core::Core;
+use crate::error::TransportError;
+
+/// Looks at the socket with the core given away between them, before it sleeps.
+const YIELDS: u32 = 50;
+/// How long it leaves the wire to a PE that looks by itself.
+const ASIDE: Duration = Duration::from_micros(100);
+/// Longest sleep.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+/// What the agent shares with the threads of the PE.
+#[derive(Debug)]
+pub(super) struct Shared {
+    core: Mutex<Core>,
+    /// Ends a sleep of the agent.
+    bell: OwnedFd,
+    /// A second descriptor of the socket, to wait on without the lock.
+    frames: OwnedFd,
+    stop: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(core: Core) -> Result<Self, TransportError> {
+        let failed = |e: std::io::Error| TransportError::environment("setting up the agent", e);
+        let frames = core.socket.fd().try_clone_to_owned().map_err(failed)?;
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        Ok(Self {
+            core: Mutex::new(core),
+            bell: bell.map_err(|e| failed(e.into()))?,
+            frames,
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    /// A thread that panicked here has broken nothing that matters more than going on.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing if somebody else has the wire in hand.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, Core>> {
+        match self.core.try_lock() {
+            Ok(core) => Some(core),
+            Err(TryLockError::Poisoned(core)) => Some(core.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Looks for frames on behalf of a thread that waits. Returns whether any came.
+    pub(super) fn look(&self) -> bool {
+        let Some(mut core) = self.try_lock() else {
+            return false;
+        };
+        core.driven = true;
+        let came = core.drive();
+        self.release(core);
+        came
+    }
+
+    /// Gives the lock back and wakes the agent if it sleeps too long.
+    pub(super) fn release(&self, mut core: MutexGuard<'_, Core>) {
+        let wake = core.agent_oversleeps();
+        if wake {
+            core.agent_wakes = None;
+        }
+        drop(core);
+        if wake {
+            self.ring();
+        }
+    }
+
+    fn ring(&self) {
+        // Full means that it has been rung often enough.
+        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+    }
+
+    /// Waits for frames.
+    pub(super) fn wait_for_frames(&self, limit: Duration) {
+        wait(&mut [PollFd::new(&self.frames, PollFlags::IN)], limit);
+    }
+
+    /// Ends [`serve`](Self::serve).
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    /// Serves the wire until it is [stopped](Self::stop).
+    pub(super) fn serve(&self) {
+        let mut idle = 0;
+        while !self.stop.load(Ordering::Acquire) {
+            match self.try_lock() {
+                Some(mut core) => {
+                    let aside = core::mem::take(&mut core.driven);
+                    let came = core.drive();
+                    drop(core);
+                    if aside {
+                        self.nap(ASIDE);
+                        continue;
+                    }
+                    idle = if came { 0 } else { idle + 1 };
+                }
+                None => {
+                    self.nap(ASIDE);
+                    continue;
+                }
+            }
+            if idle < YIELDS {
+                std::thread::yield_now();
+            } else {
+                self.sleep();
+            }
+        }
+    }
+
+    /// Until a frame comes, something is due or it is rung.
+    fn sleep(&self) {
+        let limit = {
+            let mut core = self.lock();
+            let limit = core.idle_time(SLEEP_MAX);
+            core.agent_wakes = Some(Ns(core.now().0.saturating_add(limit.as_nanos() as u64)));
+            limit
+        };
+        let mut fds = [
+            PollFd::new(&self.frames, PollFlags::IN),
+            PollFd::new(&self.bell, PollFlags::IN),
+        ];
+        wait(&mut fds, limit);
+        self.awake();
+    }
+
+    /// For this long, or until it is rung.
+    fn nap(&self, time: Duration) {
+        wait(&mut [PollFd::new(&self.bell, PollFlags::IN)], time);
+        self.awake();
+    }
+
+    fn awake(&self) {
+        let _ = rustix::io::read(self.bell.as_fd(), &mut [0; 8]);
+        self.lock().agent_wakes = None;
+    }
+}
+
+/// Until one is readable; whatever else ends it, the caller looks again.
+fn wait(fds: &mut [PollFd<'_>], limit: Duration) {
+    let timeout = Timespec {
+        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(limit.subsec_nanos()),
+    };
+    let _ = rustix::event::poll(fds, Some(&timeout));
+}

@@ -1,0 +1,228 @@
+//! From sockets and addresses to a wire.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use hostwire_link::{Config, Endpoint, Identity, LinkId, Node};
+
+use super::agent::Shared;
+use super::core::Core;
+use super::{Address, Ether, Route, Socket};
+use crate::error::{PeId, TransportError};
+use crate::shm::Shm;
+use crate::transport::Transport;
+use crate::visibility::Visibility;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// A PE of another host that has been silent for so long is lost. A process that was
+/// stopped, or a cable that was out, for less goes on.
+pub const LOST_AFTER: Duration = Duration::from_secs(10);
+
+/// Frames on their way per link: fewest that keep a stream going, and enough for any.
+const IN_FLIGHT_MIN: usize = 4;
+const IN_FLIGHT_MAX: usize = 128;
+/// The first node number of links that only take up numbers. No job has so many PEs.
+const PLACEHOLDER: u32 = 1 << 31;
+/// A PE that waits looks at the wire as often before it sleeps; fitted to about a
+/// millisecond.
+const YIELDS: u32 = 1000;
+const SPINS: u32 = 16;
+
+/// Where a PE is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On this host: its number among the PEs that share memory with this one.
+    Here(PeId),
+    /// On another host.
+    There(Address),
+}
+
+/// A job, as one of its PEs sees it.
+#[derive(Debug, Clone)]
+pub struct Roster {
+    /// The number of this PE.
+    pub pe: PeId,
+    /// A number that the PEs of this job know, and no other job.
+    pub job: u64,
+    /// Where the PEs are, in the order of their numbers.
+    pub places: Vec<Place>,
+}
+
+impl Ether {
+    /// Opens links to all PEs of other hosts and starts the agent. `shm` joins the PEs of
+    /// this host. All segments have to be of one size; callers compare before.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`]: a roster that does not fit, or PEs that do not
+    /// answer by `deadline`.
+    pub fn connect(
+        shm: Shm,
+        mut socket: Socket,
+        roster: &Roster,
+        deadline: Instant,
+    ) -> Result<Self, TransportError> {
+        check(&shm, roster)?;
+        crate::sync::registered();
+        let peers = roster.places.iter().map(|place| match place {
+            Place::Here(_) => None,
+            Place::There(address) => Some(*address),
+        });
+        let peers: Vec<Option<Address>> = peers.collect();
+        let remote = peers.iter().flatten().count();
+        socket.set_peers(peers)?;
+
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let config = config(&socket, remote, patience);
+        let (job, node) = (roster.job, Node(roster.pe));
+        let identity = Identity {
+            node,
+            job,
+            incarnation: wall_clock_ns(),
+        };
+        let failed = |e: &dyn core::fmt::Display| {
+            TransportError::environment("making the links of this PE", e)
+        };
+        let mut endpoint =
+            Endpoint::new(config, identity, wall_clock_ns()).map_err(|e| failed(&e))?;
+        // The numbers of the links of other PEs of this host.
+        for number in 0..socket.first_link() {
+            let placeholder = Node(PLACEHOLDER + number);
+            endpoint.link(placeholder).map_err(|e| failed(&e))?;
+        }
+        let mut routes = Vec::new();
+        for (pe, place) in (0..).zip(&roster.places) {
+            routes.push(match place {
+                Place::Here(local) => Route::Here(*local),
+                Place::There(_) => Route::There(endpoint.link(Node(pe)).map_err(|e| failed(&e))?),
+            });
+        }
+
+        let segment = Window::new(shm.segment().memory().clone(), Visibility::Remote)?;
+        let mut core = Core::new(endpoint, socket, segment.clone());
+        let now = core.now();
+        for link in links(&routes) {
+            core.endpoint.open(now, link).map_err(|e| failed(&e))?;
+        }
+        let shared = Arc::new(Shared::new(core)?);
+        let mut wire = Self {
+            pe: roster.pe,
+            limits: limits(&shm),
+            routes,
+            segment,
+            shm,
+            shared: Arc::clone(&shared),
+            agent: None,
+        };
+        let agent = std::thread::Builder::new()
+            .name("hostwire-ether".into())
+            .stack_size(256 << 10)
+            .spawn(move || shared.serve())
+            .map_err(|e| TransportError::environment("starting the agent", e))?;
+        wire.agent = Some(agent);
+        wire.wait_until_open(roster, deadline)?;
+        Ok(wire)
+    }
+
+    fn wait_until_open(&self, roster: &Roster, deadline: Instant) -> Result<(), TransportError> {
+        for (pe, place) in (0..).zip(&roster.places) {
+            let (Some(Route::There(link)), Place::There(address)) =
+                (self.routes.get(pe as usize), place)
+            else {
+                continue;
+            };
+            loop {
+                let mut core = self.shared.lock();
+                core.drive();
+                let state = core.endpoint.is_open(*link);
+                self.shared.release(core);
+                let why = match state {
+                    Ok(true) => break,
+                    // It was there, and has done all that it had to do.
+                    Err(hostwire_link::CloseReason::PeerFinished) => break,
+                    Ok(false) if Instant::now() < deadline => {
+                        self.shared.wait_for_frames(super::LOOK_AGAIN);
+                        continue;
+                    }
+                    Ok(false) => "it does not answer".to_owned(),
+                    Err(reason) => reason.to_string(),
+                };
+                return Err(TransportError::environment(
+                    format!("connecting to PE {pe} at {address}"),
+                    format!("{why} (does the network carry {address} from here?)"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn links(routes: &[Route]) -> impl Iterator<Item = LinkId> {
+    routes.iter().filter_map(|route| match route {
+        Route::Here(_) => None,
+        Route::There(link) => Some(*link),
+    })
+}
+
+/// Whether the roster and the PEs that share memory are the same.
+fn check(shm: &Shm, roster: &Roster) -> Result<(), TransportError> {
+    let wrong = |what| {
+        Err(TransportError::environment(
+            "joining the PEs of a job",
+            what,
+        ))
+    };
+    if roster.places.get(roster.pe as usize) != Some(&Place::Here(shm.pe())) {
+        return wrong("this PE is not in the roster, or not where it is");
+    }
+    let mut here = vec![false; shm.pes() as usize];
+    for place in &roster.places {
+        if let Place::Here(local) = place {
+            match here.get_mut(*local as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => {
+                    return wrong("the roster names a PE of this host that there is not, or twice");
+                }
+            }
+        }
+    }
+    if here.contains(&false) || roster.places.len() >= PLACEHOLDER as usize {
+        return wrong("a PE of this host is not in the roster");
+    }
+    Ok(())
+}
+
+/// No more frames on their way than the peers have room for.
+fn config(socket: &Socket, remote: usize, patience: Duration) -> Config {
+    let per_link = socket.frames_max() / remote.max(1);
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Config {
+        frame_len_max: socket.frame_len_max(),
+        frames_in_flight_max: per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16,
+        open_timeout_ns: ns(patience),
+        dead_after_ns: ns(LOST_AFTER),
+        ..Config::default()
+    }
+}
+
+/// The wire only moves while somebody looks, so a PE that waits looks early.
+fn limits(shm: &Shm) -> WaitLimits {
+    let local = shm.wait_limits();
+    let yields = match local == WaitLimits::DEDICATED {
+        true => YIELDS,
+        false => local.yields,
+    };
+    WaitLimits {
+        spins: SPINS,
+        pauses: 0,
+        yields,
+        ..local
+    }
+}
+
+/// Never 0.
+fn wall_clock_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ns = since.map_or(1, |time| time.as_nanos());
+    u64::try_from(ns).unwrap_or(u64::MAX).max(1)
+}

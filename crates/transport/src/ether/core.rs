@@ -1,0 +1,111 @@
+//! The endpoint of a PE and its socket: what is behind the lock.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use hostwire_link::{CloseReason, Endpoint, Event, LinkId, Ns};
+
+use super::apply::take_frame;
+use super::socket::Socket;
+use crate::window::Window;
+
+/// What the wire has counted beside the counters of its links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SocketCounters {
+    /// Frames from other senders than the peers: dropped.
+    pub strangers: u64,
+    /// Frames that the system did not take; they are sent again.
+    pub unsent: u64,
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) endpoint: Endpoint,
+    pub(super) socket: Socket,
+    pub(super) counters: SocketCounters,
+    window: Window,
+    /// Links whose loss a quiet has told of.
+    told: HashSet<LinkId>,
+    begin: Instant,
+    /// When the agent will look again by itself, while it sleeps.
+    pub(super) agent_wakes: Option<Ns>,
+    /// Whether somebody else than the agent has looked for frames since it did.
+    pub(super) driven: bool,
+}
+
+impl Core {
+    pub(super) fn new(endpoint: Endpoint, socket: Socket, window: Window) -> Self {
+        Self {
+            endpoint,
+            socket,
+            counters: SocketCounters::default(),
+            window,
+            told: HashSet::new(),
+            begin: Instant::now(),
+            agent_wakes: None,
+            driven: false,
+        }
+    }
+
+    /// The time since the wire was made. Never 0.
+    pub(super) fn now(&self) -> Ns {
+        let passed = u64::try_from(self.begin.elapsed().as_nanos());
+        Ns(passed.unwrap_or(u64::MAX).saturating_add(1))
+    }
+
+    /// Receives what has come, does what is due and sends what is to be sent. Returns
+    /// whether anything has come.
+    pub(super) fn drive(&mut self) -> bool {
+        let now = self.now();
+        let Self {
+            endpoint,
+            socket,
+            window,
+            ..
+        } = self;
+        let received = socket.receive(&mut |frame| take_frame(endpoint, window, now, frame));
+        self.counters.strangers += received.strangers as u64;
+        self.endpoint.on_timeout(now);
+        self.transmit(now);
+        // Nobody waits for events: every operation looks at its link.
+        while let Some(Event::Opened { .. } | Event::Closed { .. }) = self.endpoint.poll_event() {}
+        received.frames > 0
+    }
+
+    /// Sends what is to be sent.
+    pub(super) fn transmit(&mut self, now: Ns) {
+        while let Some(transmit) = self.endpoint.poll_transmit(now) {
+            if !self.socket.send(transmit.peer.0, transmit.frame) {
+                // No room, or the interface is down: like any lost frame.
+                self.counters.unsent += 1;
+            }
+        }
+    }
+
+    /// Why the link to a PE is closed.
+    pub(super) fn closed(&self, link: LinkId) -> Option<CloseReason> {
+        self.endpoint.is_open(link).err()
+    }
+
+    /// True the first time that it is called for a link.
+    pub(super) fn tell_loss(&mut self, link: LinkId) -> bool {
+        self.told.insert(link)
+    }
+
+    /// How long nothing has to be done, if nothing comes.
+    pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
+        match self.endpoint.deadline() {
+            Some(at) => Duration::from_nanos(at.0.saturating_sub(self.now().0)).min(at_most),
+            None => at_most,
+        }
+    }
+
+    /// Whether the agent sleeps beyond the next deadline.
+    pub(super) fn agent_oversleeps(&self) -> bool {
+        match (self.agent_wakes, self.endpoint.deadline()) {
+            (Some(wakes), Some(deadline)) => deadline < wakes,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A whole job in one process: for tests.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+use super::{Ether, FramePort, Interface, PacketSocket, Place, Roster, Socket};
+use crate::error::{PeId, TransportError};
+use crate::shm::{self, ShmOptions};
+
+/// How the hosts of a job in one process reach each other.
+#[derive(Debug, Clone)]
+pub enum LocalWire {
+    /// By UDP on the loopback interface.
+    Udp,
+    /// By frames of this EtherType; a host has the interface of its number.
+    Packet {
+        /// One per host.
+        interfaces: Vec<Interface>,
+        /// The EtherType.
+        ether_type: u16,
+    },
+}
+
+/// For a hang: nobody waits so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Of all jobs of one process: their sockets tell them apart.
+const JOB: u64 = 0x6c6f_6361_6c00;
+
+/// The transports of a job of `pes` PEs on `hosts` hosts, taken in turn, one for a thread
+/// each.
+///
+/// # Errors
+/// [`TransportError::Environment`].
+pub fn local(
+    pes: u32,
+    hosts: u32,
+    segment_bytes: usize,
+    wire: &LocalWire,
+) -> Result<Vec<Ether>, TransportError> {
+    let hosts = hosts.clamp(1, pes.max(1));
+    let mut shared = Vec::new();
+    for host in 0..hosts {
+        let here = (pes - host).div_ceil(hosts);
+        let wires = shm::local(here, segment_bytes, ShmOptions::default())?;
+        shared.push(wires.into_iter());
+    }
+    let sockets = (0..pes)
+        .map(|pe| open(pe, pes, hosts, wire))
+        .collect::<Result<Vec<_>, _>>()?;
+    let addresses: Vec<_> = sockets.iter().map(Socket::address).collect();
+    let deadline = Instant::now() + PATIENCE;
+    // Each waits until the others answer.
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (pe, socket) in (0..pes).zip(sockets) {
+            let host = (pe % hosts) as usize;
+            let Some(shm) = shared.get_mut(host).and_then(Iterator::next) else {
+                return Err(TransportError::environment("dealing out PEs", "too few"));
+            };
+            let places = (0..pes).zip(&addresses).map(|(other, address)| {
+                match other % hosts == pe % hosts {
+                    true => Place::Here(other / hosts),
+                    false => Place::There(*address),
+                }
+            });
+            let roster = Roster {
+                pe,
+                job: JOB,
+                places: places.collect(),
+            };
+            threads.push(scope.spawn(move || Ether::connect(shm, socket, &roster, deadline)));
+        }
+        let joined = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| {
+                Err(TransportError::environment(
+                    "connecting a PE",
+                    "its thread panicked",
+                ))
+            })
+        });
+        joined.collect()
+    })
+}
+
+fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportError> {
+    match wire {
+        LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
+            Ipv4Addr::LOCALHOST,
+        ))?)),
+        LocalWire::Packet {
+            interfaces,
+            ether_type,
+        } => {
+            let (host, local) = (pe % hosts, pe / hosts);
+            let interface = interfaces.get(host as usize).ok_or_else(|| {
+                TransportError::environment("choosing an interface", "fewer than hosts")
+            })?;
+            let remote = pes - (pes - host).div_ceil(hosts);
+            let links = local * remote..(local + 1) * remote;
+            let socket = PacketSocket::open(interface, *ether_type, pe, links)?;
+            Ok(Socket::Packet(socket))
+        }
+    }
+}

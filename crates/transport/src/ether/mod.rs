@@ -1,0 +1,352 @@
+//! Ethernet between hosts, shared memory within them.
+//!
+//! Every PE has an endpoint of [`hostwire_link`], a socket of its own and a thread, the
+//! *agent*, that serves it. There is a virtual link between any two PEs of different
+//! hosts; PEs of one host store to each other's segment by [`Shm`]. A store becomes
+//! posted writes, whose address is the offset in the segment of the target; whoever
+//! receives a frame applies them to its own segment before it acknowledges them. So a
+//! fence costs nothing, as a link keeps the order, and quiet waits for acks.
+//!
+//! The frames travel bare, with an own EtherType ([`Socket::Packet`]), or as UDP
+//! datagrams ([`Socket::Udp`]).
+//!
+//! # Not secret, not authentic
+//!
+//! Nothing is encrypted or signed. Who can send frames to a PE and guesses 16-bit keys can
+//! write to its segment. Use it on networks that you trust.
+//!
+//! # Who has ended
+//!
+//! A PE that ends in good order finishes its links, and its peers see it at once; they may
+//! still store to it, which does nothing, as with shared memory. One that is killed is
+//! silent, and lost after [`LOST_AFTER`]: stores to it fail, and so does the next quiet,
+//! once.
+
+mod address;
+mod agent;
+mod apply;
+mod connect;
+mod core;
+mod interface;
+mod local;
+mod socket;
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
+
+pub use self::address::{Address, AddressError};
+pub use self::connect::{LOST_AFTER, Place, Roster};
+pub use self::core::SocketCounters;
+pub use self::interface::Interface;
+pub use self::local::{LocalWire, local};
+pub use self::socket::{FramePort, PacketSocket, Socket};
+
+use self::agent::Shared;
+use crate::error::{PeId, TransportError};
+use crate::ring::PAYLOAD_BYTES;
+use crate::shm::Shm;
+use crate::transport::{Capabilities, Transport};
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// Longest wait for frames before a store or a quiet looks at everything again.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Looks without waiting before that.
+const LOOKS: u32 = 200;
+/// How long a PE that ends waits for its last stores to arrive.
+const LINGER: Duration = Duration::from_secs(3);
+const HEADER_BYTES: usize = 8;
+const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
+
+/// The transport over Ethernet. See the [module text](self).
+#[derive(Debug)]
+pub struct Ether {
+    pe: PeId,
+    /// By PE.
+    routes: Vec<Route>,
+    /// That of `shm`, with the contract of this wire.
+    segment: Window,
+    shm: Shm,
+    shared: Arc<Shared>,
+    agent: Option<JoinHandle<()>>,
+    limits: WaitLimits,
+}
+
+/// How a PE is reached.
+#[derive(Debug, Clone, Copy)]
+enum Route {
+    /// By shared memory, under this number.
+    Here(PeId),
+    /// By a virtual link.
+    There(LinkId),
+}
+
+impl Ether {
+    /// What the links to all PEs of other hosts have counted.
+    pub fn counters(&self) -> Counters {
+        self.shared.lock().endpoint.counters()
+    }
+
+    /// What the socket has counted.
+    pub fn socket_counters(&self) -> SocketCounters {
+        self.shared.lock().counters
+    }
+
+    /// Why the link to a PE of another host is closed, if it is.
+    pub fn close_reason(&self, pe: PeId) -> Option<CloseReason> {
+        match self.routes.get(pe as usize) {
+            Some(Route::There(link)) => self.shared.lock().closed(*link),
+            _ => None,
+        }
+    }
+
+    fn route(&self, pe: PeId) -> Result<Route, TransportError> {
+        self.routes
+            .get(pe as usize)
+            .copied()
+            .ok_or(TransportError::NoSuchPe {
+                pe,
+                pes: self.pes(),
+            })
+    }
+
+    /// Sends bytes to be stored, in order.
+    fn put(
+        &self,
+        pe: PeId,
+        link: LinkId,
+        mut offset_bytes: usize,
+        mut data: &[u8],
+    ) -> Result<(), TransportError> {
+        let mut patience = Patience::default();
+        while !data.is_empty() {
+            let mut core = self.shared.lock();
+            let now = core.now();
+            let accepted = match core.endpoint.put(now, link, offset_bytes as u64, data) {
+                Ok(accepted) => accepted,
+                Err(SendError::Full { .. }) => 0,
+                Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
+                Err(error) => {
+                    let what = format!("storing to PE {pe}");
+                    return Err(TransportError::environment(what, error));
+                }
+            };
+            core.transmit(now);
+            offset_bytes += accepted;
+            data = data.get(accepted..).unwrap_or_default();
+            let came = !data.is_empty() && core.drive();
+            self.shared.release(core);
+            if !data.is_empty() && !came && accepted == 0 {
+                patience.wait(&self.shared);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the packets before a ticket have arrived.
+    fn arrived(&self, pe: PeId, link: LinkId, ticket: Ticket) -> Result<(), TransportError> {
+        let mut patience = Patience::default();
+        loop {
+            let mut core = self.shared.lock();
+            let mut came = false;
+            if core.endpoint.progress(link, ticket) == Progress::Pending {
+                core.driven = true;
+                came = core.drive();
+            }
+            let progress = core.endpoint.progress(link, ticket);
+            if matches!(progress, Progress::Lost(_)) {
+                core.tell_loss(link);
+            }
+            self.shared.release(core);
+            match progress {
+                Progress::Arrived => return Ok(()),
+                Progress::Lost(reason) => return ended(pe, reason),
+                Progress::Pending if came => {}
+                Progress::Pending => patience.wait(&self.shared),
+            }
+        }
+    }
+}
+
+/// What a store to a PE that has ended gives.
+fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
+    match reason {
+        // Nobody can see that nothing is stored.
+        CloseReason::PeerFinished => Ok(()),
+        _ => Err(TransportError::PeerLost { pe }),
+    }
+}
+
+/// How a thread that needs something of a peer spends its time.
+#[derive(Debug, Default)]
+struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    fn wait(&mut self, shared: &Shared) {
+        self.looks = self.looks.saturating_add(1);
+        if self.looks < LOOKS {
+            std::thread::yield_now();
+        } else {
+            let limit = shared.lock().idle_time(LOOK_AGAIN);
+            shared.wait_for_frames(limit);
+        }
+    }
+}
+
+impl Transport for Ether {
+    fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    fn pes(&self) -> u32 {
+        self.routes.len() as u32
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::STORES_ONLY
+    }
+
+    fn segment(&self) -> &Window {
+        &self.segment
+    }
+
+    /// The own segment only: what is true of some PEs is not declared of all.
+    fn window(&self, pe: PeId) -> Option<&Window> {
+        (pe == self.pe).then(|| self.segment())
+    }
+
+    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
+        self.shm.segment_file()
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        match self.route(pe)? {
+            Route::Here(local) => self.shm.store(local, offset_bytes, src),
+            Route::There(link) => {
+                // All segments are of one size.
+                self.segment().memory().range(offset_bytes, src.len())?;
+                self.put(pe, link, offset_bytes, src)
+            }
+        }
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        match self.route(pe)? {
+            Route::Here(local) => self.shm.store_word(local, offset_bytes, value),
+            Route::There(link) => {
+                self.segment().word(offset_bytes)?;
+                self.put(pe, link, offset_bytes, &value.to_ne_bytes())
+            }
+        }
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let link = match self.route(pe)? {
+            Route::Here(local) => return self.shm.store_line(local, offset_bytes, header, payload),
+            Route::There(link) => link,
+        };
+        self.segment().memory().line(offset_bytes)?;
+        let mut line = [0; LINE_BYTES];
+        let (head, body) = line.split_at_mut(HEADER_BYTES);
+        head.copy_from_slice(&header.to_ne_bytes());
+        let Some(place) = body.get_mut(..payload.len()) else {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        };
+        place.copy_from_slice(payload);
+        // Whole dwords at the beginning of a block are one packet.
+        let len = (HEADER_BYTES + payload.len()).next_multiple_of(4);
+        self.put(pe, link, offset_bytes, line.get(..len).unwrap_or(&line))
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.shm.fence()
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.shm.quiet()?;
+        let mut core = self.shared.lock();
+        let now = core.now();
+        let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
+        let mut lost = Ok(());
+        for (pe, route) in (0..).zip(&self.routes) {
+            let Route::There(link) = *route else {
+                continue;
+            };
+            if let Some(reason) = core.closed(link) {
+                if core.tell_loss(link) {
+                    lost = lost.and(ended(pe, reason));
+                }
+            } else if let Some(ticket) = core.endpoint.ticket(now, link)
+                && core.endpoint.progress(link, ticket) == Progress::Pending
+            {
+                pending.push((pe, link, ticket));
+            }
+        }
+        core.transmit(now);
+        self.shared.release(core);
+        for (pe, link, ticket) in pending {
+            lost = lost.and(self.arrived(pe, link, ticket));
+        }
+        lost
+    }
+
+    fn poll(&self) -> Result<(), TransportError> {
+        self.shared.look();
+        Ok(())
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        match self.route(pe)? {
+            Route::Here(local) => self.shm.is_alive(local),
+            Route::There(link) => Ok(self.shared.lock().closed(link).is_none()),
+        }
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+}
+
+impl Drop for Ether {
+    fn drop(&mut self) {
+        self.shared.stop();
+        if let Some(agent) = self.agent.take() {
+            // It has nothing to say.
+            let _ = agent.join();
+        }
+        let mut core = self.shared.lock();
+        let now = core.now();
+        let links: Vec<LinkId> = core.endpoint.links().collect();
+        for link in &links {
+            core.endpoint.finish(now, *link);
+        }
+        let deadline = Instant::now() + LINGER;
+        loop {
+            core.drive();
+            let open = links.iter().any(|link| core.closed(*link).is_none());
+            if !open || Instant::now() >= deadline {
+                break;
+            }
+            let limit = core.idle_time(LOOK_AGAIN);
+            self.shared.wait_for_frames(limit);
+        }
+        // The close frames.
+        core.drive();
+    }
+}

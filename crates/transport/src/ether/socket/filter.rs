@@ -1,0 +1,115 @@
+//! Which frames of an interface are for this PE.
+//!
+//! All PEs of a host hear all frames of the EtherType. Virtual links are numbered by the
+//! receiver, so the PEs of one host number theirs without overlap, and the kernel can
+//! tell from the number whose a frame is; reset and close frames name the node.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use hostwire_packet::htoe::HEADER_LEN;
+
+const LOAD_BYTE: u16 = (libc::BPF_LD | libc::BPF_B | libc::BPF_ABS) as u16;
+const LOAD_HALF: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
+const LOAD_WORD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
+const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
+/// Places in a frame: see docs/wire/htoe.md.
+const TYPE_AT: u32 = 0;
+const VIRTUAL_LINK_AT: u32 = 2;
+const DESTINATION_NODE_AT: u32 = HEADER_LEN as u32 + 28;
+/// Types from this one on are about sessions.
+const RESET: u32 = 3;
+
+/// Lets only frames through that are for node `node` with virtual links `links`. What is
+/// too short to tell is dropped.
+pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: &Range<u32>) -> io::Result<()> {
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let mut program = [
+        step(LOAD_BYTE, 0, 0, TYPE_AT),
+        step(AND, 0, 0, 0x0f),
+        step(JUMP_IF_AT_LEAST, 3, 0, RESET),
+        step(LOAD_HALF, 0, 0, VIRTUAL_LINK_AT),
+        step(JUMP_IF_AT_LEAST, 0, 4, links.start),
+        step(JUMP_IF_AT_LEAST, 3, 2, links.end),
+        step(LOAD_WORD, 0, 0, DESTINATION_NODE_AT),
+        step(JUMP_IF_EQUAL, 0, 1, node),
+        step(RETURN, 0, 0, u32::MAX),
+        step(RETURN, 0, 0, 0),
+    ];
+    let filter = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: reads a `sock_fprog` and the steps that it points to, which both outlive the
+    // call; the kernel checks the program and keeps a copy.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const filter).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    };
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixDatagram;
+
+    use hostwire_link::{Config, Endpoint, Identity, Node, Ns};
+
+    use super::*;
+
+    /// The kernel's own answer: a filter works on any socket.
+    fn passes(node: u32, links: Range<u32>, frame: &[u8]) -> bool {
+        let (from, to) = UnixDatagram::pair().unwrap();
+        to.set_nonblocking(true).unwrap();
+        attach(to.as_fd(), node, &links).unwrap();
+        // A filtered datagram may be refused to its sender, too.
+        let _ = from.send(frame);
+        to.recv(&mut [0; 2000]).is_ok()
+    }
+
+    fn data(link: u16) -> Vec<u8> {
+        let mut frame = vec![0; 20];
+        frame[0] = 0x11;
+        frame[2..4].copy_from_slice(&link.to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn frames_are_told_by_their_virtual_link() {
+        for (link, expected) in [(3, false), (4, true), (7, true), (8, false), (0x104, false)] {
+            assert_eq!(passes(9, 4..8, &data(link)), expected, "{link}");
+        }
+        assert!(!passes(9, 0..8, &[0x11, 0, 0]));
+        assert!(!passes(9, 0..8, &[]));
+    }
+
+    #[test]
+    fn resets_are_told_by_their_node() {
+        let identity = Identity {
+            node: Node(1),
+            job: 5,
+            incarnation: 1,
+        };
+        let mut endpoint = Endpoint::new(Config::default(), identity, 7).unwrap();
+        let link = endpoint.link(Node(0x1_0009)).unwrap();
+        endpoint.open(Ns(1), link).unwrap();
+        let reset = endpoint.poll_transmit(Ns(1)).unwrap().frame.to_vec();
+        assert!(passes(0x1_0009, 4..8, &reset));
+        assert!(!passes(9, 0..8, &reset));
+        assert!(!passes(0x1_0009, 0..8, &reset[..47]));
+    }
+}

@@ -1,0 +1,110 @@
+//! Where frames leave this process and come in: bare Ethernet or UDP.
+
+mod filter;
+mod packet;
+mod udp;
+
+use std::os::fd::BorrowedFd;
+
+pub use packet::PacketSocket;
+pub use udp::FramePort;
+
+use super::address::Address;
+use crate::error::TransportError;
+
+/// Frames taken per call, so that sending gets its turn.
+const BATCH_FRAMES: usize = 64;
+
+/// A socket for frames, of one PE.
+#[derive(Debug)]
+pub enum Socket {
+    /// Frames of an own EtherType, which needs the right to open raw sockets.
+    Packet(PacketSocket),
+    /// Frames as datagrams, for everybody.
+    Udp(FramePort),
+}
+
+/// What a call of [`Socket::receive`] has found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Received {
+    /// Frames from peers.
+    pub(super) frames: usize,
+    /// Frames from anybody else: dropped.
+    pub(super) strangers: usize,
+}
+
+impl Socket {
+    /// Where this PE is reached.
+    pub fn address(&self) -> Address {
+        match self {
+            Self::Packet(socket) => socket.address(),
+            Self::Udp(socket) => socket.address(),
+        }
+    }
+
+    /// Longest frame that it takes, in bytes without Ethernet, IP and UDP headers.
+    pub fn frame_len_max(&self) -> usize {
+        match self {
+            Self::Packet(socket) => socket.frame_len_max(),
+            Self::Udp(socket) => socket.frame_len_max(),
+        }
+    }
+
+    /// Frames that it holds before it loses some.
+    pub(super) fn frames_max(&self) -> usize {
+        match self {
+            Self::Packet(socket) => socket.frames_max(),
+            Self::Udp(socket) => socket.frames_max(),
+        }
+    }
+
+    /// The number that the first virtual link of this PE has to have.
+    pub(super) fn first_link(&self) -> u32 {
+        match self {
+            Self::Packet(socket) => socket.first_link(),
+            Self::Udp(_) => 0,
+        }
+    }
+
+    /// Says who the peers are, by PE; `None` is reached another way.
+    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        match self {
+            Self::Packet(socket) => socket.set_peers(peers),
+            Self::Udp(socket) => socket.set_peers(peers),
+        }
+    }
+
+    /// Sends a frame. Returns whether it has left; if not, it is as good as lost.
+    pub(super) fn send(&self, pe: u32, frame: &[u8]) -> bool {
+        match self {
+            Self::Packet(socket) => socket.send(pe, frame),
+            Self::Udp(socket) => socket.send(pe, frame),
+        }
+    }
+
+    /// Shows every frame that has come, up to a bound, to `take`.
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+        match self {
+            Self::Packet(socket) => socket.receive(take),
+            Self::Udp(socket) => socket.receive(take),
+        }
+    }
+
+    /// Becomes readable when a frame comes.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Packet(socket) => socket.fd(),
+            Self::Udp(socket) => socket.fd(),
+        }
+    }
+}
+
+/// A peer that speaks another way than this PE.
+fn mixed(pe: usize, address: &Address, own: &str) -> TransportError {
+    TransportError::environment(
+        "connecting the PEs",
+        format!(
+            "PE {pe} is at {address}, and this PE speaks {own} (do all run with the same HOSTWIRE_WIRE?)"
+        ),
+    )
+}

@@ -1,0 +1,204 @@
+//! The suite of the transports over Ethernet: hosts in one process, that reach each other
+//! by UDP or by frames between two ends of a virtual cable.
+#![allow(clippy::print_stderr)]
+
+use std::process::Command;
+
+use hostwire_link::CloseReason;
+use hostwire_transport::Transport;
+use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
+use hostwire_transport::ether::{self, Interface, LocalWire};
+
+const ETHER_TYPE: u16 = 0x88b5;
+
+/// PEs are threads of this process, dealt out to hosts.
+struct Hosts {
+    hosts: u32,
+    wire: LocalWire,
+}
+
+impl Fabric for Hosts {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let wires = ether::local(pes, self.hosts, segment_bytes, &self.wire);
+        run_on_threads(wires.expect("making the wire"), program);
+    }
+}
+
+const PES: [u32; 4] = [1, 2, 3, 4];
+
+fn run(name: &str, fabric: &Hosts) {
+    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    for pes in PES {
+        (case.run)(fabric, pes);
+    }
+}
+
+/// Every PE on a host of its own.
+fn apart(name: &str) {
+    run(
+        name,
+        &Hosts {
+            hosts: u32::MAX,
+            wire: LocalWire::Udp,
+        },
+    );
+}
+
+/// Some share memory, some do not.
+fn mixed(name: &str) {
+    run(
+        name,
+        &Hosts {
+            hosts: 2,
+            wire: LocalWire::Udp,
+        },
+    );
+}
+
+/// As `mixed`, by frames.
+fn frames(name: &str) {
+    let Some(interfaces) = cable() else {
+        return;
+    };
+    let wire = LocalWire::Packet {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    };
+    run(name, &Hosts { hosts: 2, wire });
+}
+
+/// Two interfaces with a cable between them, in a network namespace that this thread gets
+/// for itself; it goes with the thread and the sockets made here.
+fn cable() -> Option<Vec<Interface>> {
+    // SAFETY: changes the network namespace of this thread alone, which runs one test.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
+        eprintln!(
+            "skipped: a network namespace of its own needs root: {}",
+            std::io::Error::last_os_error()
+        );
+        return None;
+    }
+    for arguments in [
+        "link add left type veth peer name right",
+        "link set left up",
+        "link set right up",
+    ] {
+        let done = Command::new("ip").args(arguments.split(' ')).status();
+        if !done.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: `ip {arguments}` fails (package iproute2, veth interfaces)");
+            return None;
+        }
+    }
+    let choose = |name| Interface::choose(Some(name)).unwrap();
+    Some(vec![choose("left"), choose("right")])
+}
+
+macro_rules! over {
+    ($wire:ident; $($case:ident,)*) => {
+        mod $wire {
+            $(#[test]
+            fn $case() {
+                super::$wire(stringify!($case));
+            })*
+        }
+    };
+}
+
+hostwire_transport::transport_cases!(over!(apart));
+hostwire_transport::transport_cases!(over!(mixed));
+hostwire_transport::transport_cases!(over!(frames));
+
+/// Sends `frames` random frames of the EtherType from `from` to `to`, many of them with the
+/// beginning of a real one.
+fn flood(from: &Interface, to: &Interface, frames: u32) {
+    // SAFETY: no pointers; the result is used as a descriptor only.
+    let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0) };
+    assert_ne!(socket, -1, "{}", std::io::Error::last_os_error());
+    let [a, b, c, d, e, f] = to.station.0;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: ETHER_TYPE.to_be(),
+        sll_ifindex: from.index as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 6,
+        sll_addr: [a, b, c, d, e, f, 0, 0],
+    };
+    let mut random = Random::new(7);
+    for round in 0..frames {
+        let len = random.below(1500);
+        let mut frame = random.bytes(len);
+        // Version 1, every type, virtual link 0.
+        let beginning = [0x10 | (round % 5) as u8, 0, 0, 0];
+        if round % 3 > 0 && frame.len() >= beginning.len() {
+            frame[..beginning.len()].copy_from_slice(&beginning);
+        }
+        // SAFETY: reads `frame` and `address`, which outlive the call, with their lengths.
+        unsafe {
+            libc::sendto(
+                socket,
+                frame.as_ptr().cast(),
+                frame.len(),
+                0,
+                (&raw const address).cast(),
+                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+            )
+        };
+    }
+    // SAFETY: opened above, closed once.
+    unsafe { libc::close(socket) };
+}
+
+/// From the station of a peer itself, so that nothing but the frames gives them away.
+#[test]
+fn foreign_frames_are_counted_and_change_nothing() {
+    const STORES: u64 = 3000;
+    let Some(interfaces) = cable() else {
+        return;
+    };
+    let wire = LocalWire::Packet {
+        interfaces: interfaces.clone(),
+        ether_type: ETHER_TYPE,
+    };
+    let wires = ether::local(2, 2, 1 << 20, &wire).unwrap();
+    let [from, to] = &wires[..] else {
+        panic!("two PEs");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| flood(&interfaces[0], &interfaces[1], 5000));
+        for number in 1..=STORES {
+            let at = 4096 + number as usize * 8;
+            from.store_word(1, at, number).unwrap();
+        }
+        from.quiet().unwrap();
+    });
+    for number in 1..=STORES {
+        let at = 4096 + number as usize * 8;
+        assert_eq!(to.segment().load_word(at), Ok(number));
+    }
+    // All of the rest is as it was.
+    let mut rest = vec![0; 1 << 19];
+    to.segment().get(1 << 19, &mut rest).unwrap();
+    assert!(rest.iter().all(|byte| *byte == 0));
+    let counters = to.counters();
+    assert!(counters.dropped_total() > 0, "{counters:?}");
+    assert_eq!((to.close_reason(0), from.close_reason(1)), (None, None));
+}
+
+/// Whoever finishes is seen at once, and may still be stored to; nobody hangs.
+#[test]
+fn who_has_finished_takes_stores_that_do_nothing() {
+    let mut wires = ether::local(2, 2, 1 << 20, &LocalWire::Udp).unwrap();
+    let (other, own) = (wires.pop().unwrap(), wires.pop().unwrap());
+    own.store_word(1, 8192, 5).unwrap();
+    own.quiet().unwrap();
+    assert_eq!(other.segment().load_word(8192), Ok(5));
+    drop(other);
+    let begin = std::time::Instant::now();
+    while own.is_alive(1).unwrap() && begin.elapsed() < std::time::Duration::from_secs(60) {
+        own.poll().unwrap();
+    }
+    assert_eq!(own.close_reason(1), Some(CloseReason::PeerFinished));
+    assert_eq!(own.store(1, 8192, &[1; 100_000]), Ok(()));
+    assert_eq!(own.quiet(), Ok(()));
+}
