@@ -23,6 +23,8 @@
 //! ```
 
 mod configuration;
+mod htea;
+mod htea_parameters;
 mod htx;
 mod memory;
 mod memory_parameters;
@@ -30,6 +32,7 @@ mod memory_workload;
 mod outcome;
 mod parameters;
 mod read;
+mod read_htea;
 mod read_memory;
 mod read_workload;
 mod run;
@@ -87,7 +90,7 @@ impl Experiment {
 
     /// Whether there are links that a recording could watch.
     pub fn has_links(&self) -> bool {
-        self.points.iter().any(|point| !point.workload.is_memory())
+        self.points.iter().any(|point| point.workload.has_links())
     }
 
     /// Number of runs.

@@ -8,7 +8,9 @@ use crate::devices::link::{Buffers, Damage, LinkConfig};
 use crate::devices::nic::NicConfig;
 use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
 use crate::engine::Ps;
+use crate::htea;
 
+use super::htea_parameters::HTEA;
 use super::memory_parameters::{MEMORY, MemoryModels};
 
 /// What is modelled; each kind has its own parameters.
@@ -20,6 +22,8 @@ pub(super) enum Family {
     Htx,
     /// A memory system.
     Memory,
+    /// Ethernet adapters.
+    Htea,
 }
 
 /// Everything that parameters change.
@@ -29,6 +33,7 @@ pub(super) struct Models {
     pub(super) link: LinkConfig,
     pub(super) nic: NicConfig,
     pub(super) memory: MemoryModels,
+    pub(super) htea: htea::Config,
     damage_per_million: u32,
     damage_seed: u64,
 }
@@ -293,7 +298,7 @@ impl Models {
         Models {
             processor: match family {
                 Family::Htx => OpteronConfig::opteron_246(),
-                Family::Cluster | Family::Memory => OpteronConfig::shanghai(),
+                Family::Cluster | Family::Memory | Family::Htea => OpteronConfig::shanghai(),
             },
             link: LinkConfig {
                 buffers: [Buffers::FAM10H; 2],
@@ -301,6 +306,7 @@ impl Models {
             },
             nic: NicConfig::htx_board(0),
             memory: MemoryModels::default(),
+            htea: htea::Config::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -335,6 +341,7 @@ pub(super) fn read(
         Family::Cluster => CLUSTER,
         Family::Htx => HTX,
         Family::Memory => MEMORY,
+        Family::Htea => HTEA,
     };
     let default = Models::new(family);
     let mut models = default.clone();

@@ -12,9 +12,8 @@ use crate::devices::opteron::registers::FREQUENCY_MHZ;
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
-use super::memory_parameters::MemoryModels;
-use super::parameters::Family;
-use super::read_memory;
+use super::parameters::{Family, Models};
+use super::{read_htea, read_memory};
 use super::workload::{HtxLink, Workload};
 
 const MIB: u64 = 1 << 20;
@@ -39,9 +38,10 @@ enum Kind {
     MemoryStream,
     MemoryTrace,
     BreakEven,
+    Htea,
 }
 
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 11] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -52,6 +52,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("memory-stream", Kind::MemoryStream),
     ("memory-trace", Kind::MemoryTrace),
     ("break-even", Kind::BreakEven),
+    ("htea", Kind::Htea),
 ];
 
 /// What the section's workload runs on. Finds nothing wrong.
@@ -63,6 +64,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
     match kind {
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
+        Some("htea") => Family::Htea,
         _ => Family::Cluster,
     }
 }
@@ -71,7 +73,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
 pub(super) fn read(
     mut section: Section<'_>,
     plan: Option<&Plan>,
-    memory: &MemoryModels,
+    models: &Models,
     events_max: u64,
     out: &mut Findings,
 ) -> Option<Workload> {
@@ -110,9 +112,12 @@ pub(super) fn read(
                 link,
             })
         }
-        Kind::MemoryStream => read_memory::stream(&mut section, memory, events_max, out),
-        Kind::MemoryTrace => read_memory::trace(&mut section, memory, events_max, out),
-        Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
+        Kind::MemoryStream => read_memory::stream(&mut section, &models.memory, events_max, out),
+        Kind::MemoryTrace => read_memory::trace(&mut section, &models.memory, events_max, out),
+        Kind::BreakEven => {
+            read_memory::break_even(&mut section, &models.memory, events_max, out)
+        }
+        Kind::Htea => read_htea::read(&mut section, &models.htea, out),
     };
     section.finish(out);
     workload

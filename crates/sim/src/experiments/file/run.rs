@@ -12,7 +12,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, htx, memory};
+use super::{Experiment, Open, Point, htea, htx, memory};
 
 /// What a run measured.
 #[derive(Default)]
@@ -102,6 +102,9 @@ impl Point {
     ) -> Result<Measured, ExperimentError> {
         if self.workload.is_memory() {
             return memory::run(self, monitor, open);
+        }
+        if let Workload::Htea { config, .. } = &self.workload {
+            return htea::run(*config, self.events_max, monitor);
         }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);
@@ -194,6 +197,7 @@ impl Point {
             Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. } => {
                 htx::run(self, monitor, recording)
             }
+            Workload::Htea { config, .. } => htea::run(*config, self.events_max, monitor),
             Workload::MemoryStream { .. }
             | Workload::MemoryTrace { .. }
             | Workload::BreakEven { .. } => memory::run(self, monitor, open),
