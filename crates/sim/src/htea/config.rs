@@ -78,12 +78,12 @@ impl Timing {
         (first - packet) + packet * packets + self.nop * nops
     }
 
-    pub(super) fn encapsulate(&self, packets: u64, nops: u64) -> Ps {
+    pub(crate) fn encapsulate(&self, packets: u64, nops: u64) -> Ps {
         let (first, packet) = (self.encapsulation, self.encapsulation_packet);
         self.stage(first, packet, packets, nops)
     }
 
-    pub(super) fn deencapsulate(&self, packets: u64, nops: u64) -> Ps {
+    pub(crate) fn deencapsulate(&self, packets: u64, nops: u64) -> Ps {
         let (first, packet) = (self.deencapsulation, self.deencapsulation_packet);
         self.stage(first, packet, packets, nops)
     }

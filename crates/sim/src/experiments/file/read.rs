@@ -151,7 +151,10 @@ fn read_point(
         Family::Cluster => None,
         Family::Htx => Some(("the HTX board", "the board's host is built in")),
         Family::Memory => Some(("a memory system", "its regions are all there is")),
-        Family::Htea => Some(("Ethernet adapters", "`nodes` and one switch are all there is")),
+        Family::Htea => Some((
+            "Ethernet adapters",
+            "`nodes` and one switch are all there is",
+        )),
     };
     if let (Some(cluster), Some((what, why))) = (cluster, without) {
         let message = format!("a cluster for a workload of {what}");
@@ -172,9 +175,8 @@ fn read_point(
             events
         });
     let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
-    let workload = section.and_then(|section| {
-        read_workload::read(section, plan.as_ref(), &models, events_max, out)
-    });
+    let workload = section
+        .and_then(|section| read_workload::read(section, plan.as_ref(), &models, events_max, out));
     if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
         check_damage(plan, place, out);
     }

@@ -60,7 +60,10 @@ pub(super) fn read(
         let place = |key: &str| {
             let counted = keys.iter().zip(&counts);
             let known = counted.filter(|((name, _), _)| *name == key);
-            known.filter_map(|(_, count)| *count).map(|count| count.span).next()
+            known
+                .filter_map(|(_, count)| *count)
+                .map(|count| count.span)
+                .next()
         };
         let span: Span = place(error.field())
             .or_else(|| place("nops_per_frame"))

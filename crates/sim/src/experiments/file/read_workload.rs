@@ -13,8 +13,8 @@ use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
-use super::{read_htea, read_memory};
 use super::workload::{HtxLink, Workload};
+use super::{read_htea, read_memory};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -114,9 +114,7 @@ pub(super) fn read(
         }
         Kind::MemoryStream => read_memory::stream(&mut section, &models.memory, events_max, out),
         Kind::MemoryTrace => read_memory::trace(&mut section, &models.memory, events_max, out),
-        Kind::BreakEven => {
-            read_memory::break_even(&mut section, &models.memory, events_max, out)
-        }
+        Kind::BreakEven => read_memory::break_even(&mut section, &models.memory, events_max, out),
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
     };
     section.finish(out);
