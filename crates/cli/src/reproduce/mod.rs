@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::sim::Watch;
-use hostwire_sim::experiments::{ExperimentError, Row, htx_board, pgas_cluster, tccluster};
+use hostwire_sim::experiments::{ExperimentError, Row, htoe, htx_board, pgas_cluster, tccluster};
 
 const BAD_OUTPUT: u8 = 1;
 /// A number is outside its tolerance.
@@ -26,7 +26,10 @@ pub enum Paper {
     /// Remote memory against swap (P1 to P10)
     #[value(alias = "pgas")]
     PgasCluster,
-    /// All three
+    /// HyperTransport over Ethernet (E1 to E18)
+    #[value(alias = "htea")]
+    Htoe,
+    /// All four
     All,
 }
 
@@ -121,6 +124,9 @@ fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     }
     if paper.includes(Paper::PgasCluster) {
         rows.extend(pgas_cluster::reproduce()?);
+    }
+    if paper.includes(Paper::Htoe) {
+        rows.extend(htoe::reproduce()?);
     }
     Ok(rows)
 }

@@ -70,6 +70,11 @@ fn pgas_cluster() {
 }
 
 #[test]
+fn htoe() {
+    runs("htoe");
+}
+
+#[test]
 fn beyond_the_papers() {
     runs("beyond");
 }
