@@ -70,7 +70,8 @@ impl Sender {
             rich_packets: 0,
             spare: config.credits(),
             egress: Egress::new(config.timing),
-            wake: None,
+            // The first one is injected.
+            wake: Some(Ps::ZERO),
             counted: Ps::ZERO,
             counters: SenderCounters::default(),
             config,

@@ -63,7 +63,7 @@ impl Network {
                 ..LinkConfig::default()
             };
             let identity = Identity {
-                node: Node(node as u16 as _),
+                node: Node(node as u32),
                 job: 1,
                 incarnation: 1,
             };
@@ -74,7 +74,7 @@ impl Network {
         let mut receiver = endpoint(0, frame_len);
         let senders = (1..=config.senders())
             .map(|node| {
-                let link = receiver.link(Node(node as u16 as _)).unwrap();
+                let link = receiver.link(Node(node as u32)).unwrap();
                 receiver.open(NOW, link).unwrap();
                 let mut sender = endpoint(node, frame_len);
                 let link = sender.link(Node(0)).unwrap();
@@ -108,8 +108,8 @@ impl Network {
                     }
                     let delivery = self.receiver.receive(NOW, &frame.bytes).unwrap();
                     if let Some(delivery) = delivery {
-                        self.counts.packets_delivered += delivery.packets.count() as u64;
-                        let (link, filled) = (delivery.link, delivery.filled);
+                        self.counts.packets_delivered += delivery.packets.clone().count() as u64;
+                        let (link, filled) = (delivery.link, delivery.filled());
                         self.receiver.release(NOW, link, filled).unwrap();
                     }
                 }
