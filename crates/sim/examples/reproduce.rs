@@ -3,13 +3,14 @@
 
 #![allow(clippy::print_stdout)]
 
-use hostwire_sim::experiments::{Row, htx_board, pgas_cluster, tccluster};
+use hostwire_sim::experiments::{Row, htoe, htx_board, pgas_cluster, tccluster};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows: Vec<Row> = tccluster::reproduce()?
         .into_iter()
         .chain(htx_board::reproduce()?)
         .chain(pgas_cluster::reproduce()?)
+        .chain(htoe::reproduce()?)
         .collect();
     if std::env::args().any(|argument| argument == "--json") {
         println!("{}", serde_json::to_string_pretty(&rows)?);

@@ -8,6 +8,7 @@
 //! - [`firmware`]: boots the modelled machines through their registers.
 //! - [`wire`]: PEs that run ordinary `hostwire` code on those machines.
 //! - [`record`]: pcapng and Perfetto files of what happened.
+//! - [`htea`]: HyperTransport over Ethernet adapters, frame by frame.
 //! - [`experiments`]: the numbers of the papers, out of simulated events.
 //!
 //! Nothing here is global: any number of simulations may live in one process.
@@ -17,6 +18,7 @@ pub mod devices;
 pub mod engine;
 pub mod experiments;
 pub mod firmware;
+pub mod htea;
 pub mod machine;
 pub mod memory_system;
 pub mod peach2;

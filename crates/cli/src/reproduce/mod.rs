@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::sim::Watch;
 use hostwire_sim::experiments::{
-    ExperimentError, Row, htx_board, pgas_cluster, tca_peach2, tccluster,
+    ExperimentError, Row, htoe, htx_board, pgas_cluster, tca_peach2, tccluster,
 };
 
 const BAD_OUTPUT: u8 = 1;
@@ -31,7 +31,10 @@ pub enum Paper {
     /// A put-only fabric of PCI Express chips between accelerators (A1 to A21)
     #[value(alias = "tca")]
     TcaPeach2,
-    /// All four
+    /// HyperTransport over Ethernet (E1 to E18)
+    #[value(alias = "htea")]
+    Htoe,
+    /// All five
     All,
 }
 
@@ -129,6 +132,9 @@ fn rows(paper: Paper) -> Result<Vec<Row>, ExperimentError> {
     }
     if paper.includes(Paper::TcaPeach2) {
         rows.extend(tca_peach2::reproduce()?);
+    }
+    if paper.includes(Paper::Htoe) {
+        rows.extend(htoe::reproduce()?);
     }
     Ok(rows)
 }

@@ -38,6 +38,7 @@ fn all_numbers_of_the_papers_are_there_and_hold() {
     (1..=18).map(|n| format!("H{n}")).for_each(has);
     (1..=10).map(|n| format!("P{n}")).for_each(has);
     (1..=21).map(|n| format!("A{n}")).for_each(has);
+    (1..=18).map(|n| format!("E{n}")).for_each(has);
 }
 
 #[test]

@@ -75,6 +75,11 @@ fn tca_peach2() {
 }
 
 #[test]
+fn htoe() {
+    runs("htoe");
+}
+
+#[test]
 fn beyond_the_papers() {
     runs("beyond");
 }

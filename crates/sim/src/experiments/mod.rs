@@ -12,6 +12,7 @@
 mod claims;
 pub mod curves;
 pub mod file;
+pub mod htoe;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
@@ -65,6 +66,9 @@ pub enum ExperimentError {
     /// A memory system cannot be, or did not come to its end.
     #[error(transparent)]
     Memory(#[from] crate::memory_system::MemoryError),
+    /// Adapters cannot be, or did not come to their end.
+    #[error(transparent)]
+    Htea(#[from] crate::htea::HteaError),
     /// A trace of memory accesses cannot be read.
     #[error("{file}: {message}")]
     Trace {

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::devices::Fabric;
-use crate::engine::{Ps, RunError, Summary};
+use crate::engine::{Event, Ps, RunError, Sim, Summary};
 
 use super::ExperimentError;
 
@@ -71,9 +70,9 @@ impl Monitor {
     }
 
     /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.
-    pub(super) fn run(
+    pub(super) fn run<M: Event>(
         &self,
-        sim: &mut Fabric,
+        sim: &mut Sim<M>,
         events_max: u64,
     ) -> Result<Summary, ExperimentError> {
         let mut left = events_max;

@@ -23,6 +23,8 @@
 //! ```
 
 mod configuration;
+mod htea;
+mod htea_parameters;
 mod htx;
 mod memory;
 mod memory_parameters;
@@ -30,6 +32,7 @@ mod memory_workload;
 mod outcome;
 mod parameters;
 mod read;
+mod read_htea;
 mod read_memory;
 mod read_tca;
 mod read_workload;
@@ -90,8 +93,7 @@ impl Experiment {
 
     /// Whether there are links that a recording could watch.
     pub fn has_links(&self) -> bool {
-        let recorded = |point: &Point| !point.workload.is_memory() && !point.workload.is_tca();
-        self.points.iter().any(recorded)
+        self.points.iter().any(|point| point.workload.has_links())
     }
 
     /// Number of runs.

@@ -8,7 +8,9 @@ use crate::devices::link::{Buffers, Damage, LinkConfig};
 use crate::devices::nic::NicConfig;
 use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
 use crate::engine::Ps;
+use crate::htea;
 
+use super::htea_parameters::HTEA;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::tca_parameters::{TCA, TcaModels};
 
@@ -25,6 +27,8 @@ pub(super) enum Family {
     Tca,
     /// Two PEACH2 boards in one host.
     TcaHost,
+    /// Ethernet adapters.
+    Htea,
 }
 
 /// Everything that parameters change.
@@ -35,6 +39,7 @@ pub(super) struct Models {
     pub(super) nic: NicConfig,
     pub(super) memory: MemoryModels,
     pub(super) tca: TcaModels,
+    pub(super) htea: htea::Config,
     damage_per_million: u32,
     damage_seed: u64,
 }
@@ -308,6 +313,7 @@ impl Models {
             nic: NicConfig::htx_board(0),
             memory: MemoryModels::default(),
             tca: TcaModels::default(),
+            htea: htea::Config::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -343,6 +349,7 @@ pub(super) fn read(
         Family::Htx => HTX,
         Family::Memory => MEMORY,
         Family::Tca | Family::TcaHost => TCA,
+        Family::Htea => HTEA,
     };
     let default = Models::new(family);
     let mut models = default.clone();

@@ -156,6 +156,10 @@ fn read_point(
         Family::Htx => Some(("the HTX board", "the board's host is built in")),
         Family::Memory => Some(("a memory system", "its regions are all there is")),
         Family::TcaHost => Some(("two boards in one host", "the host is built in")),
+        Family::Htea => Some((
+            "Ethernet adapters",
+            "`nodes` and one switch are all there is",
+        )),
     };
     if let (Some(cluster), Some((what, why))) = (cluster, without) {
         let message = format!("a cluster for a workload of {what}");

@@ -14,7 +14,7 @@ use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{read_memory, read_tca};
+use super::{read_htea, read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -41,9 +41,10 @@ enum Kind {
     TcaPingPong,
     TcaLoopback,
     TcaDma,
+    Htea,
 }
 
-const KINDS: [(&str, Kind); 13] = [
+const KINDS: [(&str, Kind); 14] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -57,6 +58,7 @@ const KINDS: [(&str, Kind); 13] = [
     ("tca-ping-pong", Kind::TcaPingPong),
     ("tca-loopback", Kind::TcaLoopback),
     ("tca-dma", Kind::TcaDma),
+    ("htea", Kind::Htea),
 ];
 
 /// What the section's workload runs on. Finds nothing wrong.
@@ -70,6 +72,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
         Some(kind) if kind.starts_with("tca-") => Family::Tca,
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
+        Some("htea") => Family::Htea,
         _ => Family::Cluster,
     }
 }
@@ -124,6 +127,7 @@ pub(super) fn read(
         Kind::TcaPingPong => read_tca::ping_pong(&mut section, plan, tca, out),
         Kind::TcaLoopback => read_tca::loopback(&mut section, out),
         Kind::TcaDma => read_tca::dma(&mut section, plan, tca, out),
+        Kind::Htea => read_htea::read(&mut section, &models.htea, out),
     };
     section.finish(out);
     workload

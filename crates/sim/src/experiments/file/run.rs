@@ -12,7 +12,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, htx, memory, tca};
+use super::{Experiment, Open, Point, htea, htx, memory, tca};
 
 /// What a run measured.
 #[derive(Default)]
@@ -106,6 +106,9 @@ impl Point {
         if self.workload.is_tca() {
             return tca::run(self, monitor);
         }
+        if let Workload::Htea { config, .. } = &self.workload {
+            return htea::run(*config, self.events_max, monitor);
+        }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);
         };
@@ -197,6 +200,7 @@ impl Point {
             Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. } => {
                 htx::run(self, monitor, recording)
             }
+            Workload::Htea { config, .. } => htea::run(*config, self.events_max, monitor),
             Workload::MemoryStream { .. }
             | Workload::MemoryTrace { .. }
             | Workload::BreakEven { .. } => memory::run(self, monitor, open),

@@ -8,6 +8,9 @@ use crate::memory_system::Config;
 use crate::memory_system::trace::Format;
 use crate::peach2::tca::{Device, Engine};
 
+use crate::experiments::htoe::Transfer;
+use crate::htea;
+
 use super::memory_workload::MemoryFigures;
 
 /// Link and clocks of an HTX board.
@@ -28,6 +31,11 @@ impl Workload {
             self,
             Self::TcaPingPong { .. } | Self::TcaLoopback { .. } | Self::TcaDma { .. }
         )
+    }
+
+    /// Whether there are links that a recording could watch.
+    pub(super) fn has_links(&self) -> bool {
+        !self.is_memory() && !self.is_tca() && !matches!(self, Self::Htea { .. })
     }
 
     /// Whether it runs on a memory system, without processors and links.
@@ -174,6 +182,28 @@ pub enum Workload {
         /// FNV-1a over the trace, once it was read.
         #[serde(skip_serializing_if = "Option::is_none")]
         trace_hash: Option<String>,
+    },
+    /// Nodes that send to the accelerator of one of them, over Ethernet adapters.
+    Htea {
+        /// All nodes.
+        nodes: u64,
+        /// Data of all senders together, in packets of 64 bytes.
+        packets: u64,
+        /// Packets that a payload waits for.
+        packets_per_frame: u64,
+        /// NOPs that a frame of credits waits for.
+        nops_per_frame: u64,
+        /// Credits that a NOP returns.
+        credits_per_nop: u64,
+        /// De-encapsulation stages and ports.
+        incoming_stages: u64,
+        /// Encapsulation stages and ports.
+        outgoing_stages: u64,
+        /// What the way to the accelerator can take.
+        transfer: Transfer,
+        /// These and the parameters.
+        #[serde(skip)]
+        config: htea::Config,
     },
     /// A program with swap and with remote memory.
     BreakEven {

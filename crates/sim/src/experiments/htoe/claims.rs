@@ -1,0 +1,122 @@
+//! Published and simulated numbers.
+
+use super::bottlenecks::limited;
+use super::{Optimised, Q1, Q21, Query, TIMING, Transfer, one_packet};
+use crate::experiments::{Claims, ExperimentError, Row};
+use crate::htea::{Config, HteaError, PAYLOAD_BYTES, Report, port_data_share, run};
+
+const CLAIMS: &str = include_str!("../../../../../experiments/htoe/claims.toml");
+
+/// The published numbers.
+///
+/// # Errors
+/// [`ExperimentError::Claims`] if the file is wrong.
+pub fn claims() -> Result<Claims, ExperimentError> {
+    Claims::parse(CLAIMS)
+}
+
+/// Runs everything and compares.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
+    let mut simulated = latency()?;
+    simulated.extend(bandwidth()?);
+    simulated.extend(delays()?);
+    simulated.extend(context()?);
+    Ok(claims()?.judge(&simulated))
+}
+
+type Values = Vec<(&'static str, f64)>;
+
+/// The paper's 1 GB.
+fn full(optimised: Optimised, nodes: u64, packets: u64, nops: u64) -> Result<Report, HteaError> {
+    run(optimised.config(nodes, packets, nops))
+}
+
+/// Table I.
+fn latency() -> Result<Values, HteaError> {
+    let one = one_packet()?.latency.as_ns();
+    Ok(vec![
+        ("E1", one),
+        ("E2", one),
+        ("E15", TIMING.switch.as_ns()),
+    ])
+}
+
+/// Figures 5, 8 and 9.
+fn bandwidth() -> Result<Values, HteaError> {
+    let plain = full(Optimised::Nothing, 8, 20, 50)?;
+    let incoming = full(Optimised::Incoming, 8, 20, 50)?;
+    let outgoing = full(Optimised::Outgoing, 8, 20, 50)?;
+    let both = full(Optimised::Both, 8, 20, 50)?;
+    let starved = full(Optimised::Nothing, 8, 20, 1)?;
+    let [two, four] = [2, 4].map(|nodes| full(Optimised::Both, nodes, 20, 50));
+    Ok(vec![
+        ("E3-least", starved.throughput_gb_s),
+        ("E3-most", both.throughput_gb_s),
+        ("E4-plain", plain.throughput_gb_s),
+        ("E4-incoming", incoming.throughput_gb_s),
+        ("E4-ratio", incoming.throughput_gb_s / plain.throughput_gb_s),
+        ("E4-outgoing", outgoing.throughput_gb_s),
+        ("E4-base", starved.throughput_gb_s),
+        ("E4-nodes-2", two?.throughput_gb_s),
+        ("E4-nodes-4", four?.throughput_gb_s),
+        ("E14", 4.0 * TIMING.port_gb_s as f64 * port_data_share(20)),
+        ("E14-limit", both.incoming_use),
+    ])
+}
+
+/// Figures 6 and 7, and what the text says of them.
+fn delays() -> Result<Values, HteaError> {
+    let one = full(Optimised::Nothing, 2, 1, 10)?;
+    let [few, some, many] = [1, 10, 50].map(|nops| full(Optimised::Nothing, 2, 20, nops));
+    let (few, some, many) = (few?, some?, many?);
+    let eight = full(Optimised::Nothing, 8, 20, 1)?;
+    let wide = full(Optimised::Outgoing, 8, 20, 1)?;
+    let ms = |ns: f64| ns / 1e6;
+    Ok(vec![
+        ("E5-most", ms(one.outgoing_delay_ns)),
+        ("E5-least", many.outgoing_delay_ns),
+        ("E6-least", one.incoming_delay_ns),
+        ("E6-most", ms(many.incoming_delay_ns)),
+        ("E7-plain", ms(eight.nop_delay_ns)),
+        ("E7-wide", wide.nop_delay_ns),
+        ("E16", many.wire_gb_s / some.wire_gb_s),
+        ("E17-equal", many.credits_mean / some.credits_mean),
+        ("E17-few", few.credits_mean / many.credits_mean),
+    ])
+}
+
+/// Units, sizes, and the rest of the way.
+fn context() -> Result<Values, HteaError> {
+    let config = Config::default();
+    let both = full(Optimised::Both, 8, 20, 50)?.throughput_gb_s;
+    let fits = |packets: u64| {
+        let config = Config {
+            packets_per_frame: packets,
+            ..config
+        };
+        config.check().is_ok()
+    };
+    let most = (1..=64).take_while(|packets| fits(*packets)).count();
+    Ok(vec![
+        ("E8-Q1", Q1.transfer_s),
+        ("E8-Q21", Q21.transfer_s),
+        ("E9-pcie-Q1", Query::printed_gb_s(Q1.transfer_s)),
+        ("E9-pcie-Q21", Query::printed_gb_s(Q21.transfer_s)),
+        ("E9-query-Q1", Query::printed_gb_s(Q1.compute_s)),
+        ("E9-query-Q21", Query::printed_gb_s(Q21.compute_s)),
+        ("E10-bits", both),
+        ("E10-bytes", both),
+        ("E10-Q1", limited(Transfer::Q1)?),
+        ("E10-Q21", limited(Transfer::Q21)?),
+        ("E11", config.packets as f64 / 1e6),
+        ("E12", (PAYLOAD_BYTES + 8) as f64 / TIMING.ht_packet.as_ns()),
+        ("E13-packets", most as f64),
+        (
+            "E13-buffers",
+            (config.buffers_in_bytes + config.buffers_out_bytes) as f64 / f64::from(1 << 20),
+        ),
+    ])
+}
