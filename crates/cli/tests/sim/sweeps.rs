@@ -220,7 +220,7 @@ fn workers_end_with_the_one_that_started_them() {
 
 #[test]
 fn a_point_that_fails_leaves_the_others() {
-    let folder = experiment(&format!("{PING_PONG}\n[limits]\nevents = 5000\n"));
+    let folder = experiment(&format!("{PING_PONG}\n[limits]\nevents = 50000\n"));
     let ended = sim(folder.path(), &["--sweep", "workload.size=8B,1MiB"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("at 1MiB: "), "{}", ended.stderr);

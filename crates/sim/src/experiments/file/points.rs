@@ -22,6 +22,11 @@ impl Experiment {
         self.points.iter().map(|point| point.label.as_deref())
     }
 
+    /// What the first point is run with, before any trace is read.
+    pub fn first_configuration(&self) -> Option<&Configuration> {
+        self.points.first().map(|point| &point.configuration)
+    }
+
     /// What each point's result will name as its configuration: with the hash of its trace,
     /// which `open` opens.
     ///
