@@ -18,14 +18,24 @@ const LARGEST: f64 = LARGEST_BYTES as f64;
 
 type Failure = (u8, String);
 
-/// Writes the curves of `paper` into `folder`.
-pub fn write(paper: Paper, folder: &Path) -> Result<(), Failure> {
+/// Writes charts into `folder`.
+pub fn write(charts: Vec<Named>, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         (
             BAD_OUTPUT,
             format!("cannot make {}: {error}", folder.display()),
         )
     })?;
+    for (name, chart) in charts {
+        chart
+            .write(&folder.join(name))
+            .map_err(|why| (BAD_OUTPUT, why))?;
+    }
+    Ok(())
+}
+
+/// The charts of `paper`, with the names of their files.
+pub fn charts(paper: Paper) -> Result<Vec<Named>, Failure> {
     let mut charts = Vec::new();
     let failed = |error: ExperimentError| (FAILED, error.to_string());
     if paper.includes(Paper::Tccluster) {
@@ -40,15 +50,11 @@ pub fn write(paper: Paper, folder: &Path) -> Result<(), Failure> {
     if paper.includes(Paper::TcaPeach2) {
         charts.extend(tca_charts().map_err(failed)?);
     }
-    for (name, chart) in charts {
-        chart
-            .write(&folder.join(name))
-            .map_err(|why| (BAD_OUTPUT, why))?;
-    }
-    Ok(())
+    Ok(charts)
 }
 
-type Named = (&'static str, Chart);
+/// Name of its file, and a chart.
+pub type Named = (&'static str, Chart);
 
 fn tccluster_charts() -> Result<Vec<Named>, ExperimentError> {
     let claims = tccluster::claims()?;
@@ -167,7 +173,7 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
     };
     let known = [("P1-pct", Some(0.0)), ("P2-pct", Some(1.0))];
     Ok(vec![(
-        "pgas-cluster-time-over-scenario.svg",
+        "pgas-cluster-scenarios.svg",
         chart(
             "PGAS cluster: increase in time (4P and 16P fitted, the others predicted)",
             (Scale::Words(names), Scale::Log),

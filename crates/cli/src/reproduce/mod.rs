@@ -1,6 +1,7 @@
 //! `hostwire reproduce`: the numbers of the papers, published and simulated.
 
 mod curves;
+mod html;
 mod report;
 
 use std::io::Write;
@@ -67,6 +68,10 @@ EXAMPLES
 
         hostwire reproduce tccluster --plot plots
 
+    The same as one page, with the curves and the configurations:
+
+        hostwire reproduce --html page
+
 EXIT STATUS
     0 if every number is within its tolerance, 1 if one is outside or a result could not be
     written.")]
@@ -80,6 +85,9 @@ pub struct Args {
     /// Plot the curves as SVG files in DIR
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// Write all of it as one page, DIR/index.html, that needs no other file and no network
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -97,8 +105,14 @@ pub fn main(args: &Args) -> ExitCode {
 fn run(args: &Args) -> Result<u8, (u8, String)> {
     let clock = Watch::clock();
     let rows = rows(args.paper).map_err(|error| (FAILED, error.to_string()))?;
-    if let Some(folder) = &args.plot {
-        curves::write(args.paper, folder)?;
+    if args.plot.is_some() || args.html.is_some() {
+        let charts = curves::charts(args.paper)?;
+        if let Some(folder) = &args.html {
+            html::write(&rows, &charts, folder)?;
+        }
+        if let Some(folder) = &args.plot {
+            curves::write(charts, folder)?;
+        }
     }
     drop(clock);
     let text = if args.json {

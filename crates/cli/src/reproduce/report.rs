@@ -83,7 +83,7 @@ fn cells(row: &Row) -> [String; 8] {
 }
 
 /// The word that JSON has for it.
-fn word(value: &impl serde::Serialize) -> String {
+pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => "?".to_owned(),

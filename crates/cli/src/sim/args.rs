@@ -1,6 +1,9 @@
 //! The options of `hostwire sim`.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
+
+use super::sweep::Part;
 
 /// Run an experiment on simulated hardware, in virtual time
 #[derive(Debug, clap::Args)]
@@ -29,6 +32,10 @@ EXAMPLES
 
         hostwire sim experiments/tccluster/ping-pong.toml --pcap a.pcapng --trace a.pftrace
 
+    Over any key, two points at a time; the same command again goes on where it was ended:
+
+        hostwire sim experiments/tccluster/ping-pong.toml --sweep parameters.hop=20ns..40ns:5ns -j 2
+
 EXIT STATUS
     0 if the experiment ran; 1 if a result could not be written; 2 if the file is wrong or
     the workload can never finish; 130 if it was interrupted.")]
@@ -53,7 +60,33 @@ pub struct Args {
     /// Wireshark shows it with the dissector in tools/wireshark. Not for sweeps.
     #[arg(long, value_name = "OUT.pcapng")]
     pub pcap: Option<PathBuf>,
+    /// Sweep KEY instead of what the file sweeps
+    ///
+    /// `KEY=FROM..TO` doubles sizes and counts numbers up by one; `FROM..TO:STEP` adds STEP,
+    /// `FROM..TO:xN` multiplies by N, and `KEY=A,B,C` lists values. Points run in parallel
+    /// processes, and results are kept: the same command goes on where it was ended.
+    #[arg(long, value_name = "KEY=FROM..TO")]
+    pub sweep: Option<String>,
+    /// Points of a sweep at work at a time [default: one per core]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroU16>,
+    /// Keep a file per point of a sweep in DIR [default: EXPERIMENT.sweep, in this folder]
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Run only every Nth point of a sweep, from the Kth on: for job arrays
+    #[arg(long, value_name = "K/N")]
+    pub part: Option<Part>,
+    /// Started by a sweep itself; not for users.
+    #[arg(long, hide = true, requires = "part")]
+    pub worker: bool,
     /// Plot every metric over the swept key, as SVG files in DIR
     #[arg(long, value_name = "DIR")]
     pub plot: Option<PathBuf>,
+}
+
+impl Args {
+    /// Whether points run in processes of their own and are kept.
+    pub fn is_sweep(&self) -> bool {
+        self.sweep.is_some() || self.jobs.is_some() || self.results.is_some() || self.part.is_some()
+    }
 }

@@ -6,10 +6,12 @@
 //! | [`watch`] | progress and Ctrl-C |
 //! | [`report`] | text for people |
 //! | [`plots`] | every metric over the swept key |
+//! | [`sweep`] | points in parallel processes |
 
 mod args;
 mod plots;
 mod report;
+mod sweep;
 mod watch;
 
 use std::fs::File;
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use hostwire_sim::experiments::ExperimentError;
-use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, read};
+use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, SweepRange, read_swept};
 use hostwire_sim::record::{Recording, TimeUnit};
 
 pub use args::Args;
@@ -47,30 +49,49 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    let experiment = load(&args.file)?;
+    let experiment = load(args)?;
     check_outputs(args, &experiment)?;
-    let recording = (args.trace.is_some() || args.pcap.is_some()).then(Recording::new);
-    let monitor = Arc::new(Monitor::default());
-    let watch = Watch::new(Arc::clone(&monitor));
-    let folder = args.file.parent().unwrap_or(Path::new(""));
-    let open = |path: &str| -> std::io::Result<Box<dyn BufRead>> {
-        let file = File::open(folder.join(path))?;
-        Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+    let outcome = if args.is_sweep() {
+        sweep::run(args, &experiment)?
+    } else {
+        run_here(args, &experiment)?
     };
-    let outcome = experiment.run_with(&monitor, recording.as_ref(), &open);
-    drop(watch);
-    // What was recorded is worth most where the run did not end well.
-    if let Some(recording) = &recording {
-        write_recordings(args, recording)?;
-    }
-    let outcome = outcome.map_err(|error| did_not_end(&args.file, &error))?;
     if let Some(folder) = &args.plot {
         plots::write(&outcome, folder).map_err(|why| failure(BAD_OUTPUT, &why))?;
     }
     print(args, &outcome)
 }
 
-fn load(file: &Path) -> Result<Experiment, Failure> {
+/// Every point in turn, in this process.
+fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
+    let recording = (args.trace.is_some() || args.pcap.is_some()).then(Recording::new);
+    let monitor = Arc::new(Monitor::default());
+    let watch = Watch::new(Arc::clone(&monitor));
+    let open = open_beside(&args.file);
+    let outcome = experiment.run_with(&monitor, recording.as_ref(), &open);
+    drop(watch);
+    // What was recorded is worth most where the run did not end well.
+    if let Some(recording) = &recording {
+        write_recordings(args, recording)?;
+    }
+    outcome.map_err(|error| did_not_end(&args.file, &error))
+}
+
+/// Opens traces by their path from the folder of `file`.
+fn open_beside(file: &Path) -> impl Fn(&str) -> std::io::Result<Box<dyn BufRead>> {
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    move |path| {
+        let file = File::open(folder.join(path))?;
+        Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
+    }
+}
+
+fn load(args: &Args) -> Result<Experiment, Failure> {
+    let file = args.file.as_path();
+    let swept = args.sweep.as_deref().map(str::parse::<SweepRange>);
+    let swept = swept
+        .transpose()
+        .map_err(|error| failure(BAD_INPUT, &format!("--sweep: {error}")))?;
     let name = file.display().to_string();
     let bytes = plan::read(file)
         .map_err(|error| failure(BAD_INPUT, &format!("cannot read {name}: {error}")))?;
@@ -80,7 +101,7 @@ fn load(file: &Path) -> Result<Experiment, Failure> {
         let path = folder.join(path);
         plan::read(&path).map_err(|error| error.to_string())
     };
-    read(&name, &bytes, &cluster).map_err(|bad| (BAD_INPUT, bad.to_string()))
+    read_swept(&name, &bytes, swept.as_ref(), &cluster).map_err(|bad| (BAD_INPUT, bad.to_string()))
 }
 
 fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {

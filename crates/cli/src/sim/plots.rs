@@ -20,7 +20,7 @@ pub fn write(outcome: &Outcome, folder: &Path) -> Result<(), String> {
     let key = outcome.sweep.as_deref().unwrap_or_default();
     for metric in outcome.metrics() {
         let points = places.iter().zip(&outcome.results);
-        let points = points.filter_map(|(x, result)| Some((*x, result.metric(metric.name)?)));
+        let points = points.filter_map(|(x, result)| Some((*x, result.metric(&metric.name)?)));
         let name = metric.name.replace('_', " ");
         let chart = Chart {
             title: outcome.title.clone(),
@@ -34,7 +34,7 @@ pub fn write(outcome: &Outcome, folder: &Path) -> Result<(), String> {
                 published: false,
             }],
         };
-        chart.write(&folder.join(file_name(metric.name)))?;
+        chart.write(&folder.join(file_name(&metric.name)))?;
     }
     Ok(())
 }

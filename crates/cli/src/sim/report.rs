@@ -80,7 +80,7 @@ fn write_results(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
     for result in &outcome.results {
         write!(out, "  {:<width$}", result.value.as_deref().unwrap_or(""))?;
         for metric in &metrics {
-            match result.metric(metric.name) {
+            match result.metric(&metric.name) {
                 Some(value) => write!(out, "  {value:>24.3}")?,
                 None => write!(out, "  {:>24}", "-")?,
             }

@@ -42,7 +42,8 @@ impl Watch {
         })
     }
 
-    fn signals() -> Arc<AtomicBool> {
+    /// A flag that the first Ctrl-C sets; the second one ends the process at once.
+    pub fn signals() -> Arc<AtomicBool> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Without a handler the signal ends the process, which is well too.

@@ -10,6 +10,7 @@ mod mutations;
 mod outputs;
 mod reproduce;
 mod shipped;
+mod sweeps;
 mod tca;
 
 use std::path::{Path, PathBuf};

@@ -106,6 +106,15 @@ pub struct Row {
     pub simulated: Option<f64>,
     /// Simulated over published, less one, in percent; absent for bounds.
     pub deviation_pct: Option<f64>,
+    /// Deviation allowed, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance_pct: Option<f64>,
+    /// What both have to round to the same multiple of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded_to: Option<f64>,
+    /// Direction of a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
     /// Kind of statement.
     pub class: Class,
     /// Comparison.
@@ -220,6 +229,9 @@ impl Claim {
             published: self.published,
             simulated,
             deviation_pct,
+            tolerance_pct: self.tolerance_pct,
+            rounded_to: self.rounded_to,
+            bound: self.bound,
             class: self.class,
             verdict,
             remark: (!remarks.is_empty()).then(|| remarks.join("; ")),

@@ -1,6 +1,6 @@
 //! All-to-all traffic on any cluster, with the use of every link.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::devices::Fabric;
 use crate::devices::link::End;
@@ -23,6 +23,32 @@ pub struct LinkUse {
     pub payload_bytes: u64,
     /// Share of the time in which the transmitter was occupied, 0 to 1.
     pub utilisation: f64,
+}
+
+/// As it is in a file.
+#[derive(Deserialize)]
+struct WrittenLinkUse {
+    link: String,
+    from: String,
+    payload_bytes: u64,
+    utilisation: f64,
+}
+
+impl<'de> Deserialize<'de> for LinkUse {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<LinkUse, D::Error> {
+        let written = WrittenLinkUse::deserialize(input)?;
+        let from = match written.from.as_str() {
+            "A" => "A",
+            "B" => "B",
+            other => return Err(de::Error::unknown_variant(other, &["A", "B"])),
+        };
+        Ok(LinkUse {
+            link: written.link,
+            from,
+            payload_bytes: written.payload_bytes,
+            utilisation: written.utilisation,
+        })
+    }
 }
 
 /// What an all-to-all exchange took.

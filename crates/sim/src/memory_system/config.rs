@@ -1,6 +1,6 @@
 //! What a memory system is made of.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::Ps;
 
@@ -68,7 +68,7 @@ pub enum Placement {
 }
 
 /// What a region is, for reports and for [`Region::paging`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RegionKind {

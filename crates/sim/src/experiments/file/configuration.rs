@@ -90,6 +90,13 @@ impl ClusterFigures {
 }
 
 impl Configuration {
+    /// Seed of what is random in the run, where anything is.
+    pub fn seed(&self) -> Option<&str> {
+        let seed = |parameter: &&ParameterValue| parameter.key.ends_with("seed");
+        let parameter = self.parameters.iter().find(seed)?;
+        Some(&parameter.value)
+    }
+
     /// Hash over the JSON of the configuration, as 16 hexadecimal digits. Equal
     /// configurations have equal hashes, in any folder and on any machine.
     pub fn hash(&self) -> String {

@@ -31,6 +31,8 @@ mod memory_parameters;
 mod memory_workload;
 mod outcome;
 mod parameters;
+mod points;
+mod range;
 mod read;
 mod read_htea;
 mod read_memory;
@@ -46,7 +48,8 @@ pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameters::{Origin, ParameterValue};
-pub use read::{BadExperiment, FILE_BYTES_MAX, read};
+pub use range::{RangeError, SweepRange};
+pub use read::{BadExperiment, FILE_BYTES_MAX, read, read_swept};
 pub use workload::{HtxLink, Workload};
 
 pub use super::jobs::Order;

@@ -1,6 +1,8 @@
 //! What came out.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::Summary;
 use crate::experiments::traffic::LinkUse;
@@ -30,6 +32,9 @@ pub struct RunResult {
     pub value: Option<String>,
     /// Hash of `configuration`.
     pub configuration_hash: String,
+    /// Seed of what is random in the run, where anything is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
     /// All that the run depended on.
     pub configuration: Configuration,
     /// What was measured.
@@ -45,18 +50,23 @@ pub struct RunResult {
 }
 
 /// One measured number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// What it is.
-    pub name: &'static str,
-    /// The number.
+    pub name: Cow<'static, str>,
+    /// The number. JSON has null for what is not finite.
+    #[serde(deserialize_with = "number")]
     pub value: f64,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
+}
+
+fn number<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
 
 /// What went to and from the regions of one owner and kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionUse {
     /// Whose they are.
     pub owner: String,
@@ -101,7 +111,7 @@ impl RegionUse {
 }
 
 /// What a run cost. The wall time and what is made of it differ from run to run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
     /// Events handled.
     pub events: u64,

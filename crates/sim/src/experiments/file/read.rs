@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::configuration::{ClusterFigures, Configuration};
 use super::parameters::Family;
+use super::range::SweepRange;
 use super::{Experiment, Point, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
@@ -48,6 +49,21 @@ impl std::error::Error for BadExperiment {}
 /// # Errors
 /// [`BadExperiment`] says what is wrong and where. Never panics.
 pub fn read(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Experiment, BadExperiment> {
+    read_swept(name, bytes, None, load)
+}
+
+/// As [`read`], with `swept` instead of the sweep of the file. Findings about it point
+/// at a `[sweep]` table behind the end of the file.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_swept(
+    name: &str,
+    bytes: &[u8],
+    swept: Option<&SweepRange>,
+    load: Load<'_>,
+) -> Result<Experiment, BadExperiment> {
+    let swept = swept.map(|swept| format!("\n# from the command line\n{}", swept.toml()));
     let mut out = Findings::default();
     let mut clusters = Clusters {
         load,
@@ -55,15 +71,18 @@ pub fn read(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Experiment, BadE
         inline: None,
         rejected: None,
     };
-    let experiment = decode(bytes, FILE_BYTES_MAX, "an experiment file", &mut out)
-        .and_then(|text| read_text(name, text, &mut clusters, &mut out));
+    let experiment =
+        decode(bytes, FILE_BYTES_MAX, "an experiment file", &mut out).and_then(|text| {
+            let swept = swept.as_deref().unwrap_or_default();
+            read_text(name, text, swept, &mut clusters, &mut out)
+        });
     match experiment {
         Some(experiment) if !out.has_errors() => Ok(experiment),
         _ => {
             let shown = bytes.get(..bytes.len().min(FILE_BYTES_MAX));
             let text = String::from_utf8_lossy(shown.unwrap_or_default());
             let own = Rejected {
-                source: Source::new(name, text),
+                source: Source::new(name, text + swept.as_deref().unwrap_or_default()),
                 diagnostics: out.into_vec(),
             };
             let files = clusters.rejected.into_iter().chain([own]).collect();
@@ -75,11 +94,21 @@ pub fn read(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Experiment, BadE
 fn read_text(
     name: &str,
     text: &str,
+    swept: &str,
     clusters: &mut Clusters<'_>,
     out: &mut Findings,
 ) -> Option<Experiment> {
-    let root = parse(text, out)?;
-    let root = root.get_ref();
+    let mut root = parse(text, out)?.into_inner();
+    // Blanks before it let its places be those behind the file.
+    let blanks = " ".repeat(if swept.is_empty() { 0 } else { text.len() });
+    let swept = blanks + swept;
+    for (key, value) in parse(&swept, out)?.into_inner() {
+        // Otherwise the key keeps the old place.
+        root.remove(key.get_ref().as_ref());
+        root.insert(key, value);
+    }
+    let whole = text.to_owned() + swept.trim_start_matches(' ');
+    let (root, text) = (&root, whole.as_str());
     let sweep = if root.iter().any(|(key, _)| key.get_ref() == "sweep") {
         Some(sweep::read(root, out)?)
     } else {

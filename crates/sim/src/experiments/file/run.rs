@@ -36,7 +36,11 @@ impl Measured {
 }
 
 pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metric {
-    Metric { name, value, unit }
+    Metric {
+        name: name.into(),
+        value,
+        unit: unit.into(),
+    }
 }
 
 impl Experiment {
@@ -77,6 +81,7 @@ impl Experiment {
             results.push(RunResult {
                 value: point.label.clone(),
                 configuration_hash: configuration.hash(),
+                seed: configuration.seed().map(str::to_owned),
                 configuration,
                 metrics: measured.metrics,
                 links: measured.links,

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Most values of a sweep.
-const VALUES_MAX: usize = 1_000;
+pub(super) const VALUES_MAX: usize = 1_000;
 
 /// What `[sweep]` says.
 pub(super) struct Sweep<'t> {
