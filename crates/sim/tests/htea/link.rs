@@ -137,7 +137,7 @@ struct Sent {
 fn next(endpoint: &mut Endpoint) -> Option<Sent> {
     let before = endpoint.counters().frames_sent;
     let transmit = endpoint.poll_transmit(NOW)?;
-    let (bytes, to) = (transmit.frame.to_vec(), transmit.peer.0.into());
+    let (bytes, to) = (transmit.frame.to_vec(), transmit.peer.0);
     Some(Sent {
         bytes,
         to,
