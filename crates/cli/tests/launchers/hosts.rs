@@ -204,7 +204,8 @@ fn no_insecure_wire_by_accident() {
             return;
         };
         assert_ne!(ended.status, 0, "{ended:#?}");
-        assert_eq!(ended.stdout, "", "{ended:#?}");
+        // The launcher may print that a process ended badly; a PE must not have got through.
+        assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
         let text = "this wire is not encrypted yet";
         assert!(ended.stderr.contains(text), "{ended:#?}");
     }
