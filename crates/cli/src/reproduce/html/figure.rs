@@ -72,25 +72,48 @@ pub fn svg(chart: &Chart) -> String {
 }
 
 fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): (&Axis, &Axis)) {
-    let shown = series.points.iter().filter(|(px, py)| chart.x.shows(*px) && chart.y.shows(*py));
-    let _ = write!(out, "<g data-series=\"{}\" stroke=\"{colour}\" fill=\"{colour}\">", escape(&series.name));
+    let shown = series
+        .points
+        .iter()
+        .filter(|(px, py)| chart.x.shows(*px) && chart.y.shows(*py));
+    let _ = write!(
+        out,
+        "<g data-series=\"{}\" stroke=\"{colour}\" fill=\"{colour}\">",
+        escape(&series.name)
+    );
     if !series.published && !matches!(chart.x, Scale::Words(_)) {
         let places: Vec<String> = shown
             .clone()
             .map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py)))
             .collect();
-        let _ = write!(out, "<polyline fill=\"none\" stroke-width=\"2\" points=\"{}\"/>", places.join(" "));
+        let _ = write!(
+            out,
+            "<polyline fill=\"none\" stroke-width=\"2\" points=\"{}\"/>",
+            places.join(" ")
+        );
     }
     for (px, py) in shown {
-        let tip = format!("{}: {} at {} ({})", series.name, py_text(*py), chart.x.label(*px), chart.y_label);
+        let tip = format!(
+            "{}: {} at {} ({})",
+            series.name,
+            py_text(*py),
+            chart.x.label(*px),
+            chart.y_label
+        );
         let (at_x, at_y) = (x.place(*px), y.place(*py));
         let shape = if series.published {
             let (a, b, c, d) = (at_x - 6.0, at_x + 6.0, at_y - 6.0, at_y + 6.0);
-            format!("<path stroke-width=\"3\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>")
+            format!(
+                "<path stroke-width=\"3\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>"
+            )
         } else {
             format!("<circle cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"4\"/>")
         };
-        let _ = write!(out, "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>{shape}</g>", escape(&tip));
+        let _ = write!(
+            out,
+            "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>{shape}</g>",
+            escape(&tip)
+        );
     }
     out.push_str("</g>");
 }
@@ -107,11 +130,21 @@ struct Axis<'s> {
 
 impl<'s> Axis<'s> {
     fn new(scale: &'s Scale, values: impl Iterator<Item = f64>, pixels: Range<f64>) -> Axis<'s> {
-        Axis { scale, values: scale.range(values), pixels }
+        Axis {
+            scale,
+            values: scale.range(values),
+            pixels,
+        }
     }
 
     fn place(&self, value: f64) -> f64 {
-        let on = |value: f64| if self.scale.is_log() { value.ln() } else { value };
+        let on = |value: f64| {
+            if self.scale.is_log() {
+                value.ln()
+            } else {
+                value
+            }
+        };
         let (low, high) = (on(self.values.start), on(self.values.end));
         let share = (on(value) - low) / (high - low);
         self.pixels.start + share * (self.pixels.end - self.pixels.start)
@@ -126,15 +159,23 @@ impl<'s> Axis<'s> {
                 let from = start.log(base).ceil() as i32;
                 let to = end.log(base).floor() as i32;
                 let every = ((to - from) / 10 + 1).max(1) as usize;
-                (from..=to).step_by(every).map(|power| base.powi(power)).collect()
+                (from..=to)
+                    .step_by(every)
+                    .map(|power| base.powi(power))
+                    .collect()
             }
             Scale::Linear => {
                 let rough = (end - start) / 6.0;
                 let power = 10f64.powf(rough.log10().floor());
-                let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= rough);
+                let factor = [1.0, 2.0, 5.0, 10.0]
+                    .into_iter()
+                    .find(|f| f * power >= rough);
                 let step = factor.unwrap_or(10.0) * power;
                 let first = (start / step).ceil() as i64;
-                (first..first + 12).map(|k| k as f64 * step).take_while(|v| *v <= end).collect()
+                (first..first + 12)
+                    .map(|k| k as f64 * step)
+                    .take_while(|v| *v <= end)
+                    .collect()
             }
         }
     }

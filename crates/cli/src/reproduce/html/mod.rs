@@ -36,7 +36,13 @@ fn page(rows: &[Row], charts: &[Named]) -> String {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let links: String = names
         .iter()
-        .map(|name| format!("<a href=\"#{0}\">{1}</a> ", escape(name), escape(papers::title(name))))
+        .map(|name| {
+            format!(
+                "<a href=\"#{0}\">{1}</a> ",
+                escape(name),
+                escape(papers::title(name))
+            )
+        })
         .collect();
     let sections: String = names
         .iter()
@@ -64,7 +70,10 @@ fn page(rows: &[Row], charts: &[Named]) -> String {
         not_compared = count(Verdict::NotCompared),
         not_simulated = count(Verdict::NotSimulated),
         classes = choice("class", rows.iter().map(|row| word(&row.class)).collect()),
-        verdicts = choice("verdict", rows.iter().map(|row| word(&row.verdict)).collect()),
+        verdicts = choice(
+            "verdict",
+            rows.iter().map(|row| word(&row.verdict)).collect()
+        ),
     )
 }
 
@@ -73,7 +82,9 @@ fn choice(key: &str, words: BTreeSet<String>) -> String {
         .iter()
         .map(|word| format!("<option>{}</option>", escape(word)))
         .collect();
-    format!("<select id=\"{key}\" aria-label=\"{key}\"><option value=\"\">all</option>{options}</select>")
+    format!(
+        "<select id=\"{key}\" aria-label=\"{key}\"><option value=\"\">all</option>{options}</select>"
+    )
 }
 
 fn section(name: &str, rows: &[Row], charts: &[Named]) -> String {
@@ -98,7 +109,8 @@ fn section(name: &str, rows: &[Row], charts: &[Named]) -> String {
          <h3>Its experiments as files</h3>\n{files}</section>\n",
         id = escape(name),
         title = escape(papers::title(name)),
-        summary = papers::summary(name).map_or(String::new(), |text| format!("<p>{}</p>\n", escape(text))),
+        summary = papers::summary(name)
+            .map_or(String::new(), |text| format!("<p>{}</p>\n", escape(text))),
         table = tables::claims(own),
         files = shipped::all(name),
     )

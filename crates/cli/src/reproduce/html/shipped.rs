@@ -18,7 +18,8 @@ pub fn all(paper: &str) -> String {
 pub fn details(paper: &str, stem: &str) -> String {
     let path = format!("experiments/{paper}/{stem}.toml");
     let file = FILES.iter().find(|(known, _)| *known == path);
-    file.and_then(|(path, text)| of(path, text)).unwrap_or_default()
+    file.and_then(|(path, text)| of(path, text))
+        .unwrap_or_default()
 }
 
 /// Nothing for files that are no experiments.
@@ -34,7 +35,11 @@ fn of(path: &str, text: &str) -> Option<String> {
     let path = escape(path);
     let sweep = experiment.sweep().map_or(String::new(), |key| {
         let values: Vec<&str> = experiment.labels().flatten().collect();
-        format!("<p>Swept: <code>{}</code> = {}</p>", escape(key), escape(&values.join(", ")))
+        format!(
+            "<p>Swept: <code>{}</code> = {}</p>",
+            escape(key),
+            escape(&values.join(", "))
+        )
     });
     let first = experiment.first_configuration()?;
     let json = serde_json::to_string_pretty(first).ok()?;

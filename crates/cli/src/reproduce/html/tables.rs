@@ -16,9 +16,13 @@ pub fn claims<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
 
 fn line(row: &Row) -> String {
     let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let deviation = row.deviation_pct.map_or("-".to_owned(), |pct| format!("{pct:+.2} %"));
+    let deviation = row
+        .deviation_pct
+        .map_or("-".to_owned(), |pct| format!("{pct:+.2} %"));
     let remark = row.remark.as_ref();
-    let remark = remark.map_or(String::new(), |remark| format!("<small>{}</small>", escape(remark)));
+    let remark = remark.map_or(String::new(), |remark| {
+        format!("<small>{}</small>", escape(remark))
+    });
     let (class, verdict) = (word(&row.class), word(&row.verdict));
     format!(
         "<tr data-class=\"{class}\" data-verdict=\"{verdict}\"><td>{}</td><td>{}{remark}</td>\
