@@ -8,6 +8,7 @@ mod job;
 mod memory;
 mod mutations;
 mod outputs;
+mod page;
 mod reproduce;
 mod shipped;
 mod sweeps;
