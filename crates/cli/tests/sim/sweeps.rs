@@ -176,9 +176,9 @@ fn an_interrupted_sweep_goes_on() {
         let folder = experiment(&text);
         let job = Job::start(command(folder.path(), &arguments));
         let results = folder.path().join("experiment.sweep");
-        let json = |name: &String| name.ends_with(".json") && !name.starts_with('.');
+        let is_whole = |name: &String| name.ends_with(".json") && !name.starts_with('.');
         eventually("two points are kept", || {
-            results.exists() && kept(&results).iter().filter(|name| json(name)).count() == 2
+            results.exists() && kept(&results).iter().filter(|name| is_whole(name)).count() == 2
         });
         job.signal(signal);
         let ended = job.end();
