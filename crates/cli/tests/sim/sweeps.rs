@@ -164,7 +164,6 @@ fn an_interrupted_sweep_goes_on() {
     let text = PING_PONG
         .replace("ping-pong", "stream")
         .replace("size = \"56B\"", "");
-    let folder = experiment(&text);
     let arguments = [
         "--sweep",
         "workload.messages=2,3,1000000",
@@ -173,11 +172,13 @@ fn an_interrupted_sweep_goes_on() {
         "--json",
     ];
     for signal in [Signal::INT, Signal::TERM] {
+        // What is kept says that the handlers of signals are there.
+        let folder = experiment(&text);
         let job = Job::start(command(folder.path(), &arguments));
         let results = folder.path().join("experiment.sweep");
-        let json = |name: &String| name.ends_with(".json") && !name.starts_with('.');
+        let is_whole = |name: &String| name.ends_with(".json") && !name.starts_with('.');
         eventually("two points are kept", || {
-            results.exists() && kept(&results).iter().filter(|name| json(name)).count() == 2
+            results.exists() && kept(&results).iter().filter(|name| is_whole(name)).count() == 2
         });
         job.signal(signal);
         let ended = job.end();
@@ -188,15 +189,15 @@ fn an_interrupted_sweep_goes_on() {
             ended.stderr
         );
         assert_eq!(kept(&results).len(), 2, "nothing unfinished is left");
+        let arguments = ["--sweep", "workload.messages=2,3,4", "--json"];
+        assert_eq!(
+            json(&sim(folder.path(), &arguments))["results"]
+                .as_array()
+                .unwrap()
+                .len(),
+            3
+        );
     }
-    let arguments = ["--sweep", "workload.messages=2,3,4", "--json"];
-    assert_eq!(
-        json(&sim(folder.path(), &arguments))["results"]
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
 }
 
 #[test]
@@ -249,7 +250,7 @@ fn traces_are_part_of_what_is_kept() {
     assert_eq!(json(&sim(folder.path(), &arguments)), first);
     let trace = folder.path().join("example.trace");
     let text = std::fs::read_to_string(&trace).unwrap();
-    std::fs::write(&trace, text + " L 100,8\n").unwrap();
+    std::fs::write(&trace, text + "load 0x00000100 8\n").unwrap();
     let second = json(&sim(folder.path(), &arguments));
     assert_ne!(
         first["results"][0]["metrics"],
