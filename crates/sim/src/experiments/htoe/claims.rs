@@ -35,12 +35,7 @@ fn full(optimised: Optimised, nodes: u64, packets: u64, nops: u64) -> Result<Rep
 }
 
 /// An eighth of it, for cases of which nothing is compared and that take a frame per packet.
-fn eighth(
-    optimised: Optimised,
-    nodes: u64,
-    packets: u64,
-    nops: u64,
-) -> Result<Report, HteaError> {
+fn eighth(optimised: Optimised, nodes: u64, packets: u64, nops: u64) -> Result<Report, HteaError> {
     let config = optimised.config(nodes, packets, nops);
     run(Config {
         packets: config.packets / 8,
