@@ -20,6 +20,11 @@ ip -n fb link set wire up
 printf '127.0.0.1 localhost\n10.9.0.1 fa\n10.9.0.2 fb\n' >/run/hosts
 mount --bind /run/hosts /etc/hosts
 
+# Open MPI names its folders by host and process number, which are the same in every pair
+# of hosts that this script makes: a folder of its own for each.
+mkdir -m 1777 /run/tmp
+export TMPDIR=/run/tmp OMPI_MCA_orte_tmpdir_base=/run/tmp
+
 # In place of ssh: options, the host, then a command line for a shell.
 cat >/run/agent <<'AGENT'
 #!/bin/bash
