@@ -41,8 +41,8 @@ pub mod limits;
 pub mod memory;
 #[cfg(not(loom))]
 pub mod os;
-#[cfg(not(loom))]
 mod pin;
+#[cfg(not(loom))]
 pub mod reach;
 pub mod ring;
 #[cfg(not(loom))]

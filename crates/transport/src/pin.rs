@@ -5,7 +5,7 @@
 //! although it could be before is latency.
 
 /// The address, as one register.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 #[inline(always)]
 #[expect(
     clippy::pointers_in_nomem_asm_block,
@@ -30,7 +30,7 @@ pub(crate) fn word(mut value: u64) -> u64 {
     value
 }
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
 #[inline(always)]
 pub(crate) fn address(at: *mut u8) -> *mut u8 {
     at
