@@ -28,6 +28,7 @@
 //! read from that memory is used as an index, a length or an address before it
 //! has been checked, and no Rust reference to plain data ever points into it.
 
+mod arrival;
 #[cfg(not(loom))]
 pub mod conformance;
 #[cfg(all(feature = "coroutine", not(loom)))]

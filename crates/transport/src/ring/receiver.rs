@@ -5,8 +5,8 @@ use super::{
     CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
 };
 use crate::error::{PeId, TransportError};
-use crate::pin;
 use crate::sync::Ordering;
+use crate::{arrival, pin};
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
@@ -151,16 +151,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             self.expect_more();
             return true;
         }
-        for _ in 0..polls {
-            let header = line[0].load(Ordering::Acquire);
-            if header == wanted {
-                return true;
-            }
-            if Header(header).stamp() == self.next.stamp {
-                return false;
-            }
-        }
-        false
+        // The low 16 bits are the stamp.
+        arrival::comes(&line[0], wanted, polls)
     }
 
     /// The short way: takes the next message if it is there, of this kind and tag, a
