@@ -46,6 +46,11 @@ pub(crate) fn thread_level() -> c_int {
     THREAD_LEVEL.load(Ordering::Relaxed)
 }
 
+/// Whether several threads may be in the library at a time.
+pub(crate) fn may_have_threads() -> bool {
+    THREAD_LEVEL.load(Ordering::Relaxed) == THREAD_MULTIPLE
+}
+
 /// `shmem_init_thread`: any level is provided as asked.
 ///
 /// # Safety
@@ -188,6 +193,9 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         let (first, stride) = reach.segments();
         (first.expose_provenance().get(), stride)
     });
+    let is_shared =
+        |other: &u32| *other == pe || mapped.is_some() || attachment.window(*other).is_some();
+    let shared = (0..pes).filter(is_shared).collect();
     let moved = attachment.wire().segment_file().map(|file| {
         // SAFETY: the alias is the part of the own segment behind these pages of its file;
         // this is the first call of the library, before it starts any thread.
@@ -210,7 +218,8 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         heap: Mutex::new(Heap::new(symmetric)),
         slots: Mutex::new(Slots::new()),
         world: TeamState::world(pe, pes),
-        shared: TeamState::shared(pe, pes),
+        shared: TeamState::shared(pe, shared),
+        leaving: TeamState::leaving(pe, pes),
         crowded: attachment.limits().pauses == 0,
         debug: Debug::new(settings, parts.debug),
         attachment,
