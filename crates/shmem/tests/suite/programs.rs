@@ -77,6 +77,35 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     }
 }
 
+/// Every program with collectives or waits, a hundred times on each number of PEs: a hang
+/// ends by the time limit of the launcher.
+#[test]
+#[ignore = "takes minutes; make test-long"]
+fn nothing_hangs_in_a_hundred_runs() {
+    let Some(tree) = tree() else { return };
+    let names = [
+        "collective",
+        "reduce",
+        "edges",
+        "handles",
+        "parallel",
+        "threads",
+        "teams",
+        "lock",
+        "wait",
+        "signal",
+        "random",
+    ];
+    for name in names {
+        let program = program(tree, name, Language::C11);
+        for pes in PES {
+            for run in 1..=100u32 {
+                succeeds(oshrun(tree, pes).arg(&program).arg(run.to_string()));
+            }
+        }
+    }
+}
+
 /// A tool stands in front of every function, so each can be interposed; and the programs call
 /// each of them at least once.
 #[test]
