@@ -19,7 +19,7 @@ enum { ROUNDS = 9, LARGE = 4 << 20 };
 
 struct shared {
     /* As in shmem.c, the addresses differ in their low 12 bits. */
-    char front[128];
+    char front[2176];
     _Alignas(64) _Atomic long word;
     _Alignas(64) _Atomic long flags[2][8];
     _Alignas(64) _Atomic long data[8];
