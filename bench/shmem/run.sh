@@ -29,10 +29,15 @@ trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
 : >"$out/raw.tsv"
 
-names=(bare hostwire)
+names=(bare call hostwire)
 declare -A run
 ${CC:-cc} -O2 -std=gnu11 -o "$build/bare" bench/shmem/bare.c
 run[bare]="$build/bare 0 1"
+# The same work, each operation a call into another library.
+${CC:-cc} -O2 -std=gnu11 -shared -fPIC -o "$build/libcalls.so" bench/shmem/calls.c
+${CC:-cc} -O2 -std=gnu11 -DCALLS -o "$build/call" bench/shmem/bare.c \
+    -L"$build" -lcalls -Wl,-rpath,"$build"
+run[call]="$build/call 0 1"
 "$tree/bin/oshcc" -O2 -o "$build/hostwire" bench/shmem/shmem.c
 run[hostwire]="$tree/bin/oshrun -n 2 --bind 0,1 $build/hostwire"
 for peer in "$@"; do

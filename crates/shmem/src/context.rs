@@ -5,19 +5,17 @@
 //! to, and the options it was made with.
 
 use core::ffi::{c_int, c_long};
-use core::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::fail::fatal;
-use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx, SessionConfig, Team};
+use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx, Team};
 use crate::runtime::{self, Runtime};
 use crate::team::{self, TeamState};
 
 /// `SHMEM_CTX_PRIVATE`, `SHMEM_CTX_SERIALIZED` and `SHMEM_CTX_NOSTORE`.
 const OPTIONS: c_long = 1 | 2 | 4;
-/// `SHMEM_CTX_SESSION_TOTAL_OPS`.
-const SESSION_TOTAL_OPS: c_long = 1;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
 
 /// What a `shmem_ctx_t` points to.
@@ -25,21 +23,15 @@ const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
 pub struct Context {
     alive: AtomicU64,
     team: Team,
-    /// What the session that is open was asked for; 0 where none is, plus one otherwise.
-    session: AtomicI64,
-    session_ops: AtomicUsize,
 }
 
 // SAFETY: addresses of what lives as long as the process, given to C, whose threads share
 // contexts; behind them are atomics and what never changes.
 unsafe impl Sync for Context {}
 
-/// The session of the default context.
 static DEFAULT: Context = Context {
     alive: AtomicU64::new(ALIVE),
     team: crate::handle::TEAM_WORLD,
-    session: AtomicI64::new(0),
-    session_ops: AtomicUsize::new(0),
 };
 
 fn find(what: &str, ctx: Ctx) -> &'static Context {
@@ -100,8 +92,6 @@ fn make(team: Team) -> *mut Context {
     let context = Context {
         alive: AtomicU64::new(ALIVE),
         team,
-        session: AtomicI64::new(0),
-        session_ops: AtomicUsize::new(0),
     };
     let old = DESTROYED
         .lock()
@@ -152,42 +142,11 @@ pub(crate) unsafe fn get_team(ctx: Ctx, team: *mut Team) -> c_int {
     (!known).into()
 }
 
-/// `shmem_ctx_session_start`: options add up.
-///
-/// # Safety
-/// `config` is null or valid, and not null if the mask names a field.
-pub(crate) unsafe fn session_start(
-    ctx: Ctx,
-    options: c_long,
-    config: *const SessionConfig,
-    config_mask: c_long,
-) {
-    const WHAT: &str = "shmem_ctx_session_start";
-    runtime::get(WHAT);
-    if ctx == CTX_INVALID {
-        return;
-    }
-    let context = find(WHAT, ctx);
-    let asked = context.session.load(Ordering::Relaxed).max(1) - 1;
-    context
-        .session
-        .store((asked | options) + 1, Ordering::Relaxed);
-    if config_mask & SESSION_TOTAL_OPS != 0 && !config.is_null() {
-        // SAFETY: as the caller promises.
-        let total_ops = unsafe { (*config).total_ops };
-        context.session_ops.store(total_ops, Ordering::Relaxed);
-    }
-}
-
-/// `shmem_ctx_session_stop`.
-pub(crate) fn session_stop(ctx: Ctx) {
-    const WHAT: &str = "shmem_ctx_session_stop";
-    let runtime = runtime::get(WHAT);
-    if ctx == CTX_INVALID {
-        return;
-    }
-    let was_open = find(WHAT, ctx).session.swap(0, Ordering::Relaxed) != 0;
-    if !was_open && runtime.debug.checks() {
-        fatal(WHAT, "there is no session of this context to stop");
+/// `shmem_ctx_session_start` and `shmem_ctx_session_stop`: hints, in any number and order.
+/// Where a put is a store there is nothing to gather.
+pub(crate) fn session(what: &'static str, ctx: Ctx) {
+    runtime::get(what);
+    if ctx != CTX_INVALID {
+        find(what, ctx);
     }
 }

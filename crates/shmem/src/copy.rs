@@ -7,7 +7,7 @@
 // A block here is one move: a load and a store that are valid for the same reason.
 #![allow(clippy::multiple_unsafe_ops_per_block)]
 
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// 16 bytes, moved at once: the type that the compiler keeps in one register.
 #[cfg(target_arch = "x86_64")]
@@ -15,15 +15,100 @@ type Vector = core::arch::x86_64::__m128i;
 #[cfg(not(target_arch = "x86_64"))]
 type Vector = [u64; 2];
 
-/// Whether `len` bytes at `place` of a peer are moved in place: an aligned word, or a few
-/// vectors.
+/// Copies a word of 8 bytes, or of 4, to shared memory: in one piece if it is aligned there.
+/// One instruction, without a look at the address.
+///
+/// # Safety
+/// Both are valid for `len` bytes, which is 4 or 8; `to` is reached only by atomics and raw
+/// copies.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(crate) fn is_short(place: *const u8, len: usize) -> bool {
-    let place = place as usize;
-    match len {
-        8 => place.is_multiple_of(8),
-        4 => place.is_multiple_of(4),
-        _ => (16..=64).contains(&len),
+pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
+    if len == 8 {
+        // SAFETY: reads and stores the 8 bytes that the caller promises, aligned or not.
+        unsafe {
+            let word = from.cast::<u64>().read_unaligned();
+            core::arch::asm!("mov qword ptr [{}], {}", in(reg) to, in(reg) word,
+                options(nostack, preserves_flags));
+        }
+    } else {
+        // SAFETY: as above, with 4 bytes.
+        unsafe {
+            let half = from.cast::<u32>().read_unaligned();
+            core::arch::asm!("mov dword ptr [{}], {:e}", in(reg) to, in(reg) half,
+                options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// As [`word_to_peer`], the other way.
+///
+/// # Safety
+/// As [`word_to_peer`], the other way.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
+    if len == 8 {
+        let word: u64;
+        // SAFETY: loads and writes the 8 bytes that the caller promises, aligned or not.
+        unsafe {
+            core::arch::asm!("mov {}, qword ptr [{}]", out(reg) word, in(reg) from,
+                options(nostack, preserves_flags, readonly));
+            to.cast::<u64>().write_unaligned(word);
+        }
+    } else {
+        let half: u32;
+        // SAFETY: as above, with 4 bytes.
+        unsafe {
+            core::arch::asm!("mov {:e}, dword ptr [{}]", out(reg) half, in(reg) from,
+                options(nostack, preserves_flags, readonly));
+            to.cast::<u32>().write_unaligned(half);
+        }
+    }
+}
+
+/// Copies a word of 8 bytes, or of 4, to shared memory: in one piece if it is aligned there.
+///
+/// # Safety
+/// Both are valid for `len` bytes, which is 4 or 8; `to` is reached only by atomics and raw
+/// copies.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
+    use core::sync::atomic::{AtomicU32, AtomicU64};
+    // SAFETY: as the caller promises; an atomic only where it is aligned.
+    unsafe {
+        match len {
+            8 if (to as usize).is_multiple_of(8) => {
+                (*to.cast::<AtomicU64>()).store(from.cast::<u64>().read_unaligned(), Relaxed)
+            }
+            4 if (to as usize).is_multiple_of(4) => {
+                (*to.cast::<AtomicU32>()).store(from.cast::<u32>().read_unaligned(), Relaxed)
+            }
+            _ => core::ptr::copy(from, to, len),
+        }
+    }
+}
+
+/// As [`word_to_peer`], the other way.
+///
+/// # Safety
+/// As [`word_to_peer`], the other way.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
+    use core::sync::atomic::{AtomicU32, AtomicU64};
+    // SAFETY: as the caller promises; an atomic only where it is aligned.
+    unsafe {
+        match len {
+            8 if (from as usize).is_multiple_of(8) => {
+                (to.cast::<u64>()).write_unaligned((*from.cast::<AtomicU64>()).load(Relaxed))
+            }
+            4 if (from as usize).is_multiple_of(4) => {
+                (to.cast::<u32>()).write_unaligned((*from.cast::<AtomicU32>()).load(Relaxed))
+            }
+            _ => core::ptr::copy(from, to, len),
+        }
     }
 }
 
@@ -33,24 +118,13 @@ pub(crate) fn is_short(place: *const u8, len: usize) -> bool {
 /// Both are valid for `len` bytes, and `to` is reached only by atomics and raw copies.
 #[inline(always)]
 pub(crate) unsafe fn to_peer(to: *mut u8, from: *const u8, len: usize) {
-    let place = to as usize;
     match len {
-        8 if place.is_multiple_of(8) => {
+        // SAFETY: as the caller promises.
+        8 | 4 => unsafe { word_to_peer(to, from, len) },
+        2 if (to as usize).is_multiple_of(2) => {
             // SAFETY: valid and, as just seen, aligned.
-            let word = unsafe { &*to.cast::<AtomicU64>() };
-            // SAFETY: 8 bytes, as the caller promises.
-            word.store(unsafe { from.cast::<u64>().read_unaligned() }, Relaxed);
-        }
-        4 if place.is_multiple_of(4) => {
-            // SAFETY: as above.
-            let word = unsafe { &*to.cast::<AtomicU32>() };
-            // SAFETY: as above.
-            word.store(unsafe { from.cast::<u32>().read_unaligned() }, Relaxed);
-        }
-        2 if place.is_multiple_of(2) => {
-            // SAFETY: as above.
             let word = unsafe { &*to.cast::<AtomicU16>() };
-            // SAFETY: as above.
+            // SAFETY: 2 bytes, as the caller promises.
             word.store(unsafe { from.cast::<u16>().read_unaligned() }, Relaxed);
         }
         // SAFETY: as the caller promises.
@@ -64,72 +138,17 @@ pub(crate) unsafe fn to_peer(to: *mut u8, from: *const u8, len: usize) {
 /// As [`to_peer`], the other way.
 #[inline(always)]
 pub(crate) unsafe fn from_peer(to: *mut u8, from: *const u8, len: usize) {
-    let place = from as usize;
     match len {
-        8 if place.is_multiple_of(8) => {
+        // SAFETY: as the caller promises.
+        8 | 4 => unsafe { word_from_peer(to, from, len) },
+        2 if (from as usize).is_multiple_of(2) => {
             // SAFETY: valid and, as just seen, aligned.
-            let word = unsafe { &*from.cast::<AtomicU64>() };
-            // SAFETY: 8 bytes, as the caller promises.
-            unsafe { to.cast::<u64>().write_unaligned(word.load(Relaxed)) };
-        }
-        4 if place.is_multiple_of(4) => {
-            // SAFETY: as above.
-            let word = unsafe { &*from.cast::<AtomicU32>() };
-            // SAFETY: as above.
-            unsafe { to.cast::<u32>().write_unaligned(word.load(Relaxed)) };
-        }
-        2 if place.is_multiple_of(2) => {
-            // SAFETY: as above.
             let word = unsafe { &*from.cast::<AtomicU16>() };
-            // SAFETY: as above.
+            // SAFETY: 2 bytes, as the caller promises.
             unsafe { to.cast::<u16>().write_unaligned(word.load(Relaxed)) };
         }
         // SAFETY: as the caller promises.
         _ => unsafe { run(to, from, len) },
-    }
-}
-
-/// As [`to_peer`], for what [`is_short`].
-///
-/// # Safety
-/// As [`to_peer`].
-#[inline(always)]
-pub(crate) unsafe fn short_to_peer(to: *mut u8, from: *const u8, len: usize) {
-    match len {
-        // SAFETY: as the caller promises, and aligned.
-        8 => unsafe {
-            let word = &*to.cast::<AtomicU64>();
-            word.store(from.cast::<u64>().read_unaligned(), Relaxed);
-        },
-        // SAFETY: as above.
-        4 => unsafe {
-            let word = &*to.cast::<AtomicU32>();
-            word.store(from.cast::<u32>().read_unaligned(), Relaxed);
-        },
-        // SAFETY: as above; no word, so at least a vector.
-        _ => unsafe { vectors(to, from, len) },
-    }
-}
-
-/// As [`from_peer`], for what [`is_short`].
-///
-/// # Safety
-/// As [`from_peer`].
-#[inline(always)]
-pub(crate) unsafe fn short_from_peer(to: *mut u8, from: *const u8, len: usize) {
-    match len {
-        // SAFETY: as the caller promises, and aligned.
-        8 => unsafe {
-            let word = &*from.cast::<AtomicU64>();
-            to.cast::<u64>().write_unaligned(word.load(Relaxed));
-        },
-        // SAFETY: as above.
-        4 => unsafe {
-            let word = &*from.cast::<AtomicU32>();
-            to.cast::<u32>().write_unaligned(word.load(Relaxed));
-        },
-        // SAFETY: as above; no word, so at least a vector.
-        _ => unsafe { vectors(to, from, len) },
     }
 }
 
@@ -139,7 +158,7 @@ pub(crate) unsafe fn short_from_peer(to: *mut u8, from: *const u8, len: usize) {
 /// # Safety
 /// Both are valid for `len` bytes, and it is 16 to 64.
 #[inline(always)]
-unsafe fn vectors(to: *mut u8, from: *const u8, len: usize) {
+pub(crate) unsafe fn vectors(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: the offsets are in the `len` bytes of both.
     unsafe {
         let last = len - 16;
@@ -170,6 +189,7 @@ pub(crate) unsafe fn run(to: *mut u8, from: *const u8, len: usize) {
         unsafe { core::ptr::copy(from, to, len) }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

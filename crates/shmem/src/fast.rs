@@ -5,11 +5,10 @@
 //! not map everybody's memory, the number of PEs here is 0: then nothing is in reach, and
 //! every operation takes the long way ([`crate::remote`]), which finds out why.
 
+use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 
-use hostwire::attachment::Operation;
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
@@ -35,33 +34,53 @@ impl Region {
     }
 }
 
+/// What it takes to find a byte of a peer. In the order in which it is needed.
 #[repr(C, align(64))]
 struct Fast {
-    pes: AtomicUsize,
-    heap: AtomicUsize,
-    heap_bytes: AtomicUsize,
+    pes: usize,
+    heap: usize,
+    /// The last byte of the heap at which a short access may begin.
+    heap_last: usize,
     /// What to add to an address here to have that of PE 0.
-    heap_to_first: AtomicUsize,
+    heap_to_first: usize,
     /// From one segment to the next.
-    stride: AtomicUsize,
+    stride: usize,
     /// That of PE 0.
-    doorbell: AtomicUsize,
-    statics: AtomicUsize,
-    statics_bytes: AtomicUsize,
-    statics_to_first: AtomicUsize,
+    doorbell: usize,
+    statics: usize,
+    statics_last: usize,
+    statics_to_first: usize,
+    heap_bytes: usize,
+    statics_bytes: usize,
 }
 
-static FAST: Fast = Fast {
-    pes: AtomicUsize::new(0),
-    heap: AtomicUsize::new(0),
-    heap_bytes: AtomicUsize::new(0),
-    heap_to_first: AtomicUsize::new(0),
-    stride: AtomicUsize::new(0),
-    doorbell: AtomicUsize::new(0),
-    statics: AtomicUsize::new(0),
-    statics_bytes: AtomicUsize::new(0),
-    statics_to_first: AtomicUsize::new(0),
-};
+struct Shared(UnsafeCell<Fast>);
+
+// SAFETY: written only by `open` and `close`, while the library starts or ends: the
+// specification allows no other call into it at that time.
+unsafe impl Sync for Shared {}
+
+static FAST: Shared = Shared(UnsafeCell::new(Fast {
+    pes: 0,
+    heap: 0,
+    heap_last: 0,
+    heap_to_first: 0,
+    stride: 0,
+    doorbell: 0,
+    statics: 0,
+    statics_last: 0,
+    statics_to_first: 0,
+    heap_bytes: 0,
+    statics_bytes: 0,
+}));
+
+/// One field: a plain load, which the compiler may make part of a compare or a sum.
+macro_rules! fast {
+    ($field:ident) => {
+        // SAFETY: see `Shared`; a number, so whatever it holds is valid.
+        unsafe { (*FAST.0.get()).$field }
+    };
+}
 
 /// Negative while the library is not in use.
 static MY_PE: AtomicI32 = AtomicI32::new(-1);
@@ -79,20 +98,32 @@ pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics:
         statics
     };
     let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
-    FAST.heap.store(heap.address, Relaxed);
-    FAST.heap_bytes.store(heap.len_bytes, Relaxed);
-    FAST.heap_to_first.store(to_first(heap), Relaxed);
-    FAST.statics.store(statics.address, Relaxed);
-    FAST.statics_bytes.store(statics.len_bytes, Relaxed);
-    FAST.statics_to_first.store(to_first(statics), Relaxed);
-    FAST.stride.store(stride, Relaxed);
-    FAST.doorbell.store(first + DOORBELL_OFFSET_BYTES, Relaxed);
-    FAST.pes.store(pes as usize, Ordering::Release);
+    let fast = Fast {
+        // Not even a byte of a heap this small is worth a short way.
+        pes: if heap.len_bytes < SHORT_BYTES {
+            0
+        } else {
+            pes as usize
+        },
+        heap: heap.address,
+        heap_last: heap.len_bytes.saturating_sub(SHORT_BYTES),
+        heap_to_first: to_first(heap),
+        stride,
+        doorbell: first + DOORBELL_OFFSET_BYTES,
+        statics: statics.address,
+        statics_last: statics.len_bytes.saturating_sub(SHORT_BYTES),
+        statics_to_first: to_first(statics),
+        heap_bytes: heap.len_bytes,
+        statics_bytes: statics.len_bytes,
+    };
+    // SAFETY: see `Shared`.
+    unsafe { FAST.0.get().write(fast) };
 }
 
 /// From now on nothing is.
 pub(crate) fn close() {
-    FAST.pes.store(0, Ordering::Release);
+    // SAFETY: see `Shared`.
+    unsafe { (*FAST.0.get()).pes = 0 };
 }
 
 /// Who this PE is; `None` when the library is no longer in use.
@@ -123,7 +154,7 @@ pub(crate) fn n_pes() -> c_int {
 /// Whether every PE is in reach: then a fence is the CPU's.
 #[inline(always)]
 pub(crate) fn is_coherent() -> bool {
-    FAST.pes.load(Relaxed) != 0
+    fast!(pes) != 0
 }
 
 /// Memory of a PE, in reach.
@@ -133,73 +164,105 @@ pub(crate) struct Place {
     bell: *const AtomicU32,
 }
 
-/// Whether `len` bytes from byte `at` of a region are in it. Regions are whole pages, so
-/// for a few bytes, whose number is known when this is compiled, it is one compare.
+impl Place {
+    #[inline(always)]
+    fn new(address: *const u8, to_first: usize, pe: usize) -> Self {
+        let distance = pe * fast!(stride);
+        let there = (address as usize)
+            .wrapping_add(to_first)
+            .wrapping_add(distance);
+        Self {
+            at: core::ptr::with_exposed_provenance_mut(there),
+            bell: core::ptr::with_exposed_provenance(fast!(doorbell) + distance),
+        }
+    }
+}
+
+/// Where up to [`SHORT_BYTES`] bytes at `address` here lie at `pe`, if they are in reach. What is
+/// as close as that to the end of a region is left to [`at`].
 #[inline(always)]
-fn fits(at: usize, len: usize, region_bytes: usize) -> bool {
-    (len <= SHORT_BYTES || len <= region_bytes) && at <= region_bytes.wrapping_sub(len)
+pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
+    let pe = pe as u32 as usize;
+    if pe >= fast!(pes) {
+        return None;
+    }
+    let to_first = if (address as usize).wrapping_sub(fast!(heap)) <= fast!(heap_last) {
+        fast!(heap_to_first)
+    } else if (address as usize).wrapping_sub(fast!(statics)) <= fast!(statics_last) {
+        fast!(statics_to_first)
+    } else {
+        return None;
+    };
+    Some(Place::new(address, to_first, pe))
 }
 
 /// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
 #[inline(always)]
 pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
     let pe = pe as u32 as usize;
-    if pe >= FAST.pes.load(Relaxed) {
+    if pe >= fast!(pes) {
         return None;
     }
-    let in_heap = (address as usize).wrapping_sub(FAST.heap.load(Relaxed));
-    let to_first = if fits(in_heap, len, FAST.heap_bytes.load(Relaxed)) {
-        FAST.heap_to_first.load(Relaxed)
-    } else {
-        let in_statics = (address as usize).wrapping_sub(FAST.statics.load(Relaxed));
-        if !fits(in_statics, len, FAST.statics_bytes.load(Relaxed)) {
-            return None;
-        }
-        FAST.statics_to_first.load(Relaxed)
+    let fits = |region: usize, bytes: usize| {
+        let at = (address as usize).wrapping_sub(region);
+        at <= bytes && len <= bytes - at
     };
-    let distance = pe * FAST.stride.load(Relaxed);
-    let bell = FAST.doorbell.load(Relaxed) + distance;
-    let there = (address as usize)
-        .wrapping_add(to_first)
-        .wrapping_add(distance);
-    Some(Place {
-        at: core::ptr::with_exposed_provenance_mut(there),
-        bell: core::ptr::with_exposed_provenance(bell),
-    })
+    let to_first = if fits(fast!(heap), fast!(heap_bytes)) {
+        fast!(heap_to_first)
+    } else if fits(fast!(statics), fast!(statics_bytes)) {
+        fast!(statics_to_first)
+    } else {
+        return None;
+    };
+    Some(Place::new(address, to_first, pe))
 }
 
 impl Place {
     /// What follows a store.
     #[inline(always)]
-    pub(crate) fn stored(self, what: &'static str, pe: c_int) {
-        // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
-        let bell = Doorbell::new(unsafe { &*self.bell });
-        if !bell.is_at_rest() {
-            remote::ring(what, pe);
+    pub(crate) fn stored(self, what: What, pe: c_int) {
+        if !self.is_at_rest() {
+            remote::ring_bell(what, pe);
         }
     }
 
-    /// What follows a load.
+    /// What follows a store that gave back something.
     #[inline(always)]
-    pub(crate) fn loaded(self, what: &'static str, pe: c_int) {
-        // SAFETY: as in `stored`.
-        let bell = Doorbell::new(unsafe { &*self.bell });
-        if bell.says_dead() {
-            remote::ring(what, pe);
+    pub(crate) fn stored_for(self, old: u64, what: What, pe: c_int) -> u64 {
+        if self.is_at_rest() {
+            old
+        } else {
+            remote::ring_bell_for(old, what, pe)
         }
     }
+
+    #[inline(always)]
+    fn is_at_rest(self) -> bool {
+        // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
+        Doorbell::new(unsafe { &*self.bell }).is_at_rest()
+    }
+
+    /// Whether the PE may be dead: what was loaded is worth a second look.
+    #[inline(always)]
+    pub(crate) fn may_be_dead(self) -> bool {
+        // SAFETY: as in `is_at_rest`.
+        Doorbell::new(unsafe { &*self.bell }).says_dead()
+    }
 }
+
+/// The name of a routine, in one register.
+pub(crate) type What = &'static &'static str;
 
 /// A word of a PE, in reach, for atomics.
 pub(crate) struct InReach<W: 'static> {
     pub(crate) at: &'static W,
-    place: Place,
+    pub(crate) place: Place,
 }
 
 /// The 64-bit word at `address` here, at `pe`.
 #[inline(always)]
 pub(crate) fn word(address: *const u64, pe: c_int) -> Option<InReach<AtomicU64>> {
-    let place = at(address.cast(), 8, pe)?;
+    let place = short(address.cast(), pe)?;
     if !(address as usize).is_multiple_of(8) {
         return None;
     }
@@ -212,25 +275,13 @@ pub(crate) fn word(address: *const u64, pe: c_int) -> Option<InReach<AtomicU64>>
 /// The 32-bit word at `address` here, at `pe`.
 #[inline(always)]
 pub(crate) fn half(address: *const u32, pe: c_int) -> Option<InReach<AtomicU32>> {
-    let place = at(address.cast(), 4, pe)?;
+    let place = short(address.cast(), pe)?;
     if !(address as usize).is_multiple_of(4) {
         return None;
     }
     // SAFETY: as in `word`.
     let at = unsafe { &*place.at.cast::<AtomicU32>() };
     Some(InReach { at, place })
-}
-
-impl<W> InReach<W> {
-    /// What follows `operation`.
-    #[inline(always)]
-    pub(crate) fn changed(self, operation: Operation, what: &'static str, pe: c_int) {
-        if operation == Operation::Fetch {
-            self.place.loaded(what, pe);
-        } else {
-            self.place.stored(what, pe);
-        }
-    }
 }
 
 impl InReach<AtomicU64> {
@@ -267,23 +318,6 @@ mod tests {
             (0, 1),
         ] {
             assert_eq!(region.locate(address, len), None, "{address:#x} {len}");
-        }
-    }
-
-    #[test]
-    fn one_compare_is_enough_for_a_few_bytes() {
-        for (at, len, is_in) in [
-            (0, 8, true),
-            (0xff8, 8, true),
-            (0xff9, 8, false),
-            (usize::MAX, 8, false),
-            (usize::MAX - 7, 8, false),
-            (0, 0x1000, true),
-            (1, 0x1000, false),
-            (0, 0x1001, false),
-            (0, usize::MAX, false),
-        ] {
-            assert_eq!(fits(at, len, 0x1000), is_in, "{at:#x} {len:#x}");
         }
     }
 }

@@ -7,6 +7,7 @@
 use core::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use hostwire::attachment::{Attachment, Departure, Heap};
 use hostwire::board::Activity;
@@ -44,6 +45,11 @@ pub(crate) fn is_initialized() -> bool {
 pub(crate) fn thread_level() -> c_int {
     runtime::get("shmem_query_thread");
     THREAD_LEVEL.load(Ordering::Relaxed)
+}
+
+/// Whether several threads may be in the library at a time.
+pub(crate) fn may_have_threads() -> bool {
+    THREAD_LEVEL.load(Ordering::Relaxed) == THREAD_MULTIPLE
 }
 
 /// `shmem_init_thread`: any level is provided as asked.
@@ -188,6 +194,9 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         let (first, stride) = reach.segments();
         (first.expose_provenance().get(), stride)
     });
+    let is_shared =
+        |other: &u32| *other == pe || mapped.is_some() || attachment.window(*other).is_some();
+    let shared = (0..pes).filter(is_shared).collect();
     let moved = attachment.wire().segment_file().map(|file| {
         // SAFETY: the alias is the part of the own segment behind these pages of its file;
         // this is the first call of the library, before it starts any thread.
@@ -210,7 +219,8 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         heap: Mutex::new(Heap::new(symmetric)),
         slots: Mutex::new(Slots::new()),
         world: TeamState::world(pe, pes),
-        shared: TeamState::shared(pe, pes),
+        shared: TeamState::shared(pe, shared),
+        leaving: TeamState::leaving(pe, pes),
         crowded: attachment.limits().pauses == 0,
         debug: Debug::new(settings, parts.debug),
         attachment,
@@ -251,6 +261,10 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
 
 pub(crate) fn finalize() {
     const WHAT: &str = "shmem_finalize";
+    // By an exit handler of a PE that has ended the job: nobody comes.
+    if global_status().is_some() {
+        return;
+    }
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = runtime::get(WHAT);
     *count = count.saturating_sub(1);
@@ -285,10 +299,47 @@ fn end(runtime: &Runtime) {
     runtime.attachment.activity(Activity::Finished, None);
 }
 
-/// `shmem_global_exit`.
+/// What the job ends with, once this PE has called `shmem_global_exit`.
+static GLOBAL_EXIT: Mutex<Option<c_int>> = Mutex::new(None);
+/// How long the exit handlers of a program may take until the job ends without them.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
+
+fn global_status() -> Option<c_int> {
+    *GLOBAL_EXIT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `shmem_global_exit`: what a program does when it ends, exit handlers, destructors and
+/// buffers of files included, and then the end of all others.
 pub(crate) fn global_exit(status: c_int) -> ! {
-    runtime::get("shmem_global_exit");
-    fail::end(status, "shmem_global_exit")
+    const WHAT: &str = "shmem_global_exit";
+    runtime::get(WHAT);
+    let before = GLOBAL_EXIT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .replace(status);
+    let deadline = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(EXIT_GRACE);
+        fail::end(status, WHAT)
+    });
+    if before.is_some() || deadline.is_err() {
+        // By an exit handler, or by a second thread; or there is nobody who would end a
+        // handler that waits for ever.
+        fail::end(status, WHAT);
+    }
+    // SAFETY: not called from a handler of ours, and whatever the program has registered
+    // may be called when it says that it ends.
+    unsafe { libc::exit(status) }
+}
+
+/// The last thing that happens in a process, behind all exit handlers and destructors.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_THE_VERY_END: extern "C" fn() = at_the_very_end;
+
+extern "C" fn at_the_very_end() {
+    if let Some(status) = global_status() {
+        fail::end(status, "shmem_global_exit");
+    }
 }
 
 unsafe extern "C" {
@@ -307,7 +358,7 @@ unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
     let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
     // Who fails must not wait for the others: they learn of it from the launcher, or find
     // this PE lost.
-    if !is_ours || status != 0 || !is_initialized() {
+    if !is_ours || status != 0 || !is_initialized() || global_status().is_some() {
         return;
     }
     // Held by a thread that is in the middle of an initialisation or the end, and that no

@@ -270,7 +270,7 @@ pub(crate) fn last_barrier(runtime: &Runtime, what: &'static str) {
     }
     // By the flags of another team than those that shmem_barrier_all uses: who is still in
     // a barrier must not take this for it, and learns that a member is leaving.
-    let team = &runtime.shared;
+    let team = &runtime.leaving;
     meet(runtime, what, team, Watch::TheEnd(&team.members));
 }
 

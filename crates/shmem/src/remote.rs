@@ -14,7 +14,7 @@ use crate::copy;
 use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
-use crate::fast;
+use crate::fast::{self, What};
 use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::runtime::{self, Runtime};
 
@@ -44,6 +44,27 @@ pub(crate) fn ring(what: &'static str, pe: c_int) {
     if !reach.is_some_and(|reach| reach.ring(pe as PeId)) {
         fatal(what, format_args!("PE {pe} is lost: its process has ended"));
     }
+}
+
+// Short operations end with what follows, and with what is behind the others that are `extern "C"`:
+// these cannot unwind, and have their arguments where the C function that calls them got its own,
+// so their call is a jump, and nothing is kept or moved for it.
+
+/// As [`ring`], behind a store.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+pub(crate) extern "C" fn ring_bell(what: What, pe: c_int) {
+    ring(what, pe);
+}
+
+/// As [`ring`], behind an atomic that gave back `old`.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+pub(crate) extern "C" fn ring_bell_for(old: u64, what: What, pe: c_int) -> u64 {
+    ring(what, pe);
+    old
 }
 
 /// The address of `offset` in the segment of `pe`, if stores and loads reach it.
@@ -186,13 +207,20 @@ pub(crate) unsafe fn get_at(
 /// # Safety
 /// `source` is valid for `len` bytes.
 #[inline(never)]
-pub(crate) unsafe fn put_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+#[allow(improper_ctypes_definitions)]
+pub(crate) unsafe extern "C" fn put_many(
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+    ctx: Ctx,
+) {
     if ctx == CTX_DEFAULT
         && let Some(place) = fast::at(dest, len, pe)
     {
         // SAFETY: `len` bytes in reach; the caller has as many at `source`.
         unsafe { copy::to_peer(place.at, source, len) };
-        place.stored("shmem_put", pe);
+        place.stored(&"shmem_put", pe);
     } else {
         // SAFETY: as the caller promises.
         unsafe { put("shmem_put", ctx, dest, source, len, pe) };
@@ -204,13 +232,20 @@ pub(crate) unsafe fn put_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: u
 /// # Safety
 /// `dest` is valid for `len` bytes.
 #[inline(never)]
-pub(crate) unsafe fn get_many(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+#[allow(improper_ctypes_definitions)]
+pub(crate) unsafe extern "C" fn get_many(
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+    ctx: Ctx,
+) {
     if ctx == CTX_DEFAULT
         && let Some(place) = fast::at(source, len, pe)
+        && !place.may_be_dead()
     {
         // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
         unsafe { copy::from_peer(dest, place.at, len) };
-        place.loaded("shmem_get", pe);
     } else {
         // SAFETY: as the caller promises.
         unsafe { get("shmem_get", ctx, dest, source, len, pe) };
@@ -248,10 +283,27 @@ pub(crate) unsafe fn put(
 /// not have it in memory.
 #[cold]
 #[inline(never)]
-pub(crate) fn put_value<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+#[allow(improper_ctypes_definitions)]
+pub(crate) extern "C" fn put_value<T: Element>(dest: *mut T, value: T, pe: c_int, ctx: Ctx) {
     let (source, len) = ((&raw const value).cast(), size_of::<T>());
     // SAFETY: one element, on the stack.
     unsafe { put("shmem_p", ctx, dest.cast(), source, len, pe) };
+}
+
+/// The long way of [`crate::api::g`].
+///
+/// # Safety
+/// None beyond what it checks.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+pub(crate) unsafe extern "C" fn get_value<T: Element>(source: *const T, pe: c_int, ctx: Ctx) -> T {
+    let mut value = core::mem::MaybeUninit::<T>::uninit();
+    let (dest, len) = (value.as_mut_ptr().cast(), size_of::<T>());
+    // SAFETY: room for one element, on the stack.
+    unsafe { get("shmem_g", ctx, dest, source.cast(), len, pe) };
+    // SAFETY: all its bytes were written, and any bytes are a value.
+    unsafe { value.assume_init() }
 }
 
 /// The long way of [`crate::api::get`].
@@ -279,6 +331,45 @@ pub(crate) unsafe fn get(
         .access(runtime, what, pe, offset, len, Access::Read);
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { get_at(runtime, what, pe, offset, dest, len) };
+}
+
+/// As [`atomic`], for short operations without a second operand.
+///
+/// # Safety
+/// None beyond what it checks.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+pub(crate) unsafe extern "C" fn atomic_out_of_reach<T: Atomic>(
+    dest: *const T,
+    operand: u64,
+    pe: c_int,
+    ctx: Ctx,
+    how: &'static (What, Operation),
+) -> u64 {
+    let (what, operation) = *how;
+    // SAFETY: as the caller promises.
+    unsafe { atomic(what, ctx, operation, dest, operand, 0, pe) }
+}
+
+/// As [`atomic`], for short compare-and-swaps.
+///
+/// # Safety
+/// None beyond what it checks.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+pub(crate) unsafe extern "C" fn compare_swap_out_of_reach<T: Atomic>(
+    dest: *const T,
+    compare: u64,
+    operand: u64,
+    pe: c_int,
+    ctx: Ctx,
+) -> u64 {
+    const WHAT: &str = "shmem_atomic_compare_swap";
+    let operation = Operation::CompareSwap;
+    // SAFETY: as the caller promises.
+    unsafe { atomic(WHAT, ctx, operation, dest, operand, compare, pe) }
 }
 
 /// The long way of all atomics. Returns the bits of the old value.

@@ -28,6 +28,8 @@ pub(crate) struct Runtime {
     pub(crate) slots: Mutex<Slots>,
     pub(crate) world: TeamState,
     pub(crate) shared: TeamState,
+    /// All PEs, for the barrier at the end.
+    pub(crate) leaving: TeamState,
     /// PEs share cores: a wait should leave its core soon.
     pub(crate) crowded: bool,
     pub(crate) debug: Debug,

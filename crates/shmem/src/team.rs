@@ -14,14 +14,17 @@ use hostwire::PeId;
 
 use crate::fail::fatal;
 use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
+use crate::lifecycle;
 use crate::line::{self, LINE_BYTES, Tag};
 use crate::runtime::{self, Runtime};
 
 /// Most teams at a time, the predefined ones included.
 pub(crate) const SLOTS: usize = 256;
 /// Slots of the predefined teams.
-const WORLD_SLOT: usize = 0;
+pub(crate) const WORLD_SLOT: usize = 0;
 const SHARED_SLOT: usize = 1;
+/// That of all PEs when they leave the job.
+const LEAVING_SLOT: usize = 2;
 /// `SHMEM_TEAM_NUM_CONTEXTS`.
 const NUM_CONTEXTS: c_long = 1;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
@@ -58,13 +61,25 @@ pub(crate) struct Slots {
 impl Slots {
     pub(crate) fn new() -> Self {
         let mut used = [0; SLOTS / 64];
-        used[0] = 1 << WORLD_SLOT | 1 << SHARED_SLOT;
+        used[0] = 1 << WORLD_SLOT | 1 << SHARED_SLOT | 1 << LEAVING_SLOT;
         Self {
             used,
             generation: 1,
             destroyed: Vec::new(),
             live: Vec::new(),
         }
+    }
+
+    /// Whether `slot` was free; it no longer is.
+    fn take(&mut self, slot: usize) -> bool {
+        let (word, bit) = (&mut self.used[slot / 64], 1 << (slot % 64));
+        let was_free = *word & bit == 0;
+        *word |= bit;
+        was_free
+    }
+
+    fn give_back(&mut self, slot: usize) {
+        self.used[slot / 64] &= !(1 << (slot % 64));
     }
 }
 
@@ -92,19 +107,23 @@ impl TeamState {
         }
     }
 
-    /// A predefined team, of all PEs.
-    fn predefined(slot: usize, pe: PeId, pes: u32) -> Self {
-        let members = (0..pes).collect();
-        Self::new(slot, 1, members, pe as usize, TeamConfig::default())
+    /// A predefined team: `pe` is one of the members.
+    fn predefined(slot: usize, pe: PeId, members: Box<[PeId]>) -> Self {
+        let rank = members.iter().position(|member| *member == pe);
+        Self::new(slot, 1, members, rank.unwrap_or(0), TeamConfig::default())
     }
 
     pub(crate) fn world(pe: PeId, pes: u32) -> Self {
-        Self::predefined(WORLD_SLOT, pe, pes)
+        Self::predefined(WORLD_SLOT, pe, (0..pes).collect())
     }
 
-    /// All PEs share memory: they are on one host.
-    pub(crate) fn shared(pe: PeId, pes: u32) -> Self {
-        Self::predefined(SHARED_SLOT, pe, pes)
+    /// Those whose memory `pe` reaches by loads and stores, itself included.
+    pub(crate) fn shared(pe: PeId, members: Box<[PeId]>) -> Self {
+        Self::predefined(SHARED_SLOT, pe, members)
+    }
+
+    pub(crate) fn leaving(pe: PeId, pes: u32) -> Self {
+        Self::predefined(LEAVING_SLOT, pe, (0..pes).collect())
     }
 
     #[inline(always)]
@@ -192,7 +211,7 @@ pub(crate) fn translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_
         return -1;
     };
     let rank = match to.slot {
-        WORLD_SLOT | SHARED_SLOT => Some(*pe as usize),
+        WORLD_SLOT => Some(*pe as usize),
         _ => to.members.iter().position(|member| member == pe),
     };
     rank.map_or(-1, |rank| rank as c_int)
@@ -241,6 +260,7 @@ pub(crate) fn split_2d(
     if width == 0 {
         return invalid;
     }
+    let width = width.min(parent.size());
     let (x, y) = (parent.rank % width, parent.rank / width);
     let row: Box<[usize]> = (0..width)
         .map(|x| y * width + x)
@@ -269,51 +289,19 @@ fn split(
     ranks: &[usize],
     config: TeamConfig,
 ) -> (c_int, Team) {
-    let (used, generation) = {
-        let slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        (slots.used, slots.generation)
-    };
-    // What all members have in use, and the newest team any of them has seen.
-    let mut agreed = (used, generation);
-    let words: [u64; 5] = [used[0], used[1], used[2], used[3], generation];
-    line::exchange(
-        runtime,
-        what,
-        parent,
-        Tag::split(),
-        &words,
-        |_, theirs: &[u64; 5]| {
-            agreed
-                .0
-                .iter_mut()
-                .zip(theirs)
-                .for_each(|(ours, theirs)| *ours |= theirs);
-            agreed.1 = agreed.1.max(theirs[4]);
-        },
-    );
-    let (used, generation) = (agreed.0, agreed.1 + 1);
-    let free = (0..SLOTS).find(|slot| used[slot / 64] >> (slot % 64) & 1 == 0);
-    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    slots.generation = generation;
-    let Some(slot) = free else {
+    let rank = ranks.iter().position(|rank| *rank == parent.rank);
+    let Some((slot, generation)) = agree_on_slot(runtime, what, parent, rank.is_some()) else {
         crate::fail::say(&format!(
             "{what}: there are {SLOTS} teams already; destroy one first"
         ));
         return (-1, TEAM_INVALID);
     };
-    let Some(rank) = ranks.iter().position(|rank| *rank == parent.rank) else {
+    let Some(rank) = rank else {
         return (0, TEAM_INVALID);
     };
-    if slots.used[slot / 64] >> (slot % 64) & 1 != 0 {
-        fatal(
-            what,
-            "two threads of this PE split teams at the same time, and were given the same \
-             place for the new ones: let one of them go first",
-        );
-    }
-    slots.used[slot / 64] |= 1 << (slot % 64);
     let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
     let state = TeamState::new(slot, generation, members, rank, config);
+    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
     let address = match slots.destroyed.pop() {
         Some(address) => {
             let old = core::ptr::with_exposed_provenance_mut::<TeamState>(address);
@@ -325,6 +313,86 @@ fn split(
     };
     slots.live.push(address);
     (0, Team(core::ptr::with_exposed_provenance_mut(address)))
+}
+
+/// What members of a team tell each other when they agree on a slot.
+#[derive(Debug, Clone, Copy)]
+struct Knowledge {
+    used: [u64; SLOTS / 64],
+    /// The newest team that any of them has seen.
+    generation: u64,
+    /// Whether threads may split other teams meanwhile; or that a slot was lost to one.
+    contended: bool,
+}
+
+impl Knowledge {
+    fn exchange(mut self, runtime: &Runtime, what: &'static str, team: &TeamState) -> Self {
+        let used = self.used;
+        let last = [self.generation, u64::from(self.contended)];
+        let words: [u64; 6] = [used[0], used[1], used[2], used[3], last[0], last[1]];
+        let tag = Tag::split();
+        line::exchange(runtime, what, team, tag, &words, |_, theirs: &[u64; 6]| {
+            (self.used.iter_mut().zip(theirs)).for_each(|(ours, theirs)| *ours |= theirs);
+            self.generation = self.generation.max(theirs[4]);
+            self.contended |= theirs[5] != 0;
+        });
+        self
+    }
+
+    /// The first free slot from `start` on.
+    fn free_from(&self, start: usize) -> Option<usize> {
+        (start..SLOTS + start)
+            .map(|slot| slot % SLOTS)
+            .find(|slot| self.used[slot / 64] >> (slot % 64) & 1 == 0)
+    }
+}
+
+/// A slot that is free at all members of `parent`, and in use from now on at those that
+/// are `inside` a new team, with its generation. `None` if there is none.
+fn agree_on_slot(
+    runtime: &Runtime,
+    what: &'static str,
+    parent: &TeamState,
+    inside: bool,
+) -> Option<(usize, u64)> {
+    let slots = || runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut start = 0;
+    loop {
+        let (used, generation) = {
+            let slots = slots();
+            (slots.used, slots.generation)
+        };
+        let known = Knowledge {
+            used,
+            generation,
+            contended: lifecycle::may_have_threads(),
+        };
+        let agreed = known.exchange(runtime, what, parent);
+        let generation = agreed.generation + 1;
+        let free = agreed.free_from(start);
+        let taken = {
+            let mut slots = slots();
+            slots.generation = slots.generation.max(generation);
+            !inside || free.is_some_and(|slot| slots.take(slot))
+        };
+        let slot = free?;
+        if !agreed.contended {
+            return Some((slot, generation));
+        }
+        // Another thread of some member may have taken it for another team meanwhile.
+        let lost = Knowledge {
+            contended: !taken,
+            ..agreed
+        };
+        if !lost.exchange(runtime, what, parent).contended {
+            return Some((slot, generation));
+        }
+        if inside && taken {
+            slots().give_back(slot);
+        }
+        // Elsewhere than those that split other teams.
+        start = (start + 1 + parent.slot * 5) % SLOTS;
+    }
 }
 
 /// `shmem_team_destroy`. Nothing for the invalid team.
@@ -348,7 +416,7 @@ pub(crate) fn destroy(team: Team) {
 fn forget(runtime: &Runtime, slot: usize, address: usize) {
     line::clear_counter(runtime, slot);
     let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    slots.used[slot / 64] &= !(1 << (slot % 64));
+    slots.give_back(slot);
     slots.live.retain(|live| *live != address);
     slots.destroyed.push(address);
     let state = core::ptr::with_exposed_provenance::<TeamState>(address);

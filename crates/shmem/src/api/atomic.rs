@@ -1,72 +1,74 @@
 //! Atomics, fetching or not, waiting or not.
 
 use core::ffi::c_int;
+use core::sync::atomic::Ordering;
 
 use hostwire::attachment::Operation;
 
 use crate::element::{Atomic, AtomicInteger};
-use crate::fast;
+use crate::fast::{self, What};
 use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::remote;
 
-/// Does `operation` to `dest` at `pe` and returns the old value.
+/// Does an operation, by its name, to `dest` at `pe` and returns the old value.
+macro_rules! fetching {
+    ($what:literal, $operation:ident, $type:ty, $ctx:expr, $dest:expr, $operand:expr, $pe:expr) => {{
+        const HOW: &(What, Operation) = &(&$what, Operation::$operation);
+        // SAFETY: as the caller promises; the address is checked.
+        unsafe { fetching::<$type>(HOW, $ctx, $dest, $operand, $pe) }
+    }};
+}
+
 #[inline(always)]
 unsafe fn fetching<T: Atomic>(
-    what: &'static str,
+    how: &'static (What, Operation),
     ctx: Ctx,
-    operation: Operation,
+    dest: *const T,
+    operand: u64,
+    pe: c_int,
+) -> T {
+    let old = match in_reach(*how, ctx, dest, operand, 0, pe) {
+        Some(old) => old,
+        // SAFETY: as the caller promises; the address is checked there.
+        None => unsafe { remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, how) },
+    };
+    T::from_bits(old)
+}
+
+/// The short way, if that is possible.
+#[inline(always)]
+fn in_reach<T: Atomic>(
+    (what, operation): (What, Operation),
+    ctx: Ctx,
     dest: *const T,
     operand: u64,
     compare: u64,
     pe: c_int,
-) -> T {
-    let old = if ctx == CTX_DEFAULT && size_of::<T>() == 8 {
-        match fast::word(dest.cast_mut().cast(), pe) {
-            Some(word) => {
-                let old = operation.apply_64(word.at, operand, compare);
-                word.changed(operation, what, pe);
-                old
-            }
-            // SAFETY: as the caller promises; the address is checked there.
-            None => unsafe {
-                remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe)
-            },
-        }
-    } else if ctx == CTX_DEFAULT && size_of::<T>() == 4 {
-        match fast::half(dest.cast_mut().cast(), pe) {
-            Some(half) => {
-                let old = operation.apply_32(half.at, operand as u32, compare as u32);
-                half.changed(operation, what, pe);
-                old.into()
-            }
-            // SAFETY: as the caller promises; the address is checked there.
-            None => unsafe {
-                remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe)
-            },
-        }
+) -> Option<u64> {
+    if ctx != CTX_DEFAULT {
+        return None;
+    }
+    let is_load = operation == Operation::Fetch;
+    let (old, place) = if size_of::<T>() == 8 {
+        let word = fast::word(dest.cast(), pe)?;
+        (operation.apply_64(word.at, operand, compare), word.place)
     } else {
-        // SAFETY: as the caller promises; the address is checked there.
-        unsafe { remote::atomic::<T>(what, ctx, operation, dest, operand, compare, pe) }
+        let half = fast::half(dest.cast(), pe)?;
+        let old = operation.apply_32(half.at, operand as u32, compare as u32);
+        (old.into(), half.place)
     };
-    T::from_bits(old)
+    match is_load {
+        // What was loaded from the dead is looked at again.
+        true => (!place.may_be_dead()).then_some(old),
+        false => Some(place.stored_for(old, what, pe)),
+    }
 }
 
 /// `shmem_atomic_fetch`.
 #[inline(always)]
 pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
-    let (operand, compare) = (0, 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch",
-            ctx,
-            Operation::Fetch,
-            source,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = 0;
+    fetching!("shmem_atomic_fetch", Fetch, T, ctx, source, operand, pe)
 }
 
 /// `shmem_atomic_fetch_nbi`. Completes at once.
@@ -81,19 +83,8 @@ pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *cons
 /// `shmem_atomic_swap`.
 #[inline(always)]
 pub unsafe fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
-    let (operand, compare) = (value.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_swap",
-            ctx,
-            Operation::Swap,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = value.to_bits();
+    fetching!("shmem_atomic_swap", Swap, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_swap_nbi`. Completes at once.
@@ -120,19 +111,14 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) -> T {
+    const HOW: (What, Operation) = (&"shmem_atomic_compare_swap", Operation::CompareSwap);
     let (operand, compare) = (value.to_bits(), cond.to_bits());
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_compare_swap",
-            ctx,
-            Operation::CompareSwap,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let old = match in_reach(HOW, ctx, dest, operand, compare, pe) {
+        Some(old) => old,
+        // SAFETY: as the caller promises; the address is checked there.
+        None => unsafe { remote::compare_swap_out_of_reach(dest, compare, operand, pe, ctx) },
+    };
+    T::from_bits(old)
 }
 
 /// `shmem_atomic_compare_swap_nbi`. Completes at once.
@@ -154,19 +140,8 @@ pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
 /// `shmem_atomic_fetch_inc`.
 #[inline(always)]
 pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) -> T {
-    let (operand, compare) = (T::ONE.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch_inc",
-            ctx,
-            Operation::Add,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = T::ONE.to_bits();
+    fetching!("shmem_atomic_fetch_inc", Add, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_fetch_inc_nbi`. Completes at once.
@@ -186,19 +161,8 @@ pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
 /// `shmem_atomic_fetch_add`.
 #[inline(always)]
 pub unsafe fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
-    let (operand, compare) = (value.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch_add",
-            ctx,
-            Operation::Add,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = value.to_bits();
+    fetching!("shmem_atomic_fetch_add", Add, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_fetch_add_nbi`. Completes at once.
@@ -219,19 +183,8 @@ pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
 /// `shmem_atomic_fetch_and`.
 #[inline(always)]
 pub unsafe fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
-    let (operand, compare) = (value.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch_and",
-            ctx,
-            Operation::And,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = value.to_bits();
+    fetching!("shmem_atomic_fetch_and", And, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_fetch_and_nbi`. Completes at once.
@@ -252,19 +205,8 @@ pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
 /// `shmem_atomic_fetch_or`.
 #[inline(always)]
 pub unsafe fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
-    let (operand, compare) = (value.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch_or",
-            ctx,
-            Operation::Or,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = value.to_bits();
+    fetching!("shmem_atomic_fetch_or", Or, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_fetch_or_nbi`. Completes at once.
@@ -285,19 +227,8 @@ pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
 /// `shmem_atomic_fetch_xor`.
 #[inline(always)]
 pub unsafe fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
-    let (operand, compare) = (value.to_bits(), 0);
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_fetch_xor",
-            ctx,
-            Operation::Xor,
-            dest,
-            operand,
-            compare,
-            pe,
-        )
-    }
+    let operand = value.to_bits();
+    fetching!("shmem_atomic_fetch_xor", Xor, T, ctx, dest, operand, pe)
 }
 
 /// `shmem_atomic_fetch_xor_nbi`. Completes at once.
@@ -315,110 +246,60 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
     unsafe { fetch.write(old) }
 }
 
-/// `shmem_atomic_set`.
+/// `shmem_atomic_set`. A store in one piece; nothing is read.
 #[inline(always)]
 pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+    const HOW: &(What, Operation) = &(&"shmem_atomic_set", Operation::Swap);
     let operand = value.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_set",
-            ctx,
-            Operation::Swap,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    if ctx == CTX_DEFAULT
+        && size_of::<T>() == 8
+        && let Some(word) = fast::word(dest.cast(), pe)
+    {
+        word.at.store(operand, Ordering::Release);
+        word.place.stored(HOW.0, pe);
+    } else if ctx == CTX_DEFAULT
+        && size_of::<T>() == 4
+        && let Some(half) = fast::half(dest.cast(), pe)
+    {
+        half.at.store(operand as u32, Ordering::Release);
+        half.place.stored(HOW.0, pe);
+    } else {
+        // SAFETY: as the caller promises; the address is checked there.
+        unsafe { remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, HOW) };
+    }
 }
 
 /// `shmem_atomic_inc`.
 #[inline(always)]
 pub unsafe fn atomic_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) {
     let operand = T::ONE.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_inc",
-            ctx,
-            Operation::Add,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    fetching!("shmem_atomic_inc", Add, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_add`.
 #[inline(always)]
 pub unsafe fn atomic_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_add",
-            ctx,
-            Operation::Add,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    fetching!("shmem_atomic_add", Add, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_and`.
 #[inline(always)]
 pub unsafe fn atomic_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_and",
-            ctx,
-            Operation::And,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    fetching!("shmem_atomic_and", And, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_or`.
 #[inline(always)]
 pub unsafe fn atomic_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_or",
-            ctx,
-            Operation::Or,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    fetching!("shmem_atomic_or", Or, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_xor`.
 #[inline(always)]
 pub unsafe fn atomic_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
-    // SAFETY: as the caller promises.
-    unsafe {
-        fetching(
-            "shmem_atomic_xor",
-            ctx,
-            Operation::Xor,
-            dest.cast_const(),
-            operand,
-            0,
-            pe,
-        )
-    };
+    fetching!("shmem_atomic_xor", Xor, T, ctx, dest, operand, pe);
 }

@@ -28,19 +28,17 @@ pub unsafe fn ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
     unsafe { context::get_team(ctx, team) }
 }
 
-/// `shmem_ctx_session_start`. Its options are hints; where a put is a store there is
-/// nothing to gather.
+/// `shmem_ctx_session_start`.
 pub unsafe fn ctx_session_start(
     ctx: Ctx,
-    options: c_long,
-    config: *const SessionConfig,
-    config_mask: c_long,
+    _options: c_long,
+    _config: *const SessionConfig,
+    _config_mask: c_long,
 ) {
-    // SAFETY: as the caller promises.
-    unsafe { context::session_start(ctx, options, config, config_mask) }
+    context::session("shmem_ctx_session_start", ctx);
 }
 
 /// `shmem_ctx_session_stop`.
 pub unsafe fn ctx_session_stop(ctx: Ctx) {
-    context::session_stop(ctx);
+    context::session("shmem_ctx_session_stop", ctx);
 }

@@ -8,41 +8,76 @@ use crate::fast;
 use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::remote;
 
+/// How a run of elements is moved in place. Each has its own way through the code, so that
+/// nothing is asked twice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Few {
+    Word,
+    Vectors,
+    Not,
+}
+
+#[inline(always)]
+fn how_few<T>(nelems: usize) -> Few {
+    let (element, most) = const { (size_of::<T>(), fast::SHORT_BYTES / size_of::<T>()) };
+    if (element == 8 || element == 4) && nelems == 1 {
+        Few::Word
+    } else if nelems.wrapping_sub(16usize.div_ceil(element)) <= most - 16usize.div_ceil(element) {
+        Few::Vectors
+    } else if element < 8 && nelems * element == 8 && nelems <= most {
+        Few::Word
+    } else {
+        Few::Not
+    }
+}
+
 /// `shmem_put`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let few = const { fast::SHORT_BYTES / size_of::<T>() };
+    let few = how_few::<T>(nelems);
     if ctx == CTX_DEFAULT
-        && nelems <= few
-        && copy::is_short(dest.cast(), nelems * size_of::<T>())
-        && let Some(place) = fast::at(dest.cast(), nelems * size_of::<T>(), pe)
+        && few == Few::Word
+        && let Some(place) = fast::short(dest.cast(), pe)
+    {
+        // SAFETY: one word in reach; the caller has one at `source`.
+        unsafe { copy::word_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
+        place.stored(&"shmem_put", pe);
+    } else if ctx == CTX_DEFAULT
+        && few == Few::Vectors
+        && let Some(place) = fast::short(dest.cast(), pe)
     {
         // SAFETY: so many bytes in reach; the caller has as many at `source`.
-        unsafe { copy::short_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
-        place.stored("shmem_put", pe);
+        unsafe { copy::vectors(place.at, source.cast(), nelems * size_of::<T>()) };
+        place.stored(&"shmem_put", pe);
     } else {
         let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
-        unsafe { remote::put_many(ctx, dest.cast(), source.cast(), len, pe) };
+        unsafe { remote::put_many(dest.cast(), source.cast(), len, pe, ctx) };
     }
 }
 
 /// `shmem_get`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let few = const { fast::SHORT_BYTES / size_of::<T>() };
+    let few = how_few::<T>(nelems);
     if ctx == CTX_DEFAULT
-        && nelems <= few
-        && copy::is_short(source.cast(), nelems * size_of::<T>())
-        && let Some(place) = fast::at(source.cast(), nelems * size_of::<T>(), pe)
+        && few == Few::Word
+        && let Some(place) = fast::short(source.cast(), pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: one word in reach; the caller has room for one at `dest`.
+        unsafe { copy::word_from_peer(dest.cast(), place.at, nelems * size_of::<T>()) };
+    } else if ctx == CTX_DEFAULT
+        && few == Few::Vectors
+        && let Some(place) = fast::short(source.cast(), pe)
+        && !place.may_be_dead()
     {
         // SAFETY: so many bytes in reach; the caller has as many at `dest`.
-        unsafe { copy::short_from_peer(dest.cast(), place.at, nelems * size_of::<T>()) };
-        place.loaded("shmem_get", pe);
+        unsafe { copy::vectors(dest.cast(), place.at, nelems * size_of::<T>()) };
     } else {
         let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
-        unsafe { remote::get_many(ctx, dest.cast(), source.cast(), len, pe) };
+        unsafe { remote::get_many(dest.cast(), source.cast(), len, pe, ctx) };
     }
 }
 
@@ -50,34 +85,32 @@ pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
 #[inline(always)]
 pub unsafe fn p<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     if ctx == CTX_DEFAULT
-        && let Some(place) = fast::at(dest.cast(), size_of::<T>(), pe)
+        && let Some(place) = fast::short(dest.cast(), pe)
     {
         // SAFETY: one element in reach, and one on the stack.
         unsafe { copy::to_peer(place.at, (&raw const value).cast(), size_of::<T>()) };
-        place.stored("shmem_p", pe);
+        place.stored(&"shmem_p", pe);
     } else {
-        remote::put_value(ctx, dest, value, pe);
+        remote::put_value(dest, value, pe, ctx);
     }
 }
 
 /// `shmem_g`.
 #[inline(always)]
 pub unsafe fn g<T: Element>(ctx: Ctx, source: *const T, pe: c_int) -> T {
-    let mut value = core::mem::MaybeUninit::<T>::uninit();
-    let len = size_of::<T>();
     if ctx == CTX_DEFAULT
-        && let Some(place) = fast::at(source.cast(), len, pe)
+        && let Some(place) = fast::short(source.cast(), pe)
+        && !place.may_be_dead()
     {
+        let mut value = core::mem::MaybeUninit::<T>::uninit();
         // SAFETY: one element in reach, and room for one on the stack.
-        unsafe { copy::from_peer(value.as_mut_ptr().cast(), place.at, len) };
-        place.loaded("shmem_g", pe);
+        unsafe { copy::from_peer(value.as_mut_ptr().cast(), place.at, size_of::<T>()) };
+        // SAFETY: all its bytes were written, and any bytes are a value.
+        unsafe { value.assume_init() }
     } else {
-        let dest = value.as_mut_ptr().cast();
-        // SAFETY: room for one element on the stack; the address is checked there.
-        unsafe { remote::get("shmem_g", ctx, dest, source.cast(), len, pe) };
+        // SAFETY: the address is checked there.
+        unsafe { remote::get_value(source, pe, ctx) }
     }
-    // SAFETY: either way all its bytes were written, and any bytes are a value.
-    unsafe { value.assume_init() }
 }
 
 /// `shmem_put_nbi`. Completes at once, as [`put`] does.

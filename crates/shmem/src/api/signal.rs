@@ -29,7 +29,7 @@ pub unsafe fn put_signal<T: Element>(
         // SAFETY: `len` bytes in reach; the caller has as many at `source`.
         unsafe { copy::to_peer(place.at, source.cast(), len) };
         word.signal(signal, sig_op == SIGNAL_ADD);
-        place.stored("shmem_put_signal", pe);
+        place.stored(&"shmem_put_signal", pe);
     } else {
         let data = (dest.cast(), source.cast(), len);
         // SAFETY: as the caller promises.

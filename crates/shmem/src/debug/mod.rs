@@ -68,11 +68,6 @@ impl Debug {
         self.checks
     }
 
-    #[inline]
-    pub(crate) fn checks(&self) -> bool {
-        self.checks
-    }
-
     /// `len` bytes at a symmetric address, here, are about to be used.
     #[inline]
     pub(crate) fn check_bounds(

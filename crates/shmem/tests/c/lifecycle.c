@@ -85,6 +85,31 @@ static void global_exit(void)
         pause_ms(1000);
 }
 
+static FILE *file;
+
+static void say_goodbye(void)
+{
+    fputs("goodbye\n", stdout);
+    /* Nobody else comes. */
+    shmem_finalize();
+}
+
+/* The PE that ends the job ends as any program does: handlers run, and buffers are written. */
+static void orderly_exit(void)
+{
+    shmem_init();
+    meet();
+    shmem_barrier_all();
+    if (me == 0) {
+        file = fopen(getenv("SHMEM_TEST_FILE"), "w");
+        CHECK(file != NULL);
+        fputs("in a buffer", file);
+        atexit(say_goodbye);
+        shmem_global_exit(5);
+    }
+    shmem_barrier_all();
+}
+
 /* One PE dies; the others must not wait for it in finalize. */
 static void death(void)
 {
@@ -147,7 +172,7 @@ int main(int argc, char **argv)
     } ways[] = {
         {"repeated", repeated}, {"implicit", implicit}, {"out-of-memory", out_of_memory},
         {"double-free", double_free}, {"foreign-free", foreign_free},
-        {"global-exit", global_exit}, {"death", death}, {"after-finalize", after_finalize},
+        {"global-exit", global_exit}, {"orderly-exit", orderly_exit}, {"death", death}, {"after-finalize", after_finalize},
         {"bad-pe", bad_pe}, {"bad-address", bad_address}, {"left-over", left_over},
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

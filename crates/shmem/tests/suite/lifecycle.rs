@@ -91,6 +91,21 @@ fn global_exit_ends_the_job_with_its_status() {
 }
 
 #[test]
+fn global_exit_runs_exit_handlers_and_writes_buffers() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("file");
+    let variable = format!("SHMEM_TEST_FILE={}", file.display());
+    let Some(output) = lifecycle("orderly-exit", 3, &["-x", &variable]) else {
+        return;
+    };
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("goodbye"), "{said}");
+    let written = std::fs::read_to_string(&file).expect("PE 0 has made it");
+    assert_eq!(written, "in a buffer");
+}
+
+#[test]
 fn finalize_does_not_wait_for_the_dead() {
     let begin = Instant::now();
     let Some(output) = lifecycle("death", 3, &["--keep-going"]) else {

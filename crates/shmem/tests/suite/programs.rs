@@ -48,6 +48,9 @@ programs! {
     locks: "lock" in C11;
     static_objects: "statics" in C11;
     threads: "threads" in C11;
+    arguments_at_their_limits: "edges" in C11;
+    handles_at_their_limits: "handles" in C11;
+    threads_with_teams_of_their_own: "parallel" in C11;
 }
 
 #[test]
@@ -71,6 +74,35 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     for seed in 1..=times.unwrap_or(100u64) {
         let pes = PES[seed as usize % PES.len()];
         succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
+    }
+}
+
+/// Every program with collectives or waits, a hundred times on each number of PEs: a hang
+/// ends by the time limit of the launcher.
+#[test]
+#[ignore = "takes minutes; make test-long"]
+fn nothing_hangs_in_a_hundred_runs() {
+    let Some(tree) = tree() else { return };
+    let names = [
+        "collective",
+        "reduce",
+        "edges",
+        "handles",
+        "parallel",
+        "threads",
+        "teams",
+        "lock",
+        "wait",
+        "signal",
+        "random",
+    ];
+    for name in names {
+        let program = program(tree, name, Language::C11);
+        for pes in PES {
+            for run in 1..=100u32 {
+                succeeds(oshrun(tree, pes).arg(&program).arg(run.to_string()));
+            }
+        }
     }
 }
 
