@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use hostwire::board::BOARD_FD_VARIABLE;
+use hostwire::settings::IFACE;
+use hostwire_transport::os::hosts::INTERFACE;
 use hostwire_transport::os::process::ChildSetup;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -96,9 +98,14 @@ pub fn spawn(plan: &Plan, board: &Board, pe: u32, input: Input) -> Result<Spawne
             command.env(name, bytes.to_string());
         }
     }
+    let host = plan.host_of(pe);
+    if host.is_some() {
+        command.env(IFACE, INTERFACE);
+    }
     ChildSetup {
         inherit: vec![there, Arc::clone(board.fd())],
         nofile: Some(plan.nofile),
+        host,
     }
     .apply(&mut command);
 
