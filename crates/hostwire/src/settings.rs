@@ -1,5 +1,7 @@
 //! What the environment may set, by variable.
 
+use hostwire_transport::ether::Faults;
+
 use crate::error::{Error, Result};
 use crate::layout::Sizes;
 
@@ -20,6 +22,10 @@ pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
 /// `1` allows wires between hosts that are neither secret nor authentic, which so far all
 /// are.
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
+/// Faults that the frames of the wires `ether` and `udp` are to meet, such as
+/// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
+/// [`Faults`](hostwire_transport::ether::Faults). For tests.
+pub const FAULTS: &str = "HOSTWIRE_FAULTS";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
@@ -35,13 +41,14 @@ pub(crate) enum Wire {
 }
 
 /// What the environment says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) sizes: Sizes,
     pub(crate) wire: Wire,
     pub(crate) interface: Option<String>,
     pub(crate) ether_type: u16,
     pub(crate) insecure_wire: bool,
+    pub(crate) faults: Option<Faults>,
     pub(crate) attach_timeout_s: u64,
 }
 
@@ -85,6 +92,13 @@ impl Settings {
             Some("1") => true,
             Some(other) => return Err(unusable(INSECURE_WIRE, other, "1, 0 or nothing")),
         };
+        let faults = match lookup(FAULTS).filter(|text| !text.is_empty()) {
+            None => None,
+            Some(value) => Some(value.parse().map_err(|_| {
+                let expected = "faults, such as drop=0.01,dup=0,reorder=0.1,flip=0,seed=7";
+                unusable(FAULTS, &value, expected)
+            })?),
+        };
         let attach_timeout_s = match lookup(ATTACH_TIMEOUT) {
             None => 60,
             Some(value) => value
@@ -99,6 +113,7 @@ impl Settings {
             interface: lookup(IFACE).filter(|name| !name.is_empty()),
             ether_type,
             insecure_wire,
+            faults,
             attach_timeout_s,
         })
     }
@@ -199,6 +214,7 @@ mod tests {
             (ETHERTYPE, "0x+8b5"),
             (ETHERTYPE, "0x188b5"),
             (INSECURE_WIRE, "yes"),
+            (FAULTS, "drop=2"),
         ] {
             let error =
                 Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap_err();

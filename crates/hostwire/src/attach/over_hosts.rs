@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use hostwire_transport::PeId;
 use hostwire_transport::ether::{
-    Address, Ether, FramePort, Interface, PacketSocket, Place, Roster, Socket,
+    Address, Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Socket,
 };
 use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
 
@@ -116,7 +116,16 @@ pub(super) fn attach(
         job: card(0)?.job,
         places: places.collect(),
     };
-    Ok(Ether::connect(shm, socket, &roster, segment.deadline)?)
+    let options = EtherOptions {
+        faults: settings.faults,
+    };
+    Ok(Ether::connect(
+        shm,
+        socket,
+        &roster,
+        &options,
+        segment.deadline,
+    )?)
 }
 
 /// The PEs of this host.

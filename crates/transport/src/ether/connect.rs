@@ -7,6 +7,7 @@ use hostwire_link::{Config, Endpoint, Identity, LinkId, Node};
 
 use super::agent::Shared;
 use super::core::Core;
+use super::faults::{Faults, Injector};
 use super::{Address, Ether, Route, Socket};
 use crate::error::{PeId, TransportError};
 use crate::shm::Shm;
@@ -49,6 +50,13 @@ pub struct Roster {
     pub places: Vec<Place>,
 }
 
+/// What a wire may be told beside who is where.
+#[derive(Debug, Clone, Default)]
+pub struct EtherOptions {
+    /// Faults that the frames of this PE are to meet.
+    pub faults: Option<Faults>,
+}
+
 impl Ether {
     /// Opens links to all PEs of other hosts and starts the agent. `shm` joins the PEs of
     /// this host. All segments have to be of one size; callers compare before.
@@ -60,6 +68,7 @@ impl Ether {
         shm: Shm,
         mut socket: Socket,
         roster: &Roster,
+        options: &EtherOptions,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
         check(&shm, roster)?;
@@ -99,7 +108,10 @@ impl Ether {
         }
 
         let segment = Window::new(shm.segment().memory().clone(), Visibility::Remote)?;
-        let mut core = Core::new(endpoint, socket, segment.clone());
+        let injector = options
+            .faults
+            .map(|faults| Injector::new(faults, roster.pe));
+        let mut core = Core::new(endpoint, socket, segment.clone(), injector);
         let now = core.now();
         for link in links(&routes) {
             core.endpoint.open(now, link).map_err(|e| failed(&e))?;

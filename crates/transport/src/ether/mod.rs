@@ -27,6 +27,7 @@ mod agent;
 mod apply;
 mod connect;
 mod core;
+mod faults;
 mod interface;
 mod local;
 mod socket;
@@ -39,8 +40,9 @@ use std::time::{Duration, Instant};
 use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
 
 pub use self::address::{Address, AddressError};
-pub use self::connect::{LOST_AFTER, Place, Roster};
+pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster};
 pub use self::core::SocketCounters;
+pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalWire, local};
 pub use self::socket::{FramePort, PacketSocket, Socket};
