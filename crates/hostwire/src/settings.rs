@@ -1,6 +1,6 @@
 //! What the environment may set, by variable.
 
-use hostwire_transport::ether::Faults;
+use hostwire_transport::ether::{self, Faults};
 
 use crate::error::{Error, Result};
 use crate::layout::Sizes;
@@ -26,6 +26,11 @@ pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
 /// [`Faults`](hostwire_transport::ether::Faults). For tests.
 pub const FAULTS: &str = "HOSTWIRE_FAULTS";
+/// `1` makes each PE print what its wire has counted, when it leaves the job.
+pub const STATS: &str = "HOSTWIRE_STATS";
+/// Seconds after which a silent PE of another host is lost, 10 by default. One that is
+/// killed is noticed sooner if its host has other PEs, which tell.
+pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
@@ -40,6 +45,17 @@ pub(crate) enum Wire {
     Udp,
 }
 
+impl Wire {
+    /// For people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Shm { .. } => "shm",
+            Self::Ether => "ether",
+            Self::Udp => "udp",
+        }
+    }
+}
+
 /// What the environment says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
@@ -49,7 +65,9 @@ pub(crate) struct Settings {
     pub(crate) ether_type: u16,
     pub(crate) insecure_wire: bool,
     pub(crate) faults: Option<Faults>,
+    pub(crate) stats: bool,
     pub(crate) attach_timeout_s: u64,
+    pub(crate) lost_after_s: u64,
 }
 
 impl Settings {
@@ -99,14 +117,21 @@ impl Settings {
                 unusable(FAULTS, &value, expected)
             })?),
         };
-        let attach_timeout_s = match lookup(ATTACH_TIMEOUT) {
-            None => 60,
+        let stats = match lookup(STATS).as_deref() {
+            None | Some("" | "0") => false,
+            Some("1") => true,
+            Some(other) => return Err(unusable(STATS, other, "1, 0 or nothing")),
+        };
+        let seconds = |name, usual| match lookup(name) {
+            None => Ok(usual),
             Some(value) => value
                 .parse()
                 .ok()
                 .filter(|seconds| (1..=86_400).contains(seconds))
-                .ok_or_else(|| unusable(ATTACH_TIMEOUT, &value, "1 to 86400 seconds"))?,
+                .ok_or_else(|| unusable(name, &value, "1 to 86400 seconds")),
         };
+        let attach_timeout_s = seconds(ATTACH_TIMEOUT, 60)?;
+        let lost_after_s = seconds(LOST_AFTER, ether::LOST_AFTER.as_secs())?;
         Ok(Self {
             sizes,
             wire,
@@ -114,7 +139,9 @@ impl Settings {
             ether_type,
             insecure_wire,
             faults,
+            stats,
             attach_timeout_s,
+            lost_after_s,
         })
     }
 }
@@ -208,12 +235,14 @@ mod tests {
             (RING, "4 KB"),
             (WIRE, "pigeon"),
             (ATTACH_TIMEOUT, "0"),
+            (LOST_AFTER, "0.5"),
             (ETHERTYPE, "88b5"),
             (ETHERTYPE, "0x05ff"),
             (ETHERTYPE, "0x8100"),
             (ETHERTYPE, "0x+8b5"),
             (ETHERTYPE, "0x188b5"),
             (INSECURE_WIRE, "yes"),
+            (STATS, "yes"),
             (FAULTS, "drop=2"),
         ] {
             let error =

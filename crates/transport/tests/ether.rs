@@ -225,6 +225,7 @@ fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
     let options = EtherOptions {
         faults: Some(faults.parse().unwrap()),
+        ..EtherOptions::default()
     };
     let wires = udp_pair(&options).unwrap();
     let [from, to] = &wires[..] else {

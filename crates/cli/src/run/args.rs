@@ -135,6 +135,12 @@ pub struct Args {
     #[arg(long)]
     pub keep_going: bool,
 
+    /// Print what the wire has counted, at the end, on standard error.
+    ///
+    /// While the job runs, see hostwire stats.
+    #[arg(long)]
+    pub stats: bool,
+
     /// How long PEs that are ended have between SIGTERM and SIGKILL.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse::grace)]
     pub grace: Duration,
@@ -161,6 +167,7 @@ impl Args {
             heap: None,
             ring: None,
             keep_going: false,
+            stats: false,
             grace: Duration::from_secs(2),
             command,
         }

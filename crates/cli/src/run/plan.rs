@@ -84,6 +84,7 @@ pub struct Plan {
     pub grace: Duration,
     pub label: bool,
     pub keep_going: bool,
+    pub stats: bool,
 }
 
 impl Plan {
@@ -115,6 +116,7 @@ impl Plan {
             grace: args.grace,
             label: args.label,
             keep_going: args.keep_going,
+            stats: args.stats,
         })
     }
 
