@@ -2,12 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod doctor;
 mod plan;
 mod plot;
 mod report;
 mod reproduce;
 mod run;
 mod sim;
+mod stats;
 
 use std::process::ExitCode;
 
@@ -32,7 +34,9 @@ each may write in all the others.
     hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
     hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
     hostwire reproduce                the papers' numbers, published and simulated
-    hostwire bench all                how fast this machine is, and hostwire on it")]
+    hostwire bench all                how fast this machine is, and hostwire on it
+    hostwire stats                    what the wires of running jobs have counted
+    hostwire doctor                   which wires this machine can use")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -42,9 +46,11 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Bench(bench::Args),
+    Doctor(doctor::Args),
     Plan(plan::Args),
     Reproduce(reproduce::Args),
     Sim(sim::Args),
+    Stats(stats::Args),
     /// Started by bench itself; not for users.
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
@@ -61,9 +67,11 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Doctor(args) => doctor::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Sim(args) => sim::main(&args),
+        Command::Stats(args) => stats::main(&args),
         Command::BenchPe(args) => bench::pe_main(&args),
         Command::Warden => {
             run::warden::main();

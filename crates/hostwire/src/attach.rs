@@ -61,7 +61,14 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
             (wire, Launched { launcher, nodes })
         }
     };
-    Attachment::assemble(wire, sizes, status, launched)
+    let wire_name = match launched.nodes.nodes().len() {
+        1 => Wire::Shm { stores_only: false }.name(),
+        _ => settings.wire.name(),
+    };
+    crate::error::name_hosts(&launched.nodes);
+    let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
+    attachment.publish(wire_name, settings.stats);
+    Ok(attachment)
 }
 
 /// What has to be the same for all PEs, and when they have to be there.

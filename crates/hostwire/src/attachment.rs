@@ -6,6 +6,8 @@
 //! threads at a time.
 
 use std::cell::Cell;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -16,6 +18,7 @@ use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 use crate::agent::{Agent, AgentMode};
 pub use crate::agent::{Operation, Request};
 use crate::board::Activity;
+use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::launch::{Bootstrap, Launched, Nodes};
 use crate::layout::{Layout, Mail, Sizes};
@@ -39,6 +42,10 @@ pub struct Attachment {
     pub(crate) lost: Arc<Lost>,
     workers: Mutex<Workers>,
     nodes: Nodes,
+    /// Where the counters of the wire are shown.
+    publisher: Option<Arc<Publisher>>,
+    /// Whether they are printed at the end, and have not been yet.
+    prints: AtomicBool,
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
 }
 
@@ -122,12 +129,14 @@ impl Attachment {
             agent: Arc::new(Agent::new(wire.capabilities(), pes, layout)),
             windows: (0..pes).map(|pe| wire.window(pe).cloned()).collect(),
             limits: wire.wait_limits(),
-            lost: Arc::new(Lost::new(&wire)),
+            lost: Arc::new(Lost::new(&wire, layout)),
             status,
             layout,
             wire,
             workers: Mutex::default(),
             nodes: launched.nodes,
+            publisher: None,
+            prints: AtomicBool::new(false),
             launcher: Mutex::new(launched.launcher),
         })
     }
@@ -138,7 +147,12 @@ impl Attachment {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.agent = self.agent.start(&self.wire, mode)?;
         if mode == AgentMode::Thread && self.pes > 1 {
-            let watcher = Watcher::start(Arc::clone(&self.wire), Arc::clone(&self.lost))?;
+            let watcher = Watcher::start(
+                Arc::clone(&self.wire),
+                Arc::clone(&self.lost),
+                self.nodes.clone(),
+                self.publisher.clone(),
+            )?;
             workers.watcher = Some(watcher);
         }
         Ok(())
@@ -152,6 +166,28 @@ impl Attachment {
         if let Some(thread) = workers.agent.take() {
             // It cannot have panicked with anything of ours to mend.
             let _ = thread.join();
+        }
+        self.show_counters();
+    }
+
+    /// Shows what the wire counts to others from now on, and prints it at the end if
+    /// `prints`.
+    pub(crate) fn publish(&mut self, wire_name: &str, prints: bool) {
+        if self.pes > 1 {
+            self.publisher = Publisher::new(&*self.wire, wire_name).map(Arc::new);
+            self.prints = AtomicBool::new(prints);
+        }
+    }
+
+    /// The last values, on paper too if that was asked for.
+    fn show_counters(&self) {
+        if let Some(publisher) = &self.publisher {
+            publisher.publish(&*self.wire);
+        }
+        if self.prints.swap(false, Ordering::Relaxed) {
+            let text = crate::counters::text(self.pe, &self.wire.tally());
+            // The user asked for it by HOSTWIRE_STATS; that nobody reads it is no error.
+            let _ = std::io::stderr().write_all(text.as_bytes());
         }
     }
 

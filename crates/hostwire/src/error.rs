@@ -1,6 +1,35 @@
 //! What can go wrong in a program, and whose fault it is.
 
+use std::sync::OnceLock;
+
 use hostwire_transport::{PeId, TransportError};
+
+use crate::launch::Nodes;
+
+/// On which host the PEs of this process's job are, if it spans several: for texts.
+static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Lets errors name the hosts of PEs.
+pub(crate) fn name_hosts(nodes: &Nodes) {
+    if nodes.nodes().len() < 2 {
+        return;
+    }
+    let host = |pe| {
+        let node = nodes.node_of(pe)?;
+        let node = nodes.nodes().get(node as usize)?;
+        Some(node.host.clone())
+    };
+    // A process that joins a second job keeps the names of the first one.
+    let _ = HOSTS.set((0..).map_while(host).collect());
+}
+
+/// Where a PE was, and what else its silence may mean there.
+fn on_host(pe: PeId) -> (String, &'static str) {
+    match HOSTS.get().and_then(|hosts| hosts.get(pe as usize)) {
+        Some(host) => (format!(" on {host}"), ", or its host cannot be reached"),
+        None => (String::new(), ""),
+    }
+}
 
 /// The result of everything that can fail here.
 pub type Result<T> = core::result::Result<T, Error>;
@@ -99,7 +128,7 @@ pub enum Error {
     },
 
     /// The process of a peer is gone.
-    #[error("PE {pe} is lost: its process has ended")]
+    #[error("PE {pe}{} is lost: its process has ended{}", on_host(*pe).0, on_host(*pe).1)]
     PeerLost {
         /// The peer.
         pe: PeId,

@@ -73,7 +73,13 @@ pub(crate) enum Mail {
     Delivered = 4,
     /// How far it is on its way out of the job: a `Departure`.
     Departure = 5,
+    /// That it has ended without saying so: [`LOST`], told by other PEs of its host, who
+    /// notice first.
+    Lost = 6,
 }
+
+/// See [`Mail::Lost`].
+pub(crate) const LOST: u64 = 0x6c6f_7374;
 
 /// Offsets of the parts. See the [module text](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,7 +30,7 @@
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`launch`] | finding the job, whoever started it |
 //! | [`attachment`] | what is below a job, to build something else on |
-//! | [`pmi`], [`board`] | what a launcher has to know |
+//! | [`pmi`], [`board`], [`counters`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
 #![forbid(unsafe_code)]
@@ -42,6 +42,7 @@ pub mod board;
 mod collective;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod counters;
 mod element;
 mod error;
 mod inner;

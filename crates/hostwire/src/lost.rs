@@ -12,7 +12,11 @@ use std::time::Duration;
 
 use hostwire_transport::{PeId, Reach, Transport, TransportError};
 
+use crate::attachment::Departure;
+use crate::counters::Publisher;
 use crate::error::Result;
+use crate::launch::Nodes;
+use crate::layout::{LOST, Layout, Mail};
 
 const INTERVAL: Duration = Duration::from_millis(250);
 
@@ -23,15 +27,17 @@ pub(crate) struct Lost {
     /// Whether a wait for anybody has told of it.
     reported: Box<[AtomicBool]>,
     reach: Option<Arc<Reach>>,
+    layout: Layout,
 }
 
 impl Lost {
-    pub(crate) fn new(wire: &Arc<dyn Transport>) -> Self {
+    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: Layout) -> Self {
         let none = || (0..wire.pes()).map(|_| AtomicBool::new(false)).collect();
         Self {
             lost: none(),
             reported: none(),
             reach: wire.reach().cloned(),
+            layout,
         }
     }
 
@@ -52,13 +58,38 @@ impl Lost {
             }
             .into());
         };
-        if !lost.load(Ordering::Relaxed) && !wire.is_alive(pe)? {
+        if !lost.load(Ordering::Relaxed) && (!wire.is_alive(pe)? || self.is_told(wire, pe)?) {
             lost.store(true, Ordering::Relaxed);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
             }
+            wire.give_up(pe);
         }
         Ok(lost.load(Ordering::Relaxed))
+    }
+
+    /// Whether another PE of its host has told that it is lost.
+    fn is_told(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+        let word = wire.segment().load_word(self.layout.mail(pe, Mail::Lost))?;
+        Ok(word == LOST)
+    }
+
+    /// Tells the PEs of other hosts of one that has died on this host, where it shows at
+    /// once, while others would have to wait until it has been silent for long.
+    fn tell(&self, wire: &dyn Transport, nodes: &Nodes, pe: PeId) {
+        let departure = self.layout.mail(pe, Mail::Departure);
+        if wire.segment().load_word(departure) == Ok(Departure::Gone as u64) {
+            // It has said goodbye to everybody.
+            return;
+        }
+        let at = self.layout.mail(pe, Mail::Lost);
+        let elsewhere = |other: &PeId| !nodes.share_memory(wire.pe(), *other);
+        for other in (0..wire.pes()).filter(elsewhere) {
+            if !self.contains(other) {
+                // One that is lost as well need not know.
+                let _ = wire.store_word(other, at, LOST);
+            }
+        }
     }
 
     /// True the first time that it is called for `pe`.
@@ -77,13 +108,28 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    pub(crate) fn start(wire: Arc<dyn Transport>, lost: Arc<Lost>) -> Result<Self> {
+    /// It also shows what the wire has counted.
+    pub(crate) fn start(
+        wire: Arc<dyn Transport>,
+        lost: Arc<Lost>,
+        nodes: Nodes,
+        publisher: Option<Arc<Publisher>>,
+    ) -> Result<Self> {
         let (stop, stopped) = channel();
+        let own = wire.pe();
+        let mut told = vec![false; wire.pes() as usize];
         let look = move || {
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                for pe in 0..wire.pes() {
+                for (pe, told) in (0..).zip(&mut told) {
                     // An error shows itself in the operation that needs the peer.
-                    let _ = lost.look(&*wire, pe);
+                    let is_lost = lost.look(&*wire, pe).unwrap_or(false);
+                    if is_lost && !*told && pe != own && nodes.share_memory(own, pe) {
+                        *told = true;
+                        lost.tell(&*wire, &nodes, pe);
+                    }
+                }
+                if let Some(publisher) = &publisher {
+                    publisher.publish(&*wire);
                 }
             }
         };

@@ -1,5 +1,7 @@
 //! What the environment may set, by variable.
 
+use hostwire_transport::ether::{self, Faults};
+
 use crate::error::{Error, Result};
 use crate::layout::Sizes;
 
@@ -20,6 +22,15 @@ pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
 /// `1` allows wires between hosts that are neither secret nor authentic, which so far all
 /// are.
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
+/// Faults that the frames of the wires `ether` and `udp` are to meet, such as
+/// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
+/// [`Faults`](hostwire_transport::ether::Faults). For tests.
+pub const FAULTS: &str = "HOSTWIRE_FAULTS";
+/// `1` makes each PE print what its wire has counted, when it leaves the job.
+pub const STATS: &str = "HOSTWIRE_STATS";
+/// Seconds after which a silent PE of another host is lost, 10 by default. One that is
+/// killed is noticed sooner if its host has other PEs, which tell.
+pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
@@ -34,15 +45,29 @@ pub(crate) enum Wire {
     Udp,
 }
 
+impl Wire {
+    /// For people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Shm { .. } => "shm",
+            Self::Ether => "ether",
+            Self::Udp => "udp",
+        }
+    }
+}
+
 /// What the environment says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) sizes: Sizes,
     pub(crate) wire: Wire,
     pub(crate) interface: Option<String>,
     pub(crate) ether_type: u16,
     pub(crate) insecure_wire: bool,
+    pub(crate) faults: Option<Faults>,
+    pub(crate) stats: bool,
     pub(crate) attach_timeout_s: u64,
+    pub(crate) lost_after_s: u64,
 }
 
 impl Settings {
@@ -85,21 +110,38 @@ impl Settings {
             Some("1") => true,
             Some(other) => return Err(unusable(INSECURE_WIRE, other, "1, 0 or nothing")),
         };
-        let attach_timeout_s = match lookup(ATTACH_TIMEOUT) {
-            None => 60,
+        let faults = match lookup(FAULTS).filter(|text| !text.is_empty()) {
+            None => None,
+            Some(value) => Some(value.parse().map_err(|_| {
+                let expected = "faults, such as drop=0.01,dup=0,reorder=0.1,flip=0,seed=7";
+                unusable(FAULTS, &value, expected)
+            })?),
+        };
+        let stats = match lookup(STATS).as_deref() {
+            None | Some("" | "0") => false,
+            Some("1") => true,
+            Some(other) => return Err(unusable(STATS, other, "1, 0 or nothing")),
+        };
+        let seconds = |name, usual| match lookup(name) {
+            None => Ok(usual),
             Some(value) => value
                 .parse()
                 .ok()
                 .filter(|seconds| (1..=86_400).contains(seconds))
-                .ok_or_else(|| unusable(ATTACH_TIMEOUT, &value, "1 to 86400 seconds"))?,
+                .ok_or_else(|| unusable(name, &value, "1 to 86400 seconds")),
         };
+        let attach_timeout_s = seconds(ATTACH_TIMEOUT, 60)?;
+        let lost_after_s = seconds(LOST_AFTER, ether::LOST_AFTER.as_secs())?;
         Ok(Self {
             sizes,
             wire,
             interface: lookup(IFACE).filter(|name| !name.is_empty()),
             ether_type,
             insecure_wire,
+            faults,
+            stats,
             attach_timeout_s,
+            lost_after_s,
         })
     }
 }
@@ -193,12 +235,15 @@ mod tests {
             (RING, "4 KB"),
             (WIRE, "pigeon"),
             (ATTACH_TIMEOUT, "0"),
+            (LOST_AFTER, "0.5"),
             (ETHERTYPE, "88b5"),
             (ETHERTYPE, "0x05ff"),
             (ETHERTYPE, "0x8100"),
             (ETHERTYPE, "0x+8b5"),
             (ETHERTYPE, "0x188b5"),
             (INSECURE_WIRE, "yes"),
+            (STATS, "yes"),
+            (FAULTS, "drop=2"),
         ] {
             let error =
                 Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap_err();

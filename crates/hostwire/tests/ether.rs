@@ -3,14 +3,20 @@
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
 use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
-use hostwire_transport::ether::{self, LocalWire};
+use hostwire_transport::ether::{self, EtherOptions, LocalWire};
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts(u32);
 
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = ether::local(pes, self.0, segment_bytes, &LocalWire::Udp);
+        let wires = ether::local(
+            pes,
+            self.0,
+            segment_bytes,
+            &LocalWire::Udp,
+            &EtherOptions::default(),
+        );
         run_on_threads(wires.expect("making the wire"), program);
     }
 }

@@ -105,8 +105,20 @@ pub trait Transport: Send + Sync {
     /// Looks whether `pe` still lives. May cost a system call: not for fast paths.
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
 
+    /// Somebody who must know says that `pe` has ended: nothing more has to be waited for.
+    /// A wire that finds out by itself need not listen.
+    fn give_up(&self, pe: PeId) {
+        let _ = pe;
+    }
+
     /// How a wait on this wire spends its time.
     fn wait_limits(&self) -> WaitLimits;
+
+    /// What this wire has counted since it was made: names, always the same ones in the
+    /// same order, and values. Empty where it counts nothing.
+    fn tally(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
 
     /// Before sleeping: later stores of peers will wake this PE. Poll once more after
     /// it. Returns the longest sleep that is safe.

@@ -7,7 +7,7 @@ use std::process::Command;
 use hostwire_link::CloseReason;
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
-use hostwire_transport::ether::{self, Interface, LocalWire};
+use hostwire_transport::ether::{self, EtherOptions, Interface, LocalWire};
 
 const ETHER_TYPE: u16 = 0x88b5;
 
@@ -15,11 +15,12 @@ const ETHER_TYPE: u16 = 0x88b5;
 struct Hosts {
     hosts: u32,
     wire: LocalWire,
+    options: EtherOptions,
 }
 
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = ether::local(pes, self.hosts, segment_bytes, &self.wire);
+        let wires = ether::local(pes, self.hosts, segment_bytes, &self.wire, &self.options);
         run_on_threads(wires.expect("making the wire"), program);
     }
 }
@@ -40,6 +41,7 @@ fn apart(name: &str) {
         &Hosts {
             hosts: u32::MAX,
             wire: LocalWire::Udp,
+            options: EtherOptions::default(),
         },
     );
 }
@@ -51,6 +53,7 @@ fn mixed(name: &str) {
         &Hosts {
             hosts: 2,
             wire: LocalWire::Udp,
+            options: EtherOptions::default(),
         },
     );
 }
@@ -64,7 +67,14 @@ fn frames(name: &str) {
         interfaces,
         ether_type: ETHER_TYPE,
     };
-    run(name, &Hosts { hosts: 2, wire });
+    run(
+        name,
+        &Hosts {
+            hosts: 2,
+            wire,
+            options: EtherOptions::default(),
+        },
+    );
 }
 
 /// Two interfaces with a cable between them, in a network namespace that this thread gets
@@ -107,6 +117,12 @@ macro_rules! over {
 hostwire_transport::transport_cases!(over!(apart));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
+
+fn udp_pair(
+    options: &EtherOptions,
+) -> Result<Vec<ether::Ether>, hostwire_transport::TransportError> {
+    ether::local(2, 2, 1 << 20, &LocalWire::Udp, options)
+}
 
 /// Sends `frames` random frames of the EtherType from `from` to `to`, many of them with the
 /// beginning of a real one.
@@ -160,7 +176,7 @@ fn foreign_frames_are_counted_and_change_nothing() {
         interfaces: interfaces.clone(),
         ether_type: ETHER_TYPE,
     };
-    let wires = ether::local(2, 2, 1 << 20, &wire).unwrap();
+    let wires = ether::local(2, 2, 1 << 20, &wire, &EtherOptions::default()).unwrap();
     let [from, to] = &wires[..] else {
         panic!("two PEs");
     };
@@ -188,7 +204,7 @@ fn foreign_frames_are_counted_and_change_nothing() {
 /// Whoever finishes is seen at once, and may still be stored to; nobody hangs.
 #[test]
 fn who_has_finished_takes_stores_that_do_nothing() {
-    let mut wires = ether::local(2, 2, 1 << 20, &LocalWire::Udp).unwrap();
+    let mut wires = udp_pair(&EtherOptions::default()).unwrap();
     let (other, own) = (wires.pop().unwrap(), wires.pop().unwrap());
     own.store_word(1, 8192, 5).unwrap();
     own.quiet().unwrap();
@@ -201,4 +217,26 @@ fn who_has_finished_takes_stores_that_do_nothing() {
     assert_eq!(own.close_reason(1), Some(CloseReason::PeerFinished));
     assert_eq!(own.store(1, 8192, &[1; 100_000]), Ok(()));
     assert_eq!(own.quiet(), Ok(()));
+}
+
+/// Everything that faults on purpose do is repaired, and they do happen.
+#[test]
+fn faults_are_survived_and_counted() {
+    let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
+    let options = EtherOptions {
+        faults: Some(faults.parse().unwrap()),
+        ..EtherOptions::default()
+    };
+    let wires = udp_pair(&options).unwrap();
+    let [from, to] = &wires[..] else {
+        panic!("two PEs");
+    };
+    let data = Random::new(3).bytes(1 << 19);
+    from.store(1, 1 << 18, &data).unwrap();
+    from.quiet().unwrap();
+    let mut got = vec![0; data.len()];
+    to.segment().get(1 << 18, &mut got).unwrap();
+    assert!(got == data, "{faults}");
+    assert!(from.socket_counters().injected > 20);
+    assert!(from.counters().frames_resent > 0);
 }

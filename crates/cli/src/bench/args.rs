@@ -5,6 +5,8 @@ use crate::run::Wire;
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Bench {
+    /// Half round trip of a put; wires between hosts only.
+    Pingpong,
     /// Half round trip of a tagged message.
     Latency,
     /// Messages per second, one way.
@@ -32,6 +34,7 @@ impl Bench {
     /// The name, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Pingpong => "pingpong",
             Self::Latency => "latency",
             Self::Rate => "rate",
             Self::Bandwidth => "bandwidth",
@@ -64,13 +67,19 @@ the message rate, a bare memcpy or store loop for bandwidth, put and get, a \
 bare atomic instruction, a bare flag barrier. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
-    A put or get here is to memory that its owner does not touch meanwhile: it \
+    With --wire ether or udp the two PEs are on two hosts that are made of this \
+machine: network namespaces with a cable between them, which end with the \
+command. That needs root. The limits are a bare packet socket (ether) or UDP \
+socket (udp): a ping-pong of one frame, one frame per put, a flood of full \
+frames. Of a flood what counts is what arrives.
+    A put or get over shm is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 
 EXAMPLES
     hostwire bench all
     hostwire bench latency --size 8,64,1024
     hostwire bench barrier --pes 8 --json
+    hostwire bench put --wire ether --size 64,1048576
 
 JSON
     One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \
@@ -115,4 +124,6 @@ pub struct PeArgs {
     pub json: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
+    #[arg(long, value_enum, default_value = "shm")]
+    pub wire: Wire,
 }

@@ -33,7 +33,7 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-fn one_copy(bench: &Context, size: usize) -> Loop<'_> {
+pub fn one_copy(bench: &Context, size: usize) -> Loop<'_> {
     let buffer = vec![1_u8; size];
     let (job, peer) = (&bench.job, bench.peer());
     Box::new(move |n| {

@@ -23,7 +23,8 @@ pub fn barrier(bench: &Context) -> Result<()> {
             Ok(())
         })
     });
-    let plan = bench.plan(60, turns(bench, 1000));
+    let few = if bench.is_mapped() { 1000 } else { 50 };
+    let plan = bench.plan(60, turns(bench, few));
     let limits = flag_barrier(bench, &mut turn)?;
     let line = measure(&bench.job, "barrier", 0, UNIT, plan, ours, limits)?;
     bench.print(&line);
@@ -43,7 +44,10 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
             })
         });
         let small = size <= 64;
-        let plan = bench.plan(20, turns(bench, if small { 500 } else { 20 }));
+        let plan = bench.plan(
+            20,
+            turns(bench, if small && bench.is_mapped() { 500 } else { 20 }),
+        );
         // A word each way is what a barrier is.
         let limits = if small {
             flag_barrier(bench, &mut turn)?
@@ -57,7 +61,7 @@ pub fn all_reduce(bench: &Context) -> Result<()> {
 }
 
 fn flag_barrier<'a>(bench: &'a Context, turn: &'a mut u64) -> Result<Vec<Loop<'a>>> {
-    if bench.job.pes() != 2 {
+    if bench.job.pes() != 2 || !bench.is_mapped() {
         return Ok(Vec::new());
     }
     let mine = bench.word(bench.peer(), place::BARRIER)?;

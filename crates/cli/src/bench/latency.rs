@@ -41,7 +41,7 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-fn ours(bench: &Context, size: usize) -> Loop<'_> {
+pub fn ours(bench: &Context, size: usize) -> Loop<'_> {
     let mut buffer = vec![1_u8; size];
     let (job, peer) = (&bench.job, bench.peer());
     Box::new(move |n| {

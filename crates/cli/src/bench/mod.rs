@@ -15,7 +15,9 @@
 mod args;
 mod atomic;
 mod bandwidth;
+mod bare;
 mod collective;
+mod hosts;
 mod latency;
 mod measure;
 mod pe;
@@ -48,6 +50,10 @@ pub fn main(args: &Args) -> ExitCode {
         Some(pes) => jobs.push((pes, wanted)),
         None => jobs.push((2, wanted)),
     }
+    if wanted == Bench::Pingpong && !args.wire.spans_hosts() {
+        crate::report::line("bench pingpong is for wires between hosts; say --wire ether or udp");
+        return ExitCode::from(crate::USAGE_STATUS);
+    }
     if wanted == Bench::All && args.pes.is_none() {
         // More PEs than cores: what must not collapse.
         jobs.extend([(8, Bench::Barrier), (8, Bench::Allreduce)]);
@@ -61,7 +67,7 @@ pub fn main(args: &Args) -> ExitCode {
             return status;
         }
     }
-    if wanted == Bench::All && args.pes.is_none() {
+    if wanted == Bench::All && args.pes.is_none() && !args.wire.spans_hosts() {
         let status = startup(args, &program);
         if status != ExitCode::SUCCESS {
             return status;
@@ -76,6 +82,7 @@ pub fn main(args: &Args) -> ExitCode {
 fn run_job(args: &Args, program: &std::path::Path, pes: u32, bench: Bench) -> ExitCode {
     let mut command: Vec<OsString> = vec![program.into(), PE_COMMAND.into(), bench.name().into()];
     command.push(format!("--repeats={}", args.repeats).into());
+    command.push(format!("--wire={}", args.wire.name()).into());
     if !args.size.is_empty() {
         let sizes: Vec<String> = args.size.iter().map(ToString::to_string).collect();
         command.push(format!("--size={}", sizes.join(",")).into());

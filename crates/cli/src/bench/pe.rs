@@ -10,9 +10,9 @@ use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
 
 use super::args::{Bench, PeArgs};
-use super::measure::Plan;
+use super::measure::{Loop, Plan};
 use super::report::Line;
-use super::{atomic, bandwidth, collective, latency, rate, rma};
+use super::{atomic, bandwidth, collective, hosts, latency, rate, rma};
 use crate::report;
 
 /// Runs one PE.
@@ -34,10 +34,11 @@ fn run(args: &PeArgs) -> Result<()> {
         sizes: args.size.clone(),
         repeats: args.repeats,
         json: args.json,
+        wire: args.wire.name().to_owned(),
         turn: Cell::new(0),
     };
-    let all = [
-        (Bench::Latency, latency::run as fn(&Context) -> Result<()>),
+    let mapped: [(Bench, Run); 8] = [
+        (Bench::Latency, latency::run),
         (Bench::Rate, rate::run),
         (Bench::Bandwidth, bandwidth::run),
         (Bench::Put, rma::put),
@@ -46,7 +47,22 @@ fn run(args: &PeArgs) -> Result<()> {
         (Bench::Barrier, collective::barrier),
         (Bench::Allreduce, collective::all_reduce),
     ];
-    for (name, run) in all {
+    let between_hosts: [(Bench, Run); 9] = [
+        (Bench::Pingpong, hosts::ping_pong),
+        (Bench::Latency, hosts::messages),
+        (Bench::Rate, hosts::message_rate),
+        (Bench::Bandwidth, hosts::message_bandwidth),
+        (Bench::Put, hosts::put),
+        (Bench::Get, hosts::get),
+        (Bench::Atomic, hosts::atomic),
+        (Bench::Barrier, collective::barrier),
+        (Bench::Allreduce, collective::all_reduce),
+    ];
+    let all = match bench.is_mapped() {
+        true => &mapped[..],
+        false => &between_hosts[..],
+    };
+    for (name, run) in all.iter().copied() {
         if args.bench == Bench::All || args.bench == name {
             let any_size = matches!(name, Bench::Barrier | Bench::Allreduce);
             if bench.job.pes() != 2 && !any_size {
@@ -64,6 +80,9 @@ fn run(args: &PeArgs) -> Result<()> {
     job.finalize()
 }
 
+/// A benchmark.
+type Run = fn(&Context) -> Result<()>;
+
 /// Room for the largest size twice.
 const ARENA_BYTES: usize = 160 << 20;
 
@@ -75,6 +94,7 @@ pub struct Context {
     sizes: Vec<u64>,
     repeats: u32,
     json: bool,
+    wire: String,
     /// Of the last one-sided work.
     turn: Cell<u64>,
 }
@@ -114,6 +134,24 @@ impl Context {
         1 - self.job.pe().min(1)
     }
 
+    /// Whether the memory of the other PE is mapped here.
+    pub fn is_mapped(&self) -> bool {
+        self.arena.memory(self.job.pes() - 1).is_some()
+    }
+
+    /// One-sided work where memory is not mapped: PE 0 runs it while PE 1 waits in the
+    /// library.
+    pub fn towards<'a>(&'a self, mut run: impl FnMut(u64) -> Result<()> + 'a) -> Loop<'a> {
+        Box::new(move |n| {
+            time(|| {
+                if self.is_first() {
+                    run(n)?;
+                }
+                self.job.barrier()
+            })
+        })
+    }
+
     /// The arena of a PE, directly.
     pub fn memory(&self, pe: u32) -> Result<(&Memory, usize)> {
         self.arena
@@ -150,6 +188,11 @@ impl Context {
     /// PE 0 prints.
     pub fn print(&self, line: &Line) {
         if self.is_first() {
+            let wire = self.wire.clone();
+            let line = Line {
+                wire,
+                ..line.clone()
+            };
             line.print(self.json);
         }
     }

@@ -99,6 +99,7 @@ pub fn foot() {
 /// and section VI), beside the line it compares with.
 fn hardware_of_2010(line: &Line) -> Option<&'static str> {
     match (line.bench, line.size_bytes) {
+        _ if line.wire != "shm" => None,
         ("latency", 64) => {
             Some("  TCCluster, hardware of 2010     64 B    ns     227.0    (published)")
         }

@@ -11,6 +11,10 @@ use super::parse;
 pub enum Wire {
     /// Shared memory of one host.
     Shm,
+    /// Ethernet frames between hosts, shared memory within them.
+    Ether,
+    /// As ether, in UDP datagrams.
+    Udp,
 }
 
 impl Wire {
@@ -18,7 +22,14 @@ impl Wire {
     pub fn name(self) -> &'static str {
         match self {
             Wire::Shm => "shm",
+            Wire::Ether => "ether",
+            Wire::Udp => "udp",
         }
+    }
+
+    /// Whether it goes from host to host.
+    pub fn spans_hosts(self) -> bool {
+        !matches!(self, Wire::Shm)
     }
 }
 
@@ -39,6 +50,11 @@ EXAMPLES
 
         hostwire run -n 2 --bind 0,2 --heap 1G ./prog --its-own-option
 
+    Six PEs on three hosts that are made of this machine for the job, to see \
+how the program does over Ethernet (needs root):
+
+        hostwire run -n 6 --wire ether --hosts 3 ./heat2d 1024
+
 EXIT STATUS
     0    every PE exited with 0
     2    something was wrong before anything was started
@@ -48,7 +64,9 @@ EXIT STATUS
 
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
-(--mpi=pmi2, pmix or none), and alone as a job of one PE.
+(--mpi=pmi2, pmix or none), and alone as a job of one PE. They are the way to \
+several machines, with HOSTWIRE_WIRE=ether or udp; this command starts PEs on \
+this machine only.
 
 ENVIRONMENT
     Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
@@ -63,8 +81,18 @@ pub struct Args {
     pub pes: u32,
 
     /// What carries the stores from PE to PE.
+    ///
+    /// With ether and udp the PEs are started on hosts that are made of this
+    /// machine: network namespaces with a cable or a switch between them, which
+    /// end with the job. That needs root. See --hosts.
     #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
     pub wire: Wire,
+
+    /// How many hosts to make of this machine, with --wire ether or udp.
+    ///
+    /// 1 to 64, 2 by default. The first PEs are on the first host, and so on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub hosts: Option<u32>,
 
     /// Which CPU each PE runs on: auto, none, or a list such as 0,2-5.
     ///
@@ -107,6 +135,12 @@ pub struct Args {
     #[arg(long)]
     pub keep_going: bool,
 
+    /// Print what the wire has counted, at the end, on standard error.
+    ///
+    /// While the job runs, see hostwire stats.
+    #[arg(long)]
+    pub stats: bool,
+
     /// How long PEs that are ended have between SIGTERM and SIGKILL.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse::grace)]
     pub grace: Duration,
@@ -126,12 +160,14 @@ impl Args {
         Self {
             pes,
             wire,
+            hosts: None,
             bind: Bind::Auto,
             timeout: None,
             label: false,
             heap: None,
             ring: None,
             keep_going: false,
+            stats: false,
             grace: Duration::from_secs(2),
             command,
         }

@@ -11,6 +11,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
 use super::board::Board;
+use super::counters::Counters;
 use super::outcome::{Cause, Ending, Failure};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -34,6 +35,7 @@ const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
 pub struct Job {
     plan: Plan,
     board: Board,
+    counters: Counters,
     server: Server,
     pes: Vec<Pe>,
     signals: Signals,
@@ -81,6 +83,8 @@ impl Job {
         let mut warden = Warden::start().map_err(input_output("start a warden"))?;
         let board = Board::new(plan.pes).map_err(system("make the board of the job"))?;
 
+        let counters = Counters::new(plan.pes).map_err(system("make the counters of the job"))?;
+
         let mut pes = Vec::with_capacity(plan.pes as usize);
         let mut stdin = None;
         for pe in 0..plan.pes {
@@ -90,7 +94,7 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            let mut spawned = spawn(&plan, &board, pe, input)?;
+            let mut spawned = spawn(&plan, &board, &counters, pe, input)?;
             stdin = stdin.or(spawned.stdin.take().map(Pump::new));
             let started = Pe::new(spawned);
             warden.watch(started.pid());
@@ -114,6 +118,7 @@ impl Job {
             swept: false,
             plan,
             board,
+            counters,
             pes,
             signals,
             stdin,
@@ -142,6 +147,9 @@ impl Job {
             .as_ref()
             .map(Ending::status)
             .or(self.failed_status);
+        if self.plan.stats {
+            self.counters.print(self.plan.wire.name());
+        }
         // Reaps the PEs.
         drop(self);
         strays::end();

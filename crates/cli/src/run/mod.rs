@@ -14,6 +14,7 @@
 mod args;
 mod bind;
 mod board;
+mod counters;
 mod job;
 mod limits;
 mod outcome;
@@ -32,6 +33,7 @@ pub mod warden;
 use std::process::ExitCode;
 
 pub use args::{Args, Wire};
+pub use parse::duration as parse_duration;
 
 use crate::{USAGE_STATUS, report};
 

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hostwire_transport::TransportError;
+use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use rustix::io::Errno;
 
 use super::args::{Args, Wire};
@@ -47,6 +49,18 @@ pub enum StartError {
     /// Too few processes.
     #[error("{pes} PEs are more than the {limit} processes this user may have ('ulimit -u')")]
     Processes { pes: u32, limit: u64 },
+    /// Hosts and no wire between them.
+    #[error("--hosts: the wire {wire} joins PEs of one host; say --wire ether or --wire udp")]
+    WireOfOneHost { wire: &'static str },
+    /// Some hosts would have no PE.
+    #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
+    TooManyHosts { pes: u32, hosts: u32 },
+    /// The hosts cannot be made.
+    #[error("--wire {wire}: {cause}")]
+    Hosts {
+        wire: &'static str,
+        cause: TransportError,
+    },
     /// The kernel refused something else.
     #[error("cannot {what}: {}", std::io::Error::from(*errno))]
     System { what: &'static str, errno: Errno },
@@ -56,6 +70,8 @@ pub enum StartError {
 pub struct Plan {
     pub pes: u32,
     pub wire: Wire,
+    /// Where the PEs are started, if not on this host.
+    hosts: Option<Hosts>,
     pub program: PathBuf,
     /// The name of the program as it was given, then its arguments.
     pub command: Vec<OsString>,
@@ -68,6 +84,7 @@ pub struct Plan {
     pub grace: Duration,
     pub label: bool,
     pub keep_going: bool,
+    pub stats: bool,
 }
 
 impl Plan {
@@ -83,10 +100,12 @@ impl Plan {
         limits::check_memory("ring", rings, args.pes)?;
         limits::check_processes(args.pes)?;
         let binding = Binding::new(&args.bind, args.pes)?;
+        let hosts = hosts(args)?;
         let nofile = limits::make_room_for_descriptors(args.pes)?;
         Ok(Plan {
             pes: args.pes,
             wire: args.wire,
+            hosts,
             program,
             command: args.command.clone(),
             heap_bytes: args.heap,
@@ -97,7 +116,15 @@ impl Plan {
             grace: args.grace,
             label: args.label,
             keep_going: args.keep_going,
+            stats: args.stats,
         })
+    }
+
+    /// The host of a PE: the first PEs are on the first one.
+    pub fn host_of(&self, pe: u32) -> Option<HostPlace> {
+        let hosts = self.hosts.as_ref()?;
+        let host = u64::from(pe) * u64::from(hosts.count()) / u64::from(self.pes.max(1));
+        hosts.place(host as u32)
     }
 
     /// The name of the program as it was given.
@@ -107,6 +134,27 @@ impl Plan {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
     }
+}
+
+/// The MTU of plain Ethernet.
+const MTU_BYTES: u32 = 1500;
+
+/// The hosts that `args` ask for.
+fn hosts(args: &Args) -> Result<Option<Hosts>, StartError> {
+    let (pes, wire) = (args.pes, args.wire.name());
+    let hosts = match args.hosts {
+        Some(hosts) if hosts > 1 && !args.wire.spans_hosts() => {
+            return Err(StartError::WireOfOneHost { wire });
+        }
+        Some(hosts) if hosts > pes => return Err(StartError::TooManyHosts { pes, hosts }),
+        Some(hosts) => hosts,
+        None if args.wire.spans_hosts() => pes.min(2),
+        None => 1,
+    };
+    let made = (hosts > 1)
+        .then(|| Hosts::new(hosts, MTU_BYTES))
+        .transpose();
+    made.map_err(|cause| StartError::Hosts { wire, cause })
 }
 
 /// A size as a person would say it: `1.5 GiB`.

@@ -8,12 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use hostwire::board::BOARD_FD_VARIABLE;
+use hostwire::counters::COUNTERS_FD_VARIABLE;
+use hostwire::settings::IFACE;
+use hostwire_transport::os::hosts::INTERFACE;
 use hostwire_transport::os::process::ChildSetup;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::board::Board;
+use super::counters::Counters;
 use super::plan::{Plan, StartError};
 
 /// A started process and the launcher's ends of what leads to it, all of them
@@ -43,7 +47,13 @@ const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMI_SPAWNED", "PMI_KVSNAME"];
 
 /// Starts PE `pe` of `plan`. Has to be called on the main thread: the child is
 /// killed when the thread that started it ends.
-pub fn spawn(plan: &Plan, board: &Board, pe: u32, input: Input) -> Result<Spawned, StartError> {
+pub fn spawn(
+    plan: &Plan,
+    board: &Board,
+    counters: &Counters,
+    pe: u32,
+    input: Input,
+) -> Result<Spawned, StartError> {
     let failed = |error: io::Error| {
         let name = plan.name();
         let reason = match Errno::from_io_error(&error) {
@@ -77,6 +87,7 @@ pub fn spawn(plan: &Plan, board: &Board, pe: u32, input: Input) -> Result<Spawne
         .env("PMI_SIZE", plan.pes.to_string())
         .env("HOSTWIRE_WIRE", plan.wire.name())
         .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
+        .env(COUNTERS_FD_VARIABLE, counters.fd().as_raw_fd().to_string())
         .stdin(match input {
             Input::Null => Stdio::null(),
             Input::Inherit => Stdio::inherit(),
@@ -96,9 +107,14 @@ pub fn spawn(plan: &Plan, board: &Board, pe: u32, input: Input) -> Result<Spawne
             command.env(name, bytes.to_string());
         }
     }
+    let host = plan.host_of(pe);
+    if host.is_some() {
+        command.env(IFACE, INTERFACE);
+    }
     ChildSetup {
-        inherit: vec![there, Arc::clone(board.fd())],
+        inherit: vec![there, Arc::clone(board.fd()), Arc::clone(counters.fd())],
         nofile: Some(plan.nofile),
+        host,
     }
     .apply(&mut command);
 

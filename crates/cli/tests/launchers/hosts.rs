@@ -210,3 +210,63 @@ fn no_insecure_wire_by_accident() {
         assert!(ended.stderr.contains(text), "{ended:#?}");
     }
 }
+
+/// Open MPI's command line for a program of 4 PEs on both hosts, as words of a shell.
+fn mpirun_line(program: &str) -> String {
+    let (launcher, _, _, options) = LAUNCHERS[0];
+    let variables = [
+        ("HOSTWIRE_WIRE", "ether"),
+        INSECURE,
+        ("HOSTWIRE_STATS", "1"),
+    ];
+    let variables = with_environment(launcher, &variables).join(" ");
+    let options = options.join(" ");
+    format!(
+        "{launcher} {options} {variables} {} {program}",
+        fault_probe()
+    )
+}
+
+/// Runs a script on the host fa. `None` where that cannot be.
+fn script_on_two_hosts(script: &str) -> Option<Ended> {
+    let (launcher, package, _, _) = LAUNCHERS[0];
+    if !is_installed(launcher, package) {
+        return None;
+    }
+    on_two_hosts(&["bash", "-c", script])
+}
+
+/// All PEs of these jobs have seen the right bytes only.
+fn assert_all_fine(ended: &Ended, jobs: usize) {
+    assert_eq!(ended.status, 0, "{ended:#?}");
+    for pe in 0..4 {
+        let line = format!("PE {pe} of 4 is fine\n");
+        assert_eq!(ended.stdout.matches(&line).count(), jobs, "{ended:#?}");
+    }
+}
+
+#[test]
+fn two_jobs_on_one_interface() {
+    let job = mpirun_line("steady 20000");
+    // Both go on until neither has just begun.
+    let script =
+        format!("{job} < <(sleep 3) & first=$!; {job} < <(sleep 3) & wait $first && wait $!");
+    if let Some(ended) = script_on_two_hosts(&script) {
+        assert_all_fine(&ended, 2);
+    }
+}
+
+#[test]
+fn frames_of_an_earlier_job_are_dropped() {
+    let (job, probe) = (mpirun_line("steady 20000"), fault_probe());
+    let script = format!(
+        "{probe} frames record /run/frames 300 & \
+         {job} < <(sleep 1) && wait $! && \
+         {{ for _ in {{1..20}}; do {probe} frames replay /run/frames 3; sleep 0.1; done & }} && \
+         {job} < <(sleep 3)"
+    );
+    if let Some(ended) = script_on_two_hosts(&script) {
+        assert_all_fine(&ended, 2);
+        assert!(ended.stderr.contains("dropped, foreign: "), "{ended:#?}");
+    }
+}

@@ -2,10 +2,11 @@
 
 use core::fmt;
 use core::str::FromStr;
+use core::time::Duration;
 
 use hostwire_transport::PeId;
 use hostwire_transport::ether::{
-    Address, Ether, FramePort, Interface, PacketSocket, Place, Roster, Socket,
+    Address, Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Socket,
 };
 use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
 
@@ -19,17 +20,15 @@ const CARD: &str = "hostwire-ether";
 
 /// Whether the settings allow this job to span hosts.
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
-    let name = match settings.wire {
-        Wire::Shm { .. } => return Err(several_hosts(pe, nodes)),
-        Wire::Ether => "ether",
-        Wire::Udp => "udp",
-    };
+    if let Wire::Shm { .. } = settings.wire {
+        return Err(several_hosts(pe, nodes));
+    }
     if settings.insecure_wire {
         return Ok(());
     }
     Err(Error::Setting {
         variable: WIRE,
-        value: name.to_owned(),
+        value: settings.wire.name().to_owned(),
         expected: format!(
             "this wire is not encrypted yet: whoever is on the network can read and change the \
              memory of the job; set {INSECURE_WIRE}=1 if you trust everybody there"
@@ -116,7 +115,17 @@ pub(super) fn attach(
         job: card(0)?.job,
         places: places.collect(),
     };
-    Ok(Ether::connect(shm, socket, &roster, segment.deadline)?)
+    let options = EtherOptions {
+        lost_after: Duration::from_secs(settings.lost_after_s),
+        faults: settings.faults,
+    };
+    Ok(Ether::connect(
+        shm,
+        socket,
+        &roster,
+        &options,
+        segment.deadline,
+    )?)
 }
 
 /// The PEs of this host.

@@ -7,6 +7,7 @@ use hostwire_link::{Config, Endpoint, Identity, LinkId, Node};
 
 use super::agent::Shared;
 use super::core::Core;
+use super::faults::{Faults, Injector};
 use super::{Address, Ether, Route, Socket};
 use crate::error::{PeId, TransportError};
 use crate::shm::Shm;
@@ -15,8 +16,9 @@ use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
-/// A PE of another host that has been silent for so long is lost. A process that was
-/// stopped, or a cable that was out, for less goes on.
+/// A PE of another host that has been silent for so long is lost, unless
+/// [told otherwise](EtherOptions::lost_after). A process that was stopped, or a cable that
+/// was out, for less goes on.
 pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
@@ -49,6 +51,24 @@ pub struct Roster {
     pub places: Vec<Place>,
 }
 
+impl Default for EtherOptions {
+    fn default() -> Self {
+        Self {
+            lost_after: LOST_AFTER,
+            faults: None,
+        }
+    }
+}
+
+/// What a wire may be told beside who is where.
+#[derive(Debug, Clone)]
+pub struct EtherOptions {
+    /// How long a PE of another host may be silent before it is lost.
+    pub lost_after: Duration,
+    /// Faults that the frames of this PE are to meet.
+    pub faults: Option<Faults>,
+}
+
 impl Ether {
     /// Opens links to all PEs of other hosts and starts the agent. `shm` joins the PEs of
     /// this host. All segments have to be of one size; callers compare before.
@@ -60,6 +80,7 @@ impl Ether {
         shm: Shm,
         mut socket: Socket,
         roster: &Roster,
+        options: &EtherOptions,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
         check(&shm, roster)?;
@@ -73,7 +94,7 @@ impl Ether {
         socket.set_peers(peers)?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
-        let config = config(&socket, remote, patience);
+        let config = config(&socket, remote, patience, options.lost_after);
         let (job, node) = (roster.job, Node(roster.pe));
         let identity = Identity {
             node,
@@ -99,7 +120,10 @@ impl Ether {
         }
 
         let segment = Window::new(shm.segment().memory().clone(), Visibility::Remote)?;
-        let mut core = Core::new(endpoint, socket, segment.clone());
+        let injector = options
+            .faults
+            .map(|faults| Injector::new(faults, roster.pe));
+        let mut core = Core::new(endpoint, socket, segment.clone(), injector);
         let now = core.now();
         for link in links(&routes) {
             core.endpoint.open(now, link).map_err(|e| failed(&e))?;
@@ -193,15 +217,18 @@ fn check(shm: &Shm, roster: &Roster) -> Result<(), TransportError> {
 }
 
 /// No more frames on their way than the peers have room for.
-fn config(socket: &Socket, remote: usize, patience: Duration) -> Config {
+fn config(socket: &Socket, remote: usize, patience: Duration, lost_after: Duration) -> Config {
     let per_link = socket.frames_max() / remote.max(1);
+    let usual = Config::default();
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Config {
         frame_len_max: socket.frame_len_max(),
         frames_in_flight_max: per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16,
         open_timeout_ns: ns(patience),
-        dead_after_ns: ns(LOST_AFTER),
-        ..Config::default()
+        dead_after_ns: ns(lost_after),
+        // Asked often enough before it is given up.
+        keepalive_ns: usual.keepalive_ns.min(ns(lost_after) / 8).max(1),
+        ..usual
     }
 }
 

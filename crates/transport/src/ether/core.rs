@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hostwire_link::{CloseReason, Endpoint, Event, LinkId, Ns};
 
 use super::apply::take_frame;
+use super::faults::Injector;
 use super::socket::Socket;
 use crate::window::Window;
 
@@ -16,6 +17,8 @@ pub struct SocketCounters {
     pub strangers: u64,
     /// Frames that the system did not take; they are sent again.
     pub unsent: u64,
+    /// Faults that frames met on purpose: see [`Faults`](super::Faults).
+    pub injected: u64,
 }
 
 /// See the [module text](self).
@@ -25,6 +28,7 @@ pub(super) struct Core {
     pub(super) socket: Socket,
     pub(super) counters: SocketCounters,
     window: Window,
+    injector: Option<Injector>,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     begin: Instant,
@@ -35,12 +39,18 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(endpoint: Endpoint, socket: Socket, window: Window) -> Self {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        socket: Socket,
+        window: Window,
+        injector: Option<Injector>,
+    ) -> Self {
         Self {
             endpoint,
             socket,
             counters: SocketCounters::default(),
             window,
+            injector,
             told: HashSet::new(),
             begin: Instant::now(),
             agent_wakes: None,
@@ -75,12 +85,26 @@ impl Core {
 
     /// Sends what is to be sent.
     pub(super) fn transmit(&mut self, now: Ns) {
-        while let Some(transmit) = self.endpoint.poll_transmit(now) {
-            if !self.socket.send(transmit.peer.0, transmit.frame) {
-                // No room, or the interface is down: like any lost frame.
-                self.counters.unsent += 1;
+        let Self {
+            endpoint,
+            socket,
+            counters,
+            injector,
+            ..
+        } = self;
+        let mut unsent = 0;
+        let mut send = |pe: u32, frame: &[u8]| {
+            // No room, or the interface is down: like any lost frame.
+            unsent += u64::from(!socket.send(pe, frame));
+        };
+        while let Some(transmit) = endpoint.poll_transmit(now) {
+            let (pe, frame) = (transmit.peer.0, transmit.frame);
+            match injector {
+                None => send(pe, frame),
+                Some(injector) => counters.injected += injector.pass(pe, frame, &mut send),
             }
         }
+        counters.unsent += unsent;
     }
 
     /// Why the link to a PE is closed.

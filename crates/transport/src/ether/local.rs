@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
-use super::{Ether, FramePort, Interface, PacketSocket, Place, Roster, Socket};
+use super::{Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Socket};
 use crate::error::{PeId, TransportError};
 use crate::shm::{self, ShmOptions};
 
@@ -36,6 +36,7 @@ pub fn local(
     hosts: u32,
     segment_bytes: usize,
     wire: &LocalWire,
+    options: &EtherOptions,
 ) -> Result<Vec<Ether>, TransportError> {
     let hosts = hosts.clamp(1, pes.max(1));
     let mut shared = Vec::new();
@@ -68,7 +69,8 @@ pub fn local(
                 job: JOB,
                 places: places.collect(),
             };
-            threads.push(scope.spawn(move || Ether::connect(shm, socket, &roster, deadline)));
+            threads
+                .push(scope.spawn(move || Ether::connect(shm, socket, &roster, options, deadline)));
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {

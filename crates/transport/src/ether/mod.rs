@@ -19,7 +19,8 @@
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
 //! still store to it, which does nothing, as with shared memory. One that is killed is
-//! silent, and lost after [`LOST_AFTER`]: stores to it fail, and so does the next quiet,
+//! silent, and lost after [`LOST_AFTER`] or as soon as
+//! [somebody says so](Transport::give_up): stores to it fail, and so does the next quiet,
 //! once.
 
 mod address;
@@ -27,22 +28,27 @@ mod agent;
 mod apply;
 mod connect;
 mod core;
+mod faults;
 mod interface;
 mod local;
+mod raw;
 mod socket;
+mod tally;
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
+use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
 
 pub use self::address::{Address, AddressError};
-pub use self::connect::{LOST_AFTER, Place, Roster};
+pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster};
 pub use self::core::SocketCounters;
+pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalWire, local};
+pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, PacketSocket, Socket};
 
 use self::agent::Shared;
@@ -320,6 +326,23 @@ impl Transport for Ether {
 
     fn wait_limits(&self) -> WaitLimits {
         self.limits
+    }
+
+    fn give_up(&self, pe: PeId) {
+        if let Some(Route::There(link)) = self.routes.get(pe as usize) {
+            let mut core = self.shared.lock();
+            let now = core.now();
+            if core.closed(*link).is_none() {
+                let why = Misbehaviour::Above("its own host says that it has ended");
+                core.endpoint.cut_off(now, *link, why);
+            }
+            self.shared.release(core);
+        }
+    }
+
+    fn tally(&self) -> Vec<(String, u64)> {
+        let core = self.shared.lock();
+        tally::tally(&core.endpoint.counters(), &core.counters)
     }
 }
 

@@ -12,6 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
 
+use super::hosts::HostPlace;
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
 use rustix::process::{
     Resource, Rlimit, Signal, getpid, getppid, set_parent_process_death_signal, setrlimit,
@@ -79,6 +80,8 @@ pub struct ChildSetup {
     /// Soft and hard limit of open files that the child starts with; the
     /// launcher's own where `None`.
     pub nofile: Option<(Option<u64>, Option<u64>)>,
+    /// The host that it is started on; that of the launcher where `None`.
+    pub host: Option<HostPlace>,
 }
 
 impl ChildSetup {
@@ -97,6 +100,9 @@ impl ChildSetup {
             }
             if let Some((current, maximum)) = self.nofile {
                 setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+            }
+            if let Some(host) = &self.host {
+                host.enter()?;
             }
             for fd in &self.inherit {
                 fcntl_setfd(fd, FdFlags::empty())?;
@@ -168,7 +174,7 @@ mod tests {
         with.args(["-e", &path]);
         ChildSetup {
             inherit: vec![Arc::clone(&there)],
-            nofile: None,
+            ..ChildSetup::default()
         }
         .apply(&mut with);
         assert!(with.status().unwrap().success());

@@ -5,9 +5,11 @@
 
 mod by_hand;
 mod death;
+mod frames;
 mod intruder;
 mod launched;
 mod scribble;
+mod steady;
 mod work;
 
 use std::error::Error;
@@ -31,6 +33,16 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "everything" => work::everything(),
         "fill" => work::fill(argument(1).parse()?),
         "memory" => work::memory(),
+        "frames" => {
+            let (file, count) = (argument(2), argument(3).parse()?);
+            match argument(1) {
+                "record" => frames::record(file, count),
+                "replay" => frames::replay(file, count),
+                _ => frames::garbage(file, count),
+            }
+        }
+        "steady" => steady::steady(argument(1).parse()?),
+        "idle" => steady::idle(argument(1).parse()?),
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),
         "scribble" => scribble::scribble(argument(1), argument(2).parse()?),

@@ -1,0 +1,197 @@
+//! What a wire between hosts can do with none of hostwire's code: bare datagrams between
+//! the two PEs of a benchmark.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use hostwire::{Compare, Error, Result};
+use hostwire_transport::ether::Interface;
+
+use super::measure::Loop;
+use super::pe::{Context, time};
+
+/// Payload of a full frame of plain Ethernet, in a UDP datagram.
+const FULL_BYTES: u64 = 1472;
+/// Longest datagram.
+const BUFFER_BYTES: usize = 2048;
+/// For a hang: nobody is silent for so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Looks between looks at the clock.
+const LOOKS: u32 = 20_000;
+/// A datagram begins with what it is and the number of its round.
+const HEAD_BYTES: usize = 2;
+const DATA: u8 = 1;
+const END: u8 = 2;
+const COUNT: u8 = 3;
+
+/// A bare socket to the other PE.
+pub struct Bare {
+    socket: UdpSocket,
+    round: u8,
+}
+
+impl Bare {
+    /// Opens a socket here and there, and connects them. Both PEs have to call it.
+    pub fn open(bench: &Context) -> Result<Self> {
+        let failed = |e: &dyn std::fmt::Display| {
+            Error::Launch(format!("cannot open a socket for the limit: {e}"))
+        };
+        let address = Interface::choose(None)
+            .and_then(|interface| interface.address())
+            .map_err(|e| failed(&e))?;
+        let socket = UdpSocket::bind((address, 0)).map_err(|e| failed(&e))?;
+        let own = socket.local_addr().map_err(|e| failed(&e))?;
+        let ip = match own {
+            SocketAddr::V4(own) => own.ip().to_bits(),
+            SocketAddr::V6(_) => 0,
+        };
+        // What the other one has to know: address and port in a word that is never 0.
+        let words = bench.job.alloc::<u64>(1)?;
+        let word = u64::from(ip) << 16 | u64::from(own.port());
+        words.put(bench.peer(), 0, &[word])?;
+        words.wait_until(0, Compare::Ne, 0)?;
+        let theirs = words.load(0)?;
+        bench.job.barrier()?;
+        words.free()?;
+        let peer = (Ipv4Addr::from_bits((theirs >> 16) as u32), theirs as u16);
+        let connect = || {
+            socket.connect(peer)?;
+            socket.set_nonblocking(true)
+        };
+        connect().map_err(|e| failed(&e))?;
+        Ok(Self { socket, round: 0 })
+    }
+
+    /// Round trips of `size` bytes. Nothing is lost on a cable with one datagram on it.
+    pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
+        let mut buffer = [0; BUFFER_BYTES];
+        let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
+        Ok(vec![Box::new(move |n| {
+            self.begin(&mut out);
+            time(|| {
+                for _ in 0..n {
+                    if bench.is_first() {
+                        self.send(&out);
+                        self.receive(&mut buffer)?;
+                    } else {
+                        self.receive(&mut buffer)?;
+                        self.send(&out);
+                    }
+                }
+                Ok(())
+            })
+        })])
+    }
+
+    /// One datagram for each `size` bytes.
+    pub fn frames_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
+        self.flood(bench, size, 1.0)
+    }
+
+    /// Full frames, enough for `size` bytes each turn.
+    pub fn flood_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
+        self.flood(bench, FULL_BYTES, size as f64 / FULL_BYTES as f64)
+    }
+
+    fn flood<'a>(
+        &'a mut self,
+        bench: &'a Context,
+        size: u64,
+        frames_per_turn: f64,
+    ) -> Result<Vec<Loop<'a>>> {
+        let mut buffer = [0; BUFFER_BYTES];
+        let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
+        Ok(vec![Box::new(move |n| {
+            self.begin(&mut out);
+            let frames = (n as f64 * frames_per_turn).ceil() as u64;
+            if !bench.is_first() {
+                return time(|| self.sink(&mut buffer));
+            }
+            let mut arrived = 0;
+            let took = time(|| {
+                for _ in 0..frames {
+                    self.send(&out);
+                }
+                arrived = self.ask(&mut buffer)?;
+                Ok(())
+            })?;
+            // What counts is what arrives.
+            Ok(took.mul_f64(frames as f64 / arrived.max(1) as f64))
+        })])
+    }
+
+    /// A new round, so that what is left of the one before is no part of it.
+    fn begin(&mut self, out: &mut [u8]) {
+        self.round = self.round.wrapping_add(1);
+        if let Some((head, _)) = out.split_first_chunk_mut() {
+            *head = [DATA, self.round];
+        }
+    }
+
+    /// Counts until the end is announced, and answers.
+    fn sink(&self, buffer: &mut [u8]) -> Result<()> {
+        let mut arrived = 0_u64;
+        loop {
+            match self.receive(buffer)? {
+                (END, _) => break,
+                (DATA, _) => arrived += 1,
+                _ => {}
+            }
+        }
+        let mut answer = vec![COUNT, self.round];
+        answer.extend(arrived.to_ne_bytes());
+        self.send(&answer);
+        Ok(())
+    }
+
+    /// Announces the end and waits for the answer. The other one takes what comes before
+    /// in order, so that the end cannot be lost for want of room twice.
+    fn ask(&self, buffer: &mut [u8]) -> Result<u64> {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            self.send(&[END, self.round]);
+            for _ in 0..LOOKS {
+                let Some((COUNT, rest)) = self.look(buffer) else {
+                    continue;
+                };
+                if let Ok(count) = rest.try_into() {
+                    return Ok(u64::from_ne_bytes(count));
+                }
+            }
+        }
+        Err(silent())
+    }
+
+    /// Until it is taken.
+    fn send(&self, datagram: &[u8]) {
+        while self.socket.send(datagram).is_err() {}
+    }
+
+    fn receive<'b>(&self, buffer: &'b mut [u8]) -> Result<(u8, &'b [u8])> {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            for _ in 0..LOOKS {
+                if let Some((kind, rest)) = self.look(buffer) {
+                    // Looked up again: a borrow cannot leave the loop.
+                    let len = rest.len();
+                    let rest = buffer.get(HEAD_BYTES..HEAD_BYTES + len);
+                    return Ok((kind, rest.unwrap_or_default()));
+                }
+            }
+        }
+        Err(silent())
+    }
+
+    /// A datagram of this round, if there is one: its kind, and what is behind its head.
+    fn look<'b>(&self, buffer: &'b mut [u8]) -> Option<(u8, &'b [u8])> {
+        let len = self.socket.recv(buffer).ok()?;
+        match buffer.get(..len)?.split_first_chunk()? {
+            ([kind, round], rest) if *round == self.round => Some((*kind, rest)),
+            _ => None,
+        }
+    }
+}
+
+fn silent() -> Error {
+    Error::Launch("the other side of the limit is silent".into())
+}

@@ -1,0 +1,201 @@
+//! The benchmarks on a wire between hosts, where memory is not mapped and the other side
+//! of the ratio is a bare socket ([`super::bare`]).
+//!
+//! The target of one-sided work waits in the library: on this wire somebody has to take
+//! the frames, and an agent would have to share the core with a program that computes.
+
+use std::hint::black_box;
+
+use hostwire::{Compare, Result, Symmetric};
+
+use super::bare::Bare;
+use super::measure::{Loop, Unit, measure};
+use super::pe::{Context, place, time};
+use super::{bandwidth, latency, rate};
+
+/// Below this a figure is a rate, from here on a bandwidth.
+const RATE_BYTES_MAX: u64 = 4 << 10;
+/// Longest payload that is compared with a frame of the same payload.
+const ONE_FRAME_BYTES: u64 = 1400;
+
+/// Half round trip of a put that the other PE waits for.
+pub fn ping_pong(bench: &Context) -> Result<()> {
+    let mut bare = Bare::open(bench)?;
+    for size in bench.sizes(&[8, 64, 1024]) {
+        let words = bench.job.alloc::<u64>((size as usize).div_ceil(8))?;
+        let limits = bare.ping_pong(bench, size)?;
+        let line = measure(
+            &bench.job,
+            "pingpong",
+            size,
+            Unit::Ns { parts: 2.0 },
+            bench.plan(20, 100),
+            put_and_wait(bench, &words),
+            limits,
+        )?;
+        bench.print(&line);
+        words.free()?;
+    }
+    Ok(())
+}
+
+/// The first and the last word say that all of it is there.
+fn put_and_wait<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
+    let mut values = vec![0; words.len()];
+    let ends = [0, words.len() - 1];
+    let mut turn = 0;
+    Box::new(move |n| {
+        time(|| {
+            for _ in 0..n {
+                turn += 1;
+                let mut put = || {
+                    values.fill(turn);
+                    words.put(bench.peer(), 0, black_box(&values))
+                };
+                let wait = || words.wait_until_all(&ends, Compare::Ge, turn);
+                if bench.is_first() {
+                    put()?;
+                    wait()?;
+                } else {
+                    wait()?;
+                    put()?;
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Half round trip of a tagged message.
+pub fn messages(bench: &Context) -> Result<()> {
+    let mut bare = Bare::open(bench)?;
+    for size in bench.sizes(&[8, 64, 1024, 16 << 10]) {
+        let limits = match size <= ONE_FRAME_BYTES {
+            true => bare.ping_pong(bench, size)?,
+            false => Vec::new(),
+        };
+        let line = measure(
+            &bench.job,
+            "latency",
+            size,
+            Unit::Ns { parts: 2.0 },
+            bench.plan(20, 100),
+            latency::ours(bench, size as usize),
+            limits,
+        )?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+/// Messages per second, one way.
+pub fn message_rate(bench: &Context) -> Result<()> {
+    for size in bench.sizes(&[8, 64]) {
+        let (plan, ours) = (bench.plan(10, 10_000), rate::ours(bench, size as usize));
+        let line = measure(&bench.job, "rate", size, Unit::MPerS, plan, ours, vec![])?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+/// Bytes per second of long messages.
+pub fn message_bandwidth(bench: &Context) -> Result<()> {
+    let mut bare = Bare::open(bench)?;
+    for size in bench.sizes(&[64 << 10, 1 << 20]) {
+        let turns = ((8 << 20) / size).clamp(4, 256);
+        let line = measure(
+            &bench.job,
+            "bandwidth",
+            size,
+            Unit::GBPerS { bytes: size as f64 },
+            bench.plan(5, turns),
+            bandwidth::one_copy(bench, size as usize),
+            bare.flood_of(bench, size)?,
+        )?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+/// Puts, until they have arrived; the limit is one frame each, or full frames.
+pub fn put(bench: &Context) -> Result<()> {
+    let mut bare = Bare::open(bench)?;
+    for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
+        let (unit, turns) = match size < RATE_BYTES_MAX {
+            true => (Unit::MPerS, 20_000),
+            false => (
+                Unit::GBPerS { bytes: size as f64 },
+                ((8 << 20) / size).clamp(8, 2_000),
+            ),
+        };
+        let limits = match size <= ONE_FRAME_BYTES {
+            true => bare.frames_of(bench, size)?,
+            false => bare.flood_of(bench, size)?,
+        };
+        let values = vec![5_u8; size as usize];
+        let ours = bench.towards(move |n| {
+            for _ in 0..n {
+                bench.arena.put(1, place::DATA, black_box(&values))?;
+            }
+            bench.job.quiet()
+        });
+        let line = measure(
+            &bench.job,
+            "put",
+            size,
+            unit,
+            bench.plan(9, turns),
+            ours,
+            limits,
+        )?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+/// Gets: a question and its answer.
+pub fn get(bench: &Context) -> Result<()> {
+    for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
+        let (unit, turns) = match size < RATE_BYTES_MAX {
+            true => (Unit::Ns { parts: 1.0 }, 200),
+            false => (
+                Unit::GBPerS { bytes: size as f64 },
+                ((4 << 20) / size).clamp(4, 200),
+            ),
+        };
+        let mut values = vec![0_u8; size as usize];
+        let ours = bench.towards(move |n| {
+            for _ in 0..n {
+                bench.arena.get(1, place::DATA, black_box(&mut values))?;
+            }
+            Ok(())
+        });
+        let line = measure(
+            &bench.job,
+            "get",
+            size,
+            unit,
+            bench.plan(9, turns),
+            ours,
+            vec![],
+        )?;
+        bench.print(&line);
+    }
+    Ok(())
+}
+
+/// A fetch-add: a question and its answer.
+pub fn atomic(bench: &Context) -> Result<()> {
+    let words = bench.job.alloc::<u64>(8)?;
+    let ours = bench.towards(|n| {
+        for _ in 0..n {
+            black_box(words.fetch_add(1, 0, 1)?);
+        }
+        Ok(())
+    });
+    let unit = Unit::Ns { parts: 1.0 };
+    let plan = bench.plan(9, 200);
+    let line = measure(&bench.job, "fetch-add", 8, unit, plan, ours, vec![])?;
+    bench.print(&line);
+    words.free()
+}

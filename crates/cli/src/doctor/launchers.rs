@@ -1,0 +1,108 @@
+//! Who could start jobs here, beside `hostwire run`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::Finding;
+
+const TOPIC: &str = "launchers";
+/// Programs, what makes them say their version, the Debian package, and what it is.
+const PROGRAMS: [(&str, &str, &str); 4] = [
+    ("mpirun", "--version", "openmpi-bin"),
+    ("mpirun.openmpi", "--version", "openmpi-bin"),
+    ("mpiexec.hydra", "--version", "mpich"),
+    ("srun", "--version", "slurm-client"),
+];
+
+pub fn findings() -> Vec<Finding> {
+    let mut findings = vec![Finding::ok(
+        TOPIC,
+        "hostwire run",
+        format!("{} (one machine)", env!("CARGO_PKG_VERSION")),
+    )];
+    for (program, option, package) in PROGRAMS {
+        match version(program, option) {
+            Some(version) => findings.push(Finding::ok(TOPIC, program, version)),
+            // One of the two names of Open MPI's is enough.
+            None if program == "mpirun" => {}
+            None => findings.push(Finding::note(
+                TOPIC,
+                program,
+                "not installed",
+                format!("only for jobs that it shall start (Debian package {package})"),
+            )),
+        }
+    }
+    findings.push(pmix());
+    findings
+}
+
+/// The first line that names a version.
+fn version(program: &str, option: &str) -> Option<String> {
+    let output = Command::new(program)
+        .arg(option)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(read_version(&text))
+}
+
+fn read_version(text: &str) -> String {
+    let has_number = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
+    let line = text.lines().find(has_number).unwrap_or_default();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let shown = |c: char| if c.is_control() { '?' } else { c };
+    let line: String = words.join(" ").chars().take(80).map(shown).collect();
+    match line.is_empty() {
+        true => "it does not say which version".to_owned(),
+        false => line,
+    }
+}
+
+/// The library by which PEs talk to mpirun and srun --mpi=pmix.
+fn pmix() -> Finding {
+    let set = std::env::var("HOSTWIRE_PMIX_LIBRARY").ok();
+    let file = set.or_else(|| {
+        let roots = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib"];
+        let folders = roots.iter().flat_map(|root| {
+            let below = fs::read_dir(root).into_iter().flatten().flatten();
+            let below = below.map(|entry| entry.path()).filter(|path| path.is_dir());
+            below.chain([Path::new(root).to_path_buf()])
+        });
+        let files = folders.map(|folder| folder.join("libpmix.so.2"));
+        let found = files.into_iter().find(|file| file.exists());
+        found.map(|file| file.to_string_lossy().into_owned())
+    });
+    match file {
+        Some(file) if Path::new(&file).exists() => Finding::ok(TOPIC, "PMIx", file),
+        Some(file) => Finding::no(
+            TOPIC,
+            "PMIx",
+            format!("HOSTWIRE_PMIX_LIBRARY={file} is not there"),
+            "unset it, or name the libpmix.so.2 of the launcher",
+        ),
+        None => Finding::note(
+            TOPIC,
+            "PMIx",
+            "no libpmix.so.2 in the usual folders",
+            "only for mpirun and srun --mpi=pmix (Debian package libpmix2)",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_launchers_say() {
+        let hydra = "HYDRA build details:\n    Version:              4.0.2\n";
+        assert_eq!(read_version(hydra), "Version: 4.0.2");
+        assert_eq!(read_version("slurm-wlm 22.05.8\n"), "slurm-wlm 22.05.8");
+        assert_eq!(read_version(""), "it does not say which version");
+        assert_eq!(version("/nonexistent/mpirun", "--version"), None);
+    }
+}

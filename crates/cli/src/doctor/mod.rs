@@ -1,0 +1,184 @@
+//! `hostwire doctor`: which wires this machine can use, and why not.
+//!
+//! | file | |
+//! |---|---|
+//! | [`memory`] | the wire shm: memory files, barriers, limits |
+//! | [`network`] | the wires ether and udp, hosts made of this machine, RDMA |
+//! | [`launchers`] | who could start jobs here |
+//! | [`machine`] | CPUs and what a container leaves of them |
+
+mod launchers;
+mod machine;
+mod memory;
+mod network;
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::report;
+
+/// Exit status if not even shared memory works.
+const NO_WIRE: u8 = 1;
+
+/// Say which wires this machine can use, and what to do about the others.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+WHAT THE MARKS MEAN
+    ok    it can be used
+    note  it can be used, but not as well as it could
+    no    it cannot be used; the line below says what to do
+
+    Nothing is changed, and nothing is sent to any network.
+
+EXIT STATUS
+    0 if shared memory works at least, else 1.")]
+pub struct Args {
+    /// Print JSON, one object per line: topic, name, state, found, advice.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// Not as it should be, but usable.
+    Note,
+    /// Not usable.
+    No,
+}
+
+/// One line of the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    topic: &'static str,
+    name: &'static str,
+    state: State,
+    /// What is there.
+    found: String,
+    /// What to do, if anything.
+    advice: Option<String>,
+}
+
+impl Finding {
+    fn ok(topic: &'static str, name: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            topic,
+            name,
+            state: State::Ok,
+            found: found.into(),
+            advice: None,
+        }
+    }
+
+    fn note(
+        topic: &'static str,
+        name: &'static str,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::Note,
+            advice: Some(advice.into()),
+            ..Self::ok(topic, name, found)
+        }
+    }
+
+    fn no(
+        topic: &'static str,
+        name: &'static str,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self {
+            state: State::No,
+            ..Self::note(topic, name, found, advice)
+        }
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    let findings: Vec<Finding> = [
+        memory::findings(),
+        network::findings(),
+        launchers::findings(),
+        machine::findings(),
+    ]
+    .concat();
+    if args.json {
+        for finding in &findings {
+            match serde_json::to_string(finding) {
+                Ok(text) => report::out(&text),
+                Err(error) => report::line(&error.to_string()),
+            }
+        }
+    } else {
+        report::out(text(&findings).trim_end());
+    }
+    match findings.iter().any(is_broken) {
+        true => ExitCode::from(NO_WIRE),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// Whether this says that no wire works at all.
+fn is_broken(finding: &Finding) -> bool {
+    finding.topic == memory::TOPIC && finding.state == State::No
+}
+
+fn text(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for topic in findings.chunk_by(|a, b| a.topic == b.topic) {
+        let title = topic.first().map_or("", |finding| finding.topic);
+        text += &format!("{title}\n");
+        for finding in topic {
+            let mark = match finding.state {
+                State::Ok => "ok",
+                State::Note => "note",
+                State::No => "no",
+            };
+            text += &format!("  {mark:<5} {:<14} {}\n", finding.name, finding.found);
+            if let Some(advice) = &finding.advice {
+                text += &format!("  {:<20} -> {advice}\n", "");
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_read_well() {
+        let findings = [
+            Finding::ok("wire shm", "memory files", "sealed"),
+            Finding::no("wire ether", "raw sockets", "not allowed", "run as root"),
+            Finding::note("wire ether", "buffers", "small", "raise it"),
+        ];
+        let expected = "wire shm\n  ok    memory files   sealed\n\
+                        wire ether\n  no    raw sockets    not allowed\n\
+                        \u{20}                      -> run as root\n\
+                        \u{20} note  buffers        small\n\
+                        \u{20}                      -> raise it\n";
+        assert_eq!(text(&findings), expected);
+        assert!(!findings.iter().any(is_broken));
+        let broken = Finding::no(memory::TOPIC, "memory files", "", "");
+        assert!(is_broken(&broken));
+    }
+
+    #[test]
+    fn json_has_the_documented_keys() {
+        let finding = Finding::ok("a", "b", "c");
+        let text = serde_json::to_string(&finding).unwrap();
+        assert_eq!(
+            text,
+            r#"{"topic":"a","name":"b","state":"ok","found":"c","advice":null}"#
+        );
+    }
+}

@@ -1,0 +1,225 @@
+//! The wires ether and udp, hosts made of this machine, and what RDMA there is.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::path::Path;
+
+use hostwire::settings::IFACE;
+use hostwire_transport::ether::Interface;
+use hostwire_transport::os::hosts::Hosts;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+
+use super::Finding;
+
+const ETHER: &str = "wire ether";
+const UDP: &str = "wire udp";
+const HOSTS: &str = "hosts of this machine (run --wire ether)";
+const RDMA: &str = "RDMA";
+/// What the wire udp asks for.
+const BUFFER_BYTES: u64 = 8 << 20;
+/// linux/socket.h, AF_XDP.
+const AF_XDP: u16 = 44;
+
+pub fn findings() -> Vec<Finding> {
+    let mut findings = vec![raw_sockets()];
+    findings.extend(interfaces());
+    findings.push(xdp());
+    findings.extend([address(), buffers(), hosts(), rdma()]);
+    findings
+}
+
+fn raw_sockets() -> Finding {
+    match open(AddressFamily::PACKET, SocketType::DGRAM) {
+        Ok(()) => Finding::ok(ETHER, "raw sockets", "allowed"),
+        Err(Errno::PERM | Errno::ACCESS) => Finding::no(
+            ETHER,
+            "raw sockets",
+            "not allowed to this user",
+            "run as root, give the program the capability (setcap cap_net_raw+ep PROGRAM), or \
+             use HOSTWIRE_WIRE=udp",
+        ),
+        Err(error) => Finding::no(
+            ETHER,
+            "raw sockets",
+            format!("not there: {error}"),
+            "a kernel with packet sockets, or HOSTWIRE_WIRE=udp",
+        ),
+    }
+}
+
+/// Opens a socket and closes it again. Nothing is bound or sent.
+fn open(family: AddressFamily, kind: SocketType) -> Result<(), Errno> {
+    socket_with(family, kind, SocketFlags::CLOEXEC, None).map(drop)
+}
+
+/// Those that are up, and those that could be.
+fn interfaces() -> Vec<Finding> {
+    let up = match Interface::all() {
+        Ok(up) => up,
+        Err(error) => {
+            let advice = "look at the output of: ip link";
+            return vec![Finding::no(ETHER, "interfaces", error.to_string(), advice)];
+        }
+    };
+    let mut findings = Vec::new();
+    let chosen = std::env::var(IFACE).ok().filter(|name| !name.is_empty());
+    match Interface::choose(chosen.as_deref()) {
+        Ok(interface) => findings.push(Finding::ok(
+            ETHER,
+            "interface",
+            format!("{} would be used", described(&interface)),
+        )),
+        Err(error) => findings.push(Finding::no(
+            ETHER,
+            "interface",
+            error.to_string(),
+            format!("set {IFACE}, or bring one up: ip link set NAME up"),
+        )),
+    }
+    let used = Interface::choose(chosen.as_deref()).ok();
+    for interface in up.iter().filter(|one| Some(*one) != used.as_ref()) {
+        findings.push(Finding::ok(ETHER, "interface", described(interface)));
+    }
+    for name in names() {
+        let is_up = up.iter().any(|interface| interface.name == name);
+        let is_ethernet = attribute(&name, "type").as_deref() == Some("1");
+        if !is_up && is_ethernet {
+            findings.push(Finding::note(
+                ETHER,
+                "interface",
+                format!("{name} is down"),
+                format!("to use it: ip link set {name} up"),
+            ));
+        }
+    }
+    findings
+}
+
+fn described(interface: &Interface) -> String {
+    let Interface {
+        name, mtu_bytes, ..
+    } = interface;
+    let driver = fs::read_link(format!("/sys/class/net/{name}/device/driver"));
+    let driver = driver.ok().and_then(|path| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        Some(format!(", driver {name}"))
+    });
+    let speed = attribute(name, "speed").filter(|speed| speed.parse::<u32>().is_ok());
+    let speed = speed.map(|speed| format!(", {speed} Mbit/s"));
+    let carrier = match attribute(name, "carrier").as_deref() {
+        Some("0") => ", no cable",
+        _ => "",
+    };
+    format!(
+        "{name}: MTU {mtu_bytes}{}{}{carrier}",
+        speed.unwrap_or_default(),
+        driver.unwrap_or_default()
+    )
+}
+
+fn names() -> Vec<String> {
+    let entries = fs::read_dir("/sys/class/net").into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+fn attribute(interface: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/sys/class/net/{interface}/{name}")).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn xdp() -> Finding {
+    match open(AddressFamily::from_raw(AF_XDP), SocketType::RAW) {
+        Ok(()) => Finding::ok(
+            ETHER,
+            "AF_XDP",
+            "there; copy mode works on every interface, zero copy is up to its driver",
+        ),
+        Err(Errno::PERM | Errno::ACCESS) => Finding::note(
+            ETHER,
+            "AF_XDP",
+            "there, but not allowed to this user",
+            "run as root; the wire works without it",
+        ),
+        Err(error) => Finding::note(
+            ETHER,
+            "AF_XDP",
+            format!("not there: {error}"),
+            "a kernel with CONFIG_XDP_SOCKETS; the wire works without it",
+        ),
+    }
+}
+
+fn address() -> Finding {
+    let chosen = std::env::var(IFACE).ok().filter(|name| !name.is_empty());
+    let found = Interface::choose(chosen.as_deref()).and_then(|interface| interface.address());
+    match found {
+        Err(error) => Finding::no(
+            UDP,
+            "address",
+            error.to_string(),
+            format!("an interface with an IPv4 address: ip address add, or {IFACE}"),
+        ),
+        Ok(address) => match UdpSocket::bind((address, 0)) {
+            Ok(_) => Finding::ok(UDP, "address", address.to_string()),
+            Err(error) => Finding::no(
+                UDP,
+                "address",
+                format!("{address}: {error}"),
+                "a sandbox that allows UDP sockets",
+            ),
+        },
+    }
+}
+
+fn buffers() -> Finding {
+    let limit = fs::read_to_string("/proc/sys/net/core/rmem_max");
+    let limit = limit.ok().and_then(|text| text.trim().parse::<u64>().ok());
+    match limit {
+        Some(limit) if limit < BUFFER_BYTES && !rustix::process::geteuid().is_root() => {
+            Finding::note(
+                UDP,
+                "buffers",
+                format!("receive buffers are limited to {limit} bytes: fewer frames on their way"),
+                format!("as root: sysctl -w net.core.rmem_max={BUFFER_BYTES}"),
+            )
+        }
+        Some(limit) => Finding::ok(UDP, "buffers", format!("rmem_max {limit} bytes")),
+        None => Finding::note(
+            UDP,
+            "buffers",
+            "the limit of receive buffers is not known here",
+            "look at sysctl net.core.rmem_max on the host",
+        ),
+    }
+}
+
+fn hosts() -> Finding {
+    match Hosts::new(2, 1500) {
+        Ok(_) => Finding::ok(HOSTS, "namespaces", "can be made and connected"),
+        Err(error) => Finding::note(
+            HOSTS,
+            "namespaces",
+            error.to_string(),
+            "only for trying out the wires between hosts on one machine",
+        ),
+    }
+}
+
+fn rdma() -> Finding {
+    let folder = Path::new("/sys/class/infiniband");
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let devices = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let devices: Vec<String> = devices.collect();
+    match devices.is_empty() {
+        true => Finding::ok(RDMA, "devices", "none, and none is needed"),
+        false => Finding::ok(
+            RDMA,
+            "devices",
+            format!("{}; hostwire does not use them yet", devices.join(", ")),
+        ),
+    }
+}

@@ -1,0 +1,35 @@
+//! The launcher's side of the counters: make the file, print it at the end.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use hostwire::counters::create;
+use rustix::io::Errno;
+
+use crate::stats;
+
+/// The memory file in which each PE shows what its wire counts.
+#[derive(Debug)]
+pub struct Counters {
+    fd: Arc<OwnedFd>,
+}
+
+impl Counters {
+    /// For `pes` PEs.
+    pub fn new(pes: u32) -> Result<Counters, Errno> {
+        Ok(Counters {
+            fd: Arc::new(create(pes)?),
+        })
+    }
+
+    /// The descriptor, to be inherited.
+    pub fn fd(&self) -> &Arc<OwnedFd> {
+        &self.fd
+    }
+
+    /// Prints what is there.
+    pub fn print(&self, wire: &str) {
+        let title = format!("what the wire {wire} has counted");
+        stats::print_table(&title, &stats::read(&*self.fd));
+    }
+}

@@ -1,0 +1,116 @@
+//! `hostwire stats`: what the wires of running jobs have counted.
+//!
+//! | file | |
+//! |---|---|
+//! | [`find`] | the counter files among the open files of processes |
+//! | [`table`] | a table for people, JSON for programs |
+
+mod find;
+mod table;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::report;
+use crate::run::parse_duration;
+pub use find::read;
+pub use table::print as print_table;
+
+/// Exit status where there is no job to say anything about.
+const NO_JOB: u8 = 1;
+
+/// Show what the wires of running jobs have counted: frames, packets, drops.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+WHAT IS SHOWN
+    A column per PE and their sum: frames sent, sent again and received, \
+packets, credits, acks, timeouts, and frames that were dropped, by cause. \
+Counters that are 0 everywhere are left out. Each PE shows its own four times \
+a second and when it leaves. Of a job on several hosts only the PEs of this \
+host are seen; run it on the others too.
+
+    Shared memory counts nothing: a PE stores there without asking anybody.
+
+    Only the user of a job and root can see its counters.
+
+EXAMPLES
+    hostwire stats                all jobs of yours on this host
+    hostwire stats 4711           the job that process 4711 started, or is in
+    hostwire stats --watch 1s     again every second, while there are jobs
+    hostwire run --stats ...      once, at the end
+    HOSTWIRE_STATS=1 mpirun ...   each PE prints its own when it leaves
+
+JSON
+    One object per line and PE: job (the process that started the PE, or 0), \
+pe, pes, wire, counters.")]
+pub struct Args {
+    /// The process that started the job (hostwire run, mpirun, srun), or a PE.
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pid: Option<u32>,
+
+    /// Print JSON, one object per line and PE.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print again after this long, until there is no job: 1s, 500ms.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub watch: Option<Duration>,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    let mut shown = false;
+    loop {
+        let found = find::jobs(args.pid);
+        if found.jobs.is_empty() {
+            // The end of what was watched.
+            if shown {
+                return ExitCode::SUCCESS;
+            }
+            report::line(&nothing(args.pid, found.hidden));
+            return ExitCode::from(NO_JOB);
+        }
+        for (number, job) in found.jobs.iter().enumerate() {
+            if !args.json && (shown || number > 0) {
+                report::out("");
+            }
+            match args.json {
+                true => table::print_json(job.pid, &job.records),
+                false => report::out(table::text(&title(job), &job.records).trim_end()),
+            }
+        }
+        shown = true;
+        match args.watch {
+            Some(interval) => std::thread::sleep(interval),
+            None => return ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn title(job: &find::Job) -> String {
+    let pes = job.records.first().map_or(0, |record| record.pes);
+    let wire = job.records.first().map_or("?", |record| &record.wire);
+    format!(
+        "job of process {} ({}): {} of {pes} PEs here, wire {wire}",
+        job.pid,
+        job.name,
+        job.records.len()
+    )
+}
+
+fn nothing(pid: Option<u32>, hidden: usize) -> String {
+    let hidden = match hidden {
+        0 => String::new(),
+        _ => format!(
+            "; {hidden} processes could not be looked into: the jobs of others are seen by root \
+             only"
+        ),
+    };
+    match pid {
+        None => format!("no job with counters runs on this host{hidden}"),
+        Some(pid) => format!(
+            "process {pid} is no PE with counters, and has not started any{hidden} (is it a \
+             running hostwire run, mpirun, srun or PE on this host, with more than one PE?)"
+        ),
+    }
+}

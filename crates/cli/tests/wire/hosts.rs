@@ -1,0 +1,115 @@
+//! Jobs on hosts of this machine, and what is done to those hosts.
+
+use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::job::{Ended, Job, hostwire};
+use crate::programs::{all_fine, fault_probe, is_installed, is_root, run};
+
+/// The only variable that tests set for all jobs.
+const INSECURE: (&str, &str) = ("HOSTWIRE_INSECURE_WIRE", "1");
+
+/// Whether hosts can be made of this machine. Says so if not. The guard lets jobs run one
+/// after the other: each wants all cores, and loss is slow enough without sharing them.
+pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    if !is_root() || !is_installed("nsenter", "util-linux") || !is_installed("ip", "iproute2") {
+        return None;
+    }
+    let tried = run(
+        env!("CARGO_BIN_EXE_hostwire"),
+        &["run", "-n", "2", "--wire", "ether", "true"],
+    );
+    if tried.status != 0 {
+        eprintln!("skipped: no hosts of this machine: {}", tried.stderr.trim());
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A job with traffic that goes on until it is ended.
+pub struct Steady {
+    job: Job,
+    /// Process numbers, by PE.
+    pub pids: Vec<Pid>,
+}
+
+impl Steady {
+    /// `hostwire run -n PES --wire ether OPTIONS... fault_probe steady 20000`, under way.
+    pub fn start(pes: u32, options: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::start_command(
+            pes,
+            options,
+            variables,
+            &[&fault_probe(), "steady", "20000"],
+        )
+    }
+
+    /// As [`start`](Self::start), with another command that leads to the same program.
+    pub fn start_command(
+        pes: u32,
+        options: &[&str],
+        variables: &[(&str, &str)],
+        program: &[&str],
+    ) -> Self {
+        let count = pes.to_string();
+        let run = ["run", "-n", &count, "--wire", "ether"];
+        let mut command = hostwire(&[&run, options, program].concat());
+        command
+            .envs([INSECURE])
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped());
+        let mut job = Job::start(command);
+        let mut pids: Vec<(u32, i32)> = (0..pes)
+            .map(|_| {
+                let line = job.line();
+                let words: Vec<&str> = line.split(' ').collect();
+                let ["PE", pe, "is", "process", pid] = words[..] else {
+                    panic!("{line}");
+                };
+                (pe.parse().unwrap(), pid.parse().unwrap())
+            })
+            .collect();
+        pids.sort_unstable();
+        let pid = |(_, pid): (u32, i32)| Pid::from_raw(pid).unwrap();
+        let pids = pids.into_iter().map(pid).collect();
+        Self { job, pids }
+    }
+
+    pub fn launcher(&self) -> Pid {
+        self.job.pid()
+    }
+
+    pub fn signal(&self, pe: usize, signal: Signal) {
+        kill_process(self.pids[pe], signal).unwrap();
+    }
+
+    /// Runs a command on the host of a PE.
+    pub fn on_host_of(&self, pe: usize, command: &[&str]) -> Ended {
+        let pid = self.pids[pe].as_raw_pid().to_string();
+        let ended = run("nsenter", &[&["-t", &pid, "-n"], command].concat());
+        assert_eq!(ended.status, 0, "{command:?}: {ended:#?}");
+        ended
+    }
+
+    /// Says that it is enough, and waits for the end.
+    pub fn end(self) -> Ended {
+        self.job.close_stdin_and_end()
+    }
+
+    /// Waits for an end that comes by itself.
+    pub fn end_by_itself(self) -> Ended {
+        self.job.end()
+    }
+
+    /// As [`end`](Self::end); all PEs have to have seen the right bytes only.
+    pub fn end_well(self) -> Ended {
+        let pes = self.pids.len() as u32;
+        let ended = self.end();
+        assert_eq!(ended.status, 0, "{ended:#?}");
+        assert_eq!(ended.sorted_lines(), all_fine(pes), "{ended:#?}");
+        ended
+    }
+}
