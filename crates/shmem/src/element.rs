@@ -5,6 +5,8 @@
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use hostwire_transport::arrival::{half_changes, word_changes};
+
 /// Anything that can be moved: plain bytes, valid whatever they are.
 ///
 /// # Safety
@@ -123,10 +125,17 @@ pub trait Waitable: Word + PartialOrd {
     /// # Safety
     /// `at` is valid, aligned, and changed by others only in one piece.
     unsafe fn load(at: *const Self) -> Self;
+
+    /// Polls it up to `polls` times, as long as it is `self`; says whether it has changed.
+    /// What was stored before the change is visible then.
+    ///
+    /// # Safety
+    /// As of [`load`](Self::load).
+    unsafe fn changes(self, at: *const Self, polls: u32) -> bool;
 }
 
 macro_rules! waitables {
-    ($($type:ty: $atomic:ty),*) => { $(
+    ($($type:ty: $atomic:ty, $changes:path, $bits:ty);*) => { $(
         impl Waitable for $type {
             #[inline(always)]
             unsafe fn load(at: *const Self) -> Self {
@@ -134,10 +143,24 @@ macro_rules! waitables {
                 let word = unsafe { &*at.cast::<$atomic>() };
                 word.load(Ordering::Acquire) as Self
             }
+
+            #[inline(always)]
+            unsafe fn changes(self, at: *const Self, polls: u32) -> bool {
+                // SAFETY: as in `load`.
+                let word = unsafe { &*at.cast::<$atomic>() };
+                $changes(word, self as $bits, polls)
+            }
         }
     )* };
 }
 waitables! {
-    i16: AtomicU16, u16: AtomicU16, i32: AtomicU32, u32: AtomicU32,
-    i64: AtomicU64, u64: AtomicU64, isize: AtomicU64, usize: AtomicU64
+    i16: AtomicU16, short_changes, u16; u16: AtomicU16, short_changes, u16;
+    i32: AtomicU32, half_changes, u32; u32: AtomicU32, half_changes, u32;
+    i64: AtomicU64, word_changes, u64; u64: AtomicU64, word_changes, u64;
+    isize: AtomicU64, word_changes, u64; usize: AtomicU64, word_changes, u64
+}
+
+/// As [`half_changes`], for the deprecated waits on a `short`.
+fn short_changes(word: &AtomicU16, from: u16, polls: u32) -> bool {
+    (0..polls).any(|_| word.load(Ordering::Acquire) != from)
 }

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hostwire::attachment::{Departure, Operation, Watch};
 use hostwire::board::Activity;
 use hostwire::{Error, PES_MAX};
+use hostwire_transport::arrival::word_changes;
 
 use crate::copy;
 use crate::fail::fatal;
@@ -154,6 +155,10 @@ fn own_word(runtime: &Runtime, offset: usize) -> &AtomicU64 {
     unsafe { &*runtime.own_at(offset).cast() }
 }
 
+/// Changes to some other value that a wait looks at before it gets ready to wait longer.
+/// Fitted.
+const FIRST_CHANGES: u32 = 16;
+
 /// Waits until a word of the own lines is so. Members must neither die nor leave.
 #[inline(always)]
 fn await_word(
@@ -177,9 +182,13 @@ fn await_word_or(
     is_over: impl Fn() -> bool,
 ) {
     let word = own_word(runtime, offset);
-    for _ in 0..runtime.attachment.spins() {
-        if is_there(word.load(Ordering::Acquire)) {
+    for _ in 0..FIRST_CHANGES {
+        let seen = word.load(Ordering::Acquire);
+        if is_there(seen) {
             return;
+        }
+        if !word_changes(word, seen, runtime.attachment.spins()) {
+            break;
         }
     }
     await_longer(runtime, what, watch, word, &is_there, &is_over);

@@ -26,6 +26,8 @@ const CMP_GE: c_int = 6;
 /// Looks at the word before anything is set up for a longer wait. Fitted: about as long
 /// as a line takes to cross the machine and back.
 const FIRST_LOOKS: u32 = 200;
+/// Changes to some other value that it looks at before that. Fitted.
+const FIRST_CHANGES: u32 = 16;
 
 #[inline(always)]
 fn compare<T: Waitable>(what: &'static str, cmp: c_int, ours: T, value: T) -> bool {
@@ -59,7 +61,7 @@ pub(crate) unsafe fn until<T: Waitable>(
     cmp: c_int,
     value: T,
 ) -> T {
-    for _ in 0..FIRST_LOOKS {
+    for _ in 0..FIRST_CHANGES {
         // SAFETY: as the caller promises.
         let ours = unsafe { T::load(ivar) };
         if compare(what, cmp, ours, value) {
@@ -67,6 +69,10 @@ pub(crate) unsafe fn until<T: Waitable>(
                 acquired(what, ivar.cast());
             }
             return ours;
+        }
+        // SAFETY: as the caller promises.
+        if !unsafe { ours.changes(ivar, FIRST_LOOKS) } {
+            break;
         }
     }
     // SAFETY: as the caller promises.

@@ -17,27 +17,27 @@
 //! the kernel gives only to processes all of whose objects ask for one; those of Rust
 //! do not.
 
-use crate::sync::{AtomicU64, Ordering};
+#[cfg(not(loom))]
+use crate::sync::AtomicU32;
+use crate::sync::AtomicU64;
+#[cfg(any(not(target_arch = "x86_64"), miri, loom))]
+use crate::sync::Ordering;
 
-/// Polls `word` up to `polls` times for `wanted`. Gives up before that if the low 16
-/// bits are those of `wanted` but the rest is not: then something else has come.
+/// The polls, `$polls` of them, not 0; `$came` is whether the last one found what it
+/// compared for.
 ///
-/// What `word`'s writer stored before it, is visible if this returns true.
+/// # Safety
+/// `$word` may be loaded from with these loads. The rest holds of itself: loads of x86
+/// are acquire loads, and without `nomem` the compiler moves nothing across. Each `call`
+/// pushes 8 bytes, which the `ret` that follows pops on both ways (the code behind the
+/// `call` and label 4 both come after a `ret`), so the stack pointer is as it was;
+/// without `nostack` there is no red zone to write over. Both addresses that `ret` may go
+/// to are in this block. All other registers it changes are outputs, and flags are not
+/// said to be preserved.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
-#[inline(always)]
-pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
-    if polls == 0 {
-        return false;
-    }
-    let came: u32;
-    // SAFETY: the block loads from `word` alone, which is alive, aligned and shared only
-    // as an atomic; loads of x86 are acquire loads, and without `nomem` the compiler
-    // moves nothing across. Each `call` pushes 8 bytes, which the `ret` that follows pops
-    // on both ways (label 4 and label 2 come after `ret`), so the stack pointer is as it
-    // was; without `nostack` there is no red zone to write over. Both addresses that
-    // `ret` may go to are labels of this block. All other registers it changes are
-    // outputs, and flags are not said to be preserved.
-    unsafe {
+macro_rules! poll {
+    (load: $load:literal, compare: $compare:literal, again: $again:literal,
+     give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr, $came:ident) => {
         core::arch::asm!(
             "2:",
             "call 3f",
@@ -48,27 +48,92 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
             "3:",
             "mov {to}, [rsp]",
             "lea {again}, [rip + 4f]",
-            "mov {seen}, [{word}]",
-            "cmp {seen}, {wanted}",
-            "cmovne {to}, {again}",
+            $load,
+            $compare,
+            $again,
             "mov [rsp], {to}",
             "ret",
             // It has not.
             "4:",
-            "cmp {seen:x}, {wanted:x}",
-            "je 6f",
+            $($give_up,)*
             "dec {polls:e}",
             "jnz 2b",
             "6:",
             "xor {came:e}, {came:e}",
             "5:",
-            word = in(reg) word.as_ptr(),
-            wanted = in(reg) wanted,
-            polls = inout(reg) polls => _,
-            came = out(reg) came,
+            word = in(reg) $word,
+            wanted = in(reg) $wanted,
+            polls = inout(reg) $polls => _,
+            came = out(reg) $came,
             seen = out(reg) _,
             to = out(reg) _,
             again = out(reg) _,
+        )
+    };
+}
+
+/// Polls `word` up to `polls` times for `wanted`. Gives up before that if the low 16
+/// bits are those of `wanted` but the rest is not: then something else has come.
+///
+/// What was stored before `wanted` was, is visible if this returns true.
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[inline(always)]
+pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
+    if polls == 0 {
+        return false;
+    }
+    let came: u32;
+    // SAFETY: see `poll!`; `word` is alive, aligned, and shared only as an atomic.
+    unsafe {
+        poll!(
+            load: "mov {seen}, [{word}]",
+            compare: "cmp {seen}, {wanted}",
+            again: "cmovne {to}, {again}",
+            give_up: ["cmp {seen:x}, {wanted:x}", "je 6f"],
+            word.as_ptr(), wanted, polls, came
+        );
+    }
+    came != 0
+}
+
+/// Polls `word` up to `polls` times for any other value than `from`, and says whether it
+/// has come. What was stored before it was, is visible then.
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[inline(always)]
+pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
+    if polls == 0 {
+        return false;
+    }
+    let came: u32;
+    // SAFETY: as in `comes`.
+    unsafe {
+        poll!(
+            load: "mov {seen}, [{word}]",
+            compare: "cmp {seen}, {wanted}",
+            again: "cmove {to}, {again}",
+            give_up: [],
+            word.as_ptr(), from, polls, came
+        );
+    }
+    came != 0
+}
+
+/// The same for a word of 32 bits.
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[inline(always)]
+pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
+    if polls == 0 {
+        return false;
+    }
+    let came: u32;
+    // SAFETY: as in `comes`.
+    unsafe {
+        poll!(
+            load: "mov {seen:e}, [{word}]",
+            compare: "cmp {seen:e}, {wanted:e}",
+            again: "cmove {to}, {again}",
+            give_up: [],
+            word.as_ptr(), u64::from(from), polls, came
         );
     }
     came != 0
@@ -90,8 +155,25 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     false
 }
 
+/// Polls `word` up to `polls` times for any other value than `from`, and says whether it
+/// has come. What was stored before it was, is visible then.
+#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+#[inline(always)]
+pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
+    (0..polls).any(|_| word.load(Ordering::Acquire) != from)
+}
+
+/// The same for a word of 32 bits.
+#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+#[inline(always)]
+pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
+    (0..polls).any(|_| word.load(Ordering::Acquire) != from)
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use core::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]
@@ -137,6 +219,22 @@ mod tests {
                 assert_eq!(payload.load(Ordering::Relaxed), turn);
                 word.store(0, Ordering::Release);
             }
+        });
+    }
+    #[test]
+    fn a_change_is_seen_and_nothing_else() {
+        let (word, half) = (AtomicU64::new(1 << 40), AtomicU32::new(u32::MAX));
+        assert!(word_changes(&word, 0, 1) && !word_changes(&word, 1 << 40, 100));
+        assert!(half_changes(&half, 0, 1) && !half_changes(&half, u32::MAX, 100));
+        assert!(!word_changes(&word, 0, 0) && !half_changes(&half, 0, 0));
+    }
+
+    #[test]
+    fn a_half_is_not_confused_by_its_neighbour() {
+        let halves = [AtomicU32::new(7), AtomicU32::new(0)];
+        std::thread::scope(|scope| {
+            scope.spawn(|| halves[1].store(9, Ordering::Relaxed));
+            assert!(!half_changes(&halves[0], 7, 10_000));
         });
     }
 }

@@ -13,6 +13,7 @@
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
+//! | [`arrival`] | the spin: polls that the processor takes for the last |
 //! | [`shm`] | the transport between processes of one host |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP, and shared memory within a host |
 //! | [`os`] | what the launcher needs of the operating system |
@@ -28,7 +29,7 @@
 //! read from that memory is used as an index, a length or an address before it
 //! has been checked, and no Rust reference to plain data ever points into it.
 
-mod arrival;
+pub mod arrival;
 #[cfg(not(loom))]
 pub mod conformance;
 #[cfg(all(feature = "coroutine", not(loom)))]

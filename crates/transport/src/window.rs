@@ -1,5 +1,6 @@
 //! A mapped aperture onto the segment of a PE.
 
+use crate::arrival;
 use crate::error::TransportError;
 use crate::memory::Memory;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -95,6 +96,24 @@ impl Window {
     #[inline(always)]
     pub fn half(&self, offset_bytes: usize) -> Result<&AtomicU32, TransportError> {
         self.memory.half(offset_bytes)
+    }
+
+    /// Polls the word up to `polls` times, as long as it is `from`: the beginning of a
+    /// wait. See [`arrival`]. Does nothing where polling takes more than loading.
+    ///
+    /// # Errors
+    /// As [`load_word`](Self::load_word).
+    #[inline(always)]
+    pub fn await_change(
+        &self,
+        offset_bytes: usize,
+        from: u64,
+        polls: u32,
+    ) -> Result<(), TransportError> {
+        if self.visibility == Visibility::Coherent {
+            arrival::word_changes(self.memory.word(offset_bytes)?, from, polls);
+        }
+        Ok(())
     }
 
     /// Wakes the PE behind the window if it sleeps.

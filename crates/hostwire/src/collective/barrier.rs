@@ -60,6 +60,7 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
         let flag = inner.layout.flag(team.slot, round);
         inner.put_word(to, flag, epoch)?;
         let segment = inner.segment();
+        segment.await_change(flag, epoch - 1, inner.spins())?;
         inner.wait(watch(from), || {
             let got = segment.load_word(flag)?;
             // A peer can be one barrier ahead, never more.

@@ -72,17 +72,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
-    /// Asks for the lines behind the next one. In a stream of messages they are there
-    /// already, and come while this one is taken; where they are not, this finds the own
-    /// stale copy and costs nothing but the instructions.
-    #[inline(always)]
-    fn expect_more(&self) {
-        for ahead in 1..=LINES_AHEAD {
-            self.load
-                .expect(self.next.slots.slot(self.next.line + ahead));
-        }
-    }
-
     /// The shortest way for messages of up to [`PAYLOAD_BYTES`]: polls coherent memory up
     /// to `polls` times for the next one and takes it if it is of this kind and tag and
     /// fills `out`. False means no more than that [`take_now`](Self::take_now) has to
@@ -147,8 +136,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
         if line[0].load(Ordering::Acquire) == wanted {
-            // No need to wait, so this is a stream: more will be there.
-            self.expect_more();
+            // A stream. To ask for the lines behind it now was measured to take them away
+            // from the sender too early.
             return true;
         }
         // The low 16 bits are the stamp.
