@@ -1809,6 +1809,8 @@ SHMEM_FUNCTION_ATTRIBUTES void pshmem_uint32_wait_until_all(uint32_t *ivars, siz
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_uint64_wait_until_all(uint64_t *ivars, size_t nelems, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_size_wait_until_all(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_ptrdiff_wait_until_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES void pshmem_short_wait_until_all(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES void pshmem_ushort_wait_until_all(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_int_wait_until_all_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_long_wait_until_all_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_longlong_wait_until_all_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1821,6 +1823,8 @@ SHMEM_FUNCTION_ATTRIBUTES void pshmem_uint32_wait_until_all_vector(uint32_t *iva
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_uint64_wait_until_all_vector(uint64_t *ivars, size_t nelems, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_size_wait_until_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES void pshmem_ptrdiff_wait_until_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES void pshmem_short_wait_until_all_vector(short *ivars, size_t nelems, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES void pshmem_ushort_wait_until_all_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* shmem_wait_until_any(3): wait until one of many objects satisfies a comparison. */
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_wait_until_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
@@ -1835,6 +1839,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_wait_until_any(uint32_t *ivars, s
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_wait_until_any(uint64_t *ivars, size_t nelems, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_wait_until_any(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_wait_until_any(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_wait_until_any(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_wait_until_any(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_wait_until_any_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_long_wait_until_any_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_longlong_wait_until_any_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1847,6 +1853,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_wait_until_any_vector(uint32_t *i
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_wait_until_any_vector(uint64_t *ivars, size_t nelems, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_wait_until_any_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_wait_until_any_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_wait_until_any_vector(short *ivars, size_t nelems, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_wait_until_any_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* shmem_wait_until_some(3): wait until at least one of many objects satisfies a comparison. */
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_wait_until_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, int cmp_value);
@@ -1861,6 +1869,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_wait_until_some(uint32_t *ivars, 
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_wait_until_some(uint64_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_wait_until_some(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_wait_until_some(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_wait_until_some(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_wait_until_some(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_wait_until_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_long_wait_until_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_longlong_wait_until_some_vector(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long long *cmp_values);
@@ -1873,6 +1883,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_wait_until_some_vector(uint32_t *
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_wait_until_some_vector(uint64_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_wait_until_some_vector(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_wait_until_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_wait_until_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_wait_until_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* shmem_test(3): whether an object satisfies a comparison. */
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_int_test(int *ivar, int cmp, int cmp_value);
@@ -1903,6 +1915,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_uint32_test_all(uint32_t *ivars, size_t nel
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_uint64_test_all(uint64_t *ivars, size_t nelems, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_test_all(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_ptrdiff_test_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_short_test_all(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_ushort_test_all(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_int_test_all_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_long_test_all_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_longlong_test_all_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1915,6 +1929,8 @@ SHMEM_FUNCTION_ATTRIBUTES int pshmem_uint32_test_all_vector(uint32_t *ivars, siz
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_uint64_test_all_vector(uint64_t *ivars, size_t nelems, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_size_test_all_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES int pshmem_ptrdiff_test_all_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_short_test_all_vector(short *ivars, size_t nelems, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES int pshmem_ushort_test_all_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* shmem_test_any(3): whether one of many objects satisfies a comparison. */
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_test_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
@@ -1929,6 +1945,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_test_any(uint32_t *ivars, size_t 
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_test_any(uint64_t *ivars, size_t nelems, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_test_any(size_t *ivars, size_t nelems, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_test_any(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_test_any(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_test_any(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_test_any_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_long_test_any_vector(long *ivars, size_t nelems, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_longlong_test_any_vector(long long *ivars, size_t nelems, const int *status, int cmp, const long long *cmp_values);
@@ -1941,6 +1959,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_test_any_vector(uint32_t *ivars, 
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_test_any_vector(uint64_t *ivars, size_t nelems, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_test_any_vector(size_t *ivars, size_t nelems, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_test_any_vector(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_test_any_vector(short *ivars, size_t nelems, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_test_any_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* shmem_test_some(3): which of many objects satisfy a comparison. */
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_test_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, int cmp_value);
@@ -1955,6 +1975,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_test_some(uint32_t *ivars, size_t
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_test_some(uint64_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, uint64_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_test_some(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, size_t cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_test_some(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, ptrdiff_t cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_test_some(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, short cmp_value);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_test_some(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, unsigned short cmp_value);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_int_test_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const int *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_long_test_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_longlong_test_some_vector(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const long long *cmp_values);
@@ -1967,6 +1989,8 @@ SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint32_test_some_vector(uint32_t *ivars,
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_uint64_test_some_vector(uint64_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const uint64_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_size_test_some_vector(size_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const size_t *cmp_values);
 SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ptrdiff_test_some_vector(ptrdiff_t *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const ptrdiff_t *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_short_test_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const short *cmp_values);
+SHMEM_FUNCTION_ATTRIBUTES size_t pshmem_ushort_test_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned short *cmp_values);
 
 /* Memory ordering. */
 

@@ -15,7 +15,7 @@ use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
 use crate::fast::{self, What};
-use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx};
 use crate::runtime::{self, Runtime};
 
 /// `SHMEM_SIGNAL_SET`.
@@ -578,19 +578,25 @@ pub(crate) unsafe fn get_strided(
     }
 }
 
-/// The long way of a fence.
+/// The long way of a fence. Nothing on the invalid context.
 #[cold]
 pub(crate) fn fence(what: &'static str, ctx: Ctx) {
     let runtime = runtime::get(what);
+    if ctx == CTX_INVALID {
+        return;
+    }
     context::team_of(runtime, what, ctx);
     runtime.debug.fence(runtime);
     done(what, runtime.attachment.fence());
 }
 
-/// The long way of a quiet.
+/// The long way of a quiet. Nothing on the invalid context.
 #[cold]
 pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
     let runtime = runtime::get(what);
+    if ctx == CTX_INVALID {
+        return;
+    }
     context::team_of(runtime, what, ctx);
     runtime.debug.fence(runtime);
     done(what, runtime.attachment.quiet());
@@ -602,10 +608,10 @@ pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
 /// `npes` numbers at `target_pes`.
 pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
     const WHAT: &str = "shmem_pe_quiet";
-    if npes == 0 {
+    let runtime = runtime::get(WHAT);
+    if npes == 0 || ctx == CTX_INVALID {
         return;
     }
-    let runtime = runtime::get(WHAT);
     for index in 0..npes {
         // SAFETY: as the caller promises.
         let pe = unsafe { target_pes.wrapping_add(index).read() };

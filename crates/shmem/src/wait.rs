@@ -4,14 +4,18 @@
 #![allow(clippy::multiple_unsafe_ops_per_block)]
 
 use core::ffi::c_int;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
+use hostwire::Error;
 use hostwire::attachment::Watch;
 use hostwire::board::Activity;
 
 use crate::element::Waitable;
-use crate::fail::fatal;
+use crate::fail::{self, fatal};
 use crate::fast;
+use crate::lifecycle;
 use crate::remote::done;
 use crate::runtime::{self, Runtime};
 
@@ -111,7 +115,13 @@ fn check<T>(runtime: &Runtime, what: &str, ivar: *const T) {
 /// Waits, with everything in place: any PE may end it.
 fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -> R {
     runtime.attachment.activity(Activity::Waiting, None);
-    let result = done(what, runtime.attachment.wait(Watch::Anybody, || Ok(poll())));
+    let result = loop {
+        match runtime.attachment.wait(Watch::Anybody, || Ok(poll())) {
+            // All others are leaving; but a thread of this PE may still do it.
+            Err(Error::PeerLeft { .. }) if lifecycle::may_have_threads() => {}
+            result => break done(what, result),
+        }
+    };
     runtime.attachment.activity(Activity::Computing, None);
     result
 }
@@ -182,7 +192,25 @@ fn in_between(what: &'static str, tests: u32) {
         runtime.attachment.wire().yield_now();
     }
     if tests.is_multiple_of(1 << 16) {
-        done(what, runtime.attachment.look_for_lost());
+        match runtime.attachment.look_for_lost() {
+            // What this PE tests for may have come before they left, or it may do something
+            // else next: a test is no wait.
+            Err(Error::PeerLeft { .. }) => say_once_that_all_left(what),
+            result => done(what, result),
+        }
+    }
+}
+
+/// If a program tests in vain for a minute while all others wait for it to leave.
+fn say_once_that_all_left(what: &str) {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    static SINCE: OnceLock<Instant> = OnceLock::new();
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let since = SINCE.get_or_init(Instant::now);
+    if since.elapsed() > PATIENCE && !SAID.swap(true, Ordering::Relaxed) {
+        fail::say(&format!(
+            "{what}: all other PEs have been leaving the job for a minute: is this for ever?"
+        ));
     }
 }
 

@@ -81,7 +81,7 @@ typedef struct {{
 ",
         constants = constants(&table.constants),
         handles = handles(&table.handles),
-        functions = declarations::of(table, "", |function| !function.family.is_extension),
+        functions = declarations::of(table, "", |function| !function.family.is_in_shmemx()),
         overloads = overloads::all(table),
         generics = generic::all(table),
     )
@@ -132,7 +132,7 @@ extern \"C\" {{
 
 #endif /* SHMEMX_H */
 ",
-        functions = declarations::of(table, "", |function| function.family.is_extension),
+        functions = declarations::of(table, "", |function| function.family.is_in_shmemx()),
     )
 }
 

@@ -93,7 +93,7 @@ pub struct Family {
     pub since: Option<String>,
     /// The version of OpenSHMEM that deprecated it.
     pub deprecated: Option<String>,
-    /// An extension of this library, declared in `shmemx.h`.
+    /// An extension of this library.
     pub is_extension: bool,
     /// It does not return.
     pub is_noreturn: bool,
@@ -101,6 +101,13 @@ pub struct Family {
     pub is_c: bool,
     /// What the glue calls, if that does not follow from the name.
     pub rust: Option<String>,
+}
+
+impl Family {
+    /// Declared in `shmemx.h`: an extension that no type-generic name of `shmem.h` chooses.
+    pub fn is_in_shmemx(&self) -> bool {
+        self.is_extension && self.generic.is_none()
+    }
 }
 
 /// All that the table says.

@@ -25,7 +25,7 @@
 //! generic NAME        the C11 macro and C++ overload that choose by type
 //! since VERSION       of OpenSHMEM
 //! deprecated VERSION  of OpenSHMEM
-//! extension           declared in shmemx.h
+//! extension           not of OpenSHMEM; declared in shmemx.h if it is not generic
 //! noreturn            does not return
 //! c                   implemented in the C file
 //! rust CALL           what the glue calls: a path below crate::api, with arguments if they

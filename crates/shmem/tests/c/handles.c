@@ -140,6 +140,12 @@ static void contexts_refused(void)
     shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
     CHECK(shmem_team_create_ctx(SHMEM_TEAM_INVALID, 0, &ctx) != 0 && ctx == SHMEM_CTX_INVALID);
     shmem_ctx_destroy(ctx);
+    /* Nothing is ordered or completed on what is no context. */
+    shmem_ctx_fence(SHMEM_CTX_INVALID);
+    shmem_ctx_quiet(SHMEM_CTX_INVALID);
+    shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, &right, 1);
+    shmem_ctx_session_start(SHMEM_CTX_INVALID, 0, NULL, 0);
+    shmem_ctx_session_stop(SHMEM_CTX_INVALID);
 }
 
 static void all_options(void)
@@ -369,6 +375,24 @@ static void locks(void)
     CHECK(lock == 0);
 }
 
+/* Others have stored what is tested for and left: that is no reason to complain. */
+static void late_test(void)
+{
+    shmem_barrier_all();
+    word = 0;
+    shmem_barrier_all();
+    if (me != 0) {
+        shmem_long_atomic_inc(&word, 0);
+        return;
+    }
+    CHECK(shmem_long_test(&word, SHMEM_CMP_LT, 0) == 0);
+    pause_ms(20);
+    for (int i = 0; i < 200000; i++)
+        CHECK(shmem_long_test(&word, SHMEM_CMP_LT, 0) == 0);
+    while (!shmem_long_test(&word, SHMEM_CMP_EQ, pes - 1))
+        ;
+}
+
 int main(void)
 {
     int provided = -1;
@@ -391,6 +415,7 @@ int main(void)
     shmem_ctx_destroy(ctx);
     blocks();
     locks();
+    late_test();
     shmem_finalize();
     return 0;
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use crate::build::{self, Language, TABLE, oshrun, program, tree, work};
 use crate::{skip, succeeds};
@@ -74,6 +76,23 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     for seed in 1..=times.unwrap_or(100u64) {
         let pes = PES[seed as usize % PES.len()];
         succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
+    }
+}
+
+/// AddressSanitizer puts guards between static objects, and sees what is done to them.
+#[test]
+fn address_sanitizer_finds_nothing() {
+    let Some(tree) = tree() else { return };
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    for name in ["statics", "setup"] {
+        let program = work().join(format!("{name}.asan"));
+        let mut compile = Command::new(tree.join("bin/oshcc"));
+        compile.args(["-std=gnu11", "-O1", "-g", "-fsanitize=address", "-o"]);
+        compile.arg(&program).arg(sources.join(format!("{name}.c")));
+        if !crate::output(&mut compile).status.success() {
+            return skip("the C compiler has no AddressSanitizer");
+        }
+        succeeds(oshrun(tree, 2).arg(&program));
     }
 }
 
