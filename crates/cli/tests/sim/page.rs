@@ -55,7 +55,7 @@ fn the_page_is_whole() {
         let id = row["id"].as_str().unwrap();
         assert!(html.contains(&format!("<td>{id}</td>")), "{id}");
     }
-    assert_eq!(html.matches("<svg ").count(), 2);
+    assert_eq!(html.matches("<svg ").count(), 4);
     assert!(html.contains("hostwire sim experiments/htx-board/read-latency.toml"));
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!html.contains(outside), "{outside}");
