@@ -173,7 +173,7 @@ impl Default for Config {
             buffer_bytes: 76,
             incoming_frames: 0,
             retry_frames: 1024,
-            retry_timeout: Ps::from_us(100),
+            retry_timeout: Ps::from_us(1_000),
             timing: Timing::PAPER,
         }
     }

@@ -302,12 +302,12 @@ impl Model {
             ports.push(port(&name, true, 0, back.wire_bytes));
         }
         for (number, counters) in self.each_ingress(&self.ingresses).enumerate() {
-            let name = format!("switch - accelerator.{number}");
+            let name = format!("switch - accelerator port {number}");
             let payload_bytes = counters.packets * PAYLOAD_BYTES;
             ports.push(port(&name, false, payload_bytes, counters.wire_bytes));
         }
         for (number, wire_bytes) in receiver.wire_bytes().enumerate() {
-            let name = format!("switch - accelerator.{number}");
+            let name = format!("switch - accelerator port {number}");
             ports.push(port(&name, true, 0, wire_bytes));
         }
         ports

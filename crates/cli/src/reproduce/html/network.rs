@@ -285,7 +285,7 @@ fn draw_edge(out: &mut String, edge: &Edge, a: Place, b: Place) {
                 base_y - ny * wing
             );
             let (x, y) = along(0.42);
-            let beside = sign * (9.0 + 6.0 * nx.abs());
+            let beside = sign * (9.0 + stroke / 2.0 + 9.0 * nx.abs());
             let _ = write!(
                 out,
                 "<text class=\"share\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",

@@ -190,23 +190,31 @@ fn network_of(source: &Source, result: &RunResult) -> String {
     network::svg(source.caption, &links, &idle)
 }
 
-/// Owners of memory as if there were a link to each: the share of all lines that it has.
+/// Boards as if there were a link to each: the share of all lines that its memory has.
 fn regions(result: &RunResult) -> Vec<LinkUse> {
-    let all: u64 = result
-        .regions
-        .iter()
-        .map(|region| region.lines_read + region.lines_written)
-        .sum();
-    let share = |lines: u64| lines as f64 / all.max(1) as f64;
-    let line_bytes = 64;
-    let each = result.regions.iter().flat_map(|region| {
-        let link = format!("processor - {}", region.owner);
-        [("A", region.lines_written), ("B", region.lines_read)].map(|(from, lines)| LinkUse {
-            link: link.clone(),
+    const LINE_BYTES: u64 = 64;
+    let mut boards: Vec<(&str, [u64; 2])> = Vec::new();
+    for region in &result.regions {
+        let board = region.owner.split(',').next().unwrap_or_default();
+        let lines = [region.lines_written, region.lines_read];
+        match boards.iter_mut().find(|(known, _)| *known == board) {
+            Some((_, sum)) => sum.iter_mut().zip(lines).for_each(|(sum, own)| *sum += own),
+            None => boards.push((board, lines)),
+        }
+    }
+    let all: u64 = boards.iter().flat_map(|(_, lines)| lines).sum();
+    let each = boards.iter().flat_map(|(board, lines)| {
+        let one = |(from, lines): (&'static str, &u64)| LinkUse {
+            link: format!("processor - {board}"),
             from,
-            payload_bytes: lines * line_bytes,
-            utilisation: share(lines),
-        })
+            payload_bytes: lines * LINE_BYTES,
+            utilisation: *lines as f64 / all.max(1) as f64,
+        };
+        ["A", "B"]
+            .into_iter()
+            .zip(lines)
+            .map(one)
+            .collect::<Vec<_>>()
     });
     each.collect()
 }
@@ -232,7 +240,7 @@ fn packets(slices: &[Slice], half_ns: Option<f64>) -> Vec<Bar> {
         let (a, b) = slice
             .interface
             .split_once(" - ")
-            .unwrap_or((&slice.interface, "board"));
+            .unwrap_or(("processor", "board"));
         let row = match slice.direction {
             Direction::AToB => format!("{a} → {b}"),
             Direction::BToA => format!("{b} → {a}"),
@@ -251,24 +259,20 @@ fn packets(slices: &[Slice], half_ns: Option<f64>) -> Vec<Bar> {
 fn table_1(timing: &Timing) -> Vec<Bar> {
     let mut now = 0.0;
     [
-        ("sender", "mapping, queuing", timing.mapping),
-        ("sender", "credits, encapsulation", timing.encapsulation),
-        ("sender's port", "Ethernet MAC", timing.mac_out),
-        ("switch", "switch and cables", timing.switch),
-        ("accelerator's port", "Ethernet MAC", timing.mac_in),
-        (
-            "accelerator's node",
-            "de-encapsulation",
-            timing.deencapsulation,
-        ),
-        ("accelerator's node", "queuing", timing.queuing),
+        ("out: mapping, queuing", timing.mapping),
+        ("out: credits, encapsulation", timing.encapsulation),
+        ("out: Ethernet MAC", timing.mac_out),
+        ("switch and cables", timing.switch),
+        ("in: Ethernet MAC", timing.mac_in),
+        ("in: de-encapsulation", timing.deencapsulation),
+        ("in: queuing", timing.queuing),
     ]
-    .map(|(row, what, time)| {
+    .map(|(row, time)| {
         let begin_ns = now;
         now += time.as_ns();
         Bar {
             row: row.to_owned(),
-            what: what.to_owned(),
+            what: format!("{} ns", time.as_ns()),
             begin_ns,
             end_ns: now,
         }
