@@ -177,6 +177,15 @@ impl<'s> Axis<'s> {
         let Range { start, end } = self.values;
         match self.scale {
             Scale::Words(words) => (0..words.len()).map(|place| place as f64).collect(),
+            // Powers alone would be few.
+            Scale::Log if end / start < 100.0 => {
+                let from = start.log10().floor() as i32;
+                let values = (from..from + 4)
+                    .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(power)));
+                values
+                    .filter(|value| (start..=end).contains(value))
+                    .collect()
+            }
             Scale::Log | Scale::Bytes => {
                 let base = self.scale.base();
                 let from = start.log(base).ceil() as i32;
