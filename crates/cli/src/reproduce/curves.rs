@@ -9,6 +9,8 @@ use hostwire_sim::experiments::{
     Claims, ExperimentError, htx_board, pgas_cluster, tca_peach2, tccluster,
 };
 
+mod htoe;
+
 use super::{BAD_OUTPUT, FAILED, Paper};
 use crate::plot::{Chart, Scale, Series};
 
@@ -49,6 +51,9 @@ pub fn charts(paper: Paper) -> Result<Vec<Named>, Failure> {
     }
     if paper.includes(Paper::TcaPeach2) {
         charts.extend(tca_charts().map_err(failed)?);
+    }
+    if paper.includes(Paper::Htoe) {
+        charts.extend(htoe::charts().map_err(failed)?);
     }
     Ok(charts)
 }
@@ -240,7 +245,8 @@ fn published(claims: &Claims, places: &[(&str, Option<f64>)]) -> Series {
     let points = places
         .iter()
         .filter_map(|(id, x)| Some(((*x)?, value(claims, id)?)));
-    let names: Vec<&str> = places.iter().map(|(id, _)| *id).collect();
+    let mut names: Vec<&str> = places.iter().map(|(id, _)| *id).collect();
+    names.dedup();
     Series {
         name: format!("published ({})", names.join(", ")),
         points: points.collect(),
@@ -250,6 +256,7 @@ fn published(claims: &Claims, places: &[(&str, Option<f64>)]) -> Series {
 
 fn chart(title: &str, (x, y): (Scale, Scale), curves: Vec<Curve>, published: Series) -> Chart {
     let labels = curves.first().map_or(("", ""), |curve| (curve.x, curve.y));
+    let published = (!published.points.is_empty()).then_some(published);
     let lines = curves.into_iter().map(|curve| Series {
         name: curve.name,
         points: curve.points,
@@ -261,6 +268,6 @@ fn chart(title: &str, (x, y): (Scale, Scale), curves: Vec<Curve>, published: Ser
         y_label: labels.1.to_owned(),
         x,
         y,
-        series: lines.chain([published]).collect(),
+        series: lines.chain(published).collect(),
     }
 }

@@ -53,7 +53,8 @@ Simulate the experiments of the papers and compare every number they print.
 Every number has a class. derived: follows from public constants. fitted: a parameter of \
 the models was set so that it comes out; it is named, and it predicts nothing. bound: the \
 paper gives a limit. context: configuration or a quotation. undetermined: cannot be known \
-from the paper. Published values and tolerances are in experiments/*/claims.toml.")]
+from the paper. studied: a mechanism that the paper does not describe and that could explain a \
+number. Published values and tolerances are in experiments/*/claims.toml.")]
 #[command(after_long_help = "\
 EXAMPLES
     Everything, as a table:

@@ -74,7 +74,19 @@ fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     if let Some(recording) = &recording {
         write_recordings(args, recording)?;
     }
-    outcome.map_err(|error| did_not_end(&args.file, &error))
+    let mut outcome = outcome.map_err(|error| did_not_end(&args.file, &error))?;
+    outcome.peak_memory_bytes = peak_memory_bytes();
+    Ok(outcome)
+}
+
+/// Most memory that this process had so far. `None` where the system does not say.
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }
 
 /// Opens traces by their path from the folder of `file`.

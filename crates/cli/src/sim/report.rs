@@ -19,6 +19,7 @@ fn write_all(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
     for result in &outcome.results {
         write_links(out, result)?;
         write_regions(out, result)?;
+        write_bottlenecks(out, result)?;
     }
     if let Some(first) = outcome.results.first() {
         write_configuration(out, outcome, first)?;
@@ -36,6 +37,13 @@ fn write_all(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
             run.virtual_time_ns / 1e3,
             run.virtual_over_wall,
             run.event_hash
+        )?;
+    }
+    if let Some(bytes) = outcome.peak_memory_bytes {
+        writeln!(
+            out,
+            "  peak memory {:.1} MiB",
+            bytes as f64 / f64::from(1 << 20)
         )?;
     }
     Ok(())
@@ -137,6 +145,29 @@ fn write_regions(out: &mut String, result: &RunResult) -> std::fmt::Result {
             region.pages_in,
             region.pages_out,
             region.owner,
+        )?;
+    }
+    Ok(())
+}
+
+fn write_bottlenecks(out: &mut String, result: &RunResult) -> std::fmt::Result {
+    if result.bottlenecks.is_empty() {
+        return Ok(());
+    }
+    let prefix = prefix(result);
+    writeln!(
+        out,
+        "\n{prefix}bottlenecks: what each part could carry, and how much of that was used"
+    )?;
+    writeln!(out, "  {:>12}  {:>8}", "limit (Gb/s)", "used")?;
+    for part in &result.bottlenecks {
+        writeln!(
+            out,
+            "  {:>12.2}  {:>6.1} %  {} ({})",
+            part.limit_gb_s,
+            part.used * 100.0,
+            part.part,
+            part.source,
         )?;
     }
     Ok(())

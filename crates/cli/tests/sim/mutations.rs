@@ -62,6 +62,21 @@ fn seeds() -> Vec<String> {
          working_set = \"128KiB\"\n[parameters]\npage_in = \"1us\"\n"
             .to_owned(),
     );
+    seeds.push(
+        "[workload]\nkind = \"htea\"\nnodes = 4\ndata = \"64KiB\"\npackets_per_frame = 7\n\
+         nops_per_frame = 10\nincoming_stages = 2\noutgoing_stages = 2\ntransfer = \"q21\"\n\
+         [parameters]\nbuffers_in = \"64KiB\"\nbuffers_out = \"8KiB\"\nincoming_frames = 4\n\
+         retry_frames = 8\nretry_timeout = \"20us\"\ndeencapsulation_packet = \"65.4ns\"\n"
+            .to_owned(),
+    );
+    seeds.push(
+        "[cluster]\nfabric = \"peach2\"\n[cluster.topology]\nkind = \"ring\"\nnodes = 4\n\
+         [cluster.topology.node]\nmemory = \"8GiB\"\ngpus = 1\ngpu_memory = \"5GiB\"\n\
+         [workload]\nkind = \"tca-dma\"\nfrom = \"n0\"\nsource = \"host\"\nto = \"n2\"\n\
+         target = \"gpu0\"\nsize = \"256B\"\ndescriptors = 4\nengine = \"pipelined\"\n\
+         [parameters]\nheader_credits = 4\ndata_credits = 32\n"
+            .to_owned(),
+    );
     for path in ["htx-board/message.toml", "tccluster/latency-over-hops.toml"] {
         seeds.push(std::fs::read_to_string(repository("experiments").join(path)).unwrap());
     }
@@ -90,7 +105,7 @@ proptest! {
 
     #[test]
     fn bytes_changed(
-        seed in 0..9usize,
+        seed in 0..11usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let mut bytes = limited(&seeds()[seed]).into_bytes();
@@ -103,7 +118,7 @@ proptest! {
 
     #[test]
     fn values_changed(
-        seed in 0..9usize,
+        seed in 0..11usize,
         line in any::<prop::sample::Index>(),
         token in 0..TOKENS.len(),
     ) {
@@ -121,7 +136,7 @@ proptest! {
 
     #[test]
     fn lines_moved(
-        seed in 0..9usize,
+        seed in 0..11usize,
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
     ) {

@@ -55,8 +55,19 @@ fn the_page_is_whole() {
         let id = row["id"].as_str().unwrap();
         assert!(html.contains(&format!("<td>{id}</td>")), "{id}");
     }
-    assert_eq!(html.matches("<svg ").count(), 2);
+    assert_eq!(html.matches("<svg ").count(), 4);
     assert!(html.contains("hostwire sim experiments/htx-board/read-latency.toml"));
+    // Every picture says what made it, and how to make it again.
+    let figures = html.split("<figure ").skip(1);
+    for figure in figures.map(|rest| rest.split("</figure>").next().unwrap_or(rest)) {
+        assert!(
+            figure.contains("<code>hostwire sim experiments/"),
+            "{figure}"
+        );
+        assert!(figure.contains("hash "), "{figure}");
+        assert!(figure.contains("data-tip="), "{figure}");
+    }
+    assert!(html.contains("htx-board-links") && html.contains("htx-board-timeline"));
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!html.contains(outside), "{outside}");
     }

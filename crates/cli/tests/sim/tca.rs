@@ -103,6 +103,25 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
+fn tlps_are_recorded_and_nothing_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pcap, trace) = (path("a.pcapng"), path("a.pftrace"));
+    let hash = |arguments: &[&str]| {
+        let ended = sim(DMA, &[&["--json"], arguments].concat());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let outcome: Value = serde_json::from_str(&ended.stdout).unwrap();
+        outcome["results"][0]["run"]["event_hash"].clone()
+    };
+    assert_eq!(hash(&["--pcap", &pcap, "--trace", &trace]), hash(&[]));
+    // 16 KiB cross three links at least, twice: into the chip's memory and on.
+    assert!(std::fs::metadata(&pcap).unwrap().len() > 3 * (16 << 10));
+    let trace = std::fs::read(&trace).unwrap();
+    let has = |text: &[u8]| trace.windows(text.len()).any(|part| part == text);
+    assert!(has(b"MWr 256 B") && has(b"n0.east - n1.west"));
+}
+
+#[test]
 fn fabrics_are_not_mixed() {
     let ping = with("\"tca-dma\"", "\"ping-pong\"");
     let message = refused(&ping, "fabric", ":1:1");

@@ -18,6 +18,9 @@ pub enum Class {
     Context,
     /// Cannot be known from the paper.
     Undetermined,
+    /// A mechanism that the paper does not describe, studied because it could explain a number:
+    /// free parameters were varied, so nothing is compared.
+    Studied,
 }
 
 /// Direction of a limit.
@@ -188,7 +191,7 @@ impl Claim {
                     }
                 });
         let verdict = match (both, self.bound, self.tolerance_pct) {
-            _ if self.class == Class::Undetermined => Verdict::NotCompared,
+            _ if matches!(self.class, Class::Undetermined | Class::Studied) => Verdict::NotCompared,
             (None, ..) if self.class == Class::Context => Verdict::NotCompared,
             (None, ..) => Verdict::NotSimulated,
             (Some((published, simulated)), Some(bound), _) => {

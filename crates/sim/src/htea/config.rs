@@ -19,6 +19,7 @@ const NOPS_MAX: u64 = 255;
 /// Nodes of the paper's single switch.
 const NODES_MAX: u64 = 32;
 const STAGES_MAX: u64 = 32;
+const FRAMES_MAX: u64 = 1 << 30;
 /// A TiB of data: no run is that long.
 const PACKETS_MAX: u64 = 1 << 34;
 
@@ -94,8 +95,17 @@ impl Timing {
     }
 
     /// Time of a packet between the adapter's incoming buffers and the accelerator.
-    pub(super) fn out_of_adapter(&self) -> Ps {
+    pub(crate) fn out_of_adapter(&self) -> Ps {
         self.ht_packet.max(self.sink_packet)
+    }
+}
+
+impl Timing {
+    /// From the end of a frame's de-encapsulation until its sender has the answer: the way of
+    /// one NOP through idle stages. Answers take no stage's time.
+    pub(super) fn answer(&self) -> Ps {
+        let out = self.encapsulation + self.mac_out + self.switch;
+        out + self.mac_in + self.deencapsulation
     }
 }
 
@@ -136,6 +146,14 @@ pub struct Config {
     pub buffers_in_bytes: u64,
     /// A buffer: command of up to 12 bytes and 64 of data.
     pub buffer_bytes: u64,
+    /// Frames that an incoming MAC holds for its de-encapsulation stage, the one in the stage
+    /// included; one that comes when it is full is lost. 0: as many as come. Credits are for
+    /// the buffers behind the stage.
+    pub incoming_frames: u64,
+    /// Frames without an ack that a sender keeps, where frames can be lost.
+    pub retry_frames: u64,
+    /// After so long without an ack a sender sends again, where frames can be lost.
+    pub retry_timeout: Ps,
     /// Times of the parts.
     pub timing: Timing,
 }
@@ -153,6 +171,9 @@ impl Default for Config {
             buffers_out_bytes: 32 << 20,
             buffers_in_bytes: 32 << 20,
             buffer_bytes: 76,
+            incoming_frames: 0,
+            retry_frames: 1024,
+            retry_timeout: Ps::from_us(1_000),
             timing: Timing::PAPER,
         }
     }
@@ -274,6 +295,9 @@ impl Config {
         bounded("incoming_stages", 1, STAGES_MAX, self.stages_in)?;
         bounded("buffer", 1, 1 << 20, self.buffer_bytes)?;
         bounded("port_rate", 1, 1_000, self.timing.port_gb_s)?;
+        bounded("incoming_frames", 0, FRAMES_MAX, self.incoming_frames)?;
+        bounded("retry_frames", 1, FRAMES_MAX, self.retry_frames)?;
+        bounded("retry_timeout", 1_000, u64::MAX, self.retry_timeout.0)?;
         bounded("ht_packet", 1, u64::MAX, self.timing.ht_packet.0)?;
         self.check_mtu()?;
         let timing = &self.timing;

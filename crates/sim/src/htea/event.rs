@@ -9,6 +9,8 @@ pub(crate) struct Frame {
     pub(super) link: u16,
     pub(super) packets: u16,
     pub(super) nops: u16,
+    /// Number on its link. 0 for all, unless frames can be lost.
+    pub(super) number: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,12 @@ pub(crate) enum Event {
     Left(u16),
     /// To a sender: credits that came back.
     Credits(u32),
+    /// To a sender: all frames up to this one have come through.
+    Ack(u32),
+    /// To a sender: this frame is missing.
+    Nak(u32),
+    /// To a sender: has it waited for an ack too long?
+    Timeout,
 }
 
 impl engine::Event for Event {
@@ -36,6 +44,9 @@ impl engine::Event for Event {
             Event::Deliver(frame) => (4, frame.digest()),
             Event::Left(stage) => (5, u64::from(stage)),
             Event::Credits(credits) => (6, u64::from(credits)),
+            Event::Ack(number) => (7, u64::from(number)),
+            Event::Nak(number) => (8, u64::from(number)),
+            Event::Timeout => (9, 0),
         };
         kind << 56 | value
     }
@@ -43,6 +54,8 @@ impl engine::Event for Event {
 
 impl Frame {
     fn digest(self) -> u64 {
-        u64::from(self.link) << 32 | u64::from(self.packets) << 16 | u64::from(self.nops)
+        let shape =
+            u64::from(self.link) << 32 | u64::from(self.packets) << 16 | u64::from(self.nops);
+        shape ^ u64::from(self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8
     }
 }

@@ -18,9 +18,22 @@ pub(super) struct Ingress {
     tail: Ps,
     /// When the stage can take the next frame.
     free: Ps,
+    /// Frames that the MAC holds; 0 for any number.
+    capacity: u64,
+    /// The links whose frames have numbers.
+    flows: Vec<Flow>,
     /// Frames before or in the stage, each with the time at which the stage is through.
     frames: VecDeque<(Ps, Frame)>,
     pub(super) counters: IngressCounters,
+}
+
+/// The receiving end of a link on which frames can be lost: Go-Back-N.
+struct Flow {
+    sender: ComponentId,
+    /// The next frame in order.
+    expected: u32,
+    /// A Nak for it is out.
+    refused: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +48,10 @@ pub(super) struct IngressCounters {
     pub(super) switch_wait_max: Ps,
     /// Time that the stage was busy.
     pub(super) busy: Ps,
+    /// Frames for which the MAC had no room.
+    pub(super) lost: u64,
+    /// Frames that came through the stage behind a lost one.
+    pub(super) discarded: u64,
 }
 
 impl Ingress {
@@ -45,9 +62,51 @@ impl Ingress {
             credits_per_nop,
             tail: Ps::ZERO,
             free: Ps::ZERO,
+            capacity: 0,
+            flows: Vec::new(),
             frames: VecDeque::new(),
             counters: IngressCounters::default(),
         }
+    }
+
+    /// From now on the MAC holds `capacity` frames, and the senders, in the order of their links,
+    /// number theirs.
+    pub(super) fn limit(&mut self, capacity: u64, senders: &[ComponentId]) {
+        self.capacity = capacity;
+        let flow = |sender: &ComponentId| Flow {
+            sender: *sender,
+            expected: 0,
+            refused: false,
+        };
+        self.flows = senders.iter().map(flow).collect();
+    }
+
+    fn is_full(&self, at: Ps) -> bool {
+        let gone = self.frames.partition_point(|(done, _)| *done <= at);
+        let held = self.frames.len() - gone;
+        self.capacity > 0 && held as u64 >= self.capacity
+    }
+
+    /// Whether the frame is the next one of its link; tells the sender.
+    fn accept(&mut self, frame: Frame, ctx: &mut Context<'_, Event>) -> bool {
+        let answer = self.timing.answer();
+        let Some(flow) = self.flows.get_mut(usize::from(frame.link)) else {
+            return true;
+        };
+        if frame.number == flow.expected {
+            flow.expected = flow.expected.wrapping_add(1);
+            flow.refused = false;
+            ctx.schedule(flow.sender, answer, Event::Ack(frame.number));
+            return true;
+        }
+        // One Nak per gap; the sender's timer is for what is lost again.
+        if frame.number > flow.expected && !flow.refused {
+            flow.refused = true;
+            ctx.schedule(flow.sender, answer, Event::Nak(flow.expected));
+        }
+        self.counters.discarded += 1;
+        self.counters.packets -= u64::from(frame.packets);
+        false
     }
 
     fn arrive(&mut self, frame: Frame, ctx: &mut Context<'_, Event>) {
@@ -56,6 +115,11 @@ impl Ingress {
         let wire = self.timing.wire(packets, nops);
         self.tail = now.max(self.tail + wire);
         let ready = self.tail + self.timing.mac_in;
+        if self.is_full(ready) {
+            self.counters.lost += 1;
+            self.counters.wire_bytes += wire_bytes(packets, nops);
+            return;
+        }
         let start = ready.max(self.free);
         let work = self.timing.deencapsulate(packets, nops);
         self.free = start + work;
@@ -77,7 +141,7 @@ impl Ingress {
         let Some((_, frame)) = self.frames.pop_front() else {
             return;
         };
-        if frame.packets > 0 {
+        if frame.packets > 0 && self.accept(frame, ctx) {
             ctx.schedule(self.target, self.timing.queuing, Event::Deliver(frame));
         }
         if frame.nops > 0 {
@@ -95,7 +159,7 @@ impl Component<Event> for Ingress {
         match event {
             Event::Arrive(frame) => self.arrive(frame, ctx),
             Event::Deencapsulated => self.deencapsulated(ctx),
-            Event::Wake | Event::Deliver(_) | Event::Left(_) | Event::Credits(_) => {}
+            _ => {}
         }
     }
 }

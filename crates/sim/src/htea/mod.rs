@@ -32,4 +32,6 @@ mod run;
 mod sender;
 
 pub use config::{Config, ConfigError, PAYLOAD_BYTES, Timing};
-pub use run::{Counts, CreditsLeft, HteaError, Model, Report, port_data_share, run};
+pub use run::{
+    Counts, CreditsLeft, HteaError, Losses, Model, PortUse, Report, port_data_share, run,
+};

@@ -63,10 +63,10 @@ impl Receiver {
         self.owed.iter().sum()
     }
 
-    /// Bytes of NOPs on all ports.
-    pub(super) fn wire_bytes(&self) -> u64 {
+    /// Bytes of NOPs on each port.
+    pub(super) fn wire_bytes(&self) -> impl Iterator<Item = u64> + '_ {
         let stages = self.stages.iter();
-        stages.map(|stage| stage.egress.wire_bytes).sum()
+        stages.map(|stage| stage.egress.wire_bytes)
     }
 
     /// Packets leave one after the other; each gives its buffer back.
@@ -109,6 +109,7 @@ impl Receiver {
             packets: 0,
             // At most 255, as checked.
             nops: nops as u16,
+            number: 0,
         };
         if stage.frames.is_empty() {
             ctx.schedule_at(ctx.me(), passage.tail, Event::Left(number as u16));
@@ -137,7 +138,7 @@ impl Component<Event> for Receiver {
         match event {
             Event::Deliver(frame) => self.deliver(frame, ctx),
             Event::Left(stage) => self.left(stage, ctx),
-            Event::Wake | Event::Arrive(_) | Event::Deencapsulated | Event::Credits(_) => {}
+            _ => {}
         }
     }
 }

@@ -67,8 +67,35 @@ pub struct Report {
     pub counts: Counts,
     /// Credits at the end.
     pub credits: CreditsLeft,
+    /// Frames that were lost, and what came of it.
+    pub losses: Losses,
     /// Cost of the run.
     pub summary: Summary,
+}
+
+/// What became of frames for which an incoming MAC had no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Frames lost.
+    pub lost: u64,
+    /// Frames that took their time in de-encapsulation and were thrown away, as one in front of
+    /// them was missing.
+    pub discarded: u64,
+    /// Frames sent again.
+    pub resent: u64,
+}
+
+/// Use of one direction of a port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortUse {
+    /// Where the port is, and where it leads.
+    pub name: String,
+    /// Whether this is the direction away from the accelerator.
+    pub back: bool,
+    /// Data that crossed.
+    pub payload_bytes: u64,
+    /// Share of the run in which the port was busy, 0 to 1.
+    pub utilisation: f64,
 }
 
 /// What was sent and received.
@@ -133,6 +160,7 @@ impl Model {
             .map(|port| sim.add(format!("accelerator port {port}"), ingress(receiver)))
             .collect();
         let (mut senders, mut returns) = (Vec::new(), Vec::new());
+        let mut limited = Vec::new();
         let count = config.senders();
         for link in 0..count {
             let Some(&port) = ingresses.get((link % config.stages_in) as usize) else {
@@ -147,11 +175,20 @@ impl Model {
             if let Some(receiver) = sim.component_mut::<Receiver>(receiver) {
                 receiver.attach(back);
             }
+            if config.incoming_frames > 0 {
+                // The receiver counts all links in the same order.
+                limited.push(sender);
+            }
             // An event at time zero for a component just added.
             let injected = sim.inject(Ps::ZERO, sender, Event::Wake);
             debug_assert!(injected.is_ok());
             senders.push(sender);
             returns.push(back);
+        }
+        for ingress in &ingresses {
+            if let Some(ingress) = sim.component_mut::<Ingress>(*ingress) {
+                ingress.limit(config.incoming_frames, &limited);
+            }
         }
         Ok(Model {
             config,
@@ -192,6 +229,7 @@ impl Model {
             ..CreditsLeft::default()
         };
         let (mut waited, mut credit_time, mut sending) = (0, 0, 0);
+        let mut resent = 0;
         for sender in &self.senders {
             let Some(sender) = self.sim.component::<Sender>(*sender) else {
                 continue;
@@ -200,6 +238,7 @@ impl Model {
             counts.frames_sent += sender.counters.frames;
             counts.frame_bytes_sent += sender.counters.frame_bytes;
             credits.held += sender.credits();
+            resent += sender.counters.resent;
             waited += sender.counters.waited;
             credit_time += sender.counters.credit_time;
             sending += u128::from(sender.counters.end.0);
@@ -211,7 +250,7 @@ impl Model {
         let port_use = |bytes: u64, ports: u64| {
             rate(bytes) / (ports * self.config.timing.port_gb_s).max(1) as f64
         };
-        let nop_bytes = receiver.wire_bytes();
+        let nop_bytes = receiver.wire_bytes().sum();
         Report {
             latency: receiver.counters.delivered,
             time,
@@ -227,8 +266,51 @@ impl Model {
             switch_wait_max: incoming.switch_wait_max,
             counts,
             credits,
+            losses: Losses {
+                lost: incoming.lost,
+                discarded: incoming.discarded,
+                resent,
+            },
             summary: self.sim.summary(),
         }
+    }
+
+    /// Use of every port over the whole run: those of the senders, then those of the
+    /// accelerator's node, each towards the accelerator and back.
+    pub fn ports(&self) -> Vec<PortUse> {
+        let none = Receiver::new(self.config);
+        let receiver = self.sim.component::<Receiver>(self.receiver);
+        let receiver = receiver.unwrap_or(&none);
+        let time_ps = receiver.counters.end.0.max(1) as f64;
+        let port = |name: &str, back, payload_bytes, wire_bytes: u64| PortUse {
+            name: name.to_owned(),
+            back,
+            payload_bytes,
+            utilisation: wire_bytes as f64 * 8_000.0
+                / self.config.timing.port_gb_s.max(1) as f64
+                / time_ps,
+        };
+        let mut ports = Vec::new();
+        let returns = self.each_ingress(&self.returns);
+        for ((link, sender), back) in self.senders.iter().enumerate().zip(returns) {
+            let Some(sender) = self.sim.component::<Sender>(*sender) else {
+                continue;
+            };
+            let name = format!("sender {link} - switch");
+            let payload_bytes = sender.sent() * PAYLOAD_BYTES;
+            ports.push(port(&name, false, payload_bytes, sender.wire_bytes()));
+            ports.push(port(&name, true, 0, back.wire_bytes));
+        }
+        for (number, counters) in self.each_ingress(&self.ingresses).enumerate() {
+            let name = format!("switch - accelerator port {number}");
+            let payload_bytes = counters.packets * PAYLOAD_BYTES;
+            ports.push(port(&name, false, payload_bytes, counters.wire_bytes));
+        }
+        for (number, wire_bytes) in receiver.wire_bytes().enumerate() {
+            let name = format!("switch - accelerator port {number}");
+            ports.push(port(&name, true, 0, wire_bytes));
+        }
+        ports
     }
 
     fn each_ingress<'m>(
@@ -250,6 +332,8 @@ impl Model {
                 waited: sum.waited + one.waited,
                 switch_wait_max: sum.switch_wait_max.max(one.switch_wait_max),
                 busy: sum.busy + one.busy,
+                lost: sum.lost + one.lost,
+                discarded: sum.discarded + one.discarded,
             })
     }
 }

@@ -29,11 +29,28 @@ pub(super) struct Sender {
     /// Credits that no packet has.
     spare: u64,
     egress: Egress,
+    /// Frames that may be lost and sent again; unused where none can be.
+    retry: Retry,
     /// When a `Wake` comes.
     wake: Option<Ps>,
     /// Until when credits are counted.
     counted: Ps,
     pub(super) counters: SenderCounters,
+}
+
+/// Go-Back-N, the sending end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Retry {
+    /// Frames sent once.
+    frames: u32,
+    /// Of these, the first ones that have come through.
+    acked: u32,
+    /// The next frame to be sent again.
+    again: Option<u32>,
+    /// When the sender has waited too long.
+    deadline: Ps,
+    /// A `Timeout` comes.
+    armed: bool,
 }
 
 /// Packets that got their credits one every `period`.
@@ -48,6 +65,8 @@ struct Run {
 pub(super) struct SenderCounters {
     pub(super) frames: u64,
     pub(super) frame_bytes: u64,
+    /// Frames sent again.
+    pub(super) resent: u64,
     /// Time with a credit and without encapsulation, of all packets together.
     pub(super) waited: u128,
     /// Credits times picoseconds, until the last packet was sent.
@@ -70,12 +89,18 @@ impl Sender {
             rich_packets: 0,
             spare: config.credits(),
             egress: Egress::new(config.timing),
+            retry: Retry::default(),
             // The first one is injected.
             wake: Some(Ps::ZERO),
             counted: Ps::ZERO,
             counters: SenderCounters::default(),
             config,
         }
+    }
+
+    /// Bytes that went out of its port.
+    pub(super) fn wire_bytes(&self) -> u64 {
+        self.egress.wire_bytes
     }
 
     pub(super) fn sent(&self) -> u64 {
@@ -138,6 +163,21 @@ impl Sender {
 
     fn send(&mut self, ctx: &mut Context<'_, Event>) {
         let now = ctx.now();
+        if let Some(number) = self.retry.again {
+            if self.egress.free() > now {
+                return self.wake_at(self.egress.free(), ctx);
+            }
+            self.counters.resent += 1;
+            let next = number + 1;
+            self.retry.again = (next < self.retry.frames).then_some(next);
+            let each = self.config.packets_per_frame;
+            let packets = each.min(self.total - u64::from(number) * each);
+            let free = self.transmit(number, packets, ctx);
+            return self.wake_at(free, ctx);
+        }
+        if self.can_lose() && self.outstanding() >= self.config.retry_frames {
+            return;
+        }
         let packets = self.config.packets_per_frame.min(self.total - self.sent);
         if packets == 0 {
             return;
@@ -161,21 +201,76 @@ impl Sender {
         if full {
             self.next = self.next.max(now);
         }
+        self.counters.end = now;
+        let number = self.retry.frames;
+        if self.can_lose() {
+            self.retry.frames += 1;
+        }
+        let free = self.transmit(number, packets, ctx);
+        if self.sent < self.total {
+            self.wake_at(free, ctx);
+        }
+    }
+
+    /// Whether frames can be lost.
+    fn can_lose(&self) -> bool {
+        self.config.incoming_frames > 0
+    }
+
+    /// Frames without an ack.
+    fn outstanding(&self) -> u64 {
+        u64::from(self.retry.frames - self.retry.acked)
+    }
+
+    /// Sends a frame; returns when the stage is free again.
+    fn transmit(&mut self, number: u32, packets: u64, ctx: &mut Context<'_, Event>) -> Ps {
+        let now = ctx.now();
         let passage = self.egress.push(now, packets, 0);
         self.counters.frames += 1;
         self.counters.frame_bytes += super::config::frame_bytes(packets, 0);
-        self.counters.end = now;
         let frame = Frame {
             link: self.link,
             // At most 20, as checked.
             packets: packets as u16,
             nops: 0,
+            number,
         };
         let arrival = passage.tail + self.config.timing.switch;
         ctx.schedule_at(self.ingress, arrival, Event::Arrive(frame));
-        if self.sent < self.total {
-            self.wake_at(passage.free, ctx);
+        if self.can_lose() && !self.retry.armed {
+            self.retry.armed = true;
+            self.retry.deadline = now + self.config.retry_timeout;
+            ctx.schedule_at(ctx.me(), self.retry.deadline, Event::Timeout);
         }
+        passage.free
+    }
+
+    /// All frames before `next` have come through; with `again`, that one is missing.
+    fn answered(&mut self, next: u32, again: bool, now: Ps) {
+        let retry = &mut self.retry;
+        if next > retry.acked {
+            retry.acked = next;
+            retry.deadline = now + self.config.retry_timeout;
+        }
+        if again {
+            retry.again = Some(next);
+        }
+        let last = retry.frames;
+        retry.again = retry.again.map(|number| number.max(retry.acked));
+        retry.again = retry.again.filter(|number| *number < last);
+    }
+
+    fn timeout(&mut self, ctx: &mut Context<'_, Event>) {
+        self.retry.armed = self.outstanding() > 0;
+        if !self.retry.armed {
+            return;
+        }
+        let now = ctx.now();
+        if now >= self.retry.deadline {
+            self.retry.again = Some(self.retry.acked);
+            self.retry.deadline = now + self.config.retry_timeout;
+        }
+        ctx.schedule_at(ctx.me(), self.retry.deadline, Event::Timeout);
     }
 
     fn wake_at(&mut self, time: Ps, ctx: &mut Context<'_, Event>) {
@@ -216,9 +311,11 @@ impl Component<Event> for Sender {
                 self.count(now);
                 self.take_credits(u64::from(credits), now);
             }
-            // One that was called off by an earlier one.
-            Event::Wake => return,
-            Event::Arrive(_) | Event::Deencapsulated | Event::Deliver(_) | Event::Left(_) => return,
+            Event::Ack(number) => self.answered(number + 1, false, now),
+            Event::Nak(number) => self.answered(number, true, now),
+            Event::Timeout => self.timeout(ctx),
+            // A wake that was called off by an earlier one, and what others are told.
+            _ => return,
         }
         self.send(ctx);
     }

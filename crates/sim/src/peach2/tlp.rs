@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use hostwire_packet::pcie::{
     ByteCount, Common, CompletionRepr, CompletionStatus, CreditClass, CreditCost, DwLength,
-    HeaderRepr, LowerAddress, MemoryRepr, Operation, RoutingId, tlp_wire_len,
+    HeaderRepr, LinkTlpRepr, LowerAddress, MemoryRepr, Operation, RoutingId, SequenceNumber,
+    TlpRepr, tlp_wire_len,
 };
 
 /// A TLP. Clones share the data.
@@ -136,6 +137,28 @@ impl Tlp {
     /// Flow control credits that it takes.
     pub fn cost(&self) -> CreditCost {
         self.header.credit_cost()
+    }
+
+    /// What it is, and its data in bytes.
+    pub fn name(&self) -> String {
+        let bytes = self.data.len();
+        match &self.header {
+            HeaderRepr::Memory(read) if self.data.is_empty() => {
+                format!("MRd {} B", read.dwords.len_bytes())
+            }
+            HeaderRepr::Memory(_) => format!("MWr {bytes} B"),
+            HeaderRepr::Completion(_) if self.data.is_empty() => "Cpl".to_owned(),
+            HeaderRepr::Completion(_) => format!("CplD {bytes} B"),
+        }
+    }
+
+    /// Its bytes with number and LCRC. `None` if header and data do not go together.
+    pub fn on_the_link(&self, sequence: SequenceNumber) -> Option<Vec<u8>> {
+        let tlp = TlpRepr::new(self.header, &self.data).ok()?;
+        let repr = LinkTlpRepr { sequence, tlp };
+        let mut bytes = vec![0; repr.buffer_len()];
+        repr.emit(&mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// Symbols on the wire.

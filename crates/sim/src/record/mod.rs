@@ -26,6 +26,8 @@ pub enum Encapsulation {
     HyperTransport,
     /// Ethernet frames, as HToE uses them.
     Ethernet,
+    /// TLPs of PCI Express, with sequence number and LCRC.
+    PciExpress,
 }
 
 /// Direction on an interface.
@@ -51,6 +53,21 @@ struct Record {
     direction: Direction,
     what: String,
     bytes: Vec<u8>,
+}
+
+/// One unit on the wires of one direction, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The interface, as it was added.
+    pub interface: String,
+    /// Where to.
+    pub direction: Direction,
+    /// What it is.
+    pub what: String,
+    /// When it begins.
+    pub begin: Ps,
+    /// When it ends, at the transmitter.
+    pub end: Ps,
 }
 
 #[derive(Default)]
@@ -137,6 +154,23 @@ impl Recording {
             what: what.into(),
             bytes,
         });
+    }
+
+    /// What was recorded, by the time at which it begins.
+    pub fn slices(&self) -> Vec<Slice> {
+        let inner = self.0.borrow();
+        let name = |index: u32| {
+            let interface = inner.interfaces.get(index as usize);
+            interface.map_or(String::new(), |interface| interface.name.clone())
+        };
+        let slice = |record: &Record| Slice {
+            interface: name(record.interface),
+            direction: record.direction,
+            what: record.what.clone(),
+            begin: record.begin,
+            end: record.end,
+        };
+        in_order(&inner.records).into_iter().map(slice).collect()
     }
 
     /// Number of records.

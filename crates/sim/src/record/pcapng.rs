@@ -13,6 +13,8 @@ const ENHANCED_PACKET: u32 = 6;
 /// LINKTYPE_USER0: for private use; the dissector claims it.
 const LINKTYPE_USER0: u16 = 147;
 const LINKTYPE_ETHERNET: u16 = 1;
+/// LINKTYPE_USER1: there is no number for PCI Express.
+const LINKTYPE_USER1: u16 = 148;
 
 const OPTION_END: u16 = 0;
 const OPTION_APPLICATION: u16 = 4;
@@ -44,6 +46,7 @@ pub(super) fn write(
         let linktype = match interface.encapsulation {
             Encapsulation::HyperTransport => LINKTYPE_USER0,
             Encapsulation::Ethernet => LINKTYPE_ETHERNET,
+            Encapsulation::PciExpress => LINKTYPE_USER1,
         };
         let mut body = Vec::new();
         body.extend(linktype.to_le_bytes());

@@ -13,7 +13,11 @@ const LEFT: f64 = 84.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 58.0;
-const COLOURS: [&str; 4] = ["#005aa0", "#c85000", "#00825a", "#823c8c"];
+const COLOURS: [&str; 7] = [
+    "#005aa0", "#c85000", "#00825a", "#823c8c", "#7a6a00", "#0095b6", "#6b6f73",
+];
+/// Height of a row of the legend.
+const LEGEND: f64 = 24.0;
 const PUBLISHED: &str = "#be001e";
 
 pub fn svg(chart: &Chart) -> String {
@@ -22,16 +26,19 @@ pub fn svg(chart: &Chart) -> String {
         all.filter(|(x, y)| chart.x.shows(*x) && chart.y.shows(*y))
     };
     let x = Axis::new(&chart.x, points().map(|p| p.0), LEFT..WIDTH - RIGHT);
-    let y = Axis::new(&chart.y, points().map(|p| p.1), HEIGHT - BOTTOM..TOP);
+    let keys = keys(chart);
+    let rows = keys.last().map_or(0.0, |(_, row)| *row);
+    let (top, height) = (TOP + rows * LEGEND, HEIGHT + rows * LEGEND);
+    let y = Axis::new(&chart.y, points().map(|p| p.1), height - BOTTOM..top);
     let mut out = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>{}</title>",
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\"><title>{}</title>",
         escape(&chart.title)
     );
-    let (low, high) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+    let (low, high) = (height - BOTTOM, WIDTH - RIGHT);
     for value in x.ticks() {
         let at = x.place(value);
         out += &format!(
-            "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{low}\"/>\
+            "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{top}\" y2=\"{low}\"/>\
              <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             low + 18.0,
             escape(&chart.x.label(value))
@@ -51,24 +58,40 @@ pub fn svg(chart: &Chart) -> String {
         "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
          <text class=\"axis\" transform=\"translate(20 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
         (LEFT + high) / 2.0,
-        HEIGHT - 14.0,
+        height - 14.0,
         escape(&chart.x_label),
-        (TOP + low) / 2.0,
+        (top + low) / 2.0,
         escape(&chart.y_label)
     );
-    let mut legend = LEFT;
-    for (series, colour) in chart.series.iter().zip(COLOURS.iter().cycle()) {
+    let colours = chart.series.iter().zip(COLOURS.iter().cycle());
+    for ((series, colour), (left, row)) in colours.zip(keys) {
         let colour = if series.published { PUBLISHED } else { *colour };
         draw(&mut out, chart, series, colour, (&x, &y));
+        let from_top = 14.0 + row * LEGEND;
         out += &format!(
-            "<g class=\"key\" data-series=\"{0}\"><rect x=\"{legend:.1}\" y=\"14\" width=\"14\" height=\"14\" \
-             fill=\"{colour}\"/><text x=\"{1:.1}\" y=\"26\">{0}</text></g>",
+            "<g class=\"key\" data-series=\"{0}\"><rect x=\"{left:.1}\" y=\"{from_top}\" width=\"14\" \
+             height=\"14\" fill=\"{colour}\"/><text x=\"{1:.1}\" y=\"{2:.1}\">{0}</text></g>",
             escape(&series.name),
-            legend + 20.0
+            left + 20.0,
+            from_top + 12.0
         );
-        legend += 44.0 + 7.2 * series.name.chars().count() as f64;
     }
     out + "</svg>"
+}
+
+/// Where the names of the series are: distance from the left, and row.
+fn keys(chart: &Chart) -> Vec<(f64, f64)> {
+    let (mut left, mut row) = (LEFT, 0.0);
+    let place = |series: &Series| {
+        let width = 44.0 + 7.2 * series.name.chars().count() as f64;
+        if left > LEFT && left + width > WIDTH {
+            (left, row) = (LEFT, row + 1.0);
+        }
+        let at = (left, row);
+        left += width;
+        at
+    };
+    chart.series.iter().map(place).collect()
 }
 
 fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): (&Axis, &Axis)) {
@@ -154,6 +177,15 @@ impl<'s> Axis<'s> {
         let Range { start, end } = self.values;
         match self.scale {
             Scale::Words(words) => (0..words.len()).map(|place| place as f64).collect(),
+            // Powers alone would be few.
+            Scale::Log if end / start < 100.0 => {
+                let from = start.log10().floor() as i32;
+                let values = (from..from + 4)
+                    .flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(power)));
+                values
+                    .filter(|value| (start..=end).contains(value))
+                    .collect()
+            }
             Scale::Log | Scale::Bytes => {
                 let base = self.scale.base();
                 let from = start.log(base).ceil() as i32;

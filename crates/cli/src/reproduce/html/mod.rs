@@ -1,23 +1,27 @@
 //! One page with everything: no other files, no network.
 
 mod figure;
+mod network;
 mod papers;
+mod pictures;
 mod shipped;
 mod tables;
+mod timeline;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hostwire_sim::experiments::{Row, Verdict};
+use hostwire_sim::experiments::{ExperimentError, Row, Verdict};
 
 use super::curves::Named;
-use super::{BAD_OUTPUT, report::word};
+use super::{BAD_OUTPUT, FAILED, report::word};
 
 /// Writes `index.html` into `folder`.
 pub fn write(rows: &[Row], charts: &[Named], folder: &Path) -> Result<(), (u8, String)> {
     let path = folder.join("index.html");
+    let page = page(rows, charts).map_err(|error| (FAILED, error.to_string()))?;
     std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&path, page(rows, charts)))
+        .and_then(|()| std::fs::write(&path, page))
         .map_err(|error| {
             (
                 BAD_OUTPUT,
@@ -26,7 +30,7 @@ pub fn write(rows: &[Row], charts: &[Named], folder: &Path) -> Result<(), (u8, S
         })
 }
 
-fn page(rows: &[Row], charts: &[Named]) -> String {
+fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         if !names.contains(&row.paper.as_str()) {
@@ -44,11 +48,11 @@ fn page(rows: &[Row], charts: &[Named]) -> String {
             )
         })
         .collect();
-    let sections: String = names
+    let sections = names
         .iter()
         .map(|name| section(name, rows, charts))
-        .collect();
-    format!(
+        .collect::<Result<String, ExperimentError>>()?;
+    Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>hostwire: the papers, published and simulated</title>\n\
@@ -74,7 +78,7 @@ fn page(rows: &[Row], charts: &[Named]) -> String {
             "verdict",
             rows.iter().map(|row| word(&row.verdict)).collect()
         ),
-    )
+    ))
 }
 
 fn choice(key: &str, words: BTreeSet<String>) -> String {
@@ -87,33 +91,45 @@ fn choice(key: &str, words: BTreeSet<String>) -> String {
     )
 }
 
-fn section(name: &str, rows: &[Row], charts: &[Named]) -> String {
+fn section(name: &str, rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
     let own = rows.iter().filter(|row| row.paper == name);
     let figures: String = charts
         .iter()
         .filter_map(|(file, chart)| {
             let stem = file.strip_suffix(".svg")?.strip_prefix(name)?;
             let stem = stem.strip_prefix('-')?;
-            let behind = shipped::details(name, stem);
+            let behind = shipped::behind(name, stem);
             Some(format!(
-                "<figure id=\"{0}-{stem}\">{1}<figcaption>{2}</figcaption>{behind}</figure>\n",
+                "<figure id=\"{0}-{stem}\"><figcaption>{2}</figcaption>{1}{behind}</figure>\n",
                 escape(name),
                 figure::svg(chart),
                 escape(&chart.title)
             ))
         })
         .collect();
-    format!(
+    let pictures: String = pictures::of(name)?
+        .iter()
+        .map(|picture| {
+            format!(
+                "<figure id=\"{}\"><figcaption>{}</figcaption>{}{}</figure>\n",
+                picture.id,
+                escape(&picture.caption),
+                picture.svg,
+                shipped::details(picture.file),
+            )
+        })
+        .collect();
+    Ok(format!(
         "<section id=\"{id}\">\n<h2>{title}</h2>\n{summary}\
-         <p>Again: <code>hostwire reproduce {id}</code></p>\n{table}{figures}\
-         <h3>Its experiments as files</h3>\n{files}</section>\n",
+         <p>Again: <code>hostwire reproduce {id}</code></p>\n{pictures}{figures}\
+         <h3>Its numbers</h3>\n{table}<h3>Its experiments as files</h3>\n{files}</section>\n",
         id = escape(name),
         title = escape(papers::title(name)),
         summary = papers::summary(name)
             .map_or(String::new(), |text| format!("<p>{}</p>\n", escape(text))),
         table = tables::claims(own),
         files = shipped::all(name),
-    )
+    ))
 }
 
 /// For text and attributes.

@@ -1,6 +1,6 @@
 //! The experiment files of the repository, and the configuration that each resolves to.
 
-use hostwire_sim::experiments::file::read;
+use hostwire_sim::experiments::file::{Experiment, read};
 
 use super::escape;
 
@@ -11,19 +11,35 @@ const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"))
 pub fn all(paper: &str) -> String {
     let prefix = format!("experiments/{paper}/");
     let own = FILES.iter().filter(|(path, _)| path.starts_with(&prefix));
-    own.filter_map(|(path, text)| of(path, text)).collect()
+    own.filter_map(|(path, _)| of(path)).collect()
 }
 
-/// The experiment behind a figure, if a file has its name.
-pub fn details(paper: &str, stem: &str) -> String {
-    let path = format!("experiments/{paper}/{stem}.toml");
+/// The experiments behind a figure: the file of its name, or those that hold its curves.
+pub fn behind(paper: &str, stem: &str) -> String {
+    let files: &[&str] = match (paper, stem) {
+        ("tca-peach2", "bandwidth-over-size") => &[
+            "write-over-size",
+            "read-over-size",
+            "gpu-read-over-size",
+            "remote-write-over-size",
+        ],
+        ("tca-peach2", "bandwidth-over-requests") => &["chain-length"],
+        ("htoe", "credits") => &["payload"],
+        (_, stem) => &[stem],
+    };
+    let path = |file: &&str| details(&format!("experiments/{paper}/{file}.toml"));
+    files.iter().map(path).collect()
+}
+
+/// One experiment.
+pub fn details(path: &str) -> String {
     let file = FILES.iter().find(|(known, _)| *known == path);
-    file.and_then(|(path, text)| of(path, text))
-        .unwrap_or_default()
+    file.and_then(|(path, _)| of(path)).unwrap_or_default()
 }
 
-/// Nothing for files that are no experiments.
-fn of(path: &str, text: &str) -> Option<String> {
+/// A shipped experiment, if there is one of this path.
+pub fn experiment(path: &str) -> Option<Experiment> {
+    let (path, text) = FILES.iter().find(|(known, _)| *known == path)?;
     let folder = path.rsplit_once('/')?.0;
     let load = |cluster: &str| {
         let wanted = normal(&format!("{folder}/{cluster}"));
@@ -31,7 +47,12 @@ fn of(path: &str, text: &str) -> Option<String> {
         let text = file.map(|(_, text)| text.as_bytes().to_vec());
         text.ok_or_else(|| format!("{wanted} is not shipped"))
     };
-    let experiment = read(path, text.as_bytes(), &load).ok()?;
+    read(path, text.as_bytes(), &load).ok()
+}
+
+/// Nothing for files that are no experiments.
+fn of(path: &str) -> Option<String> {
+    let experiment = experiment(path)?;
     let path = escape(path);
     let sweep = experiment.sweep().map_or(String::new(), |key| {
         let values: Vec<&str> = experiment.labels().flatten().collect();

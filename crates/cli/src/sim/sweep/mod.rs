@@ -205,6 +205,7 @@ impl Sweep<'_> {
                 metrics,
                 links,
                 regions,
+                bottlenecks,
                 run,
                 ..
             } = *kept;
@@ -216,6 +217,7 @@ impl Sweep<'_> {
                 metrics,
                 links,
                 regions,
+                bottlenecks,
                 run,
             });
         }
@@ -224,6 +226,8 @@ impl Sweep<'_> {
             title: self.experiment.title().to_owned(),
             sweep: self.experiment.sweep().map(str::to_owned),
             results,
+            // Each point was a process of its own.
+            peak_memory_bytes: None,
         })
     }
 }

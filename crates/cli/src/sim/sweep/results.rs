@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use hostwire_sim::experiments::file::{Metric, Outcome, RegionUse, RunFigures};
+use hostwire_sim::experiments::htoe::Bottleneck;
 use hostwire_sim::experiments::traffic::LinkUse;
 use serde::Deserialize;
 
@@ -34,6 +35,8 @@ pub struct Kept {
     pub links: Vec<LinkUse>,
     #[serde(default)]
     pub regions: Vec<RegionUse>,
+    #[serde(default)]
+    pub bottlenecks: Vec<Bottleneck>,
     pub run: RunFigures,
 }
 

@@ -1,7 +1,9 @@
 //! Running adapters.
 
+use crate::experiments::htoe::bottlenecks_of;
+use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
-use crate::htea::{Config, HteaError, Model};
+use crate::htea::{Config, HteaError, Model, PortUse};
 
 use super::run::{Measured, metric};
 
@@ -30,6 +32,9 @@ pub(super) fn run(
         metric("packets", counts.packets_delivered as f64, ""),
         metric("frames", counts.frames_received as f64, ""),
         metric("nop_frames", counts.nop_frames_received as f64, ""),
+        metric("lost_frames", report.losses.lost as f64, ""),
+        metric("discarded_frames", report.losses.discarded as f64, ""),
+        metric("resent_frames", report.losses.resent as f64, ""),
     ];
     Ok(Measured {
         // Nothing waits in a short run, and it returns no credits.
@@ -37,7 +42,18 @@ pub(super) fn run(
             .into_iter()
             .filter(|metric| metric.value > 0.0)
             .collect(),
+        links: model.ports().into_iter().map(link_use).collect(),
+        bottlenecks: bottlenecks_of(&config, report.throughput_gb_s),
         summaries: vec![summary],
         ..Measured::default()
     })
+}
+
+fn link_use(port: PortUse) -> LinkUse {
+    LinkUse {
+        link: port.name,
+        from: if port.back { "B" } else { "A" },
+        payload_bytes: port.payload_bytes,
+        utilisation: port.utilisation,
+    }
 }

@@ -35,6 +35,21 @@ macro_rules! bytes {
     };
 }
 
+/// For the study of lost frames.
+macro_rules! count {
+    ($key:ident, $least:expr) => {
+        Parameter {
+            key: stringify!($key),
+            kind: Kind::Count,
+            least: $least,
+            most: 1 << 30,
+            class: Origin::Assumed,
+            read: |models| models.htea.$key,
+            write: |models, value| models.htea.$key = value,
+        }
+    };
+}
+
 pub(super) const HTEA: &[Parameter] = &[
     time!(mapping, 0, Published),
     time!(encapsulation, 0, Published),
@@ -55,6 +70,17 @@ pub(super) const HTEA: &[Parameter] = &[
         class: Origin::Published,
         read: |models| models.htea.timing.port_gb_s,
         write: |models, value| models.htea.timing.port_gb_s = value,
+    },
+    count!(incoming_frames, 0),
+    count!(retry_frames, 1),
+    Parameter {
+        key: "retry_timeout",
+        kind: Kind::Time,
+        least: 1_000,
+        most: TIME_MAX,
+        class: Origin::Assumed,
+        read: |models| models.htea.retry_timeout.0,
+        write: |models, value| models.htea.retry_timeout = Ps(value),
     },
     bytes!("buffers_out", buffers_out_bytes, 1 << 40, Published),
     bytes!("buffers_in", buffers_in_bytes, 1 << 36, Published),

@@ -1,12 +1,14 @@
 //! Workloads of the HTX board.
 
 use crate::devices::Fabric;
+use crate::devices::link::{End, Link};
 use crate::devices::nic::Nic;
 use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::end_to_end_with;
 use crate::experiments::htx_host::{HtxHost, Setup, WINDOW, add_host_with, start};
 use crate::experiments::programs::{BareStores, Step, Timed};
+use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor, mib_per_s};
 use crate::record::Recording;
 
@@ -45,10 +47,11 @@ pub(super) fn run(
                 .ok_or(ExperimentError::NoMeasurement("writes"))?;
             let bytes = counters.write_bytes.saturating_sub(*size_bytes);
             let rate = mib_per_s(bytes, counters.last_write - first);
-            Ok(measured(
-                vec![metric("bandwidth", rate, "MiB/s")],
-                vec![summary],
-            ))
+            let links = link_use(&sim, &host, counters.last_write - SETTLE);
+            Ok(Measured {
+                links,
+                ..measured(vec![metric("bandwidth", rate, "MiB/s")], vec![summary])
+            })
         }
         Workload::HtxRead { size_bytes, link } => {
             let load = Op::Load {
@@ -125,6 +128,23 @@ fn bench(
     start(&mut sim, host.host, program)?;
     let summary = monitor.run(&mut sim, point.events_max)?;
     Ok((sim, host, summary))
+}
+
+/// Both directions of the board's link over `time`.
+fn link_use(sim: &Fabric, host: &HtxHost, time: Ps) -> Vec<LinkUse> {
+    let Some(link) = sim.component::<Link>(host.link) else {
+        return Vec::new();
+    };
+    let direction = |(end, from)| {
+        let counters = link.counters(end);
+        LinkUse {
+            link: "processor - board".to_owned(),
+            from,
+            payload_bytes: counters.payload_bytes,
+            utilisation: counters.busy.as_s() / time.as_s().max(f64::MIN_POSITIVE),
+        }
+    };
+    [(End::A, "A"), (End::B, "B")].map(direction).into()
 }
 
 fn setup(link: &HtxLink) -> Setup {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::Summary;
+use crate::experiments::htoe::Bottleneck;
 use crate::experiments::traffic::LinkUse;
 use crate::memory_system::{Region, RegionCounters, RegionKind};
 
@@ -22,6 +23,9 @@ pub struct Outcome {
     pub sweep: Option<String>,
     /// One per value of the sweep, in its order; one without a sweep.
     pub results: Vec<RunResult>,
+    /// Most memory that the process had, where whoever ran it has looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
 }
 
 /// The result of one run.
@@ -45,6 +49,9 @@ pub struct RunResult {
     /// Use of every region of a memory system, those of one owner and kind as one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionUse>,
+    /// What each part of the way could carry, for adapters: the least limits the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bottlenecks: Vec<Bottleneck>,
     /// What the run cost.
     pub run: RunFigures,
 }

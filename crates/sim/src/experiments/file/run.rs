@@ -2,6 +2,7 @@
 
 use crate::devices::opteron::LINE_BYTES;
 use crate::engine::{Ps, Summary};
+use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
 use crate::experiments::{ExperimentError, Monitor};
@@ -20,6 +21,7 @@ pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
     pub(super) links: Vec<LinkUse>,
     pub(super) regions: Vec<RegionUse>,
+    pub(super) bottlenecks: Vec<Bottleneck>,
     pub(super) summaries: Vec<Summary>,
     /// Hash of the trace that was read.
     pub(super) trace_hash: Option<String>,
@@ -86,6 +88,7 @@ impl Experiment {
                 metrics: measured.metrics,
                 links: measured.links,
                 regions: measured.regions,
+                bottlenecks: measured.bottlenecks,
                 run: RunFigures::of(&measured.summaries),
             });
         }
@@ -94,6 +97,7 @@ impl Experiment {
             title: self.title.clone(),
             sweep: self.sweep.clone(),
             results,
+            peak_memory_bytes: None,
         })
     }
 }
@@ -109,7 +113,7 @@ impl Point {
             return memory::run(self, monitor, open);
         }
         if self.workload.is_tca() {
-            return tca::run(self, monitor);
+            return tca::run(self, monitor, recording);
         }
         if let Workload::Htea { config, .. } = &self.workload {
             return htea::run(*config, self.events_max, monitor);
@@ -211,7 +215,7 @@ impl Point {
             | Workload::BreakEven { .. } => memory::run(self, monitor, open),
             Workload::TcaPingPong { .. }
             | Workload::TcaLoopback { .. }
-            | Workload::TcaDma { .. } => tca::run(self, monitor),
+            | Workload::TcaDma { .. } => tca::run(self, monitor, recording),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::experiments::tca_peach2::{Dma, loopback, ping_pong, run_dma};
 use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
 use crate::peach2::tca::{Device, SubCluster, TcaError};
+use crate::record::Recording;
 
 use super::run::{Measured, metric};
 use super::workload::Workload;
@@ -43,12 +44,19 @@ impl Workload {
     }
 }
 
-pub(super) fn run(point: &Point, monitor: &Monitor) -> Result<Measured, ExperimentError> {
+pub(super) fn run(
+    point: &Point,
+    monitor: &Monitor,
+    recording: Option<&Recording>,
+) -> Result<Measured, ExperimentError> {
     let watch = |summary: &Summary| monitor.watch(summary);
     let mut config = point.models.tca.resolved();
     if let Workload::TcaLoopback { size_bytes } = point.workload {
         let (latency_ns, summary) = loopback(size_bytes, &config, &|cluster| {
-            cluster.limit(point.events_max, None)
+            cluster.limit(point.events_max, None);
+            if let Some(recording) = recording {
+                cluster.record(recording);
+            }
         })?;
         return Ok(Measured {
             metrics: vec![metric("latency", latency_ns, "ns")],
@@ -69,6 +77,9 @@ pub(super) fn run(point: &Point, monitor: &Monitor) -> Result<Measured, Experime
     };
     let mut cluster = SubCluster::new(plan, &config)?;
     cluster.limit(point.events_max, Some(&watch));
+    if let Some(recording) = recording {
+        cluster.record(recording);
+    }
     let metrics = match &point.workload {
         Workload::TcaPingPong {
             from,

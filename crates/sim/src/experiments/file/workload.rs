@@ -35,7 +35,7 @@ impl Workload {
 
     /// Whether there are links that a recording could watch.
     pub(super) fn has_links(&self) -> bool {
-        !self.is_memory() && !self.is_tca() && !matches!(self, Self::Htea { .. })
+        !self.is_memory() && !matches!(self, Self::Htea { .. })
     }
 
     /// Whether it runs on a memory system, without processors and links.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::engine::Ps;
 use crate::htea::{Config, HteaError, PAYLOAD_BYTES, Report, Timing, run};
 
-pub use bottlenecks::{Bottleneck, bottlenecks};
+pub use bottlenecks::{Bottleneck, bottlenecks, bottlenecks_of};
 pub use claims::{claims, reproduce};
 
 /// The paper's measurements of a query on a C2070 GPU, for 10^9 bytes of data.

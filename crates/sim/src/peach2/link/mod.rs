@@ -9,7 +9,7 @@ mod credit;
 mod end;
 
 use hostwire_packet::pcie::{
-    CreditClass, DLLP_LEN, DLLP_WIRE_LEN, DllpRepr, LinkTlpRepr, SequenceNumber, TlpRepr,
+    CreditClass, DLLP_LEN, DLLP_WIRE_LEN, DllpRepr, LinkTlpRepr, SequenceNumber,
 };
 
 use crate::devices::link::End;
@@ -116,6 +116,10 @@ enum State {
     Failed,
 }
 
+/// Sees every TLP that crosses the wires, replayed ones each time: where from, its begin and end
+/// at the transmitter, its number.
+pub type Tap = Box<dyn FnMut(End, [Ps; 2], SequenceNumber, &Tlp)>;
+
 /// A link between two devices.
 pub struct Link {
     config: LinkConfig,
@@ -123,6 +127,7 @@ pub struct Link {
     counters: [LinkCounters; 2],
     state: State,
     retrains: u32,
+    tap: Option<Tap>,
 }
 
 impl Link {
@@ -136,7 +141,13 @@ impl Link {
             counters: Default::default(),
             state: State::Up,
             retrains: 0,
+            tap: None,
         }
+    }
+
+    /// Shows every TLP to `tap` from now on. It changes nothing.
+    pub fn set_tap(&mut self, tap: Tap) {
+        self.tap = Some(tap);
     }
 
     /// Attaches port `port` of `device` to `end`.
@@ -192,6 +203,9 @@ impl Link {
                 }
                 let bytes = tlp.wire_bytes();
                 counters.last_end = ctx.now() + self.config.byte * bytes;
+                if let Some(tap) = &mut self.tap {
+                    tap(end, [ctx.now(), counters.last_end], sequence, &tlp);
+                }
                 let arrives = LinkEvent::Tlp {
                     end: to,
                     sequence,
@@ -310,17 +324,9 @@ impl Link {
 
 /// Encodes the TLP, changes a bit, and asks the LCRC.
 fn tlp_survives(sequence: SequenceNumber, tlp: &Tlp, number: u64) -> bool {
-    let Ok(repr) = TlpRepr::new(tlp.header, &tlp.data) else {
+    let Some(mut bytes) = tlp.on_the_link(sequence) else {
         return false;
     };
-    let repr = LinkTlpRepr {
-        sequence,
-        tlp: repr,
-    };
-    let mut bytes = vec![0; repr.buffer_len()];
-    if repr.emit(&mut bytes).is_err() {
-        return false;
-    }
     flip(&mut bytes, number);
     LinkTlpRepr::parse(&bytes).is_ok()
 }

@@ -15,6 +15,7 @@ use crate::peach2::event::{Fabric, PcieEvent};
 use crate::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS};
 use crate::peach2::link::{Link, LinkCounters};
 use crate::peach2::tlp::parts;
+use crate::record::{Direction, Encapsulation, Recording};
 
 use super::build::{Built, Config, Node, Wire, build};
 use super::chain::{Chain, Piece};
@@ -113,6 +114,26 @@ impl<'w> SubCluster<'w> {
     pub fn limit(&mut self, events_max: u64, watch: Option<Watch<'w>>) {
         self.events_max = events_max;
         self.watch = watch;
+    }
+
+    /// Records every TLP that crosses a link from now on, one interface per link.
+    pub fn record(&mut self, recording: &Recording) {
+        for wire in &self.wires {
+            let Some(link) = self.sim.component_mut::<Link>(wire.link) else {
+                continue;
+            };
+            let name = format!("{} - {}", wire.ends[0], wire.ends[1]);
+            let interface = recording.add_interface(name, Encapsulation::PciExpress);
+            let recording = recording.clone();
+            link.set_tap(Box::new(move |from, [begin, end], sequence, tlp| {
+                let direction = match from {
+                    End::A => Direction::AToB,
+                    End::B => Direction::BToA,
+                };
+                let bytes = tlp.on_the_link(sequence).unwrap_or_default();
+                recording.push(begin, end, interface, direction, tlp.name(), bytes);
+            }));
+        }
     }
 
     /// Number of nodes.
