@@ -9,7 +9,9 @@ use crate::programs::fault_probe;
 
 /// Two PEs on two hosts, for some rounds.
 fn survives(faults: &str) {
-    let steady = Steady::start(2, &["--stats"], &[("HOSTWIRE_FAULTS", faults)]);
+    let program = [&fault_probe()[..], "steady", "20000", "20"];
+    let variables = [("HOSTWIRE_FAULTS", faults)];
+    let steady = Steady::start_command(2, &["--stats"], &variables, &program);
     let ended = steady.end_well();
     // Not a test of the weather: faults have really happened.
     assert!(
