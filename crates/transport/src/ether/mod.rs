@@ -10,10 +10,12 @@
 //! The frames travel bare, with an own EtherType ([`Socket::Packet`]), or as UDP
 //! datagrams ([`Socket::Udp`]).
 //!
-//! # Not secret, not authentic
+//! # Secret and authentic
 //!
-//! Nothing is encrypted or signed. Who can send frames to a PE and guesses 16-bit keys can
-//! write to its segment. Use it on networks that you trust.
+//! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]),
+//! and others are counted and dropped. Without them nothing is: who can send frames to a
+//! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
+//! that you trust.
 //!
 //! # Who has ended
 //!
@@ -39,12 +41,14 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
 
+pub use hostwire_link::seal::{JobKey, Life};
+
 pub use self::address::{Address, AddressError};
-pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster};
+pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster, Secrets};
 pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
-pub use self::local::{LocalWire, local};
+pub use self::local::{LocalOptions, LocalWire, local};
 pub use self::socket::{FramePort, PacketSocket, Socket};
 
 use self::agent::Shared;
@@ -90,7 +94,7 @@ enum Route {
 impl Ether {
     /// What the links to all PEs of other hosts have counted.
     pub fn counters(&self) -> Counters {
-        self.shared.lock().endpoint.counters()
+        self.shared.lock().counters()
     }
 
     /// What the socket has counted.

@@ -83,7 +83,7 @@ impl Socket {
     }
 
     /// Shows every frame that has come, up to a bound, to `take`.
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
