@@ -66,6 +66,7 @@ pub struct Plan {
     pub nofile: NofileLimit,
     pub timeout: Option<Duration>,
     pub grace: Duration,
+    pub insecure_wire: bool,
     pub label: bool,
     pub keep_going: bool,
 }
@@ -95,6 +96,7 @@ impl Plan {
             nofile,
             timeout: args.timeout,
             grace: args.grace,
+            insecure_wire: args.insecure_wire,
             label: args.label,
             keep_going: args.keep_going,
         })
