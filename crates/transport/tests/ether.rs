@@ -161,6 +161,8 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
         beginning[0] = 0x10 | (round % 6) as u8;
         // For node 1, of node 0: what the filter looks at.
         beginning[7] = 1;
+        // A sealed one that is new.
+        beginning[17] = 0x80;
         if round % 3 > 0 && frame.len() >= beginning.len() {
             frame[..beginning.len()].copy_from_slice(&beginning);
         }
@@ -324,4 +326,44 @@ fn disagreement_on_encryption_is_named() {
             }
         }
     }
+}
+
+/// The numbers of the effective rights of a thread, by its place in `/proc`.
+fn rights(thread: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+}
+
+/// The right to open raw sockets is gone where frames are received, all others are not.
+#[test]
+fn the_right_to_open_raw_sockets_is_given_up() {
+    const NET_RAW: u64 = 1 << 13;
+    let Some(interfaces) = cable() else { return };
+    let here = "thread-self";
+    let net = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net"));
+    let (before, namespace) = (rights(here), net(here).unwrap());
+    assert_ne!(before & NET_RAW, 0);
+    let wire = LocalWire::Packet {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    };
+    let wires = ether::local(2, 2, 1 << 20, &wire, &LocalOptions::default()).unwrap();
+    let mut agents = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let task = task.unwrap().file_name().into_string().unwrap();
+        let thread = format!("self/task/{task}");
+        let name = std::fs::read_to_string(format!("/proc/{thread}/comm"));
+        // Those of this test, not of others that run at the same time.
+        if name.is_ok_and(|name| name.trim() == "hostwire-ether")
+            && net(&thread).is_ok_and(|net| net == namespace)
+        {
+            assert_eq!(rights(&thread), before & !NET_RAW);
+            agents += 1;
+        }
+    }
+    assert_eq!(agents, 2);
+    drop(wires);
+    // This thread has not connected.
+    assert_eq!(rights(here), before);
 }

@@ -9,7 +9,7 @@ use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity
 use super::agent::Shared;
 use super::core::Core;
 use super::faults::{Faults, Injector};
-use super::{Address, Ether, Route, Socket};
+use super::{Address, Ether, Route, Socket, rights};
 use crate::error::{PeId, TransportError};
 use crate::shm::Shm;
 use crate::transport::Transport;
@@ -107,6 +107,7 @@ impl Ether {
     ) -> Result<Self, TransportError> {
         check(&shm, roster)?;
         crate::sync::registered();
+        rights::give_up(socket.rights())?;
         let peers = roster.places.iter().map(|place| match place {
             Place::Here(_) => None,
             Place::There(address) => Some(*address),

@@ -17,6 +17,12 @@
 //! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
 //! that you trust.
 //!
+//! # Rights
+//!
+//! [`Socket::Packet`] needs CAP_NET_RAW to be opened and nothing from then on, so
+//! [`Ether::connect`] gives it up, in the thread that calls it and those that this thread
+//! starts later, the agent first. Other rights stay.
+//!
 //! # Who has ended
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
@@ -32,6 +38,7 @@ mod core;
 mod faults;
 mod interface;
 mod local;
+mod rights;
 mod socket;
 
 use std::os::fd::BorrowedFd;
@@ -183,6 +190,16 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
+        CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
+            pe,
+            "its frames",
+            "none beyond its credits and the segment",
+            reason,
+        )),
+        CloseReason::CutOff(_) => {
+            let what = format!("storing to PE {pe}");
+            Err(TransportError::environment(what, reason))
+        }
         _ => Err(TransportError::PeerLost { pe }),
     }
 }
@@ -354,5 +371,33 @@ impl Drop for Ether {
         }
         // The close frames.
         core.drive();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostwire_link::Misbehaviour;
+    use hostwire_packet::ht::VirtualChannel;
+
+    use super::*;
+
+    #[test]
+    fn who_overruns_its_credits_is_told_apart_from_who_is_lost() {
+        let overrun = CloseReason::Misbehaved(Misbehaviour::CreditOverrun {
+            channel: VirtualChannel::Posted,
+            granted_command: 8,
+            granted_data: 8,
+            used_command: 9,
+            used_data: 8,
+        });
+        let text = ended(3, overrun).unwrap_err().to_string();
+        assert!(
+            text.contains("PE 3 broke the protocol")
+                && text.contains("had 8 command and 8 data, used 9 and 8"),
+            "{text}"
+        );
+        let silent = CloseReason::Silent { silent_ns: 5 };
+        assert_eq!(ended(3, silent), Err(TransportError::PeerLost { pe: 3 }));
+        assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));
     }
 }

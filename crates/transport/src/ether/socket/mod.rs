@@ -9,6 +9,8 @@ use std::os::fd::BorrowedFd;
 pub use packet::PacketSocket;
 pub use udp::FramePort;
 
+use rustix::thread::CapabilitySet;
+
 use super::address::Address;
 use crate::error::TransportError;
 
@@ -63,6 +65,14 @@ impl Socket {
         match self {
             Self::Packet(socket) => socket.first_link(),
             Self::Udp(_) => 0,
+        }
+    }
+
+    /// Rights that it takes to open one, and none to use it.
+    pub(super) fn rights(&self) -> CapabilitySet {
+        match self {
+            Self::Packet(_) => CapabilitySet::NET_RAW,
+            Self::Udp(_) => CapabilitySet::empty(),
         }
     }
 
