@@ -11,13 +11,15 @@ use crate::programs::fault_probe;
 fn survives(faults: &str) {
     let program = [&fault_probe()[..], "steady", "20000", "20"];
     let variables = [("HOSTWIRE_FAULTS", faults)];
-    let steady = Steady::start_command(2, &["--stats"], &variables, &program);
-    let ended = steady.end_well();
-    // Not a test of the weather: faults have really happened.
-    assert!(
-        ended.stderr.contains("faults injected"),
-        "{faults}: {ended:#?}"
-    );
+    for options in [&["--stats"][..], &["--stats", "--insecure-wire"]] {
+        let steady = Steady::start_command(2, options, &variables, &program);
+        let ended = steady.end_well();
+        // Not a test of the weather: faults have really happened.
+        assert!(
+            ended.stderr.contains("faults injected"),
+            "{faults}: {ended:#?}"
+        );
+    }
 }
 
 #[test]

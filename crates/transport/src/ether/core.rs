@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use hostwire_link::{CloseReason, Endpoint, Event, LinkId, Ns};
+use hostwire_link::seal::{self, Seals};
+use hostwire_link::{CloseReason, Counters, DropCause, Endpoint, Event, LinkId, Node, Ns};
+use hostwire_packet::htoe::sealed;
 
 use super::apply::take_frame;
 use super::faults::Injector;
@@ -28,6 +30,7 @@ pub(super) struct Core {
     pub(super) socket: Socket,
     pub(super) counters: SocketCounters,
     window: Window,
+    guard: Guard,
     injector: Option<Injector>,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
@@ -38,18 +41,58 @@ pub(super) struct Core {
     pub(super) driven: bool,
 }
 
+/// What stands between the endpoint and the network: encryption, or none.
+#[derive(Debug)]
+struct Guard {
+    seals: Option<Seals>,
+    /// Of frames that the endpoint never sees.
+    counters: Counters,
+    /// Room for one sealed frame.
+    sealed: Box<[u8]>,
+}
+
+impl Guard {
+    /// The frame in what has come; nothing if it is dropped.
+    fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
+        let opened = match &mut self.seals {
+            Some(seals) => seals.open(bytes).map(|(_, frame)| frame),
+            None if sealed::Repr::is_sealed(bytes) => Err(DropCause::Sealed),
+            None => Ok(&*bytes),
+        };
+        opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
+    }
+
+    /// What is to be sent in place of a frame.
+    fn seal<'a>(&'a mut self, peer: Node, frame: &'a [u8]) -> &'a [u8] {
+        let Some(seals) = &mut self.seals else {
+            return frame;
+        };
+        // Frames are shorter than the buffer by the overhead, and only peers are sent to.
+        let len = seals.seal(peer, frame, &mut self.sealed);
+        debug_assert!(len.is_ok());
+        self.sealed.get(..len.unwrap_or(0)).unwrap_or_default()
+    }
+}
+
 impl Core {
     pub(super) fn new(
         endpoint: Endpoint,
         socket: Socket,
         window: Window,
+        seals: Option<Seals>,
         injector: Option<Injector>,
     ) -> Self {
+        let frame_len_max = socket.frame_len_max();
         Self {
             endpoint,
             socket,
             counters: SocketCounters::default(),
             window,
+            guard: Guard {
+                seals,
+                counters: Counters::default(),
+                sealed: vec![0; frame_len_max].into(),
+            },
             injector,
             told: HashSet::new(),
             begin: Instant::now(),
@@ -72,9 +115,14 @@ impl Core {
             endpoint,
             socket,
             window,
+            guard,
             ..
         } = self;
-        let received = socket.receive(&mut |frame| take_frame(endpoint, window, now, frame));
+        let received = socket.receive(&mut |bytes| {
+            if let Some(frame) = guard.open(bytes) {
+                take_frame(endpoint, window, now, frame);
+            }
+        });
         self.counters.strangers += received.strangers as u64;
         self.endpoint.on_timeout(now);
         self.transmit(now);
@@ -89,6 +137,7 @@ impl Core {
             endpoint,
             socket,
             counters,
+            guard,
             injector,
             ..
         } = self;
@@ -98,13 +147,26 @@ impl Core {
             unsent += u64::from(!socket.send(pe, frame));
         };
         while let Some(transmit) = endpoint.poll_transmit(now) {
-            let (pe, frame) = (transmit.peer.0, transmit.frame);
+            let (pe, frame) = (transmit.peer.0, guard.seal(transmit.peer, transmit.frame));
             match injector {
                 None => send(pe, frame),
                 Some(injector) => counters.injected += injector.pass(pe, frame, &mut send),
             }
         }
         counters.unsent += unsent;
+    }
+
+    /// What the endpoint and what stands before it have counted.
+    pub(super) fn counters(&self) -> Counters {
+        let mut counters = self.endpoint.counters();
+        counters += &self.guard.counters;
+        counters
+    }
+
+    /// Longest frame of the endpoint.
+    pub(super) fn frame_len_max(socket: &Socket, is_sealed: bool) -> usize {
+        let overhead = if is_sealed { seal::OVERHEAD } else { 0 };
+        socket.frame_len_max().saturating_sub(overhead)
     }
 
     /// Why the link to a PE is closed.

@@ -9,6 +9,8 @@ use std::os::fd::BorrowedFd;
 pub use packet::PacketSocket;
 pub use udp::FramePort;
 
+use rustix::thread::CapabilitySet;
+
 use super::address::Address;
 use crate::error::TransportError;
 
@@ -66,6 +68,14 @@ impl Socket {
         }
     }
 
+    /// Rights that it takes to open one, and none to use it.
+    pub(super) fn rights(&self) -> CapabilitySet {
+        match self {
+            Self::Packet(_) => CapabilitySet::NET_RAW,
+            Self::Udp(_) => CapabilitySet::empty(),
+        }
+    }
+
     /// Says who the peers are, by PE; `None` is reached another way.
     pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         match self {
@@ -83,7 +93,7 @@ impl Socket {
     }
 
     /// Shows every frame that has come, up to a bound, to `take`.
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),

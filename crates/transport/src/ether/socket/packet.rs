@@ -143,7 +143,7 @@ impl PacketSocket {
         usize::try_from(sent) == Ok(frame.len())
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
         let known = &self.known;
         for _ in 0..BATCH_FRAMES {
@@ -268,7 +268,7 @@ impl Ring {
 
     /// Shows the next frame and its sender to `take`, if there is one, and gives its place
     /// back to the kernel.
-    fn next(&mut self, take: impl FnOnce(MacAddress, &[u8])) -> bool {
+    fn next(&mut self, take: impl FnOnce(MacAddress, &mut [u8])) -> bool {
         // SAFETY: `next` is less than `frames`, and so many places are mapped.
         let place = unsafe { self.base.add(self.next * self.place_bytes) };
         // SAFETY: a place begins with this word, at a multiple of 2048 bytes; kernel and
@@ -281,9 +281,9 @@ impl Ring {
         // SAFETY: a place is longer than that.
         let behind = unsafe { place.add(size_of::<AtomicU32>()) };
         // SAFETY: the place is this process's now: until it is given back below, nobody
-        // writes to it, so a reference to its bytes is sound. All of it is mapped, and it
-        // begins behind the word that stays shared.
-        let bytes = unsafe { core::slice::from_raw_parts(behind.as_ptr(), len) };
+        // else reads or writes it, so an exclusive reference to its bytes is sound. All of
+        // it is mapped, and it begins behind the word that stays shared.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(behind.as_ptr(), len) };
         if let Some((from, frame)) = frame_in(bytes) {
             take(from, frame);
         }
@@ -302,7 +302,7 @@ impl Drop for Ring {
 
 /// The sender and the bytes of the frame in a place, of which `bytes` are all but the
 /// first word. `None` if the place makes no sense.
-fn frame_in(bytes: &[u8]) -> Option<(MacAddress, &[u8])> {
+fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
     const STATUS_BYTES: usize = size_of::<u32>();
     // struct tpacket2_hdr: status, len, snaplen (u32), mac, net (u16).
     const SNAPLEN_AT: usize = 8 - STATUS_BYTES;
@@ -313,7 +313,7 @@ fn frame_in(bytes: &[u8]) -> Option<(MacAddress, &[u8])> {
     let net = u16::from_ne_bytes(*bytes.get(NET_AT..)?.first_chunk()?);
     let station = MacAddress(*bytes.get(STATION_AT..)?.first_chunk()?);
     let start = usize::from(net).checked_sub(STATUS_BYTES)?;
-    let frame = bytes.get(start..)?.get(..len)?;
+    let frame = bytes.get_mut(start..)?.get_mut(..len)?;
     Some((station, frame))
 }
 

@@ -93,14 +93,14 @@ impl FramePort {
         }
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
         for _ in 0..BATCH_FRAMES {
             // Nothing there, or news of a peer that is gone, which the link finds out.
             let Ok((len, from)) = self.socket.recv_from(&mut self.buffer) else {
                 break;
             };
-            match self.buffer.get(..len) {
+            match self.buffer.get_mut(..len) {
                 Some(frame) if self.known.contains(&from) => {
                     received.frames += 1;
                     take(frame);
