@@ -38,8 +38,9 @@ mod core;
 mod faults;
 mod interface;
 mod local;
+mod outbox;
 mod rights;
-mod socket;
+pub(crate) mod socket;
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
