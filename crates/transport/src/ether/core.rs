@@ -9,8 +9,12 @@ use hostwire_packet::htoe::sealed;
 
 use super::apply::take_frame;
 use super::faults::Injector;
+use super::outbox::Outbox;
 use super::socket::Socket;
 use crate::window::Window;
+
+/// When frames that the system had no room for are sent again.
+const SEND_AGAIN: Duration = Duration::from_micros(50);
 
 /// What the wire has counted beside the counters of its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +36,7 @@ pub(super) struct Core {
     window: Window,
     guard: Guard,
     injector: Option<Injector>,
+    outbox: Outbox,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     begin: Instant,
@@ -47,8 +52,6 @@ struct Guard {
     seals: Option<Seals>,
     /// Of frames that the endpoint never sees.
     counters: Counters,
-    /// Room for one sealed frame.
-    sealed: Box<[u8]>,
 }
 
 impl Guard {
@@ -62,15 +65,25 @@ impl Guard {
         opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
     }
 
-    /// What is to be sent in place of a frame.
-    fn seal<'a>(&'a mut self, peer: Node, frame: &'a [u8]) -> &'a [u8] {
+    /// Writes what is to be sent in place of a frame; its length.
+    fn seal(&mut self, peer: Node, frame: &[u8], place: &mut [u8]) -> usize {
         let Some(seals) = &mut self.seals else {
-            return frame;
+            return copy(frame, place);
         };
-        // Frames are shorter than the buffer by the overhead, and only peers are sent to.
-        let len = seals.seal(peer, frame, &mut self.sealed);
+        // Frames are shorter than a place by the overhead, and only peers are sent to.
+        let len = seals.seal(peer, frame, place);
         debug_assert!(len.is_ok());
-        self.sealed.get(..len.unwrap_or(0)).unwrap_or_default()
+        len.unwrap_or(0)
+    }
+}
+
+fn copy(frame: &[u8], place: &mut [u8]) -> usize {
+    match place.get_mut(..frame.len()) {
+        Some(place) => {
+            place.copy_from_slice(frame);
+            frame.len()
+        }
+        None => 0,
     }
 }
 
@@ -91,9 +104,9 @@ impl Core {
             guard: Guard {
                 seals,
                 counters: Counters::default(),
-                sealed: vec![0; frame_len_max].into(),
             },
             injector,
+            outbox: Outbox::new(frame_len_max),
             told: HashSet::new(),
             begin: Instant::now(),
             agent_wakes: None,
@@ -139,21 +152,31 @@ impl Core {
             counters,
             guard,
             injector,
+            outbox,
             ..
         } = self;
-        let mut unsent = 0;
-        let mut send = |pe: u32, frame: &[u8]| {
-            // No room, or the interface is down: like any lost frame.
-            unsent += u64::from(!socket.send(pe, frame));
-        };
-        while let Some(transmit) = endpoint.poll_transmit(now) {
-            let (pe, frame) = (transmit.peer.0, guard.seal(transmit.peer, transmit.frame));
-            match injector {
-                None => send(pe, frame),
-                Some(injector) => counters.injected += injector.pass(pe, frame, &mut send),
+        loop {
+            while outbox.has_room() {
+                let Some(transmit) = endpoint.poll_transmit(now) else {
+                    break;
+                };
+                let (peer, frame) = (transmit.peer, transmit.frame);
+                match injector {
+                    None => outbox.push(peer.0, |place| guard.seal(peer, frame, place)),
+                    Some(injector) => {
+                        let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
+                        let len = guard.seal(peer, frame, &mut sealed);
+                        sealed.truncate(len);
+                        counters.injected += injector.pass(peer.0, &sealed, &mut |pe, frame| {
+                            outbox.push(pe, |place| copy(frame, place));
+                        });
+                    }
+                }
+            }
+            if outbox.is_empty() || !outbox.send(socket, &mut counters.unsent) {
+                return;
             }
         }
-        counters.unsent += unsent;
     }
 
     /// What the endpoint and what stands before it have counted.
@@ -181,6 +204,10 @@ impl Core {
 
     /// How long nothing has to be done, if nothing comes.
     pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
+        let at_most = match self.outbox.is_empty() {
+            true => at_most,
+            false => at_most.min(SEND_AGAIN),
+        };
         match self.endpoint.deadline() {
             Some(at) => Duration::from_nanos(at.0.saturating_sub(self.now().0)).min(at_most),
             None => at_most,

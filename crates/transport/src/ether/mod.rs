@@ -39,9 +39,10 @@ mod core;
 mod faults;
 mod interface;
 mod local;
+mod outbox;
 mod raw;
 mod rights;
-mod socket;
+pub(crate) mod socket;
 mod tally;
 
 use std::os::fd::BorrowedFd;
@@ -52,6 +53,7 @@ use std::time::{Duration, Instant};
 use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
 
 pub use hostwire_link::seal::{JobKey, Life};
+pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
 pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster, Secrets};
