@@ -4,7 +4,8 @@
 --
 -- HyperTransport packets come on link type USER0 (147), one packet per record,
 -- without CRC, as hostwire-sim writes them. HToE comes in Ethernet frames with
--- EtherType 0x88B5 (layout: docs/wire/htoe.md).
+-- EtherType 0x88B5 (layout: docs/wire/htoe.md); encrypted ones (docs/wire/sealed.md) are
+-- labelled, with who sends to whom.
 
 local ht = Proto("hypertransport", "HyperTransport")
 local htoe = Proto("htoe", "HyperTransport over Ethernet")
@@ -37,6 +38,16 @@ ht.fields = f
 local truncated = ProtoExpert.new("hypertransport.truncated", "Packet is cut off",
   expert.group.MALFORMED, expert.severity.ERROR)
 ht.experts = { truncated }
+
+local s = {
+  version = ProtoField.uint8("htoe.sealed.version", "Version", base.DEC, nil, 0xF0),
+  kind = ProtoField.uint8("htoe.sealed.type", "Type", base.DEC, { [5] = "sealed" }, 0x0F),
+  destination = ProtoField.uint32("htoe.sealed.destination", "Destination node"),
+  source = ProtoField.uint32("htoe.sealed.source", "Source node"),
+  number = ProtoField.uint64("htoe.sealed.number", "Frame number"),
+  frame = ProtoField.bytes("htoe.sealed.frame", "Encrypted frame"),
+  tag = ProtoField.bytes("htoe.sealed.tag", "Tag"),
+}
 
 local h = {
   version = ProtoField.uint8("htoe.version", "Version", base.DEC, nil, 0xF0),
@@ -73,6 +84,7 @@ local h = {
     [5] = "silent", [6] = "misused" }),
   crc = ProtoField.uint32("htoe.crc", "CRC-32", base.HEX),
 }
+for name, field in pairs(s) do h["sealed_" .. name] = field end
 htoe.fields = h
 
 -- What a command is: name, virtual channel, form of its first dwords.
@@ -209,8 +221,34 @@ local function session(buf, tree)
   tree:add(h.reason, buf(63, 1))
 end
 
+-- A frame that is encrypted as a whole (layout: docs/wire/sealed.md). Nobody but the PEs
+-- of its job can read what is in it.
+local SEALED = 0x15
+local SEALED_HEADER, SEALED_TAG = 20, 16
+
+local function sealed(buf, pinfo, tree)
+  local len = buf:len()
+  local sub = tree:add(htoe, buf(), "HyperTransport over Ethernet, encrypted")
+  if len < SEALED_HEADER + SEALED_TAG then
+    sub:add_proto_expert_info(truncated)
+    return len
+  end
+  sub:add(s.version, buf(0, 1))
+  sub:add(s.kind, buf(0, 1))
+  sub:add(s.destination, buf(4, 4))
+  sub:add(s.source, buf(8, 4))
+  sub:add(s.number, buf(12, 8))
+  local inner = len - SEALED_HEADER - SEALED_TAG
+  if inner > 0 then sub:add(s.frame, buf(SEALED_HEADER, inner)) end
+  sub:add(s.tag, buf(len - SEALED_TAG, SEALED_TAG))
+  pinfo.cols.info = string.format("Encrypted frame %s of node %d to node %d, %d bytes",
+    tostring(buf(12, 8):uint64()), buf(8, 4):uint(), buf(4, 4):uint(), inner)
+  return len
+end
+
 function htoe.dissector(buf, pinfo, tree)
   pinfo.cols.protocol = "HToE"
+  if buf:len() > 0 and buf(0, 1):uint() == SEALED then return sealed(buf, pinfo, tree) end
   if buf:len() < 20 then
     tree:add(htoe, buf()):add_proto_expert_info(truncated)
     return buf:len()

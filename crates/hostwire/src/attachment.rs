@@ -129,7 +129,7 @@ impl Attachment {
             agent: Arc::new(Agent::new(wire.capabilities(), pes, layout)),
             windows: (0..pes).map(|pe| wire.window(pe).cloned()).collect(),
             limits: wire.wait_limits(),
-            lost: Arc::new(Lost::new(&wire, layout)),
+            lost: Arc::new(Lost::new(&wire, layout, launched.nodes.clone())),
             status,
             layout,
             wire,
@@ -150,7 +150,6 @@ impl Attachment {
             let watcher = Watcher::start(
                 Arc::clone(&self.wire),
                 Arc::clone(&self.lost),
-                self.nodes.clone(),
                 self.publisher.clone(),
             )?;
             workers.watcher = Some(watcher);

@@ -28,16 +28,18 @@ pub(crate) struct Lost {
     reported: Box<[AtomicBool]>,
     reach: Option<Arc<Reach>>,
     layout: Layout,
+    nodes: Nodes,
 }
 
 impl Lost {
-    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: Layout) -> Self {
+    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: Layout, nodes: Nodes) -> Self {
         let none = || (0..wire.pes()).map(|_| AtomicBool::new(false)).collect();
         Self {
             lost: none(),
             reported: none(),
             reach: wire.reach().cloned(),
             layout,
+            nodes,
         }
     }
 
@@ -59,11 +61,14 @@ impl Lost {
             .into());
         };
         if !lost.load(Ordering::Relaxed) && (!wire.is_alive(pe)? || self.is_told(wire, pe)?) {
-            lost.store(true, Ordering::Relaxed);
+            let known = lost.swap(true, Ordering::Relaxed);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
             }
             wire.give_up(pe);
+            if !known && self.nodes.share_memory(wire.pe(), pe) {
+                self.tell(wire, pe);
+            }
         }
         Ok(lost.load(Ordering::Relaxed))
     }
@@ -76,14 +81,14 @@ impl Lost {
 
     /// Tells the PEs of other hosts of one that has died on this host, where it shows at
     /// once, while others would have to wait until it has been silent for long.
-    fn tell(&self, wire: &dyn Transport, nodes: &Nodes, pe: PeId) {
+    fn tell(&self, wire: &dyn Transport, pe: PeId) {
         let departure = self.layout.mail(pe, Mail::Departure);
         if wire.segment().load_word(departure) == Ok(Departure::Gone as u64) {
             // It has said goodbye to everybody.
             return;
         }
         let at = self.layout.mail(pe, Mail::Lost);
-        let elsewhere = |other: &PeId| !nodes.share_memory(wire.pe(), *other);
+        let elsewhere = |other: &PeId| !self.nodes.share_memory(wire.pe(), *other);
         for other in (0..wire.pes()).filter(elsewhere) {
             if !self.contains(other) {
                 // One that is lost as well need not know.
@@ -112,21 +117,14 @@ impl Watcher {
     pub(crate) fn start(
         wire: Arc<dyn Transport>,
         lost: Arc<Lost>,
-        nodes: Nodes,
         publisher: Option<Arc<Publisher>>,
     ) -> Result<Self> {
         let (stop, stopped) = channel();
-        let own = wire.pe();
-        let mut told = vec![false; wire.pes() as usize];
         let look = move || {
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                for (pe, told) in (0..).zip(&mut told) {
+                for pe in 0..wire.pes() {
                     // An error shows itself in the operation that needs the peer.
-                    let is_lost = lost.look(&*wire, pe).unwrap_or(false);
-                    if is_lost && !*told && pe != own && nodes.share_memory(own, pe) {
-                        *told = true;
-                        lost.tell(&*wire, &nodes, pe);
-                    }
+                    let _ = lost.look(&*wire, pe);
                 }
                 if let Some(publisher) = &publisher {
                     publisher.publish(&*wire);

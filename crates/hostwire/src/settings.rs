@@ -19,8 +19,8 @@ pub const WIRE: &str = "HOSTWIRE_WIRE";
 pub const IFACE: &str = "HOSTWIRE_IFACE";
 /// The EtherType of the wire `ether`, such as `0x88b5`, the default.
 pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
-/// `1` allows wires between hosts that are neither secret nor authentic, which so far all
-/// are.
+/// `1` sends the frames between hosts as they are: neither secret nor authentic. The same
+/// for all PEs of a job.
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// Faults that the frames of the wires `ether` and `udp` are to meet, such as
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see

@@ -3,7 +3,7 @@
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
 use hostwire_transport::conformance::{Fabric, Program, run_on_threads};
-use hostwire_transport::ether::{self, EtherOptions, LocalWire};
+use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts(u32);
@@ -15,7 +15,7 @@ impl Fabric for Hosts {
             self.0,
             segment_bytes,
             &LocalWire::Udp,
-            &EtherOptions::default(),
+            &LocalOptions::default(),
         );
         run_on_threads(wires.expect("making the wire"), program);
     }

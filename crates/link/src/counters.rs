@@ -27,11 +27,19 @@ pub enum DropCause {
     BadAck,
     /// Broke the protocol; its sender was cut off.
     Misbehaved,
+    /// Not encrypted, where frames have to be.
+    Unsealed,
+    /// Encrypted, where frames are not.
+    Sealed,
+    /// Encrypted, but not by a node of this job in this life, or changed on its way.
+    Forged,
+    /// Encrypted by a peer, but seen before, or so late that nobody can tell.
+    Replayed,
 }
 
 impl DropCause {
     /// All causes.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Truncated,
         Self::Corrupt,
         Self::Malformed,
@@ -43,6 +51,10 @@ impl DropCause {
         Self::OutOfOrder,
         Self::BadAck,
         Self::Misbehaved,
+        Self::Unsealed,
+        Self::Sealed,
+        Self::Forged,
+        Self::Replayed,
     ];
 
     /// A word for tables.
@@ -59,6 +71,10 @@ impl DropCause {
             Self::OutOfOrder => "out of order",
             Self::BadAck => "bad ack",
             Self::Misbehaved => "misbehaved",
+            Self::Unsealed => "not encrypted",
+            Self::Sealed => "encrypted",
+            Self::Forged => "forged",
+            Self::Replayed => "replayed",
         }
     }
 }
@@ -116,7 +132,8 @@ impl Counters {
         self.dropped.iter().sum()
     }
 
-    pub(crate) fn drop_frame(&mut self, cause: DropCause) {
+    /// Counts a frame that was dropped: for whoever does so before an endpoint sees it.
+    pub fn drop_frame(&mut self, cause: DropCause) {
         if let Some(count) = self.dropped.get_mut(cause as usize) {
             *count += 1;
         }

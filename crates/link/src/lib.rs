@@ -13,6 +13,7 @@ pub mod put;
 mod queue;
 mod requests;
 mod rtt;
+pub mod seal;
 mod seq;
 mod time;
 mod timers;

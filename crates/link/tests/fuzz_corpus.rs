@@ -76,6 +76,7 @@ proptest! {
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         checks::link_receive(&bytes);
+        checks::sealed_receive(&bytes);
     }
 
     #[test]
@@ -83,6 +84,7 @@ proptest! {
         let mut script = vec![4, 0];
         script.extend(steps.concat());
         checks::link_receive(&script);
+        checks::sealed_receive(&steps.concat());
     }
 }
 
@@ -154,6 +156,53 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Scripts for sealed frames.
+fn sealed_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let step = |step: u8, argument: &[u8]| [&[step, argument.len() as u8][..], argument].concat();
+    let header = |kind: u8, source: u8| {
+        let mut frame = vec![kind, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, source];
+        frame.resize(60, 0);
+        frame
+    };
+    vec![
+        ("opened", step(1, b"frame")),
+        ("replayed", [step(1, b"frame"), step(4, &[])].concat()),
+        ("unsealed", step(0, &header(0x11, 2))),
+        ("forged", step(0, &header(0x15, 2))),
+        ("foreign", step(0, &header(0x15, 7))),
+        (
+            "truncated",
+            [step(2, &[20, 0, 1]), step(0, &[0x15; 35])].concat(),
+        ),
+        ("cut", step(2, &[50; 40])),
+        (
+            "changed",
+            [step(3, &[2, 1, 0]), step(3, &[50, 0x80, 0])].concat(),
+        ),
+        ("empty", [step(1, &[]), step(3, &[0, 9])].concat()),
+    ]
+}
+
+#[test]
+fn sealed_seeds_reach_into_every_part() {
+    use hostwire_link::DropCause;
+    for (name, bytes) in sealed_seeds() {
+        let (opened, counters) = checks::run_sealed(&bytes);
+        let cause = match name {
+            "replayed" => DropCause::Replayed,
+            "unsealed" => DropCause::Unsealed,
+            "foreign" => DropCause::Foreign,
+            "truncated" => DropCause::Truncated,
+            "forged" | "cut" | "changed" => DropCause::Forged,
+            _ => {
+                assert!(opened > 0, "{name}");
+                continue;
+            }
+        };
+        assert!(counters.dropped(cause) > 0, "{name}: {counters:?}");
+    }
+}
+
 /// The seeds are of use: each gets where it is meant to.
 #[test]
 fn seeds_reach_into_every_part() {
@@ -182,9 +231,14 @@ fn seeds_reach_into_every_part() {
 #[test]
 #[ignore = "writes into fuzz/corpus"]
 fn write_corpus() {
-    let dir = fuzz_dir().join("corpus/link_receive");
-    fs::create_dir_all(&dir).unwrap();
-    for (name, bytes) in seeds() {
-        fs::write(dir.join(name), bytes).unwrap();
+    for (target, seeds) in [
+        ("link_receive", seeds()),
+        ("sealed_receive", sealed_seeds()),
+    ] {
+        let dir = fuzz_dir().join("corpus").join(target);
+        fs::create_dir_all(&dir).unwrap();
+        for (name, bytes) in seeds {
+            fs::write(dir.join(name), bytes).unwrap();
+        }
     }
 }

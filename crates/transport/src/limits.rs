@@ -4,6 +4,8 @@
 //! Each function is the best loop we know for its job on shared memory. If you know a
 //! better one, the ratios have to be measured against that.
 
+pub mod ether;
+
 use core::hint::black_box;
 
 use crate::error::TransportError;

@@ -2,12 +2,19 @@
 //! by UDP or by frames between two ends of a virtual cable.
 #![allow(clippy::print_stderr)]
 
+use std::net::Ipv4Addr;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use hostwire_link::CloseReason;
+use hostwire_link::seal::{JobKey, Life};
+use hostwire_link::{CloseReason, Counters, DropCause};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
-use hostwire_transport::ether::{self, EtherOptions, Interface, LocalWire};
+use hostwire_transport::ether::{
+    self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Place, Roster,
+    Secrets, Socket,
+};
+use hostwire_transport::shm::{self, ShmOptions};
 
 const ETHER_TYPE: u16 = 0x88b5;
 
@@ -15,7 +22,7 @@ const ETHER_TYPE: u16 = 0x88b5;
 struct Hosts {
     hosts: u32,
     wire: LocalWire,
-    options: EtherOptions,
+    options: LocalOptions,
 }
 
 impl Fabric for Hosts {
@@ -24,6 +31,11 @@ impl Fabric for Hosts {
         run_on_threads(wires.expect("making the wire"), program);
     }
 }
+
+const BARE: LocalOptions = LocalOptions {
+    insecure: true,
+    ether: EtherOptions { faults: None },
+};
 
 const PES: [u32; 4] = [1, 2, 3, 4];
 
@@ -41,19 +53,19 @@ fn apart(name: &str) {
         &Hosts {
             hosts: u32::MAX,
             wire: LocalWire::Udp,
-            options: EtherOptions::default(),
+            options: LocalOptions::default(),
         },
     );
 }
 
-/// Some share memory, some do not.
+/// Some share memory, some do not; frames go bare.
 fn mixed(name: &str) {
     run(
         name,
         &Hosts {
             hosts: 2,
             wire: LocalWire::Udp,
-            options: EtherOptions::default(),
+            options: BARE,
         },
     );
 }
@@ -72,7 +84,7 @@ fn frames(name: &str) {
         &Hosts {
             hosts: 2,
             wire,
-            options: EtherOptions::default(),
+            options: LocalOptions::default(),
         },
     );
 }
@@ -119,7 +131,7 @@ hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
 
 fn udp_pair(
-    options: &EtherOptions,
+    options: &LocalOptions,
 ) -> Result<Vec<ether::Ether>, hostwire_transport::TransportError> {
     ether::local(2, 2, 1 << 20, &LocalWire::Udp, options)
 }
@@ -144,8 +156,13 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
     for round in 0..frames {
         let len = random.below(1500);
         let mut frame = random.bytes(len);
-        // Version 1, every type, virtual link 0.
-        let beginning = [0x10 | (round % 5) as u8, 0, 0, 0];
+        // Version 1, every type, virtual link 0, the next number.
+        let mut beginning = [0; 20];
+        beginning[0] = 0x10 | (round % 6) as u8;
+        // For node 1, of node 0: what the filter looks at.
+        beginning[7] = 1;
+        // A sealed one that is new.
+        beginning[17] = 0x80;
         if round % 3 > 0 && frame.len() >= beginning.len() {
             frame[..beginning.len()].copy_from_slice(&beginning);
         }
@@ -168,15 +185,32 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
 /// From the station of a peer itself, so that nothing but the frames gives them away.
 #[test]
 fn foreign_frames_are_counted_and_change_nothing() {
-    const STORES: u64 = 3000;
-    let Some(interfaces) = cable() else {
+    let counters = stores_under_a_flood(&LocalOptions::default());
+    let Some(counters) = counters else { return };
+    for cause in [DropCause::Forged, DropCause::Unsealed] {
+        assert!(counters.dropped(cause) > 0, "{counters:?}");
+    }
+}
+
+#[test]
+fn foreign_frames_are_counted_without_encryption_as_well() {
+    let Some(counters) = stores_under_a_flood(&BARE) else {
         return;
     };
+    for cause in [DropCause::Corrupt, DropCause::Sealed] {
+        assert!(counters.dropped(cause) > 0, "{counters:?}");
+    }
+}
+
+/// What the receiver has counted.
+fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
+    const STORES: u64 = 3000;
+    let interfaces = cable()?;
     let wire = LocalWire::Packet {
         interfaces: interfaces.clone(),
         ether_type: ETHER_TYPE,
     };
-    let wires = ether::local(2, 2, 1 << 20, &wire, &EtherOptions::default()).unwrap();
+    let wires = ether::local(2, 2, 1 << 20, &wire, options).unwrap();
     let [from, to] = &wires[..] else {
         panic!("two PEs");
     };
@@ -197,14 +231,14 @@ fn foreign_frames_are_counted_and_change_nothing() {
     to.segment().get(1 << 19, &mut rest).unwrap();
     assert!(rest.iter().all(|byte| *byte == 0));
     let counters = to.counters();
-    assert!(counters.dropped_total() > 0, "{counters:?}");
     assert_eq!((to.close_reason(0), from.close_reason(1)), (None, None));
+    Some(counters)
 }
 
 /// Whoever finishes is seen at once, and may still be stored to; nobody hangs.
 #[test]
 fn who_has_finished_takes_stores_that_do_nothing() {
-    let mut wires = udp_pair(&EtherOptions::default()).unwrap();
+    let mut wires = udp_pair(&LocalOptions::default()).unwrap();
     let (other, own) = (wires.pop().unwrap(), wires.pop().unwrap());
     own.store_word(1, 8192, 5).unwrap();
     own.quiet().unwrap();
@@ -223,9 +257,12 @@ fn who_has_finished_takes_stores_that_do_nothing() {
 #[test]
 fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
-    let options = EtherOptions {
-        faults: Some(faults.parse().unwrap()),
-        ..EtherOptions::default()
+    let options = LocalOptions {
+        ether: EtherOptions {
+            faults: Some(faults.parse().unwrap()),
+            ..EtherOptions::default()
+        },
+        ..LocalOptions::default()
     };
     let wires = udp_pair(&options).unwrap();
     let [from, to] = &wires[..] else {
@@ -239,4 +276,95 @@ fn faults_are_survived_and_counted() {
     assert!(got == data, "{faults}");
     assert!(from.socket_counters().injected > 20);
     assert!(from.counters().frames_resent > 0);
+}
+
+/// Two PEs that do not agree on encryption, or not on the key, say so instead of waiting
+/// for ever; those that agree are fine.
+#[test]
+fn disagreement_on_encryption_is_named() {
+    let key = |byte| Some(JobKey::new([byte; 32]));
+    for (keys, said) in [
+        ([key(1), key(1)], ["", ""]),
+        ([None, None], ["", ""]),
+        ([key(1), None], ["not encrypted", "are encrypted"]),
+        ([key(1), key(2)], ["key of another job"; 2]),
+    ] {
+        let sockets = [0, 1].map(|_| FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap());
+        let sockets = sockets.map(Socket::Udp);
+        let addresses = [sockets[0].address(), sockets[1].address()];
+        let deadline = Instant::now() + Duration::from_secs(2);
+        let joined: Vec<_> = std::thread::scope(|scope| {
+            let threads = (0..).zip(sockets).zip(&keys).map(|((pe, socket), key)| {
+                let shm = shm::local(1, 1 << 20, ShmOptions::default()).unwrap();
+                let mut places = addresses.map(Place::There).to_vec();
+                places[pe as usize] = Place::Here(0);
+                let roster = Roster {
+                    pe,
+                    job: 7,
+                    places,
+                    secrets: key.clone().map(|key| Secrets {
+                        key,
+                        lives: vec![Life([3; 16]); 2],
+                    }),
+                };
+                let shm = shm.into_iter().next().unwrap();
+                let options = EtherOptions::default();
+                scope.spawn(move || Ether::connect(shm, socket, &roster, &options, deadline))
+            });
+            let threads: Vec<_> = threads.collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        for (joined, said) in joined.iter().zip(said) {
+            match joined {
+                Ok(_) => assert_eq!(said, ""),
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(!said.is_empty() && text.contains(said), "{text}");
+                }
+            }
+        }
+    }
+}
+
+/// The numbers of the effective rights of a thread, by its place in `/proc`.
+fn rights(thread: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+}
+
+/// The right to open raw sockets is gone where frames are received, all others are not.
+#[test]
+fn the_right_to_open_raw_sockets_is_given_up() {
+    const NET_RAW: u64 = 1 << 13;
+    let Some(interfaces) = cable() else { return };
+    let here = "thread-self";
+    let net = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net"));
+    let (before, namespace) = (rights(here), net(here).unwrap());
+    assert_ne!(before & NET_RAW, 0);
+    let wire = LocalWire::Packet {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    };
+    let wires = ether::local(2, 2, 1 << 20, &wire, &LocalOptions::default()).unwrap();
+    let mut agents = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let task = task.unwrap().file_name().into_string().unwrap();
+        let thread = format!("self/task/{task}");
+        let name = std::fs::read_to_string(format!("/proc/{thread}/comm"));
+        // Those of this test, not of others that run at the same time.
+        if name.is_ok_and(|name| name.trim() == "hostwire-ether")
+            && net(&thread).is_ok_and(|net| net == namespace)
+        {
+            assert_eq!(rights(&thread), before & !NET_RAW);
+            agents += 1;
+        }
+    }
+    assert_eq!(agents, 2);
+    drop(wires);
+    // This thread has not connected.
+    assert_eq!(rights(here), before);
 }

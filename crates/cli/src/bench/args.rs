@@ -100,6 +100,10 @@ pub struct Args {
     #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
     pub wire: Wire,
 
+    /// Send the frames between hosts as they are, without encryption.
+    #[arg(long)]
+    pub insecure_wire: bool,
+
     /// Print JSON, one object per line.
     #[arg(long)]
     pub json: bool,

@@ -1,15 +1,21 @@
-//! What a wire between hosts can do with none of hostwire's code: bare datagrams between
-//! the two PEs of a benchmark.
+//! What a wire between hosts can do with none of hostwire's code: bare frames or datagrams
+//! between the two PEs of a benchmark.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use hostwire::{Compare, Error, Result};
-use hostwire_transport::ether::Interface;
+use hostwire_transport::TransportError;
+use hostwire_transport::ether::{Interface, MacAddress};
+use hostwire_transport::limits::ether::{self, BareEther};
 
 use super::measure::Loop;
 use super::pe::{Context, time};
+use crate::run::Wire;
 
+/// IEEE 802: local experimental EtherType 2. The first one is the wire's.
+const ETHER_TYPE: u16 = 0x88b6;
 /// Payload of a full frame of plain Ethernet, in a UDP datagram.
 const FULL_BYTES: u64 = 1472;
 /// Longest datagram.
@@ -24,49 +30,146 @@ const DATA: u8 = 1;
 const END: u8 = 2;
 const COUNT: u8 = 3;
 
+/// Opens packet sockets for a PE that has given up the right to do so by then.
+pub struct Opener {
+    ask: Sender<(Interface, MacAddress)>,
+    answer: Receiver<std::result::Result<BareEther, TransportError>>,
+}
+
+impl Opener {
+    /// Has to be made before the PE attaches to its job.
+    pub fn new() -> Self {
+        let (ask, asked) = channel::<(Interface, MacAddress)>();
+        let (give, answer) = channel();
+        std::thread::spawn(move || {
+            for (interface, peer) in asked {
+                let opened = BareEther::open(&interface, ETHER_TYPE, peer);
+                if give.send(opened).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { ask, answer }
+    }
+
+    fn open(&self, interface: Interface, peer: MacAddress) -> Result<BareEther> {
+        let gone = || Error::Launch("the thread that opens sockets has ended".into());
+        self.ask.send((interface, peer)).map_err(|_| gone())?;
+        Ok(self.answer.recv().map_err(|_| gone())??)
+    }
+}
+
 /// A bare socket to the other PE.
-pub struct Bare {
+pub enum Bare {
+    /// Of the wire ether.
+    Frames(Box<BareEther>),
+    /// Of the wire udp.
+    Datagrams(Datagrams),
+}
+
+impl Bare {
+    /// Opens a socket here and there. Both PEs have to call it.
+    pub fn open(bench: &Context) -> Result<Self> {
+        let interface = Interface::choose(None)?;
+        if bench.wire() == Wire::Udp {
+            return Ok(Self::Datagrams(Datagrams::open(bench, &interface)?));
+        }
+        let [a, b, c, d, e, f] = interface.station.0;
+        let theirs = exchange(bench, u64::from_be_bytes([0, 1, a, b, c, d, e, f]))?;
+        let [_, _, a, b, c, d, e, f] = theirs.to_be_bytes();
+        let peer = MacAddress([a, b, c, d, e, f]);
+        let opened = bench.opener.open(interface, peer)?;
+        // Nobody sends before both are there.
+        bench.job.barrier()?;
+        Ok(Self::Frames(Box::new(opened)))
+    }
+
+    /// Round trips of `size` bytes.
+    pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
+        match self {
+            Self::Datagrams(socket) => socket.ping_pong(bench, size),
+            Self::Frames(end) => vec![Box::new(move |n| {
+                time(|| {
+                    ether::ping_pong(end, bench.side(), size as usize, n)?;
+                    Ok(())
+                })
+            })],
+        }
+    }
+
+    /// One frame for each `size` bytes.
+    pub fn frames_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
+        match self {
+            Self::Datagrams(socket) => socket.flood(bench, size, 1.0),
+            Self::Frames(end) => vec![Box::new(move |n| {
+                time(|| {
+                    ether::frames_per_second(end, bench.side(), size as usize, n)?;
+                    Ok(())
+                })
+            })],
+        }
+    }
+
+    /// Full frames, enough for `size` bytes each turn.
+    pub fn flood_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
+        match self {
+            Self::Datagrams(socket) => {
+                socket.flood(bench, FULL_BYTES, size as f64 / FULL_BYTES as f64)
+            }
+            Self::Frames(end) => vec![Box::new(move |n| {
+                let len = end.frame_len_max();
+                let frames = (n * size).div_ceil(len as u64);
+                time(|| {
+                    ether::flood(end, bench.side(), len, frames)?;
+                    Ok(())
+                })
+            })],
+        }
+    }
+}
+
+/// Gives the other PE a word that is not 0, and returns its.
+fn exchange(bench: &Context, word: u64) -> Result<u64> {
+    let words = bench.job.alloc::<u64>(1)?;
+    words.put(bench.peer(), 0, &[word])?;
+    words.wait_until(0, Compare::Ne, 0)?;
+    let theirs = words.load(0)?;
+    bench.job.barrier()?;
+    words.free()?;
+    Ok(theirs)
+}
+
+/// A UDP socket that is connected to the other PE.
+pub struct Datagrams {
     socket: UdpSocket,
     round: u8,
 }
 
-impl Bare {
-    /// Opens a socket here and there, and connects them. Both PEs have to call it.
-    pub fn open(bench: &Context) -> Result<Self> {
-        let failed = |e: &dyn std::fmt::Display| {
-            Error::Launch(format!("cannot open a socket for the limit: {e}"))
-        };
-        let address = Interface::choose(None)
-            .and_then(|interface| interface.address())
-            .map_err(|e| failed(&e))?;
-        let socket = UdpSocket::bind((address, 0)).map_err(|e| failed(&e))?;
-        let own = socket.local_addr().map_err(|e| failed(&e))?;
+impl Datagrams {
+    fn open(bench: &Context, interface: &Interface) -> Result<Self> {
+        let failed =
+            |e: std::io::Error| Error::Launch(format!("cannot open a socket for the limit: {e}"));
+        let socket = UdpSocket::bind((interface.address()?, 0)).map_err(failed)?;
+        let own = socket.local_addr().map_err(failed)?;
         let ip = match own {
             SocketAddr::V4(own) => own.ip().to_bits(),
             SocketAddr::V6(_) => 0,
         };
-        // What the other one has to know: address and port in a word that is never 0.
-        let words = bench.job.alloc::<u64>(1)?;
-        let word = u64::from(ip) << 16 | u64::from(own.port());
-        words.put(bench.peer(), 0, &[word])?;
-        words.wait_until(0, Compare::Ne, 0)?;
-        let theirs = words.load(0)?;
-        bench.job.barrier()?;
-        words.free()?;
+        let theirs = exchange(bench, u64::from(ip) << 16 | u64::from(own.port()))?;
         let peer = (Ipv4Addr::from_bits((theirs >> 16) as u32), theirs as u16);
         let connect = || {
             socket.connect(peer)?;
             socket.set_nonblocking(true)
         };
-        connect().map_err(|e| failed(&e))?;
+        connect().map_err(failed)?;
         Ok(Self { socket, round: 0 })
     }
 
-    /// Round trips of `size` bytes. Nothing is lost on a cable with one datagram on it.
-    pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
+    /// Nothing is lost on a cable with one datagram on it.
+    fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         let mut buffer = [0; BUFFER_BYTES];
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
-        Ok(vec![Box::new(move |n| {
+        vec![Box::new(move |n| {
             self.begin(&mut out);
             time(|| {
                 for _ in 0..n {
@@ -80,17 +183,7 @@ impl Bare {
                 }
                 Ok(())
             })
-        })])
-    }
-
-    /// One datagram for each `size` bytes.
-    pub fn frames_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
-        self.flood(bench, size, 1.0)
-    }
-
-    /// Full frames, enough for `size` bytes each turn.
-    pub fn flood_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Result<Vec<Loop<'a>>> {
-        self.flood(bench, FULL_BYTES, size as f64 / FULL_BYTES as f64)
+        })]
     }
 
     fn flood<'a>(
@@ -98,10 +191,10 @@ impl Bare {
         bench: &'a Context,
         size: u64,
         frames_per_turn: f64,
-    ) -> Result<Vec<Loop<'a>>> {
+    ) -> Vec<Loop<'a>> {
         let mut buffer = [0; BUFFER_BYTES];
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
-        Ok(vec![Box::new(move |n| {
+        vec![Box::new(move |n| {
             self.begin(&mut out);
             let frames = (n as f64 * frames_per_turn).ceil() as u64;
             if !bench.is_first() {
@@ -117,7 +210,7 @@ impl Bare {
             })?;
             // What counts is what arrives.
             Ok(took.mul_f64(frames as f64 / arrived.max(1) as f64))
-        })])
+        })]
     }
 
     /// A new round, so that what is left of the one before is no part of it.

@@ -23,7 +23,7 @@ pub fn ping_pong(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[8, 64, 1024]) {
         let words = bench.job.alloc::<u64>((size as usize).div_ceil(8))?;
-        let limits = bare.ping_pong(bench, size)?;
+        let limits = bare.ping_pong(bench, size);
         let line = measure(
             &bench.job,
             "pingpong",
@@ -71,7 +71,7 @@ pub fn messages(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[8, 64, 1024, 16 << 10]) {
         let limits = match size <= ONE_FRAME_BYTES {
-            true => bare.ping_pong(bench, size)?,
+            true => bare.ping_pong(bench, size),
             false => Vec::new(),
         };
         let line = measure(
@@ -110,7 +110,7 @@ pub fn message_bandwidth(bench: &Context) -> Result<()> {
             Unit::GBPerS { bytes: size as f64 },
             bench.plan(5, turns),
             bandwidth::one_copy(bench, size as usize),
-            bare.flood_of(bench, size)?,
+            bare.flood_of(bench, size),
         )?;
         bench.print(&line);
     }
@@ -129,8 +129,8 @@ pub fn put(bench: &Context) -> Result<()> {
             ),
         };
         let limits = match size <= ONE_FRAME_BYTES {
-            true => bare.frames_of(bench, size)?,
-            false => bare.flood_of(bench, size)?,
+            true => bare.frames_of(bench, size),
+            false => bare.flood_of(bench, size),
         };
         let values = vec![5_u8; size as usize];
         let ours = bench.towards(move |n| {

@@ -90,7 +90,12 @@ fn run_job(args: &Args, program: &std::path::Path, pes: u32, bench: Bench) -> Ex
     if args.json {
         command.push("--json".into());
     }
-    run::main(&run::Args::quiet(pes, args.wire, command))
+    let insecure_wire = args.insecure_wire;
+    let quiet = run::Args::quiet(pes, args.wire, command);
+    run::main(&run::Args {
+        insecure_wire,
+        ..quiet
+    })
 }
 
 /// A job of 64 PEs: start, one barrier, end.

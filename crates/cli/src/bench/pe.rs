@@ -10,10 +10,12 @@ use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
 
 use super::args::{Bench, PeArgs};
+use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::Line;
 use super::{atomic, bandwidth, collective, hosts, latency, rate, rma};
 use crate::report;
+use crate::run::Wire;
 
 /// Runs one PE.
 pub fn main(args: &PeArgs) -> ExitCode {
@@ -27,6 +29,8 @@ pub fn main(args: &PeArgs) -> ExitCode {
 }
 
 fn run(args: &PeArgs) -> Result<()> {
+    // Before the wire gives up its rights.
+    let opener = Opener::new();
     let job = Job::attach()?;
     let bench = Context {
         arena: job.alloc(ARENA_BYTES)?,
@@ -34,7 +38,8 @@ fn run(args: &PeArgs) -> Result<()> {
         sizes: args.size.clone(),
         repeats: args.repeats,
         json: args.json,
-        wire: args.wire.name().to_owned(),
+        wire: args.wire,
+        opener,
         turn: Cell::new(0),
     };
     let mapped: [(Bench, Run); 8] = [
@@ -94,7 +99,8 @@ pub struct Context {
     sizes: Vec<u64>,
     repeats: u32,
     json: bool,
-    wire: String,
+    wire: Wire,
+    pub opener: Opener,
     /// Of the last one-sided work.
     turn: Cell<u64>,
 }
@@ -132,6 +138,10 @@ impl Context {
     /// The PE on the other side of a benchmark of two.
     pub fn peer(&self) -> u32 {
         1 - self.job.pe().min(1)
+    }
+
+    pub fn wire(&self) -> Wire {
+        self.wire
     }
 
     /// Whether the memory of the other PE is mapped here.
@@ -188,7 +198,7 @@ impl Context {
     /// PE 0 prints.
     pub fn print(&self, line: &Line) {
         if self.is_first() {
-            let wire = self.wire.clone();
+            let wire = self.wire.name().to_owned();
             let line = Line {
                 wire,
                 ..line.clone()

@@ -128,6 +128,12 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse::ring)]
     pub ring: Option<u64>,
 
+    /// Send the frames between hosts as they are, without encryption.
+    ///
+    /// Whoever is on the network can then read and change the memory of the job.
+    #[arg(long)]
+    pub insecure_wire: bool,
+
     /// Let the others run on when a PE fails.
     ///
     /// Without this, the others are ended. The exit status is that of the PE
@@ -166,6 +172,7 @@ impl Args {
             label: false,
             heap: None,
             ring: None,
+            insecure_wire: false,
             keep_going: false,
             stats: false,
             grace: Duration::from_secs(2),

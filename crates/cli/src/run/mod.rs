@@ -39,6 +39,12 @@ use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
+    if args.insecure_wire {
+        report::line(
+            "warning: --insecure-wire: whoever is on the network between the hosts can read and \
+             change the memory of this job",
+        );
+    }
     let started = plan::Plan::new(args).and_then(job::Job::start);
     match started {
         Ok(job) => job.run(),

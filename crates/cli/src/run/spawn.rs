@@ -96,6 +96,9 @@ pub fn spawn(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    if plan.insecure_wire {
+        command.env("HOSTWIRE_INSECURE_WIRE", "1");
+    }
     for name in FOREIGN {
         command.env_remove(name);
     }

@@ -8,9 +8,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::job::{Ended, Job, hostwire};
 use crate::programs::{all_fine, fault_probe, is_installed, is_root, run};
 
-/// The only variable that tests set for all jobs.
-const INSECURE: (&str, &str) = ("HOSTWIRE_INSECURE_WIRE", "1");
-
 /// Whether hosts can be made of this machine. Says so if not. The guard lets jobs run one
 /// after the other: each wants all cores, and loss is slow enough without sharing them.
 pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
@@ -58,7 +55,6 @@ impl Steady {
         let run = ["run", "-n", &count, "--wire", "ether"];
         let mut command = hostwire(&[&run, options, program].concat());
         command
-            .envs([INSECURE])
             .envs(variables.iter().copied())
             .stdin(Stdio::piped());
         let mut job = Job::start(command);

@@ -1,7 +1,8 @@
 //! A job that waits leaves the cores alone.
 
 use crate::hosts::may_make_hosts;
-use crate::programs::{fault_probe, run};
+use crate::job::run;
+use crate::programs::fault_probe;
 
 #[test]
 fn a_job_that_waits_takes_less_than_a_core_per_host() {
@@ -9,9 +10,7 @@ fn a_job_that_waits_takes_less_than_a_core_per_host() {
         return;
     };
     let probe = fault_probe();
-    let job = ["run", "-n", "4", "--wire", "ether", &probe, "idle", "3"];
-    let insecure = ["HOSTWIRE_INSECURE_WIRE=1", env!("CARGO_BIN_EXE_hostwire")];
-    let ended = run("env", &[&insecure[..], &job].concat());
+    let ended = run(&["run", "-n", "4", "--wire", "ether", &probe, "idle", "3"]);
     assert_eq!(ended.status, 0, "{ended:#?}");
     let cores: Vec<f64> = ended.stdout.lines().map(|l| l.parse().unwrap()).collect();
     assert_eq!(cores.len(), 4, "{ended:#?}");

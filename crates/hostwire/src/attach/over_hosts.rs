@@ -6,7 +6,8 @@ use core::time::Duration;
 
 use hostwire_transport::PeId;
 use hostwire_transport::ether::{
-    Address, Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Socket,
+    Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Place, Roster,
+    Secrets, Socket,
 };
 use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
 
@@ -15,25 +16,17 @@ use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Nodes};
 use crate::settings::{INSECURE_WIRE, Settings, WIRE, Wire};
 
+/// In the place of a life: no encryption.
+const BARE: &str = "bare";
 /// Key of what every PE publishes.
 const CARD: &str = "hostwire-ether";
 
 /// Whether the settings allow this job to span hosts.
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
-    if let Wire::Shm { .. } = settings.wire {
-        return Err(several_hosts(pe, nodes));
+    match settings.wire {
+        Wire::Shm { .. } => Err(several_hosts(pe, nodes)),
+        Wire::Ether | Wire::Udp => Ok(()),
     }
-    if settings.insecure_wire {
-        return Ok(());
-    }
-    Err(Error::Setting {
-        variable: WIRE,
-        value: settings.wire.name().to_owned(),
-        expected: format!(
-            "this wire is not encrypted yet: whoever is on the network can read and change the \
-             memory of the job; set {INSECURE_WIRE}=1 if you trust everybody there"
-        ),
-    })
 }
 
 /// The whole text from PE 0, so that a user reads it once.
@@ -82,7 +75,15 @@ pub(super) fn attach(
     let own = Card {
         len_bytes: segment.len_bytes as u64,
         ring_bytes: segment.ring_bytes as u64,
-        job: random()?,
+        job: u64::from_ne_bytes(random()?),
+        life: match settings.insecure_wire {
+            true => None,
+            false => Some(Life(random()?)),
+        },
+        key: match (settings.insecure_wire, pe) {
+            (false, 0) => Some(JobKey::new(random()?)),
+            _ => None,
+        },
         address: socket.address(),
         ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
     };
@@ -114,6 +115,7 @@ pub(super) fn attach(
         pe,
         job: card(0)?.job,
         places: places.collect(),
+        secrets: secrets(&cards)?,
     };
     let options = EtherOptions {
         lost_after: Duration::from_secs(settings.lost_after_s),
@@ -181,20 +183,35 @@ fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> 
     Ok(Socket::Packet(socket))
 }
 
-fn random() -> Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| Error::Launch(format!("cannot get a random number: {e}")))?;
-    Ok(u64::from_ne_bytes(bytes))
+/// What encrypts the frames of the job; nothing if it does without.
+fn secrets(cards: &[Card]) -> Result<Option<Secrets>> {
+    let lives: Vec<Life> = cards.iter().filter_map(|card| card.life).collect();
+    if lives.is_empty() {
+        return Ok(None);
+    }
+    let key = cards.first().and_then(|card| card.key.clone());
+    let key = key.ok_or_else(|| unclear(0, "no key"))?;
+    Ok(Some(Secrets { key, lives }))
 }
 
-/// What a PE says of itself: five words.
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| Error::Launch(format!("cannot get a random number: {e}")))?;
+    Ok(bytes)
+}
+
+/// What a PE says of itself: seven words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Card {
     len_bytes: u64,
     ring_bytes: u64,
     /// That of PE 0 is the number of the job.
     job: u64,
+    /// Nothing if it runs without encryption.
+    life: Option<Life>,
+    /// From PE 0, if it runs with encryption.
+    key: Option<JobKey>,
     address: Address,
     /// For the other PEs of its host.
     ticket: Option<String>,
@@ -206,11 +223,18 @@ impl fmt::Display for Card {
             len_bytes,
             ring_bytes,
             job,
+            life,
+            key,
             address,
             ticket,
         } = self;
+        let life = life.map_or_else(|| BARE.to_owned(), |life| life.to_string());
+        let key = key.as_ref().map_or_else(|| "-".to_owned(), JobKey::to_hex);
         let ticket = ticket.as_deref().unwrap_or("-");
-        write!(f, "{len_bytes} {ring_bytes} {job} {address} {ticket}")
+        write!(
+            f,
+            "{len_bytes} {ring_bytes} {job} {life} {key} {address} {ticket}"
+        )
     }
 }
 
@@ -219,7 +243,7 @@ impl FromStr for Card {
 
     fn from_str(text: &str) -> core::result::Result<Self, ()> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [len_bytes, ring_bytes, job, address, ticket] = words[..] else {
+        let [len_bytes, ring_bytes, job, life, key, address, ticket] = words[..] else {
             return Err(());
         };
         let number = |word: &str| word.parse().map_err(drop);
@@ -227,6 +251,14 @@ impl FromStr for Card {
             len_bytes: number(len_bytes)?,
             ring_bytes: number(ring_bytes)?,
             job: number(job)?,
+            life: match life {
+                BARE => None,
+                life => Some(life.parse()?),
+            },
+            key: match key {
+                "-" => None,
+                key => Some(key.parse().map_err(drop)?),
+            },
             address: address.parse().map_err(drop)?,
             ticket: (ticket != "-").then(|| ticket.to_owned()),
         })
@@ -238,12 +270,24 @@ fn read_cards(cards: &[Vec<u8>], own: &Card) -> Result<Vec<Card>> {
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
         let text = String::from_utf8_lossy(card);
-        let card: Card = text.parse().map_err(|()| unclear(pe, &text))?;
+        // Not the text itself: it may hold the key.
+        let seen = format!("{} words", text.split(' ').count());
+        let card: Card = text.parse().map_err(|()| unclear(pe, &seen))?;
         if (card.len_bytes, card.ring_bytes) != (own.len_bytes, own.ring_bytes) {
             return Err(Error::Launch(format!(
                 "cannot join the job: PE {pe} has a segment of {} bytes with rings of {}, and this \
                  one of {} with {} (do all PEs run with the same heap and ring sizes?)",
                 card.len_bytes, card.ring_bytes, own.len_bytes, own.ring_bytes
+            )));
+        }
+        if card.life.is_some() != own.life.is_some() {
+            let (theirs, ours) = match own.life {
+                Some(_) => ("without", "with"),
+                None => ("with", "without"),
+            };
+            return Err(Error::Launch(format!(
+                "cannot join the job: PE {pe} runs {theirs} encryption and this one {ours}: \
+                 {INSECURE_WIRE} has to be the same for all PEs"
             )));
         }
         read.push(card);
@@ -262,11 +306,14 @@ fn unclear(pe: PeId, seen: &str) -> Error {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "4194304 4096 7 udp=10.9.0.1:4000 -";
+    const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 -";
+    const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
+    const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
     #[test]
     fn cards_come_back() {
-        for text in [TEXT, "1 2 3 ether=02:00:00:00:00:01 some:ticket"] {
+        let sealed = format!("1 2 3 {LIFE} {KEY} ether=02:00:00:00:00:01 some:ticket");
+        for text in [TEXT, &sealed] {
             assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
         }
     }
@@ -276,11 +323,18 @@ mod tests {
         let own: Card = TEXT.parse().unwrap();
         let read = |text: &str| read_cards(&[TEXT.into(), text.into()], &own);
         assert_eq!(read(TEXT), Ok(vec![own.clone(); 2]));
-        for bad in ["", "1 2 3", "1 2 3 pigeon -", "1 2 3 udp=10.9.0.1:4000 - -"] {
+        for bad in [
+            "",
+            "1 2 3",
+            "1 2 3 bare - pigeon -",
+            "1 2 3 bare - udp=10.9.0.1:4000 - -",
+            "1 2 3 secret - udp=10.9.0.1:4000 -",
+            "1 2 3 bare key udp=10.9.0.1:4000 -",
+        ] {
             let error = read(bad).unwrap_err().to_string();
             assert!(error.contains("PE 1 does not say clearly"), "{error}");
         }
-        let error = read("8 4096 7 udp=10.9.0.1:4000 -")
+        let error = read("8 4096 7 bare - udp=10.9.0.1:4000 -")
             .unwrap_err()
             .to_string();
         assert!(error.contains("PE 1 has a segment of 8 bytes"), "{error}");
@@ -289,23 +343,52 @@ mod tests {
     #[test]
     fn no_wire_between_hosts_by_accident() {
         let nodes = Nodes::one(2);
-        let settings = |wire, insecure_wire| Settings {
+        let settings = |wire| Settings {
             wire,
-            insecure_wire,
             ..Settings::from_lookup(|_| None).unwrap()
         };
         for wire in [Wire::Ether, Wire::Udp] {
-            assert_eq!(allow(&settings(wire, true), 0, &nodes), Ok(()));
-            let error = allow(&settings(wire, false), 0, &nodes).unwrap_err();
-            assert!(
-                error.to_string().contains("HOSTWIRE_INSECURE_WIRE=1"),
-                "{error}"
-            );
+            assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
-        let shm = settings(Wire::Shm { stores_only: false }, true);
+        let shm = settings(Wire::Shm { stores_only: false });
         assert!(matches!(
             allow(&shm, 0, &nodes),
             Err(Error::SeveralHosts(_))
         ));
+    }
+
+    #[test]
+    fn all_or_none_encrypt_with_the_key_of_pe_0() {
+        let card = |life: &str, key: &str| format!("8 8 7 {life} {key} udp=10.9.0.1:4000 -");
+        let read = |own: &str, other: &str| {
+            let own: Card = own.parse().unwrap();
+            read_cards(&[own.to_string().into(), other.into()], &own)
+        };
+        let (first, other, bare) = (card(LIFE, KEY), card(LIFE, "-"), card("bare", "-"));
+        let made = secrets(&read(&first, &other).unwrap()).unwrap().unwrap();
+        assert_eq!(made.key.to_hex(), KEY);
+        assert_eq!(made.lives.len(), 2);
+        assert!(secrets(&read(&bare, &bare).unwrap()).unwrap().is_none());
+        assert!(secrets(&read(&other, &other).unwrap()).is_err());
+        for (own, other, said) in [
+            (
+                &first,
+                &bare,
+                "PE 1 runs without encryption and this one with",
+            ),
+            (
+                &bare,
+                &other,
+                "PE 1 runs with encryption and this one without",
+            ),
+        ] {
+            let error = read(own, other).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        // A card that is broken is not repeated: the key may be in it.
+        let error = read(&first, &format!("{first} more"))
+            .unwrap_err()
+            .to_string();
+        assert!(!error.contains(KEY), "{error}");
     }
 }

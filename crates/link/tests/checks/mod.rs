@@ -3,7 +3,8 @@
 //! Shared by the fuzz target in `fuzz/fuzz_targets`, the replay of its corpus
 //! and a property test.
 
-use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
+use hostwire_link::seal::{self, End, JobKey, Life, Seals};
+use hostwire_link::{Config, Counters, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{Contents, FrameRepr, FrameType, HeaderRepr, seal};
 
@@ -11,7 +12,10 @@ use hostwire_packet::htoe::{Contents, FrameRepr, FrameType, HeaderRepr, seal};
 pub type Check = fn(&[u8]);
 
 /// Every fuzz target by name.
-pub const TARGETS: &[(&str, Check)] = &[("link_receive", link_receive)];
+pub const TARGETS: &[(&str, Check)] = &[
+    ("link_receive", link_receive),
+    ("sealed_receive", sealed_receive),
+];
 
 const BUFFERS: [u16; 3] = [8, 4, 4];
 
@@ -247,4 +251,92 @@ impl Pair {
             let _ = format!("{event:?}");
         }
     }
+}
+
+/// Life of the end that gets the frames.
+const LIFE: Life = Life([1; 16]);
+const PEER_LIFE: Life = Life([2; 16]);
+const NODES: [u32; 2] = [1, 2];
+
+fn seals(own: usize) -> Seals {
+    let lives = [LIFE, PEER_LIFE];
+    let end = End {
+        node: Node(NODES[own]),
+        life: lives[own],
+    };
+    let peer = 1 - own;
+    let peers = (0..3).map(|node| (node == NODES[peer]).then_some(lives[peer]));
+    Seals::new(&JobKey::new([9; 32]), end, peers)
+}
+
+/// A script for the receiver of sealed frames. Each step is one byte for what to do, one
+/// for the length of its argument, and the argument:
+///
+/// | step, modulo 5 | what |
+/// |---|---|
+/// | 0 | the argument is a frame |
+/// | 1 | the argument is sealed by the peer and arrives |
+/// | 2 | so it is, but cut to as many bytes as its first byte says |
+/// | 3 | so it is, but the byte at its first byte, XOR its second byte, arrives first; then the frame as it was |
+/// | 4 | the frame that was opened last arrives again |
+pub fn sealed_receive(bytes: &[u8]) {
+    run_sealed(bytes);
+}
+
+/// As [`sealed_receive`]; gives how many frames were opened, and dropped by cause.
+pub fn run_sealed(bytes: &[u8]) -> (u64, Counters) {
+    let (mut receiver, mut peer) = (seals(0), seals(1));
+    let mut counters = Counters::default();
+    let mut opened = 0;
+    let mut last = Vec::new();
+    let mut rest = bytes;
+    while let [step, len, tail @ ..] = rest {
+        let (argument, tail) = tail.split_at(usize::from(*len).min(tail.len()));
+        rest = tail;
+        let mut sealed = vec![0; argument.len() + seal::OVERHEAD];
+        let made = peer.seal(Node(NODES[0]), argument, &mut sealed);
+        assert_eq!(made, Ok(sealed.len()));
+        let mut take = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            match receiver.open(&mut bytes) {
+                Ok((node, frame)) => {
+                    assert_eq!(node, Node(NODES[1]));
+                    opened += 1;
+                    Some(frame.to_vec())
+                }
+                Err(cause) => {
+                    counters.drop_frame(cause);
+                    None
+                }
+            }
+        };
+        let (first, second) = match argument {
+            [first, second, ..] => (usize::from(*first), *second),
+            _ => (0, 0),
+        };
+        match step % 5 {
+            // Nobody finds a tag of 128 bits by trying.
+            0 => assert_eq!(take(argument), None),
+            1 => {
+                assert_eq!(take(&sealed).as_deref(), Some(argument));
+                last = sealed;
+            }
+            2 => {
+                let cut = first.min(sealed.len() - 1);
+                assert_eq!(take(&sealed[..cut]), None);
+            }
+            3 => {
+                let mut changed = sealed.clone();
+                let at = first % changed.len();
+                changed[at] ^= second;
+                if second != 0 {
+                    assert_eq!(take(&changed), None);
+                }
+                assert_eq!(take(&sealed).as_deref(), Some(argument));
+                last = sealed;
+            }
+            _ => assert_eq!(take(&last), None),
+        }
+    }
+    (opened, counters)
 }

@@ -12,6 +12,8 @@
 pub mod ethernet;
 mod frame;
 mod header;
+/// Frames that are encrypted and authenticated as a whole.
+pub mod sealed;
 mod session;
 
 pub use self::ethernet::{

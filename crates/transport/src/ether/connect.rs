@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hostwire_link::{Config, Endpoint, Identity, LinkId, Node};
+use hostwire_link::seal::{End, JobKey, Life, Seals};
+use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, LinkId, Node};
 
 use super::agent::Shared;
 use super::core::Core;
 use super::faults::{Faults, Injector};
-use super::{Address, Ether, Route, Socket};
+use super::{Address, Ether, Route, Socket, rights};
 use crate::error::{PeId, TransportError};
 use crate::shm::Shm;
 use crate::transport::Transport;
@@ -49,6 +50,39 @@ pub struct Roster {
     pub job: u64,
     /// Where the PEs are, in the order of their numbers.
     pub places: Vec<Place>,
+    /// What encrypts the frames between hosts; `None` sends them bare. The same for all
+    /// PEs: those that differ do not hear each other.
+    pub secrets: Option<Secrets>,
+}
+
+/// What the PEs of a job have to know to encrypt their frames.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    /// The key of the job, which nobody else knows.
+    pub key: JobKey,
+    /// What every process has drawn, in the order of the numbers of the PEs.
+    pub lives: Vec<Life>,
+}
+
+impl Secrets {
+    /// The keys between this PE and those of other hosts.
+    fn seals(&self, roster: &Roster) -> Result<Seals, TransportError> {
+        let wrong = |what| TransportError::environment("making the keys of this PE", what);
+        if self.lives.len() != roster.places.len() {
+            return Err(wrong("not as many lives as PEs"));
+        }
+        let own = self.lives.get(roster.pe as usize);
+        let own = End {
+            node: Node(roster.pe),
+            life: *own.ok_or_else(|| wrong("this PE is not in the roster"))?,
+        };
+        let pairs = self.lives.iter().zip(&roster.places);
+        let peers = pairs.map(|(life, place)| match place {
+            Place::Here(_) => None,
+            Place::There(_) => Some(*life),
+        });
+        Ok(Seals::new(&self.key, own, peers))
+    }
 }
 
 impl Default for EtherOptions {
@@ -85,6 +119,7 @@ impl Ether {
     ) -> Result<Self, TransportError> {
         check(&shm, roster)?;
         crate::sync::registered();
+        rights::give_up(socket.rights())?;
         let peers = roster.places.iter().map(|place| match place {
             Place::Here(_) => None,
             Place::There(address) => Some(*address),
@@ -94,7 +129,15 @@ impl Ether {
         socket.set_peers(peers)?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
-        let config = config(&socket, remote, patience, options.lost_after);
+        let seals = roster.secrets.as_ref();
+        let seals = seals.map(|secrets| secrets.seals(roster)).transpose()?;
+        let config = config(
+            &socket,
+            seals.is_some(),
+            remote,
+            patience,
+            options.lost_after,
+        );
         let (job, node) = (roster.job, Node(roster.pe));
         let identity = Identity {
             node,
@@ -123,7 +166,7 @@ impl Ether {
         let injector = options
             .faults
             .map(|faults| Injector::new(faults, roster.pe));
-        let mut core = Core::new(endpoint, socket, segment.clone(), injector);
+        let mut core = Core::new(endpoint, socket, segment.clone(), seals, injector);
         let now = core.now();
         for link in links(&routes) {
             core.endpoint.open(now, link).map_err(|e| failed(&e))?;
@@ -159,16 +202,18 @@ impl Ether {
                 let mut core = self.shared.lock();
                 core.drive();
                 let state = core.endpoint.is_open(*link);
+                let counters = core.counters();
                 self.shared.release(core);
                 let why = match state {
                     Ok(true) => break,
                     // It was there, and has done all that it had to do.
-                    Err(hostwire_link::CloseReason::PeerFinished) => break,
+                    Err(CloseReason::PeerFinished) => break,
                     Ok(false) if Instant::now() < deadline => {
                         self.shared.wait_for_frames(super::LOOK_AGAIN);
                         continue;
                     }
-                    Ok(false) => "it does not answer".to_owned(),
+                    Ok(false) => silence(&counters).to_owned(),
+                    Err(CloseReason::Unreachable { .. }) => silence(&counters).to_owned(),
                     Err(reason) => reason.to_string(),
                 };
                 return Err(TransportError::environment(
@@ -178,6 +223,20 @@ impl Ether {
             }
         }
         Ok(())
+    }
+}
+
+/// Why a peer does not answer, as far as the frames that were dropped tell.
+fn silence(counters: &Counters) -> &'static str {
+    let seen = |cause| counters.dropped(cause) > 0;
+    if seen(DropCause::Sealed) {
+        "no answer: frames that come are encrypted, and this PE runs without encryption"
+    } else if seen(DropCause::Unsealed) {
+        "no answer: frames that come are not encrypted, and this PE accepts none like that"
+    } else if seen(DropCause::Forged) {
+        "no answer: frames that come are encrypted with the key of another job"
+    } else {
+        "it does not answer"
     }
 }
 
@@ -217,12 +276,18 @@ fn check(shm: &Shm, roster: &Roster) -> Result<(), TransportError> {
 }
 
 /// No more frames on their way than the peers have room for.
-fn config(socket: &Socket, remote: usize, patience: Duration, lost_after: Duration) -> Config {
+fn config(
+    socket: &Socket,
+    is_sealed: bool,
+    remote: usize,
+    patience: Duration,
+    lost_after: Duration,
+) -> Config {
     let per_link = socket.frames_max() / remote.max(1);
     let usual = Config::default();
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Config {
-        frame_len_max: socket.frame_len_max(),
+        frame_len_max: Core::frame_len_max(socket, is_sealed),
         frames_in_flight_max: per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),

@@ -3,12 +3,18 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use hostwire_link::{CloseReason, Endpoint, Event, LinkId, Ns};
+use hostwire_link::seal::{self, Seals};
+use hostwire_link::{CloseReason, Counters, DropCause, Endpoint, Event, LinkId, Node, Ns};
+use hostwire_packet::htoe::sealed;
 
 use super::apply::take_frame;
 use super::faults::Injector;
+use super::outbox::Outbox;
 use super::socket::Socket;
 use crate::window::Window;
+
+/// When frames that the system had no room for are sent again.
+const SEND_AGAIN: Duration = Duration::from_micros(50);
 
 /// What the wire has counted beside the counters of its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +34,9 @@ pub(super) struct Core {
     pub(super) socket: Socket,
     pub(super) counters: SocketCounters,
     window: Window,
+    guard: Guard,
     injector: Option<Injector>,
+    outbox: Outbox,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     begin: Instant,
@@ -38,19 +46,67 @@ pub(super) struct Core {
     pub(super) driven: bool,
 }
 
+/// What stands between the endpoint and the network: encryption, or none.
+#[derive(Debug)]
+struct Guard {
+    seals: Option<Seals>,
+    /// Of frames that the endpoint never sees.
+    counters: Counters,
+}
+
+impl Guard {
+    /// The frame in what has come; nothing if it is dropped.
+    fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
+        let opened = match &mut self.seals {
+            Some(seals) => seals.open(bytes).map(|(_, frame)| frame),
+            None if sealed::Repr::is_sealed(bytes) => Err(DropCause::Sealed),
+            None => Ok(&*bytes),
+        };
+        opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
+    }
+
+    /// Writes what is to be sent in place of a frame; its length.
+    fn seal(&mut self, peer: Node, frame: &[u8], place: &mut [u8]) -> usize {
+        let Some(seals) = &mut self.seals else {
+            return copy(frame, place);
+        };
+        // Frames are shorter than a place by the overhead, and only peers are sent to.
+        let len = seals.seal(peer, frame, place);
+        debug_assert!(len.is_ok());
+        len.unwrap_or(0)
+    }
+}
+
+fn copy(frame: &[u8], place: &mut [u8]) -> usize {
+    match place.get_mut(..frame.len()) {
+        Some(place) => {
+            place.copy_from_slice(frame);
+            frame.len()
+        }
+        None => 0,
+    }
+}
+
 impl Core {
     pub(super) fn new(
         endpoint: Endpoint,
         socket: Socket,
         window: Window,
+        seals: Option<Seals>,
         injector: Option<Injector>,
     ) -> Self {
+        let frame_len_max = socket.frame_len_max();
         Self {
             endpoint,
             socket,
             counters: SocketCounters::default(),
             window,
+            guard: Guard {
+                seals,
+                counters: Counters::default(),
+            },
             injector,
+            outbox: Outbox::new(frame_len_max),
             told: HashSet::new(),
             begin: Instant::now(),
             agent_wakes: None,
@@ -72,9 +128,14 @@ impl Core {
             endpoint,
             socket,
             window,
+            guard,
             ..
         } = self;
-        let received = socket.receive(&mut |frame| take_frame(endpoint, window, now, frame));
+        let received = socket.receive(&mut |bytes| {
+            if let Some(frame) = guard.open(bytes) {
+                take_frame(endpoint, window, now, frame);
+            }
+        });
         self.counters.strangers += received.strangers as u64;
         self.endpoint.on_timeout(now);
         self.transmit(now);
@@ -89,22 +150,46 @@ impl Core {
             endpoint,
             socket,
             counters,
+            guard,
             injector,
+            outbox,
             ..
         } = self;
-        let mut unsent = 0;
-        let mut send = |pe: u32, frame: &[u8]| {
-            // No room, or the interface is down: like any lost frame.
-            unsent += u64::from(!socket.send(pe, frame));
-        };
-        while let Some(transmit) = endpoint.poll_transmit(now) {
-            let (pe, frame) = (transmit.peer.0, transmit.frame);
-            match injector {
-                None => send(pe, frame),
-                Some(injector) => counters.injected += injector.pass(pe, frame, &mut send),
+        loop {
+            while outbox.has_room() {
+                let Some(transmit) = endpoint.poll_transmit(now) else {
+                    break;
+                };
+                let (peer, frame) = (transmit.peer, transmit.frame);
+                match injector {
+                    None => outbox.push(peer.0, |place| guard.seal(peer, frame, place)),
+                    Some(injector) => {
+                        let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
+                        let len = guard.seal(peer, frame, &mut sealed);
+                        sealed.truncate(len);
+                        counters.injected += injector.pass(peer.0, &sealed, &mut |pe, frame| {
+                            outbox.push(pe, |place| copy(frame, place));
+                        });
+                    }
+                }
+            }
+            if outbox.is_empty() || !outbox.send(socket, &mut counters.unsent) {
+                return;
             }
         }
-        counters.unsent += unsent;
+    }
+
+    /// What the endpoint and what stands before it have counted.
+    pub(super) fn counters(&self) -> Counters {
+        let mut counters = self.endpoint.counters();
+        counters += &self.guard.counters;
+        counters
+    }
+
+    /// Longest frame of the endpoint.
+    pub(super) fn frame_len_max(socket: &Socket, is_sealed: bool) -> usize {
+        let overhead = if is_sealed { seal::OVERHEAD } else { 0 };
+        socket.frame_len_max().saturating_sub(overhead)
     }
 
     /// Why the link to a PE is closed.
@@ -119,6 +204,10 @@ impl Core {
 
     /// How long nothing has to be done, if nothing comes.
     pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
+        let at_most = match self.outbox.is_empty() {
+            true => at_most,
+            false => at_most.min(SEND_AGAIN),
+        };
         match self.endpoint.deadline() {
             Some(at) => Duration::from_nanos(at.0.saturating_sub(self.now().0)).min(at_most),
             None => at_most,

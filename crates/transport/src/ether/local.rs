@@ -3,7 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
-use super::{Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Socket};
+use hostwire_link::seal::{JobKey, Life};
+
+use super::{
+    Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Secrets, Socket,
+};
 use crate::error::{PeId, TransportError};
 use crate::shm::{self, ShmOptions};
 
@@ -21,6 +25,26 @@ pub enum LocalWire {
     },
 }
 
+/// What a job in one process may be told beside how it is wired.
+#[derive(Debug, Clone, Default)]
+pub struct LocalOptions {
+    /// Whether frames go bare.
+    pub insecure: bool,
+    /// The rest.
+    pub ether: EtherOptions,
+}
+
+impl LocalOptions {
+    /// The same in every job: what is tested is not how well they are kept.
+    fn secrets(&self, pes: u32) -> Option<Secrets> {
+        let life = |pe: u32| Life([pe as u8; 16]);
+        (!self.insecure).then(|| Secrets {
+            key: JobKey::new([0x6c; 32]),
+            lives: (0..pes).map(life).collect(),
+        })
+    }
+}
+
 /// For a hang: nobody waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Of all jobs of one process: their sockets tell them apart.
@@ -36,7 +60,7 @@ pub fn local(
     hosts: u32,
     segment_bytes: usize,
     wire: &LocalWire,
-    options: &EtherOptions,
+    options: &LocalOptions,
 ) -> Result<Vec<Ether>, TransportError> {
     let hosts = hosts.clamp(1, pes.max(1));
     let mut shared = Vec::new();
@@ -68,9 +92,11 @@ pub fn local(
                 pe,
                 job: JOB,
                 places: places.collect(),
+                secrets: options.secrets(pes),
             };
-            threads
-                .push(scope.spawn(move || Ether::connect(shm, socket, &roster, options, deadline)));
+            threads.push(
+                scope.spawn(move || Ether::connect(shm, socket, &roster, &options.ether, deadline)),
+            );
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {

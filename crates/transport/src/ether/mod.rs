@@ -10,10 +10,18 @@
 //! The frames travel bare, with an own EtherType ([`Socket::Packet`]), or as UDP
 //! datagrams ([`Socket::Udp`]).
 //!
-//! # Not secret, not authentic
+//! # Secret and authentic
 //!
-//! Nothing is encrypted or signed. Who can send frames to a PE and guesses 16-bit keys can
-//! write to its segment. Use it on networks that you trust.
+//! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]),
+//! and others are counted and dropped. Without them nothing is: who can send frames to a
+//! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
+//! that you trust.
+//!
+//! # Rights
+//!
+//! [`Socket::Packet`] needs CAP_NET_RAW to be opened and nothing from then on, so
+//! [`Ether::connect`] gives it up, in the thread that calls it and those that this thread
+//! starts later, the agent first. Other rights stay.
 //!
 //! # Who has ended
 //!
@@ -31,8 +39,10 @@ mod core;
 mod faults;
 mod interface;
 mod local;
+mod outbox;
 mod raw;
-mod socket;
+mod rights;
+pub(crate) mod socket;
 mod tally;
 
 use std::os::fd::BorrowedFd;
@@ -42,12 +52,15 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
 
+pub use hostwire_link::seal::{JobKey, Life};
+pub use hostwire_packet::htoe::ethernet::MacAddress;
+
 pub use self::address::{Address, AddressError};
-pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster};
+pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster, Secrets};
 pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
-pub use self::local::{LocalWire, local};
+pub use self::local::{LocalOptions, LocalWire, local};
 pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, PacketSocket, Socket};
 
@@ -94,7 +107,7 @@ enum Route {
 impl Ether {
     /// What the links to all PEs of other hosts have counted.
     pub fn counters(&self) -> Counters {
-        self.shared.lock().endpoint.counters()
+        self.shared.lock().counters()
     }
 
     /// What the socket has counted.
@@ -183,6 +196,16 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
+        CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
+            pe,
+            "its frames",
+            "none beyond its credits and the segment",
+            reason,
+        )),
+        CloseReason::CutOff(_) => {
+            let what = format!("storing to PE {pe}");
+            Err(TransportError::environment(what, reason))
+        }
         _ => Err(TransportError::PeerLost { pe }),
     }
 }
@@ -342,7 +365,7 @@ impl Transport for Ether {
 
     fn tally(&self) -> Vec<(String, u64)> {
         let core = self.shared.lock();
-        tally::tally(&core.endpoint.counters(), &core.counters)
+        tally::tally(&core.counters(), &core.counters)
     }
 }
 
@@ -371,5 +394,33 @@ impl Drop for Ether {
         }
         // The close frames.
         core.drive();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostwire_link::Misbehaviour;
+    use hostwire_packet::ht::VirtualChannel;
+
+    use super::*;
+
+    #[test]
+    fn who_overruns_its_credits_is_told_apart_from_who_is_lost() {
+        let overrun = CloseReason::Misbehaved(Misbehaviour::CreditOverrun {
+            channel: VirtualChannel::Posted,
+            granted_command: 8,
+            granted_data: 8,
+            used_command: 9,
+            used_data: 8,
+        });
+        let text = ended(3, overrun).unwrap_err().to_string();
+        assert!(
+            text.contains("PE 3 broke the protocol")
+                && text.contains("had 8 command and 8 data, used 9 and 8"),
+            "{text}"
+        );
+        let silent = CloseReason::Silent { silent_ns: 5 };
+        assert_eq!(ended(3, silent), Err(TransportError::PeerLost { pe: 3 }));
+        assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));
     }
 }

@@ -41,7 +41,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
                 _ => frames::garbage(file, count),
             }
         }
-        "steady" => steady::steady(argument(1).parse()?),
+        "steady" => steady::steady(argument(1).parse()?, argument(2).parse().unwrap_or(1)),
         "idle" => steady::idle(argument(1).parse()?),
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),

@@ -13,9 +13,9 @@ type Done = Result<(), Box<dyn Error>>;
 /// More than a ring holds, and no whole number of frames.
 const MESSAGE_BYTES: usize = 10_007;
 
-/// Goes on until the standard input of PE 0 ends. Says when it has begun and when it is
+/// Goes on until the standard input of PE 0 ends, at least for `rounds_min` rounds. Says when it has begun and when it is
 /// done. `block_bytes` are put to the right neighbour in each round.
-pub fn steady(block_bytes: usize) -> Done {
+pub fn steady(block_bytes: usize, rounds_min: u64) -> Done {
     let job = Job::attach()?;
     let (pe, pes) = (job.pe(), job.pes());
     let end = Arc::new(AtomicBool::new(pe != 0));
@@ -27,14 +27,14 @@ pub fn steady(block_bytes: usize) -> Done {
             end.store(true, Ordering::Relaxed);
         });
     }
-    match rounds(&job, block_bytes, &end) {
+    match rounds(&job, block_bytes, rounds_min, &end) {
         Ok(()) => println!("PE {pe} of {pes} is fine"),
         Err(error) => println!("PE {pe} saw: {error}"),
     }
     Ok(job.finalize()?)
 }
 
-fn rounds(job: &Job, block_bytes: usize, end: &AtomicBool) -> Done {
+fn rounds(job: &Job, block_bytes: usize, rounds_min: u64, end: &AtomicBool) -> Done {
     let (pe, pes) = (job.pe(), job.pes());
     let (left, right) = ((pe + pes - 1) % pes, (pe + 1) % pes);
     let block = job.alloc::<u8>(block_bytes)?;
@@ -67,7 +67,8 @@ fn rounds(job: &Job, block_bytes: usize, end: &AtomicBool) -> Done {
 
         sums.add(0, 0, u64::from(pe) + 1)?;
         // All have read and added; and PE 0 says whether it is enough.
-        let mut all = [u64::from(pe == 0 && end.load(Ordering::Relaxed)), 1];
+        let enough = pe == 0 && round >= rounds_min && end.load(Ordering::Relaxed);
+        let mut all = [u64::from(enough), 1];
         job.all_reduce(&mut all, |a, b| a + b)?;
         let mut sum = [0];
         sums.get(0, 0, &mut sum)?;

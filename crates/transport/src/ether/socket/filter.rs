@@ -2,7 +2,7 @@
 //!
 //! All PEs of a host hear all frames of the EtherType. Virtual links are numbered by the
 //! receiver, so the PEs of one host number theirs without overlap, and the kernel can
-//! tell from the number whose a frame is; reset and close frames name the node.
+//! tell from the number whose a frame is; reset, close and sealed frames name the node.
 
 use std::io;
 use std::ops::Range;
@@ -24,6 +24,9 @@ const VIRTUAL_LINK_AT: u32 = 2;
 const DESTINATION_NODE_AT: u32 = HEADER_LEN as u32 + 28;
 /// Types from this one on are about sessions.
 const RESET: u32 = 3;
+/// Sealed frames: docs/wire/sealed.md.
+const SEALED: u32 = 5;
+const SEALED_DESTINATION_AT: u32 = 4;
 
 /// Lets only frames through that are for node `node` with virtual links `links`. What is
 /// too short to tell is dropped.
@@ -32,10 +35,13 @@ pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: &Range<u32>) -> i
     let mut program = [
         step(LOAD_BYTE, 0, 0, TYPE_AT),
         step(AND, 0, 0, 0x0f),
-        step(JUMP_IF_AT_LEAST, 3, 0, RESET),
+        step(JUMP_IF_EQUAL, 4, 0, SEALED),
+        step(JUMP_IF_AT_LEAST, 5, 0, RESET),
         step(LOAD_HALF, 0, 0, VIRTUAL_LINK_AT),
-        step(JUMP_IF_AT_LEAST, 0, 4, links.start),
-        step(JUMP_IF_AT_LEAST, 3, 2, links.end),
+        step(JUMP_IF_AT_LEAST, 0, 6, links.start),
+        step(JUMP_IF_AT_LEAST, 5, 4, links.end),
+        step(LOAD_WORD, 0, 0, SEALED_DESTINATION_AT),
+        step(JUMP_IF_EQUAL, 2, 3, node),
         step(LOAD_WORD, 0, 0, DESTINATION_NODE_AT),
         step(JUMP_IF_EQUAL, 0, 1, node),
         step(RETURN, 0, 0, u32::MAX),
@@ -95,6 +101,19 @@ mod tests {
         }
         assert!(!passes(9, 0..8, &[0x11, 0, 0]));
         assert!(!passes(9, 0..8, &[]));
+    }
+
+    #[test]
+    fn sealed_frames_are_told_by_their_node() {
+        let header = hostwire_packet::htoe::sealed::Repr {
+            destination: 0x1_0009,
+            source: 1,
+            number: 7,
+        };
+        let frame = [&header.to_bytes()[..], &[0; 36]].concat();
+        assert!(passes(0x1_0009, 4..8, &frame));
+        assert!(!passes(9, 0..8, &frame));
+        assert!(!passes(0x1_0009, 0..8, &frame[..7]));
     }
 
     #[test]

@@ -1,19 +1,51 @@
 //! Where frames leave this process and come in: bare Ethernet or UDP.
 
+mod bare;
 mod filter;
 mod packet;
+mod ring;
 mod udp;
 
 use std::os::fd::BorrowedFd;
 
+pub(crate) use bare::BareSocket;
 pub use packet::PacketSocket;
 pub use udp::FramePort;
+
+use rustix::thread::CapabilitySet;
 
 use super::address::Address;
 use crate::error::TransportError;
 
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 64;
+
+/// Frames sent per call.
+pub(crate) const SEND_BATCH_FRAMES: usize = 32;
+/// Longest frame that is used, whatever the interface could take.
+const FRAME_LEN_MAX: usize = 9000;
+
+/// Why the first of some frames has not left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SendError {
+    /// No room now: it may be sent again.
+    Full,
+    /// The system does not take it: as good as lost.
+    Refused,
+}
+
+impl SendError {
+    fn last() -> Self {
+        Self::of(&std::io::Error::last_os_error())
+    }
+
+    fn of(error: &std::io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => Self::Full,
+            _ => Self::Refused,
+        }
+    }
+}
 
 /// A socket for frames, of one PE.
 #[derive(Debug)]
@@ -66,6 +98,14 @@ impl Socket {
         }
     }
 
+    /// Rights that it takes to open one, and none to use it.
+    pub(super) fn rights(&self) -> CapabilitySet {
+        match self {
+            Self::Packet(_) => CapabilitySet::NET_RAW,
+            Self::Udp(_) => CapabilitySet::empty(),
+        }
+    }
+
     /// Says who the peers are, by PE; `None` is reached another way.
     pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         match self {
@@ -74,16 +114,16 @@ impl Socket {
         }
     }
 
-    /// Sends a frame. Returns whether it has left; if not, it is as good as lost.
-    pub(super) fn send(&self, pe: u32, frame: &[u8]) -> bool {
+    /// Sends frames to PEs, from the first on; how many have left, one at least.
+    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         match self {
-            Self::Packet(socket) => socket.send(pe, frame),
-            Self::Udp(socket) => socket.send(pe, frame),
+            Self::Packet(socket) => socket.send(frames),
+            Self::Udp(socket) => socket.send(frames),
         }
     }
 
     /// Shows every frame that has come, up to a bound, to `take`.
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::net::sockopt;
 
 use super::super::address::Address;
-use super::{BATCH_FRAMES, Received, mixed};
+use super::{BATCH_FRAMES, Received, SendError, mixed};
 use crate::error::TransportError;
 
 /// Bytes of kernel memory that a full frame takes in a receive buffer: what the kernel
@@ -86,21 +86,30 @@ impl FramePort {
         Ok(())
     }
 
-    pub(super) fn send(&self, pe: u32, frame: &[u8]) -> bool {
-        match self.peers.get(pe as usize) {
-            Some(Some(port)) => self.socket.send_to(frame, port).is_ok(),
-            _ => false,
+    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        for (sent, (pe, frame)) in frames.iter().enumerate() {
+            let port = self.peers.get(*pe as usize).copied().flatten();
+            let left = match port {
+                Some(port) => self.socket.send_to(frame, port).map(drop),
+                None => Err(std::io::ErrorKind::NotFound.into()),
+            };
+            match left {
+                Ok(()) => {}
+                Err(error) if sent == 0 => return Err(SendError::of(&error)),
+                Err(_) => return Ok(sent),
+            }
         }
+        Ok(frames.len())
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
         for _ in 0..BATCH_FRAMES {
             // Nothing there, or news of a peer that is gone, which the link finds out.
             let Ok((len, from)) = self.socket.recv_from(&mut self.buffer) else {
                 break;
             };
-            match self.buffer.get(..len) {
+            match self.buffer.get_mut(..len) {
                 Some(frame) if self.known.contains(&from) => {
                     received.frames += 1;
                     take(frame);
@@ -166,8 +175,10 @@ mod tests {
         a.set_peers(vec![None, Some(b.address())]).unwrap();
         b.set_peers(vec![Some(a.address()), None]).unwrap();
         stranger.set_peers(vec![None, Some(b.address())]).unwrap();
-        assert!(stranger.send(1, b"stranger"));
-        assert!(a.send(1, b"frame") && a.send(1, &[]) && !a.send(0, b"x") && !a.send(2, b"x"));
+        assert_eq!(stranger.send(&[(1, b"stranger")]), Ok(1));
+        // All up to the first that is for nobody.
+        assert_eq!(a.send(&[(1, b"frame"), (1, b""), (0, b"x")]), Ok(2));
+        assert_eq!(a.send(&[(2, b"x")]), Err(SendError::Refused));
         let mut got = Vec::new();
         let mut all = Received::default();
         let begin = Instant::now();

@@ -1,0 +1,256 @@
+//! Frames that only the PEs of a job can read and make.
+//!
+//! A whole frame of an [`Endpoint`](crate::Endpoint) goes into a sealed one, encrypted
+//! and authenticated with AES-128-GCM, and comes out of it again. The endpoint does not
+//! know: seal what [`poll_transmit`](crate::Endpoint::poll_transmit) gives, and give
+//! [`receive`](crate::Endpoint::receive) what [`Seals::open`] gives.
+//!
+//! Every sealed frame has a number of its own. A frame that is sent again is sealed
+//! again, under another number, so no key ever meets a number twice; numbers that have
+//! been seen are dropped.
+//!
+//! The layout, the keys and what is and is not protected: `docs/wire/sealed.md`.
+
+mod keys;
+mod window;
+
+use hostwire_packet::htoe::sealed::{self, LEN, OVERHEAD as SEAL_OVERHEAD, TAG_LEN};
+use ring::aead::{Aad, LessSafeKey};
+
+pub use self::keys::{JobKey, JobKeyError, Life};
+
+use self::keys::{FrameKey, Secret};
+use self::window::Window;
+use crate::counters::DropCause;
+use crate::error::Node;
+
+/// Bytes that a sealed frame is longer than the frame in it: what the longest frame of
+/// an endpoint has to be shorter than the longest of the network.
+pub const OVERHEAD: usize = SEAL_OVERHEAD;
+
+/// Frames that are sealed with one key. Far below what AES-GCM bears: RFC 9001, section
+/// 6.6 and appendix B.1.
+const FRAMES_PER_KEY_LOG2: u32 = 24;
+
+/// One end of sealed frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Its number.
+    pub node: Node,
+    /// Its life.
+    pub life: Life,
+}
+
+/// A frame that cannot be sealed. Caller's fault, but for the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// No keys were made for this peer.
+    #[error("no keys for {0}")]
+    NoPeer(Node),
+    /// The buffer does not hold the sealed frame.
+    #[error("a sealed frame of {expected_bytes} bytes does not fit {got_bytes}")]
+    BufferTooSmall {
+        /// Bytes needed.
+        expected_bytes: usize,
+        /// Bytes given.
+        got_bytes: usize,
+    },
+    /// All 2^64 numbers have been used.
+    #[error("no number left for a frame to {0}")]
+    Exhausted(Node),
+}
+
+/// Seals the frames of one node to its peers and opens theirs.
+#[derive(Clone, Debug)]
+pub struct Seals {
+    own: Node,
+    /// By the number of the peer.
+    peers: Vec<Option<Box<Pair>>>,
+}
+
+impl Seals {
+    /// For the node `own` of the job that has `key`.
+    ///
+    /// `peers` are the others by number, densely, as PEs are; `None` for those that this
+    /// one exchanges no sealed frames with.
+    pub fn new(key: &JobKey, own: End, peers: impl IntoIterator<Item = Option<Life>>) -> Self {
+        let peers = (0..).zip(peers).map(|(node, life)| {
+            let peer = End {
+                node: Node(node),
+                life: life?,
+            };
+            Some(Box::new(Pair::new(key, own, peer)))
+        });
+        Self {
+            own: own.node,
+            peers: peers.collect(),
+        }
+    }
+
+    /// Seals a frame for `peer` into `out`; returns the length of the sealed frame, which
+    /// is that of the frame and [`OVERHEAD`].
+    ///
+    /// # Errors
+    /// [`SealError`]; `out` holds nothing of use then.
+    pub fn seal(&mut self, peer: Node, frame: &[u8], out: &mut [u8]) -> Result<usize, SealError> {
+        let pair = self.peers.get_mut(peer.0 as usize).and_then(Option::as_mut);
+        let pair = pair.ok_or(SealError::NoPeer(peer))?;
+        let (expected_bytes, got_bytes) = (frame.len() + OVERHEAD, out.len());
+        let short = SealError::BufferTooSmall {
+            expected_bytes,
+            got_bytes,
+        };
+        let sealed = out.get_mut(..expected_bytes).ok_or(short)?;
+        let (head, rest) = sealed.split_at_mut_checked(LEN).ok_or(short)?;
+        let (body, tag) = rest.split_at_mut_checked(frame.len()).ok_or(short)?;
+        let number = pair.next;
+        pair.next = number.checked_add(1).ok_or(SealError::Exhausted(peer))?;
+        let header = sealed::Repr {
+            destination: peer.0,
+            source: self.own.0,
+            number,
+        };
+        let header = header.to_bytes();
+        head.copy_from_slice(&header);
+        body.copy_from_slice(frame);
+        let key = pair.sending.at(epoch(number));
+        let made = key
+            .aead
+            .seal_in_place_separate_tag(key.nonce(number), Aad::from(header), body)
+            // Frames are far shorter than the 64 GiB that this fails for.
+            .map_err(|_| SealError::Exhausted(peer))?;
+        tag.copy_from_slice(made.as_ref());
+        Ok(expected_bytes)
+    }
+
+    /// Opens a sealed frame in its place: the peer that sealed it and the frame in it.
+    ///
+    /// # Errors
+    /// Why it is dropped; of any bytes. What is left in `bytes` is of no use then.
+    pub fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Result<(Node, &'a [u8]), DropCause> {
+        let header = match sealed::Repr::parse(bytes) {
+            Ok(header) => header,
+            Err(hostwire_packet::Error::Truncated { .. }) => return Err(DropCause::Truncated),
+            Err(_) => return Err(DropCause::Unsealed),
+        };
+        if header.destination != self.own.0 {
+            return Err(DropCause::Foreign);
+        }
+        let peer = Node(header.source);
+        let pair = self.peers.get_mut(peer.0 as usize).and_then(Option::as_mut);
+        let pair = pair.ok_or(DropCause::Foreign)?;
+        if !pair.window.is_new(header.number) {
+            return Err(DropCause::Replayed);
+        }
+        let (head, sealed) = bytes
+            .split_first_chunk_mut::<LEN>()
+            .ok_or(DropCause::Truncated)?;
+        // All of it as it came: reserved bytes are authenticated, too.
+        let authenticated = Aad::from(*head);
+        let key = pair
+            .receiving
+            .near(epoch(header.number))
+            .ok_or(DropCause::Forged)?;
+        let opened = key
+            .aead
+            .open_in_place(key.nonce(header.number), authenticated, sealed)
+            .map_err(|_| DropCause::Forged)?
+            .len();
+        pair.receiving.used(epoch(header.number));
+        pair.window.mark(header.number);
+        debug_assert_eq!(opened + TAG_LEN, sealed.len());
+        Ok((peer, sealed.get(..opened).unwrap_or_default()))
+    }
+}
+
+const fn epoch(number: u64) -> u64 {
+    number >> FRAMES_PER_KEY_LOG2
+}
+
+/// Keys and numbers between the own node and one peer.
+#[derive(Clone, Debug)]
+struct Pair {
+    sending: Keys,
+    /// Number of the next frame.
+    next: u64,
+    receiving: Keys,
+    window: Window,
+}
+
+impl Pair {
+    fn new(job: &JobKey, own: End, peer: End) -> Self {
+        Self {
+            sending: Keys::new(job.secret(own, peer)),
+            next: 0,
+            receiving: Keys::new(job.secret(peer, own)),
+            window: Window::default(),
+        }
+    }
+}
+
+/// The keys of one direction: that of the present and those beside it.
+#[derive(Clone, Debug)]
+struct Keys {
+    secret: Secret,
+    now: FrameKey,
+    before: Option<FrameKey>,
+    after: Option<FrameKey>,
+}
+
+impl Keys {
+    fn new(secret: Secret) -> Self {
+        Self {
+            now: secret.key(0),
+            secret,
+            before: None,
+            after: None,
+        }
+    }
+
+    /// For the sender, whose numbers only grow.
+    fn at(&mut self, epoch: u64) -> &FrameKey {
+        if self.now.epoch != epoch {
+            self.now = self.secret.key(epoch);
+        }
+        &self.now
+    }
+
+    /// For the receiver: no honest frame comes from further away, and nobody can make it
+    /// derive keys without end.
+    fn near(&mut self, epoch: u64) -> Option<&FrameKey> {
+        let now = self.now.epoch;
+        if epoch == now {
+            Some(&self.now)
+        } else if epoch == now + 1 {
+            let secret = &self.secret;
+            Some(self.after.get_or_insert_with(|| secret.key(epoch)))
+        } else {
+            self.before.as_ref().filter(|key| key.epoch == epoch)
+        }
+    }
+
+    /// A frame of this epoch was authentic.
+    fn used(&mut self, epoch: u64) {
+        if epoch > self.now.epoch
+            && let Some(after) = self.after.take()
+        {
+            self.before = Some(core::mem::replace(&mut self.now, after));
+        }
+    }
+}
+
+/// AES-128-GCM with one key, for the numbers of one epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Aead(LessSafeKey);
+
+impl core::ops::Deref for Aead {
+    type Target = LessSafeKey;
+
+    fn deref(&self) -> &LessSafeKey {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Frames that are about to leave: several go with one call.
+
+use super::socket::{SEND_BATCH_FRAMES, SendError, Socket};
+
+/// A queue of frames, each ready to be sent. What does not leave at once, because the
+/// system has no room, waits here, in order.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    places: Vec<Place>,
+    /// Places before this one have been sent.
+    sent: usize,
+    /// Places from this one on are free.
+    end: usize,
+    frame_len_max: usize,
+}
+
+#[derive(Debug)]
+struct Place {
+    pe: u32,
+    len: usize,
+    bytes: Box<[u8]>,
+}
+
+impl Outbox {
+    pub(super) const fn new(frame_len_max: usize) -> Self {
+        Self {
+            places: Vec::new(),
+            sent: 0,
+            end: 0,
+            frame_len_max,
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.sent == self.end
+    }
+
+    /// Whether it is worth while to add a frame before the next call.
+    pub(super) const fn has_room(&self) -> bool {
+        self.end < SEND_BATCH_FRAMES
+    }
+
+    /// Adds a frame for a PE, which `write` puts into its place, returning its length;
+    /// even where there is no room: memory is made when it is first needed, and kept.
+    pub(super) fn push(&mut self, pe: u32, write: impl FnOnce(&mut [u8]) -> usize) {
+        if self.end == self.places.len() {
+            self.places.push(Place {
+                pe,
+                len: 0,
+                bytes: vec![0; self.frame_len_max].into(),
+            });
+        }
+        if let Some(place) = self.places.get_mut(self.end) {
+            place.pe = pe;
+            place.len = write(&mut place.bytes);
+            self.end += 1;
+        }
+    }
+
+    /// Sends what it can; whether all has left. Frames that the system does not take are
+    /// counted in `unsent`: they are lost, and the link sends them again.
+    pub(super) fn send(&mut self, socket: &Socket, unsent: &mut u64) -> bool {
+        const NOTHING: (u32, &[u8]) = (0, &[]);
+        while !self.is_empty() {
+            let mut batch = [NOTHING; SEND_BATCH_FRAMES];
+            let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
+            let count = waiting.len().min(batch.len());
+            for (frame, place) in batch.iter_mut().zip(waiting) {
+                *frame = (place.pe, place.bytes.get(..place.len).unwrap_or_default());
+            }
+            match socket.send(batch.get(..count).unwrap_or_default()) {
+                Ok(sent) => self.sent += sent.clamp(1, count),
+                Err(SendError::Full) => return false,
+                Err(SendError::Refused) => {
+                    *unsent += 1;
+                    self.sent += 1;
+                }
+            }
+        }
+        self.sent = 0;
+        self.end = 0;
+        true
+    }
+}

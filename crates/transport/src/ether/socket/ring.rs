@@ -1,0 +1,128 @@
+//! The receive ring of a packet socket (`packet(7)`, version 2): memory that the kernel
+//! fills. Looking for a frame is a load, and no frame is copied.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use hostwire_packet::htoe::ethernet::MacAddress;
+
+use super::bare::set_option;
+
+const RING_BYTES: usize = 8 << 20;
+const BLOCK_BYTES: usize = 64 << 10;
+const ALIGN_BYTES: usize = 16;
+/// Where the kernel puts the sender of a frame.
+const SENDER_AT: usize = size_of::<libc::tpacket2_hdr>().next_multiple_of(ALIGN_BYTES);
+/// What may stand in front of the frame: both headers and a gap for a link-layer header.
+const HEADROOM_BYTES: usize =
+    (SENDER_AT + size_of::<libc::sockaddr_ll>() + 16).next_multiple_of(ALIGN_BYTES) + ALIGN_BYTES;
+
+/// The receive ring: places of one size, each owned by the kernel or by this process, as
+/// the first word of the place says.
+#[derive(Debug)]
+pub(super) struct Ring {
+    base: NonNull<u8>,
+    place_bytes: usize,
+    /// How many frames it holds.
+    pub(super) frames: usize,
+    next: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and only `&mut self` reads it.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Of frames of up to `frame_len` bytes.
+    pub(super) fn new(socket: BorrowedFd<'_>, frame_len: usize) -> io::Result<Self> {
+        set_option(
+            socket,
+            libc::PACKET_VERSION,
+            &(libc::tpacket_versions::TPACKET_V2 as libc::c_int),
+        )?;
+        // Divides a block: a power of two, and frames are at most 9000 bytes long.
+        let place_bytes = (HEADROOM_BYTES + frame_len).next_power_of_two().max(2048);
+        let frames = RING_BYTES / place_bytes;
+        let request = libc::tpacket_req {
+            tp_block_size: BLOCK_BYTES as u32,
+            tp_block_nr: (RING_BYTES / BLOCK_BYTES) as u32,
+            tp_frame_size: place_bytes as u32,
+            tp_frame_nr: frames as u32,
+        };
+        set_option(socket, libc::PACKET_RX_RING, &request)?;
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
+        // this process.
+        let base = unsafe {
+            rustix::mm::mmap(
+                core::ptr::null_mut(),
+                RING_BYTES,
+                rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE,
+                rustix::mm::MapFlags::SHARED,
+                socket,
+                0,
+            )
+        }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self {
+            base,
+            place_bytes,
+            frames,
+            next: 0,
+        })
+    }
+
+    /// Shows the next frame and its sender to `take`, if there is one, and gives its place
+    /// back to the kernel.
+    pub(super) fn next(&mut self, take: impl FnOnce(MacAddress, &mut [u8])) -> bool {
+        // SAFETY: `next` is less than `frames`, and so many places are mapped.
+        let place = unsafe { self.base.add(self.next * self.place_bytes) };
+        // SAFETY: a place begins with this word, at a multiple of 2048 bytes; kernel and
+        // process pass it back and forth by it, and only access it atomically.
+        let status = unsafe { place.cast::<AtomicU32>().as_ref() };
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return false;
+        }
+        let len = self.place_bytes - size_of::<AtomicU32>();
+        // SAFETY: a place is longer than that.
+        let behind = unsafe { place.add(size_of::<AtomicU32>()) };
+        // SAFETY: the place is this process's now: until it is given back below, nobody
+        // else reads or writes it, so an exclusive reference to its bytes is sound. All of
+        // it is mapped, and it begins behind the word that stays shared.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(behind.as_ptr(), len) };
+        if let Some((from, frame)) = frame_in(bytes) {
+            take(from, frame);
+        }
+        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % self.frames;
+        true
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: exactly what `new` mapped; no reference into it outlives `next`.
+        let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), RING_BYTES) };
+    }
+}
+
+/// The sender and the bytes of the frame in a place, of which `bytes` are all but the
+/// first word. `None` if the place makes no sense.
+fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
+    const STATUS_BYTES: usize = size_of::<u32>();
+    // struct tpacket2_hdr: status, len, snaplen (u32), mac, net (u16).
+    const SNAPLEN_AT: usize = 8 - STATUS_BYTES;
+    const NET_AT: usize = 14 - STATUS_BYTES;
+    // struct sockaddr_ll: the address is its last field, of 8 bytes.
+    const STATION_AT: usize = SENDER_AT + 12 - STATUS_BYTES;
+    let len = u32::from_ne_bytes(*bytes.get(SNAPLEN_AT..)?.first_chunk()?) as usize;
+    let net = u16::from_ne_bytes(*bytes.get(NET_AT..)?.first_chunk()?);
+    let station = MacAddress(*bytes.get(STATION_AT..)?.first_chunk()?);
+    let start = usize::from(net).checked_sub(STATUS_BYTES)?;
+    let frame = bytes.get_mut(start..)?.get_mut(..len)?;
+    Some((station, frame))
+}
+
+const _: () = assert!(core::mem::offset_of!(libc::tpacket2_hdr, tp_snaplen) == 8);
+const _: () = assert!(core::mem::offset_of!(libc::tpacket2_hdr, tp_net) == 14);
+const _: () = assert!(core::mem::offset_of!(libc::sockaddr_ll, sll_addr) == 12);
