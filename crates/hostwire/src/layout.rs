@@ -24,11 +24,8 @@ const PAGE: usize = 4096;
 /// From the end of one ring to the next. Two PEs that talk are at about the same slot of
 /// both rings; without it those agree in the low 12 bits of their addresses, and a load
 /// from one has to wait for the store to the other (see
-/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Even, so
-/// that the two lines of a message of 64 bytes are the two halves of 128 bytes, which
-/// caches like to move together (measured: 115 ns against 130); and twice an odd number, so
-/// that 32 PEs differ.
-const RING_GAP: usize = 6 * LINE;
+/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ.
+const RING_GAP: usize = 5 * LINE;
 
 /// Most PEs of a job.
 pub const PES_MAX: u32 = 4096;

@@ -37,8 +37,7 @@ use crate::sync::Ordering;
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 macro_rules! poll {
     (load: $load:literal, compare: $compare:literal, again: $again:literal,
-     give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr,
-     $came:ident, $seen:tt) => {
+     give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr, $came:ident) => {
         core::arch::asm!(
             "2:",
             "call 3f",
@@ -66,7 +65,7 @@ macro_rules! poll {
             wanted = in(reg) $wanted,
             polls = inout(reg) $polls => _,
             came = out(reg) $came,
-            seen = out(reg) $seen,
+            seen = out(reg) _,
             to = out(reg) _,
             again = out(reg) _,
         )
@@ -76,17 +75,14 @@ macro_rules! poll {
 /// Polls `word` up to `polls` times for `wanted`. Gives up before that if the low 16
 /// bits are those of `wanted` but the rest is not: then something else has come.
 ///
-/// What was stored before `wanted` was, is visible if this returns `Some`. What is in it
-/// is 0, but nobody can know before the word has come: an address to which it is added
-/// is not loaded from ahead. That is for a line that its writer stores just before
-/// `word`, which would be taken from its hands.
+/// What was stored before `wanted` was, is visible if this returns true.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 #[inline(always)]
-pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> Option<u64> {
+pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     if polls == 0 {
-        return None;
+        return false;
     }
-    let (came, seen): (u32, u64);
+    let came: u32;
     // SAFETY: see `poll!`; `word` is alive, aligned, and shared only as an atomic.
     unsafe {
         poll!(
@@ -94,10 +90,10 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> Option<u64> {
             compare: "cmp {seen}, {wanted}",
             again: "cmovne {to}, {again}",
             give_up: ["cmp {seen:x}, {wanted:x}", "je 6f"],
-            word.as_ptr(), wanted, polls, came, seen
+            word.as_ptr(), wanted, polls, came
         );
     }
-    (came != 0).then_some(seen ^ wanted)
+    came != 0
 }
 
 /// Polls `word` up to `polls` times for any other value than `from`, and says whether it
@@ -116,7 +112,7 @@ pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
             compare: "cmp {seen}, {wanted}",
             again: "cmove {to}, {again}",
             give_up: [],
-            word.as_ptr(), from, polls, came, _
+            word.as_ptr(), from, polls, came
         );
     }
     came != 0
@@ -137,7 +133,7 @@ pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
             compare: "cmp {seen:e}, {wanted:e}",
             again: "cmove {to}, {again}",
             give_up: [],
-            word.as_ptr(), u64::from(from), polls, came, _
+            word.as_ptr(), u64::from(from), polls, came
         );
     }
     came != 0
@@ -146,17 +142,17 @@ pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
 /// As above, as a loop.
 #[cfg(any(not(target_arch = "x86_64"), miri, loom))]
 #[inline(always)]
-pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> Option<u64> {
+pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     for _ in 0..polls {
         let seen = word.load(Ordering::Acquire);
         if seen == wanted {
-            return Some(0);
+            return true;
         }
         if seen as u16 == wanted as u16 {
-            return None;
+            return false;
         }
     }
-    None
+    false
 }
 
 /// Polls `word` up to `polls` times for any other value than `from`, and says whether it
@@ -183,24 +179,24 @@ mod tests {
     #[test]
     fn what_is_there_has_come() {
         let word = AtomicU64::new(0x1_0007);
-        assert_eq!(comes(&word, 0x1_0007, 1), Some(0));
-        assert_eq!(comes(&word, 0x1_0007, u32::MAX), Some(0));
+        assert!(comes(&word, 0x1_0007, 1));
+        assert!(comes(&word, 0x1_0007, u32::MAX));
     }
 
     #[test]
     fn nothing_comes_in_no_polls() {
-        assert_eq!(comes(&AtomicU64::new(5), 5, 0), None);
+        assert!(!comes(&AtomicU64::new(5), 5, 0));
     }
 
     #[test]
     fn it_gives_up_after_so_many_polls() {
-        assert_eq!(comes(&AtomicU64::new(5), 6, 1), None);
-        assert_eq!(comes(&AtomicU64::new(5), 6, 1000), None);
+        assert!(!comes(&AtomicU64::new(5), 6, 1));
+        assert!(!comes(&AtomicU64::new(5), 6, 1000));
     }
 
     #[test]
     fn something_else_with_the_same_low_bits_ends_the_wait() {
-        assert_eq!(comes(&AtomicU64::new(0x2_0007), 0x1_0007, u32::MAX), None);
+        assert!(!comes(&AtomicU64::new(0x2_0007), 0x1_0007, u32::MAX));
     }
 
     #[test]
@@ -217,7 +213,7 @@ mod tests {
                 }
             });
             for turn in 1..=1000_u64 {
-                while comes(&word, turn << 16 | 1, 100).is_none() {
+                while !comes(&word, turn << 16 | 1, 100) {
                     std::thread::yield_now();
                 }
                 assert_eq!(payload.load(Ordering::Relaxed), turn);
