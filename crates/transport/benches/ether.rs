@@ -29,11 +29,8 @@ const HALF: usize = 2 << 20;
 
 fn main() {
     // SAFETY: changes the network namespace of this process, which has no other threads.
-    assert_eq!(
-        unsafe { libc::unshare(libc::CLONE_NEWNET) },
-        0,
-        "needs root"
-    );
+    let alone = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+    assert_eq!(alone, 0, "needs root");
     let mtu = std::env::var("MTU").unwrap_or_else(|_| "1500".into());
     for arguments in [
         "link add left type veth peer name right".to_owned(),
