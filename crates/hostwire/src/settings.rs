@@ -25,7 +25,7 @@ pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// Faults that the frames of the wires `ether` and `udp` are to meet, such as
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
-/// [`Faults`](hostwire_transport::ether::Faults). For tests.
+/// [`Faults`]. For tests.
 pub const FAULTS: &str = "HOSTWIRE_FAULTS";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
