@@ -10,21 +10,22 @@ pub const HEAP: &str = "HOSTWIRE_HEAP";
 /// Bytes of each message ring.
 pub const RING: &str = "HOSTWIRE_RING";
 /// Which wire: `shm`, shared memory, for the PEs of one host; `ether`, Ethernet frames
-/// between hosts and shared memory within them; `udp`, the same by UDP; or `stores`: shared
+/// between hosts and shared memory within them; `xdp`, the same past the network stack, with one PE
+/// per host; `udp`, the same by UDP; or `stores`: shared
 /// memory that hides everything but posted stores, which is what a network looks like to
 /// the library. For tests.
 pub const WIRE: &str = "HOSTWIRE_WIRE";
-/// The network interface of the wires `ether` and `udp`; by default the only Ethernet
+/// The network interface of the wires `ether`, `xdp` and `udp`; by default the only Ethernet
 /// interface, or that of the default route.
 pub const IFACE: &str = "HOSTWIRE_IFACE";
-/// The EtherType of the wire `ether`, such as `0x88b5`, the default.
+/// The EtherType of the wires `ether` and `xdp`, such as `0x88b5`, the default.
 pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
 /// `1` sends the frames between hosts as they are: neither secret nor authentic. The same
 /// for all PEs of a job.
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// Faults that the frames of the wires `ether` and `udp` are to meet, such as
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
-/// [`Faults`](hostwire_transport::ether::Faults). For tests.
+/// [`Faults`]. For tests.
 pub const FAULTS: &str = "HOSTWIRE_FAULTS";
 /// `1` makes each PE print what its wire has counted, when it leaves the job.
 pub const STATS: &str = "HOSTWIRE_STATS";
@@ -42,6 +43,7 @@ pub(crate) enum Wire {
         stores_only: bool,
     },
     Ether,
+    Xdp,
     Udp,
 }
 
@@ -89,12 +91,13 @@ impl Settings {
             None | Some("shm") => Wire::Shm { stores_only: false },
             Some("stores") => Wire::Shm { stores_only: true },
             Some("ether") => Wire::Ether,
+            Some("xdp") => Wire::Xdp,
             Some("udp") => Wire::Udp,
             Some(other) => {
                 return Err(unusable(
                     WIRE,
                     other,
-                    "the wires of this build are: shm, ether, udp, stores",
+                    "the wires of this build are: shm, ether, xdp, udp, stores",
                 ));
             }
         };
@@ -218,9 +221,12 @@ mod tests {
         let settings = |name: &str, value: &str| {
             Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap()
         };
-        let wires = ["shm", "stores", "ether", "udp"].map(|name| settings(WIRE, name).wire);
+        let wires = ["shm", "stores", "ether", "udp", "xdp"].map(|name| settings(WIRE, name).wire);
         let shm = |stores_only| Wire::Shm { stores_only };
-        assert_eq!(wires, [shm(false), shm(true), Wire::Ether, Wire::Udp]);
+        assert_eq!(
+            wires,
+            [shm(false), shm(true), Wire::Ether, Wire::Udp, Wire::Xdp]
+        );
         assert_eq!(settings(ETHERTYPE, "0x88B6").ether_type, 0x88b6);
         assert_eq!(settings(IFACE, "eth1").interface.as_deref(), Some("eth1"));
         assert!(settings(INSECURE_WIRE, "1").insecure_wire);

@@ -12,8 +12,10 @@ use hostwire_transport::Transport;
 use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::ether::{
     self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Place, Roster,
-    Secrets, Socket,
+    Secrets, Socket, XdpSocket,
 };
+use hostwire_transport::limits::Side;
+use hostwire_transport::limits::ether::{BareEther, ping_pong};
 use hostwire_transport::shm::{self, ShmOptions};
 
 const ETHER_TYPE: u16 = 0x88b5;
@@ -92,9 +94,54 @@ fn frames(name: &str) {
     );
 }
 
+/// Every PE on a host of its own, with an AF_XDP socket.
+fn past_the_stack(name: &str) {
+    let Some(interfaces) = switch(4) else {
+        return;
+    };
+    let wire = LocalWire::Xdp {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    };
+    run(
+        name,
+        &Hosts {
+            hosts: u32::MAX,
+            wire,
+            options: LocalOptions::default(),
+        },
+    );
+}
+
+/// So many interfaces, each with a cable to one switch, in a network namespace as that of
+/// [`cable`].
+fn switch(ports: u32) -> Option<Vec<Interface>> {
+    own_namespace()?;
+    ip("link add switch type bridge")?;
+    ip("link set switch up")?;
+    for port in 0..ports {
+        ip(&format!(
+            "link add host{port} type veth peer name port{port}"
+        ))?;
+        ip(&format!("link set port{port} master switch up"))?;
+        ip(&format!("link set host{port} up"))?;
+    }
+    let choose = |port| Interface::choose(Some(&format!("host{port}"))).unwrap();
+    Some((0..ports).map(choose).collect())
+}
+
 /// Two interfaces with a cable between them, in a network namespace that this thread gets
 /// for itself; it goes with the thread and the sockets made here.
 fn cable() -> Option<Vec<Interface>> {
+    own_namespace()?;
+    ip("link add left type veth peer name right")?;
+    ip("link set left up")?;
+    ip("link set right up")?;
+    let choose = |name| Interface::choose(Some(name)).unwrap();
+    Some(vec![choose("left"), choose("right")])
+}
+
+fn own_namespace() -> Option<()> {
     // SAFETY: changes the network namespace of this thread alone, which runs one test.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
         eprintln!(
@@ -103,19 +150,16 @@ fn cable() -> Option<Vec<Interface>> {
         );
         return None;
     }
-    for arguments in [
-        "link add left type veth peer name right",
-        "link set left up",
-        "link set right up",
-    ] {
-        let done = Command::new("ip").args(arguments.split(' ')).status();
-        if !done.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: `ip {arguments}` fails (package iproute2, veth interfaces)");
-            return None;
-        }
+    Some(())
+}
+
+fn ip(arguments: &str) -> Option<()> {
+    let done = Command::new("ip").args(arguments.split(' ')).status();
+    if done.is_ok_and(|status| status.success()) {
+        return Some(());
     }
-    let choose = |name| Interface::choose(Some(name)).unwrap();
-    Some(vec![choose("left"), choose("right")])
+    eprintln!("skipped: `ip {arguments}` fails (package iproute2, veth interfaces)");
+    None
 }
 
 macro_rules! over {
@@ -132,6 +176,7 @@ macro_rules! over {
 hostwire_transport::transport_cases!(over!(apart));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
+hostwire_transport::transport_cases!(over!(past_the_stack));
 
 fn udp_pair(
     options: &LocalOptions,
@@ -370,4 +415,33 @@ fn the_right_to_open_raw_sockets_is_given_up() {
     drop(wires);
     // This thread has not connected.
     assert_eq!(rights(here), before);
+}
+
+/// An AF_XDP socket takes the frames of its EtherType and no others, and leaves nothing
+/// behind.
+#[test]
+fn frames_of_others_pass_an_xdp_socket() {
+    let Some(interfaces) = cable() else { return };
+    let [left, right] = &interfaces[..] else {
+        panic!("two ends");
+    };
+    let attached = || {
+        let shown = Command::new("ip").args(["link", "show", "left"]).output();
+        String::from_utf8_lossy(&shown.unwrap().stdout).contains("xdp")
+    };
+    let socket = XdpSocket::open(left, ETHER_TYPE).unwrap();
+    assert!(attached());
+    let error = XdpSocket::open(left, ETHER_TYPE).unwrap_err().to_string();
+    assert!(error.contains("in use"), "{error}");
+    let end = |own: &Interface, peer: &Interface| {
+        BareEther::open(own, ETHER_TYPE + 1, peer.station).unwrap()
+    };
+    let (mut first, mut second) = (end(left, right), end(right, left));
+    std::thread::scope(|scope| {
+        let answer = scope.spawn(|| ping_pong(&mut second, Side::Second, 64, 20).unwrap());
+        assert!(ping_pong(&mut first, Side::First, 64, 20).unwrap() > 0.0);
+        answer.join().unwrap();
+    });
+    drop(socket);
+    assert!(!attached());
 }

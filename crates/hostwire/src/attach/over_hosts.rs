@@ -1,4 +1,4 @@
-//! A job that spans hosts: who is told what, and the wires `ether` and `udp`.
+//! A job that spans hosts: who is told what, and the wires `ether`, `xdp` and `udp`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,7 +7,7 @@ use core::time::Duration;
 use hostwire_transport::PeId;
 use hostwire_transport::ether::{
     Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Place, Roster,
-    Secrets, Socket,
+    Secrets, Socket, XdpSocket,
 };
 use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
 
@@ -25,7 +25,7 @@ const CARD: &str = "hostwire-ether";
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
     match settings.wire {
         Wire::Shm { .. } => Err(several_hosts(pe, nodes)),
-        Wire::Ether | Wire::Udp => Ok(()),
+        Wire::Ether | Wire::Xdp | Wire::Udp => Ok(()),
     }
 }
 
@@ -166,6 +166,17 @@ fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> 
     let interface = Interface::choose(settings.interface.as_deref())?;
     if settings.wire == Wire::Udp {
         return Ok(Socket::Udp(FramePort::open(interface.address()?)?));
+    }
+    if settings.wire == Wire::Xdp {
+        if here.count() > 1 {
+            return Err(Error::Launch(format!(
+                "cannot join the job: the wire xdp takes one PE per host, and there are {} on this \
+                 one; use {WIRE}=ether",
+                here.count()
+            )));
+        }
+        let socket = XdpSocket::open(&interface, settings.ether_type)?;
+        return Ok(Socket::Xdp(Box::new(socket)));
     }
     // Virtual links have 16-bit numbers, and the PEs of a host share them.
     let remote = u64::from(pes) - u64::from(here.count());
@@ -347,7 +358,7 @@ mod tests {
             wire,
             ..Settings::from_lookup(|_| None).unwrap()
         };
-        for wire in [Wire::Ether, Wire::Udp] {
+        for wire in [Wire::Ether, Wire::Xdp, Wire::Udp] {
             assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
         let shm = settings(Wire::Shm { stores_only: false });

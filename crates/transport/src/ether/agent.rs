@@ -62,7 +62,7 @@ impl Shared {
             return false;
         };
         core.driven = true;
-        let came = core.drive();
+        let came = core.glance();
         self.release(core);
         came
     }

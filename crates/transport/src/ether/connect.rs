@@ -25,6 +25,8 @@ pub const LOST_AFTER: Duration = Duration::from_secs(10);
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;
 const IN_FLIGHT_MAX: usize = 128;
+/// Of 64 bytes, in a frame of 1500.
+const LINES_PER_FRAME: u16 = 20;
 /// The first node number of links that only take up numbers. No job has so many PEs.
 const PLACEHOLDER: u32 = 1 << 31;
 /// A PE that waits looks at the wire as often before it sleeps; fitted to about a
@@ -284,16 +286,22 @@ fn config(
     lost_after: Duration,
 ) -> Config {
     let per_link = socket.frames_max() / remote.max(1);
-    let usual = Config::default();
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let frames_in_flight_max = per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16;
+    let default = Config::default();
+    let [posted, non_posted, response] = default.buffers;
+    // Applied as they come, so what holds them is the receive ring: credits for as many
+    // lines as all frames on their way can carry.
+    let lines = frames_in_flight_max.saturating_mul(LINES_PER_FRAME);
     Config {
+        buffers: [posted.max(lines), non_posted, response],
         frame_len_max: Core::frame_len_max(socket, is_sealed),
-        frames_in_flight_max: per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16,
+        frames_in_flight_max,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),
         // Asked often enough before it is given up.
-        keepalive_ns: usual.keepalive_ns.min(ns(lost_after) / 8).max(1),
-        ..usual
+        keepalive_ns: default.keepalive_ns.min(ns(lost_after) / 8).max(1),
+        ..default
     }
 }
 

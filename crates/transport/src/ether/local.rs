@@ -7,6 +7,7 @@ use hostwire_link::seal::{JobKey, Life};
 
 use super::{
     Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Secrets, Socket,
+    XdpSocket,
 };
 use crate::error::{PeId, TransportError};
 use crate::shm::{self, ShmOptions};
@@ -16,6 +17,13 @@ use crate::shm::{self, ShmOptions};
 pub enum LocalWire {
     /// By UDP on the loopback interface.
     Udp,
+    /// As [`Packet`](Self::Packet), but past the network stack; one PE per host.
+    Xdp {
+        /// One per host.
+        interfaces: Vec<Interface>,
+        /// The EtherType.
+        ether_type: u16,
+    },
     /// By frames of this EtherType; a host has the interface of its number.
     Packet {
         /// One per host.
@@ -115,6 +123,16 @@ fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, Tran
         LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
             Ipv4Addr::LOCALHOST,
         ))?)),
+        LocalWire::Xdp {
+            interfaces,
+            ether_type,
+        } => {
+            let interface = interfaces.get(pe as usize).ok_or_else(|| {
+                TransportError::environment("choosing an interface", "fewer than PEs")
+            })?;
+            let socket = XdpSocket::open(interface, *ether_type)?;
+            Ok(Socket::Xdp(Box::new(socket)))
+        }
         LocalWire::Packet {
             interfaces,
             ether_type,

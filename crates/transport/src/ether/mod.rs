@@ -7,8 +7,8 @@
 //! receives a frame applies them to its own segment before it acknowledges them. So a
 //! fence costs nothing, as a link keeps the order, and quiet waits for acks.
 //!
-//! The frames travel bare, with an own EtherType ([`Socket::Packet`]), or as UDP
-//! datagrams ([`Socket::Udp`]).
+//! The frames travel with an own EtherType ([`Socket::Packet`], or [`Socket::Xdp`] past
+//! the network stack), or as UDP datagrams ([`Socket::Udp`]).
 //!
 //! # Secret and authentic
 //!
@@ -19,8 +19,8 @@
 //!
 //! # Rights
 //!
-//! [`Socket::Packet`] needs CAP_NET_RAW to be opened and nothing from then on, so
-//! [`Ether::connect`] gives it up, in the thread that calls it and those that this thread
+//! [`Socket::Packet`] needs CAP_NET_RAW to be opened ([`Socket::Xdp`] CAP_NET_ADMIN and
+//! CAP_BPF, too) and nothing from then on, so [`Ether::connect`] gives that up, in the thread that calls it and those that this thread
 //! starts later, the agent first. Other rights stay.
 //!
 //! # Who has ended
@@ -62,7 +62,7 @@ pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalWire, local};
 pub use self::raw::RawSocket;
-pub use self::socket::{FramePort, PacketSocket, Socket};
+pub use self::socket::{FramePort, PacketSocket, Socket, XdpSocket};
 
 use self::agent::Shared;
 use crate::error::{PeId, TransportError};

@@ -59,7 +59,7 @@ impl Outbox {
 
     /// Sends what it can; whether all has left. Frames that the system does not take are
     /// counted in `unsent`: they are lost, and the link sends them again.
-    pub(super) fn send(&mut self, socket: &Socket, unsent: &mut u64) -> bool {
+    pub(super) fn send(&mut self, socket: &mut Socket, unsent: &mut u64) -> bool {
         const NOTHING: (u32, &[u8]) = (0, &[]);
         while !self.is_empty() {
             let mut batch = [NOTHING; SEND_BATCH_FRAMES];

@@ -78,6 +78,8 @@ impl BareEther {
                 if let Some(number) = self.look() {
                     return Ok(number);
                 }
+                // The other end may run on the same core.
+                core::hint::spin_loop();
             }
             if begin.elapsed() > PATIENCE {
                 return Err(lost("receiving"));

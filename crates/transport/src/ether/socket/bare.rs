@@ -146,6 +146,15 @@ pub(super) fn send_many<'a>(
     socket: BorrowedFd<'_>,
     frames: impl Iterator<Item = (&'a libc::sockaddr_ll, &'a [u8])>,
 ) -> Result<usize, SendError> {
+    let mut frames = frames.peekable();
+    let first = frames.next();
+    let Some((to, frame)) = first else {
+        return Ok(0);
+    };
+    if frames.peek().is_none() {
+        return send_one(socket, to, frame);
+    }
+    let frames = first.into_iter().chain(frames);
     let nothing = libc::iovec {
         iov_base: core::ptr::null_mut(),
         iov_len: 0,
@@ -164,9 +173,6 @@ pub(super) fn send_many<'a>(
         header.msg_iovlen = 1;
         count += 1;
     }
-    if count == 0 {
-        return Ok(0);
-    }
     // SAFETY: the first `count` messages point to an address, a piece and its bytes with
     // their lengths, all of which outlive the call, and it only reads them.
     let sent = unsafe {
@@ -178,4 +184,26 @@ pub(super) fn send_many<'a>(
         )
     };
     usize::try_from(sent).map_err(|_| SendError::last())
+}
+
+fn send_one(
+    socket: BorrowedFd<'_>,
+    to: &libc::sockaddr_ll,
+    frame: &[u8],
+) -> Result<usize, SendError> {
+    // SAFETY: reads `frame` and `to`, which outlive the call, each with its length.
+    let sent = unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            frame.as_ptr().cast(),
+            frame.len(),
+            libc::MSG_DONTWAIT,
+            (&raw const *to).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    };
+    match sent {
+        -1 => Err(SendError::last()),
+        _ => Ok(1),
+    }
 }

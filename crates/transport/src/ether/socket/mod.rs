@@ -5,12 +5,14 @@ mod filter;
 mod packet;
 mod ring;
 mod udp;
+mod xdp;
 
 use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
 pub use packet::PacketSocket;
 pub use udp::FramePort;
+pub use xdp::XdpSocket;
 
 use rustix::thread::CapabilitySet;
 
@@ -18,7 +20,7 @@ use super::address::Address;
 use crate::error::TransportError;
 
 /// Frames taken per call, so that sending gets its turn.
-const BATCH_FRAMES: usize = 64;
+const BATCH_FRAMES: usize = 16;
 
 /// Frames sent per call.
 pub(crate) const SEND_BATCH_FRAMES: usize = 32;
@@ -52,6 +54,9 @@ impl SendError {
 pub enum Socket {
     /// Frames of an own EtherType, which needs the right to open raw sockets.
     Packet(PacketSocket),
+    /// The same, taken off the interface before the network stack: for one PE per
+    /// interface.
+    Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
     Udp(FramePort),
 }
@@ -70,6 +75,7 @@ impl Socket {
     pub fn address(&self) -> Address {
         match self {
             Self::Packet(socket) => socket.address(),
+            Self::Xdp(socket) => socket.address(),
             Self::Udp(socket) => socket.address(),
         }
     }
@@ -78,6 +84,7 @@ impl Socket {
     pub fn frame_len_max(&self) -> usize {
         match self {
             Self::Packet(socket) => socket.frame_len_max(),
+            Self::Xdp(socket) => socket.frame_len_max(),
             Self::Udp(socket) => socket.frame_len_max(),
         }
     }
@@ -86,6 +93,7 @@ impl Socket {
     pub(super) fn frames_max(&self) -> usize {
         match self {
             Self::Packet(socket) => socket.frames_max(),
+            Self::Xdp(socket) => socket.frames_max(),
             Self::Udp(socket) => socket.frames_max(),
         }
     }
@@ -94,7 +102,7 @@ impl Socket {
     pub(super) fn first_link(&self) -> u32 {
         match self {
             Self::Packet(socket) => socket.first_link(),
-            Self::Udp(_) => 0,
+            Self::Xdp(_) | Self::Udp(_) => 0,
         }
     }
 
@@ -102,6 +110,7 @@ impl Socket {
     pub(super) fn rights(&self) -> CapabilitySet {
         match self {
             Self::Packet(_) => CapabilitySet::NET_RAW,
+            Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
             Self::Udp(_) => CapabilitySet::empty(),
         }
     }
@@ -110,15 +119,26 @@ impl Socket {
     pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
         match self {
             Self::Packet(socket) => socket.set_peers(peers),
+            Self::Xdp(socket) => socket.set_peers(peers),
             Self::Udp(socket) => socket.set_peers(peers),
         }
     }
 
     /// Sends frames to PEs, from the first on; how many have left, one at least.
-    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         match self {
             Self::Packet(socket) => socket.send(frames),
+            Self::Xdp(socket) => socket.send(frames),
             Self::Udp(socket) => socket.send(frames),
+        }
+    }
+
+    /// Whether it is certain, at no cost, that no frame has come.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Packet(socket) => socket.is_empty(),
+            Self::Xdp(socket) => socket.is_empty(),
+            Self::Udp(_) => false,
         }
     }
 
@@ -126,6 +146,7 @@ impl Socket {
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
+            Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
         }
     }
@@ -134,6 +155,7 @@ impl Socket {
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Packet(socket) => socket.fd(),
+            Self::Xdp(socket) => socket.fd(),
             Self::Udp(socket) => socket.fd(),
         }
     }

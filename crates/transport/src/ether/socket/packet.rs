@@ -100,6 +100,10 @@ impl PacketSocket {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
         let (known, last) = (&self.known, &mut self.last);

@@ -72,17 +72,29 @@ impl Ring {
         })
     }
 
+    /// Whether the next place is still the kernel's.
+    pub(super) fn is_empty(&self) -> bool {
+        self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0
+    }
+
+    fn place(&self) -> NonNull<u8> {
+        // SAFETY: `next` is less than `frames`, and so many places are mapped.
+        unsafe { self.base.add(self.next * self.place_bytes) }
+    }
+
+    fn status(&self) -> &AtomicU32 {
+        // SAFETY: a place begins with this word, at a multiple of 2048 bytes; kernel and
+        // process pass it back and forth by it, and only access it atomically.
+        unsafe { self.place().cast::<AtomicU32>().as_ref() }
+    }
+
     /// Shows the next frame and its sender to `take`, if there is one, and gives its place
     /// back to the kernel.
     pub(super) fn next(&mut self, take: impl FnOnce(MacAddress, &mut [u8])) -> bool {
-        // SAFETY: `next` is less than `frames`, and so many places are mapped.
-        let place = unsafe { self.base.add(self.next * self.place_bytes) };
-        // SAFETY: a place begins with this word, at a multiple of 2048 bytes; kernel and
-        // process pass it back and forth by it, and only access it atomically.
-        let status = unsafe { place.cast::<AtomicU32>().as_ref() };
-        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+        if self.is_empty() {
             return false;
         }
+        let place = self.place();
         let len = self.place_bytes - size_of::<AtomicU32>();
         // SAFETY: a place is longer than that.
         let behind = unsafe { place.add(size_of::<AtomicU32>()) };
@@ -93,8 +105,12 @@ impl Ring {
         if let Some((from, frame)) = frame_in(bytes) {
             take(from, frame);
         }
-        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % self.frames;
+        self.status()
+            .store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next += 1;
+        if self.next == self.frames {
+            self.next = 0;
+        }
         true
     }
 }
