@@ -34,7 +34,10 @@ impl Fabric for Hosts {
 
 const BARE: LocalOptions = LocalOptions {
     insecure: true,
-    ether: EtherOptions { faults: None },
+    ether: EtherOptions {
+        lost_after: ether::LOST_AFTER,
+        faults: None,
+    },
 };
 
 const PES: [u32; 4] = [1, 2, 3, 4];
