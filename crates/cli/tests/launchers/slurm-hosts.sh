@@ -7,15 +7,19 @@
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 
+# ip netns exec mounts an empty /sys, where slurmd looks for control groups: back to that of
+# the first process.
+if [[ -z ${SLURM_CONF-} ]]; then
+    export SLURM_CONF=/run/slurm.conf
+    exec nsenter -t 1 -m bash "$0" "$@"
+fi
+
 fail() {
     echo "cannot start Slurm: $1" >&2
     tail -n 8 /run/*.log >&2
     exit 1
 }
 
-# ip netns exec mounts an empty /sys, where slurmd looks for this.
-groups='mount -t tmpfs hostwire-cgroup /sys/fs/cgroup'
-$groups || fail "no memory over /sys/fs/cgroup"
 mkdir -p /run/munge /run/state /run/n1 /run/n2 /run/tmp-n1 /run/tmp-n2
 (umask 077 && head -c 128 /dev/urandom >/run/munge.key)
 munged --force --num-threads=2 --key-file=/run/munge.key --socket=/run/munge/socket \
@@ -48,11 +52,11 @@ NodeName=n1 NodeHostname=fa NodeAddr=10.9.0.1 Port=17001 CPUs=8
 NodeName=n2 NodeHostname=fb NodeAddr=10.9.0.2 Port=17002 CPUs=8
 PartitionName=all Nodes=n1,n2 Default=YES State=UP OverSubscribe=FORCE:8
 CONF
-export SLURM_CONF=/run/slurm.conf
 ulimit -c 0
 slurmctld -D >/dev/null 2>&1 &
 slurmd -D -N n1 >/dev/null 2>&1 &
-/run/agent fb "$groups && exec slurmd -D -N n2" >/dev/null 2>&1 &
+nsenter --net=/run/netns/fb unshare --uts bash -c "hostname fb; exec slurmd -D -N n2" \
+    >/dev/null 2>&1 &
 for _ in {1..300}; do
     if [[ $(timeout 5 sinfo -h -o %t 2>/dev/null) == idle ]]; then
         "$@"
