@@ -53,6 +53,7 @@ impl Wire {
         match self {
             Self::Shm { .. } => "shm",
             Self::Ether => "ether",
+            Self::Xdp => "xdp",
             Self::Udp => "udp",
         }
     }

@@ -146,7 +146,7 @@ impl Context {
 
     /// Whether the memory of the other PE is mapped here.
     pub fn is_mapped(&self) -> bool {
-        self.arena.memory(self.job.pes() - 1).is_some()
+        self.arena.memory(self.peer()).is_some()
     }
 
     /// One-sided work where memory is not mapped: PE 0 runs it while PE 1 waits in the

@@ -13,6 +13,8 @@ pub enum Wire {
     Shm,
     /// Ethernet frames between hosts, shared memory within them.
     Ether,
+    /// As ether, through AF_XDP: one PE per host.
+    Xdp,
     /// As ether, in UDP datagrams.
     Udp,
 }
@@ -23,6 +25,7 @@ impl Wire {
         match self {
             Wire::Shm => "shm",
             Wire::Ether => "ether",
+            Wire::Xdp => "xdp",
             Wire::Udp => "udp",
         }
     }
@@ -65,7 +68,7 @@ EXIT STATUS
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
 (--mpi=pmi2, pmix or none), and alone as a job of one PE. They are the way to \
-several machines, with HOSTWIRE_WIRE=ether or udp; this command starts PEs on \
+several machines, with HOSTWIRE_WIRE=ether, xdp or udp; this command starts PEs on \
 this machine only.
 
 ENVIRONMENT

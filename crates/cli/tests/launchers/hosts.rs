@@ -7,7 +7,7 @@ use hostwire_transport::os::process::die_with_parent;
 use crate::assert_fine;
 use crate::job::{Ended, Job};
 use crate::programs::{fault_probe, is_installed, run_script};
-use crate::slurm::may_make_namespaces;
+use crate::slurm::{self, may_make_namespaces};
 
 /// PE 1 of 3 on a host of its own, as far as sharing memory goes: another network
 /// namespace.
@@ -246,5 +246,39 @@ fn frames_of_an_earlier_job_are_dropped() {
     if let Some(ended) = script_on_two_hosts(&script) {
         assert_all_fine(&ended, 2);
         assert!(ended.stderr.contains("dropped, "), "{ended:#?}");
+    }
+}
+
+/// Two nodes of Slurm that do not share memory, with each of its plugins that can do it.
+#[test]
+#[ignore = "has not been seen to pass yet; see make test-long"]
+fn slurm_on_two_hosts() {
+    if !slurm::is_here() {
+        return;
+    }
+    let slurm = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/launchers/slurm-hosts.sh"
+    );
+    let probe = fault_probe();
+    // Slurm takes longer to start than a job.
+    let script = format!(
+        "export HOSTWIRE_WIRE=ether; for plugin in pmi2 pmix; do \
+         srun --mpi=list 2>&1 | grep -qw $plugin || {{ echo \"no $plugin\"; continue; }}; \
+         srun --quiet -N2 -n4 --mpi=$plugin {probe} everything || exit; echo \"$plugin done\"; \
+         done"
+    );
+    let Some(ended) = on_two_hosts(&["bash", slurm, "bash", "-c", &script]) else {
+        return;
+    };
+    assert_eq!(ended.status, 0, "{ended:#?}");
+    if ended.stdout.contains("no pmix") {
+        eprintln!("skipped: no PMIx for srun (Debian package libpmix-dev)");
+    }
+    let plugins = ended.stdout.matches(" done\n").count();
+    assert!((1..=2).contains(&plugins), "{ended:#?}");
+    for pe in 0..4 {
+        let line = format!("PE {pe} of 4 is fine\n");
+        assert_eq!(ended.stdout.matches(&line).count(), plugins, "{ended:#?}");
     }
 }

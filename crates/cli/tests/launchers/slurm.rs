@@ -58,14 +58,19 @@ pub fn may_make_namespaces() -> bool {
     may
 }
 
+/// Whether all of it is installed. Says what is not.
+pub fn is_here() -> bool {
+    let installed = |(program, package): &(&str, &str)| is_installed(program, package);
+    NEEDED.iter().all(installed)
+}
+
 impl Slurm {
     /// Starts one. It ends with this process, whatever ends that.
     ///
     /// # Panics
     /// When all that is needed is there, and it does not start.
     pub fn start() -> Option<Slurm> {
-        let installed = |(program, package): &(&str, &str)| is_installed(program, package);
-        if !may_make_namespaces() || !NEEDED.iter().all(installed) {
+        if !may_make_namespaces() || !is_here() {
             return None;
         }
         let (sender, receiver) = mpsc::channel();

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stderr)]
 
 mod counters;
+mod dissector;
 mod faults;
 mod hosts;
 mod idle;

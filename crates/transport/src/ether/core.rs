@@ -188,7 +188,7 @@ impl Core {
                     }
                 }
             }
-            if outbox.is_empty() || !outbox.send(socket, &mut counters.unsent) {
+            if outbox.is_empty() || !outbox.send(now, socket, &mut counters.unsent) {
                 return;
             }
         }

@@ -1,6 +1,11 @@
 //! Frames that are about to leave: several go with one call.
 
+use hostwire_link::Ns;
+
 use super::socket::{SEND_BATCH_FRAMES, SendError, Socket};
+
+/// Longer than any queue of an interface takes to drain.
+const FULL_MAX_NS: u64 = 2_000_000;
 
 /// A queue of frames, each ready to be sent. What does not leave at once, because the
 /// system has no room, waits here, in order.
@@ -12,6 +17,8 @@ pub(super) struct Outbox {
     /// Places from this one on are free.
     end: usize,
     frame_len_max: usize,
+    /// Since when the system has had no room.
+    full_since: Option<Ns>,
 }
 
 #[derive(Debug)]
@@ -28,6 +35,7 @@ impl Outbox {
             sent: 0,
             end: 0,
             frame_len_max,
+            full_since: None,
         }
     }
 
@@ -58,8 +66,10 @@ impl Outbox {
     }
 
     /// Sends what it can; whether all has left. Frames that the system does not take are
-    /// counted in `unsent`: they are lost, and the link sends them again.
-    pub(super) fn send(&mut self, socket: &mut Socket, unsent: &mut u64) -> bool {
+    /// counted in `unsent`: they are lost, and the link sends them again. So is one that
+    /// keeps others waiting for long: it may never find room, being longer than the next
+    /// interface takes.
+    pub(super) fn send(&mut self, now: Ns, socket: &mut Socket, unsent: &mut u64) -> bool {
         const NOTHING: (u32, &[u8]) = (0, &[]);
         while !self.is_empty() {
             let mut batch = [NOTHING; SEND_BATCH_FRAMES];
@@ -69,16 +79,26 @@ impl Outbox {
                 *frame = (place.pe, place.bytes.get(..place.len).unwrap_or_default());
             }
             match socket.send(batch.get(..count).unwrap_or_default()) {
-                Ok(sent) => self.sent += sent.clamp(1, count),
-                Err(SendError::Full) => return false,
-                Err(SendError::Refused) => {
+                Ok(sent) => {
+                    self.sent += sent.clamp(1, count);
+                    self.full_since = None;
+                }
+                Err(SendError::Full) if !self.is_stuck(now) => return false,
+                Err(SendError::Full | SendError::Refused) => {
                     *unsent += 1;
                     self.sent += 1;
+                    self.full_since = None;
                 }
             }
         }
         self.sent = 0;
         self.end = 0;
         true
+    }
+
+    /// Whether there has been no room for long.
+    fn is_stuck(&mut self, now: Ns) -> bool {
+        let since = *self.full_since.get_or_insert(now);
+        now.0.saturating_sub(since.0) > FULL_MAX_NS
     }
 }
