@@ -251,7 +251,6 @@ fn frames_of_an_earlier_job_are_dropped() {
 
 /// Two nodes of Slurm that do not share memory, with each of its plugins that can do it.
 #[test]
-#[ignore = "has not been seen to pass yet; see make test-long"]
 fn slurm_on_two_hosts() {
     if !slurm::is_here() {
         return;
