@@ -65,7 +65,7 @@ fn options() {
     let wire = refusal(&["-n", "2", "--wire", "string", "true"]);
     assert_eq!(
         wire,
-        "invalid value 'string' for '--wire <WIRE>' [possible values: shm]"
+        "invalid value 'string' for '--wire <WIRE>' [possible values: shm, ether, xdp, udp]"
     );
     let heap = refusal(&["-n", "2", "--heap", "900T", "true"]);
     assert!(

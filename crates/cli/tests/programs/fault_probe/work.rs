@@ -97,10 +97,10 @@ pub fn pause(seconds: u32) -> Done {
 }
 
 /// Says how many KiB of memory being in a job takes, from before attaching to behind a
-/// message to and from everybody, a barrier and a sum; pages of the program's text and of
-/// memory shared with others counted in full.
+/// message to and from everybody, a barrier and a sum. Pages that several processes have in
+/// common (text, segments) count in part for each, so that the sum is what the host pays.
 pub fn memory() -> Done {
-    let before = resident_kib()?;
+    let before = proportional_kib()?;
     let job = Job::attach()?;
     let (pe, pes) = (job.pe(), job.pes());
     for distance in 0..pes {
@@ -112,13 +112,13 @@ pub fn memory() -> Done {
     job.barrier()?;
     let mut sum = [1];
     job.all_reduce(&mut sum, |a, b| a + b)?;
-    println!("{}", resident_kib()?.saturating_sub(before));
+    println!("{}", proportional_kib()?.saturating_sub(before));
     Ok(job.finalize()?)
 }
 
-fn resident_kib() -> Result<u64, Box<dyn Error>> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+fn proportional_kib() -> Result<u64, Box<dyn Error>> {
+    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup")?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
     let number = line.and_then(|line| line.split_whitespace().next());
-    Ok(number.ok_or("no VmRSS in /proc/self/status")?.parse()?)
+    Ok(number.ok_or("no Pss in /proc/self/smaps_rollup")?.parse()?)
 }
