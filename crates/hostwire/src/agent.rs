@@ -185,9 +185,11 @@ impl Agent {
                     WaitStep::Nap(time) => wire.nap(time),
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
-                        if self.serve_some(wire) == Ok(false) && !self.stop.load(Ordering::Acquire)
-                        {
-                            wire.sleep(limit);
+                        let nothing = self.serve_some(wire) == Ok(false);
+                        if nothing && !self.stop.load(Ordering::Acquire) && wire.sleep(limit) {
+                            // If it was no request, the next step is to look less often
+                            // rather than be woken by every put.
+                            backoff.rung_in_vain();
                         }
                     }
                 },

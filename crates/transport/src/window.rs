@@ -53,8 +53,17 @@ impl Window {
     /// Copies `src` to `offset_bytes`. Posted: see [`crate::Transport::store`].
     #[inline(always)]
     pub fn put(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.put_unannounced(offset_bytes, src)?;
+        self.notify();
+        Ok(())
+    }
+
+    /// As [`put`](Self::put), but wakes nobody: [`notify`](Self::notify) has to follow,
+    /// once for as many as there are.
+    #[inline(always)]
+    pub fn put_unannounced(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         self.memory.copy_in(offset_bytes, src)?;
-        self.stored(offset_bytes, src.len());
+        self.flush(offset_bytes, src.len());
         Ok(())
     }
 
@@ -68,13 +77,25 @@ impl Window {
     /// Stores one word after everything stored before it.
     #[inline(always)]
     pub fn put_word(&self, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.put_word_unannounced(offset_bytes, value)?;
+        self.notify();
+        Ok(())
+    }
+
+    /// [`put_word`](Self::put_word) as [`put_unannounced`](Self::put_unannounced).
+    #[inline(always)]
+    pub fn put_word_unannounced(
+        &self,
+        offset_bytes: usize,
+        value: u64,
+    ) -> Result<(), TransportError> {
         if self.visibility != Visibility::Coherent {
             self.visibility.store_fence();
         }
         self.memory
             .word(offset_bytes)?
             .store(value, Ordering::Release);
-        self.stored(offset_bytes, 8);
+        self.flush(offset_bytes, 8);
         Ok(())
     }
 
@@ -135,12 +156,17 @@ impl Window {
     /// What has to follow stores made through [`memory`](Self::memory).
     #[inline(always)]
     pub fn stored(&self, offset_bytes: usize, len_bytes: usize) {
+        self.flush(offset_bytes, len_bytes);
+        self.notify();
+    }
+
+    #[inline(always)]
+    fn flush(&self, offset_bytes: usize, len_bytes: usize) {
         if self.visibility == Visibility::Flushed
             && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
         {
             self.visibility.after_store(at, len_bytes);
         }
-        self.notify();
     }
 
     #[inline(always)]

@@ -10,15 +10,17 @@ const LINE_BYTES: usize = 64;
 
 /// Gives a frame to the endpoint and applies what it delivers. A peer that asks for what
 /// no correct peer asks for is cut off; anything else that is wrong with a frame the
-/// endpoint has counted and dropped.
+/// endpoint has counted and dropped. Who sleeps is woken once: a system call for each
+/// packet would cost more than all else that is done with it.
 pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, frame: &[u8]) {
     let Ok(Some(delivery)) = endpoint.receive(now, frame) else {
         return;
     };
-    for packet in delivery.packets.clone() {
-        if let Err(why) = apply(window, &packet) {
-            return endpoint.cut_off(now, delivery.link, Misbehaviour::Above(why));
-        }
+    let mut packets = delivery.packets.clone();
+    let applied = packets.try_for_each(|packet| apply(window, &packet));
+    window.notify();
+    if let Err(why) = applied {
+        return endpoint.cut_off(now, delivery.link, Misbehaviour::Above(why));
     }
     let released = endpoint.release(now, delivery.link, delivery.filled());
     debug_assert_eq!(released, Ok(()));
@@ -62,11 +64,13 @@ fn store(window: &Window, at: usize, run: &[u8]) -> bool {
 
 fn put(window: &Window, at: usize, run: &[u8]) -> bool {
     window.visibility().store_fence();
-    window.put(at, run).is_ok()
+    window.put_unannounced(at, run).is_ok()
 }
 
 fn put_word(window: &Window, at: usize, word: [u8; WORD_BYTES]) -> bool {
-    window.put_word(at, u64::from_ne_bytes(word)).is_ok()
+    window
+        .put_word_unannounced(at, u64::from_ne_bytes(word))
+        .is_ok()
 }
 
 #[cfg(test)]
