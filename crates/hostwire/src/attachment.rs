@@ -466,7 +466,7 @@ impl Attachment {
             Watch::Pair { members, to, from } => {
                 for (pe, done) in [to, from] {
                     if !done.get()
-                        && let Some(gone) = self.find_absent(&[], Some(pe))?
+                        && let Some(gone) = self.find_absent(members, Some(pe))?
                     {
                         return Ok(Some(gone));
                     }
@@ -488,15 +488,27 @@ impl Attachment {
 
     /// A member or `next` that has died, or `next` if it leaves the job.
     fn find_absent(&self, members: &[PeId], next: Option<PeId>) -> Result<Option<Error>> {
-        for pe in next.iter().chain(members).copied() {
+        if let Some(lost) = self.find_lost(next.iter().chain(members).copied())? {
+            return Ok(Some(lost));
+        }
+        let Some(next) = next else {
+            return Ok(None);
+        };
+        if self.departure(next)?.is_none() {
+            return Ok(None);
+        }
+        // It may have left because of a death that came after the look above.
+        let lost = self.find_lost(members.iter().copied())?;
+        Ok(Some(lost.unwrap_or(Error::PeerLeft { pe: next })))
+    }
+
+    fn find_lost(&self, pes: impl IntoIterator<Item = PeId>) -> Result<Option<Error>> {
+        for pe in pes {
             if self.is_lost(pe)? {
                 return Ok(Some(Error::PeerLost { pe }));
             }
         }
-        match next {
-            Some(pe) if self.departure(pe)?.is_some() => Ok(Some(Error::PeerLeft { pe })),
-            _ => Ok(None),
-        }
+        Ok(None)
     }
 
     /// Somebody who knows that all are leaving, or who has died without that.

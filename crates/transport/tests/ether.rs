@@ -398,20 +398,23 @@ fn the_right_to_open_raw_sockets_is_given_up() {
         ether_type: ETHER_TYPE,
     };
     let wires = ether::local(2, 2, 1 << 20, &wire, &LocalOptions::default()).unwrap();
-    let mut agents = 0;
-    for task in std::fs::read_dir("/proc/self/task").unwrap() {
-        let task = task.unwrap().file_name().into_string().unwrap();
-        let thread = format!("self/task/{task}");
-        let name = std::fs::read_to_string(format!("/proc/{thread}/comm"));
-        // Those of this test, not of others that run at the same time.
-        if name.is_ok_and(|name| name.trim() == "hostwire-ether")
-            && net(&thread).is_ok_and(|net| net == namespace)
-        {
-            assert_eq!(rights(&thread), before & !NET_RAW);
-            agents += 1;
-        }
+    // Those of this test, not of others that run at the same time.
+    let agents = || -> Vec<u64> {
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let names = tasks.map(|task| task.unwrap().file_name().into_string().unwrap());
+        let threads = names.map(|task| format!("self/task/{task}"));
+        let ours = threads.filter(|thread| {
+            let name = std::fs::read_to_string(format!("/proc/{thread}/comm"));
+            name.is_ok_and(|name| name.trim() == "hostwire-ether")
+                && net(thread).is_ok_and(|net| net == namespace)
+        });
+        ours.map(|thread| rights(&thread)).collect()
+    };
+    // A thread takes its name when it first runs.
+    while agents().len() < 2 {
+        std::thread::yield_now();
     }
-    assert_eq!(agents, 2);
+    assert_eq!(agents(), [before & !NET_RAW; 2]);
     drop(wires);
     // This thread has not connected.
     assert_eq!(rights(here), before);
