@@ -121,9 +121,10 @@ fn a_death_ends_collective_operations_on_all_pes() {
                 met.unwrap();
                 return die(job);
             }
-            // It may die while others are still on their way out of the barrier.
+            // It may die while others are still on their way out of the barrier; tried again,
+            // that would be the same barrier.
             if met.is_err() {
-                assert_lost(met);
+                return assert_lost(met);
             }
             let mut values = vec![1u64; len];
             // PE 3 gets nothing from PE 1 itself; nor may it wait for PEs that have given
