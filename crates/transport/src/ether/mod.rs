@@ -39,6 +39,7 @@ mod core;
 mod faults;
 mod interface;
 mod local;
+mod option;
 mod outbox;
 mod raw;
 mod rights;

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::interface::Interface;
+use super::option;
 use crate::error::TransportError;
 
 /// A packet socket that sees every frame of an interface, coming or going, and sends any.
@@ -83,20 +84,15 @@ impl RawSocket {
             len: program.len() as u16,
             filter: program.as_ptr().cast_mut(),
         };
-        // SAFETY: reads `filter` and the program it points to, which both outlive the call;
+        // SAFETY: it reads `filter` and the program it points to, which both outlive the call;
         // the kernel copies and checks them, and writes to neither.
-        let done = unsafe {
-            libc::setsockopt(
-                self.socket.as_raw_fd(),
+        unsafe {
+            option::set(
+                &self.socket,
                 libc::SOL_SOCKET,
                 libc::SO_ATTACH_FILTER,
-                (&raw const filter).cast(),
-                size_of::<libc::sock_fprog>() as libc::socklen_t,
+                &filter,
             )
-        };
-        match done {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
         }
     }
 

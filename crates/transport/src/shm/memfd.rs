@@ -104,10 +104,8 @@ pub fn map_side_by_side(
     // (checked above); no reference into it exists. Behind a file that is no multiple of
     // the alignment there are pages without access: segments are multiples, and `map`
     // hands out only the part that has access.
-    Ok((
-        unsafe { Memory::new(base, all_bytes, mapping) },
-        stride_bytes,
-    ))
+    let memory = unsafe { Memory::new(base, all_bytes, mapping) };
+    Ok((memory, stride_bytes))
 }
 
 /// Maps one such file.

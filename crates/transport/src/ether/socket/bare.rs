@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::super::interface::Interface;
+use super::super::option;
 use super::ring::Ring;
 use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError, filter};
 use crate::error::TransportError;
@@ -80,7 +81,8 @@ pub(super) fn open(
             .map_err(|e| failed("attaching a filter to", e))?;
     }
     // Straight to the driver: no queue in between, as there is credit.
-    set_option(socket.as_fd(), libc::PACKET_QDISC_BYPASS, &1_i32)
+    // SAFETY: it reads an int.
+    unsafe { option::set(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32) }
         .map_err(|e| failed("setting up", e))?;
     let frame_len = interface.mtu_bytes.min(FRAME_LEN_MAX);
     let ring = Ring::new(socket.as_fd(), frame_len)
@@ -112,27 +114,6 @@ fn bind(socket: &OwnedFd, to: &libc::sockaddr_ll) -> io::Result<()> {
             socket.as_raw_fd(),
             (&raw const *to).cast(),
             size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-        )
-    };
-    match done {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-pub(super) fn set_option<T>(
-    socket: BorrowedFd<'_>,
-    name: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
-    // SAFETY: reads `value`, which outlives the call, with its length.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            name,
-            (&raw const *value).cast(),
-            size_of::<T>() as libc::socklen_t,
         )
     };
     match done {

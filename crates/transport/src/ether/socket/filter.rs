@@ -6,7 +6,9 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
+
+use super::super::option;
 
 use hostwire_packet::htoe::HEADER_LEN;
 
@@ -51,21 +53,9 @@ pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: &Range<u32>) -> i
         len: program.len() as u16,
         filter: program.as_mut_ptr(),
     };
-    // SAFETY: reads a `sock_fprog` and the steps that it points to, which both outlive the
+    // SAFETY: it reads a `sock_fprog` and the steps that it points to, which both outlive the
     // call; the kernel checks the program and keeps a copy.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            (&raw const filter).cast(),
-            size_of::<libc::sock_fprog>() as libc::socklen_t,
-        )
-    };
-    match done {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    unsafe { option::set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter) }
 }
 
 #[cfg(test)]

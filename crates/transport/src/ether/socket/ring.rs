@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 
-use super::bare::set_option;
+use super::super::option;
 
 const RING_BYTES: usize = 8 << 20;
 const BLOCK_BYTES: usize = 64 << 10;
@@ -36,11 +36,9 @@ unsafe impl Send for Ring {}
 impl Ring {
     /// Of frames of up to `frame_len` bytes.
     pub(super) fn new(socket: BorrowedFd<'_>, frame_len: usize) -> io::Result<Self> {
-        set_option(
-            socket,
-            libc::PACKET_VERSION,
-            &(libc::tpacket_versions::TPACKET_V2 as libc::c_int),
-        )?;
+        let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
+        // SAFETY: it reads an int.
+        unsafe { option::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)? };
         // Divides a block: a power of two, and frames are at most 9000 bytes long.
         let place_bytes = (HEADROOM_BYTES + frame_len).next_power_of_two().max(2048);
         let frames = RING_BYTES / place_bytes;
@@ -50,7 +48,8 @@ impl Ring {
             tp_frame_size: place_bytes as u32,
             tp_frame_nr: frames as u32,
         };
-        set_option(socket, libc::PACKET_RX_RING, &request)?;
+        // SAFETY: it reads a `tpacket_req`, which has no addresses.
+        unsafe { option::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)? };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
         // this process.
         let base = unsafe {

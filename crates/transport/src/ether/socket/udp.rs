@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::sockopt;
 
 use super::super::address::Address;
+use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
 use crate::error::TransportError;
 
@@ -140,20 +141,8 @@ fn dont_fragment(socket: &UdpSocket) -> std::io::Result<()> {
             libc::IPV6_PMTUDISC_DO,
         ),
     };
-    // SAFETY: reads `size_of::<c_int>()` bytes of `value`, which outlives the call.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    match done {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
+    // SAFETY: both options read an int.
+    unsafe { option::set(socket, level, name, &value) }
 }
 
 #[cfg(test)]

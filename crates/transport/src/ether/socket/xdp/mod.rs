@@ -19,6 +19,7 @@ use self::program::Program;
 use self::rings::{Mapping, Ring};
 use super::super::address::Address;
 use super::super::interface::Interface;
+use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
 use crate::error::TransportError;
 
@@ -114,14 +115,17 @@ impl XdpSocket {
             flags: 0,
             tx_metadata_len: 0,
         };
-        set(&socket, libc::XDP_UMEM_REG, &registration)?;
+        // SAFETY: it reads an `xdp_umem_reg`; the memory that it names is mapped until the
+        // socket is closed.
+        unsafe { option::set(&socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)? };
         for (ring, entries) in [
             (libc::XDP_UMEM_FILL_RING, RECEIVE_PLACES),
             (libc::XDP_UMEM_COMPLETION_RING, SEND_PLACES),
             (libc::XDP_RX_RING, RECEIVE_PLACES),
             (libc::XDP_TX_RING, SEND_PLACES),
         ] {
-            set(&socket, ring, &entries)?;
+            // SAFETY: each of them reads a number of 32 bits.
+            unsafe { option::set(&socket, libc::SOL_XDP, ring, &entries)? };
         }
         let at = offsets(&socket)?;
         let fd = socket.as_fd();
@@ -276,24 +280,6 @@ impl XdpSocket {
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-}
-
-fn set<T>(socket: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
-    // SAFETY: reads `value`, which outlives the call, with its length. The memory that an
-    // XDP_UMEM_REG names is mapped until the socket is closed.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_XDP,
-            name,
-            (&raw const *value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    match done {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 
