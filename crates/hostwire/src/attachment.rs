@@ -461,22 +461,16 @@ impl Attachment {
     /// Why what is waited for will never happen, if that is so.
     fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
         match watch {
-            Watch::Next { members, next } => self.find_absent(members, Some(next)),
-            Watch::Agent(pe) => self.find_absent(&[pe], None),
+            Watch::Next { members, next } => self.find_absent(members, [next]),
+            Watch::Agent(pe) => self.find_absent(&[pe], []),
             Watch::Pair { members, to, from } => {
-                for (pe, done) in [to, from] {
-                    if !done.get()
-                        && let Some(gone) = self.find_absent(members, Some(pe))?
-                    {
-                        return Ok(Some(gone));
-                    }
-                }
-                self.find_absent(members, None)
+                let pending = [to, from].into_iter().filter(|(_, done)| !done.get());
+                self.find_absent(members, pending.map(|(pe, _)| pe))
             }
             Watch::TheEnd(members) => self.find_the_end(members),
             Watch::All(members) => {
                 for pe in members.iter().copied().filter(|pe| *pe != self.pe) {
-                    if let Some(gone) = self.find_absent(&[], Some(pe))? {
+                    if let Some(gone) = self.find_absent(&[], [pe])? {
                         return Ok(Some(gone));
                     }
                 }
@@ -486,29 +480,27 @@ impl Attachment {
         }
     }
 
-    /// A member or `next` that has died, or `next` if it leaves the job.
-    fn find_absent(&self, members: &[PeId], next: Option<PeId>) -> Result<Option<Error>> {
-        if let Some(lost) = self.find_lost(next.iter().chain(members).copied())? {
-            return Ok(Some(lost));
+    /// A member or one of `next` that has died, or one of `next` that leaves the job. Who
+    /// leaves may do so because of a death, so departures are looked at first: such a death
+    /// is seen then.
+    fn find_absent(
+        &self,
+        members: &[PeId],
+        next: impl IntoIterator<Item = PeId, IntoIter: Clone>,
+    ) -> Result<Option<Error>> {
+        let next = next.into_iter();
+        let mut left = None;
+        for pe in next.clone() {
+            if left.is_none() && self.departure(pe)?.is_some() {
+                left = Some(Error::PeerLeft { pe });
+            }
         }
-        let Some(next) = next else {
-            return Ok(None);
-        };
-        if self.departure(next)?.is_none() {
-            return Ok(None);
-        }
-        // It may have left because of a death that came after the look above.
-        let lost = self.find_lost(members.iter().copied())?;
-        Ok(Some(lost.unwrap_or(Error::PeerLeft { pe: next })))
-    }
-
-    fn find_lost(&self, pes: impl IntoIterator<Item = PeId>) -> Result<Option<Error>> {
-        for pe in pes {
+        for pe in next.chain(members.iter().copied()) {
             if self.is_lost(pe)? {
                 return Ok(Some(Error::PeerLost { pe }));
             }
         }
-        Ok(None)
+        Ok(left)
     }
 
     /// Somebody who knows that all are leaving, or who has died without that.
