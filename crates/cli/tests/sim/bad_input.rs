@@ -1,17 +1,6 @@
 //! What cannot work: status 2, and a pointer into the file where there is one.
 
-use crate::{PING_PONG, job, sim};
-
-/// The message for a file; it must have a code and a place.
-#[track_caller]
-fn refused(text: &str, code: &str, place: &str) -> String {
-    let ended = sim(text, &[]);
-    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
-    let message = ended.stderr;
-    assert!(message.contains(&format!("error[{code}]")), "{message}");
-    assert!(message.contains(place), "{place}: {message}");
-    message
-}
+use crate::{PING_PONG, job, refused, sim};
 
 fn with(old: &str, new: &str) -> String {
     assert!(PING_PONG.contains(old), "{old}");

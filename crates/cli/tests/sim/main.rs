@@ -58,3 +58,14 @@ fn sim(text: impl AsRef<[u8]>, arguments: &[&str]) -> job::Ended {
     std::fs::write(&file, text).unwrap();
     job::run(&[&["sim", file.to_str().unwrap()], arguments].concat())
 }
+
+/// The message for a file that is refused; it must have a code and a place.
+#[track_caller]
+fn refused(text: &str, code: &str, place: &str) -> String {
+    let ended = sim(text, &[]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
+    let message = ended.stderr;
+    assert!(message.contains(&format!("error[{code}]")), "{message}");
+    assert!(message.contains(place), "{place}: {message}");
+    message
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{job, repository, sim};
+use crate::{job, refused, repository, sim};
 
 const STREAM: &str = "\
 [workload]
@@ -10,16 +10,6 @@ kind = \"memory-stream\"
 elements = 100_000
 scenario = \"16P\"
 ";
-
-#[track_caller]
-fn refused(text: &str, code: &str, place: &str) -> String {
-    let ended = sim(text, &[]);
-    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
-    let message = ended.stderr;
-    assert!(message.contains(&format!("error[{code}]")), "{message}");
-    assert!(message.contains(place), "{place}: {message}");
-    message
-}
 
 fn json(text: &str) -> Value {
     let ended = sim(text, &["--json"]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sim;
+use crate::{refused, sim};
 
 const DMA: &str = r#"[cluster]
 fabric = "peach2"
@@ -23,16 +23,6 @@ target = "gpu0"
 size = "1KiB"
 descriptors = 16
 "#;
-
-#[track_caller]
-fn refused(text: &str, code: &str, place: &str) -> String {
-    let ended = sim(text, &[]);
-    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{ended:?}");
-    let message = ended.stderr;
-    assert!(message.contains(&format!("error[{code}]")), "{message}");
-    assert!(message.contains(place), "{place}: {message}");
-    message
-}
 
 fn with(old: &str, new: &str) -> String {
     assert!(DMA.contains(old), "{old}");
