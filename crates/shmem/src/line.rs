@@ -358,7 +358,12 @@ fn meet_crowded(
         // missing is a barrier that never ends.
         // SAFETY: as above.
         let counter = unsafe { &*at.cast::<AtomicU64>() };
-        let all_came = || counter.load(Ordering::Acquire) >= number * size as u64;
+        let all_came = || {
+            let arrived = counter.load(Ordering::Acquire);
+            // None, though this PE has counted itself: rank 0 is through, and has given the
+            // slot back.
+            arrived == 0 || arrived >= number * size as u64
+        };
         await_word_or(runtime, what, watch, release, |got| got >= stamp, all_came);
     }
 }
