@@ -64,5 +64,5 @@ pub use hostwire_transport::PeId;
 pub use hostwire_transport::ring::SendOrder;
 pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
-pub use symmetric::{Compare, Place, Symmetric};
+pub use symmetric::{Compare, Place, Remote, Symmetric};
 pub use team::{Rank, Team};

@@ -62,7 +62,7 @@ pub use error::{PeId, TransportError};
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]
-pub use reach::{Bell, Extent, Reach};
+pub use reach::{Access, Bell, Extent, Reach};
 #[cfg(not(loom))]
 pub use transport::{Capabilities, Transport};
 #[cfg(not(loom))]

@@ -54,12 +54,12 @@ pub fn flag_barrier(mine: &AtomicU64, theirs: &AtomicU64, turn: &mut u64, n: u64
 pub fn store_64(
     to: &Memory,
     offset_bytes: usize,
-    src: &[u8; 64],
+    src: &[u64; 8],
     n: u64,
 ) -> Result<(), TransportError> {
     let at = to.range(offset_bytes, 8 * 64)?;
     for i in 0..n as usize {
-        let src = black_box(src).as_ptr();
+        let src = black_box(src).as_ptr().cast::<u8>();
         let dst = at.wrapping_add(i % 8 * 64);
         // SAFETY: `range` checked 8 lines at `at`; `src` is 64 bytes of private memory.
         unsafe { core::ptr::copy_nonoverlapping(src, dst, 64) }

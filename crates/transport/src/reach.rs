@@ -6,9 +6,12 @@
 //! store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
 //! the bare instruction.)
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
@@ -109,14 +112,14 @@ impl Reach {
         true
     }
 
-    /// The object of `len_bytes` bytes at `offset_bytes` of every segment; the offset is
-    /// a multiple of 64.
-    pub fn extent(
+    /// The `len` elements at `offset_bytes` of every segment; the offset is a multiple of 64.
+    pub fn extent<T: Plain>(
         self: &Arc<Self>,
         offset_bytes: usize,
-        len_bytes: usize,
-    ) -> Result<Extent, TransportError> {
+        len: usize,
+    ) -> Result<Extent<T>, TransportError> {
         let memory = &self.memory;
+        let len_bytes = len.saturating_mul(size_of::<T>());
         let in_segment =
             offset_bytes <= self.segment_bytes && len_bytes <= self.segment_bytes - offset_bytes;
         if !in_segment {
@@ -138,114 +141,190 @@ impl Reach {
             doorbell: unsafe { memory.base().byte_add(DOORBELL_OFFSET_BYTES) },
             // SAFETY: `range` gives addresses inside a non-null allocation.
             object: unsafe { NonNull::new_unchecked(object) },
-            len_bytes,
+            len,
             stride_bytes: self.stride_bytes,
             pes: self.lost.len() as u32,
             reach: Some(Arc::clone(self)),
+            elements: PhantomData,
         })
     }
 }
 
-/// An element of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Element {
-    /// Its number.
-    pub index: usize,
-    /// The size of each, not 0.
-    pub size_bytes: usize,
-}
+/// What may lie in an object: any bytes are a value of it, and it has no padding.
+pub trait Plain: FromBytes + IntoBytes + Immutable {}
 
-impl Element {
-    /// A byte of the object.
-    #[inline(always)]
-    pub fn byte(index: usize) -> Self {
-        Self {
-            index,
-            size_bytes: 1,
-        }
-    }
-}
+impl<T: FromBytes + IntoBytes + Immutable> Plain for T {}
 
-/// One object of every PE, within reach. All addresses are sums of the fields, which
-/// never change: a loop over puts needs to load them once.
+/// One object of every PE, an array of `T`, within reach. All addresses are sums of the
+/// fields, which never change: a loop over puts needs to load them once.
 #[derive(Debug)]
-pub struct Extent {
+pub struct Extent<T> {
     /// PE 0's doorbell.
     doorbell: NonNull<u8>,
     /// PE 0's object.
     object: NonNull<u8>,
-    len_bytes: usize,
+    /// In elements.
+    len: usize,
     stride_bytes: usize,
     pes: u32,
     /// Keeps all of it alive.
     reach: Option<Arc<Reach>>,
+    elements: PhantomData<T>,
 }
 
 // SAFETY: the pointers go into what `reach` keeps alive, which is `Send + Sync`; what is
-// behind them is atomic, or accessed by raw copies as `Memory` does.
-unsafe impl Send for Extent {}
+// behind them is atomic, or accessed by raw copies as `Memory` does. No `T` is in there.
+unsafe impl<T> Send for Extent<T> {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Extent {}
+unsafe impl<T> Sync for Extent<T> {}
 
-impl Extent {
+/// What has become of a put or a get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Access {
+    /// It is done.
+    Done,
+    /// It is done, but the PE's doorbell is not at rest: it sleeps and has to be woken, or
+    /// it is lost. [`Extent::ring`] does the one and tells the other.
+    Ring,
+    /// Nothing is done: not all of it is within reach.
+    OutOfReach,
+}
+
+impl<T: Plain> Extent<T> {
     /// An object of which nothing is within reach.
     pub fn none() -> Self {
         Self {
             doorbell: NonNull::dangling(),
             object: NonNull::dangling(),
-            len_bytes: 0,
+            len: 0,
             stride_bytes: 0,
             pes: 0,
             reach: None,
+            elements: PhantomData,
         }
     }
 
-    /// Where `len_bytes` bytes from element `index` of the object of `pe` on begin, or
-    /// `None` if they are not within reach. In elements, since a product of a checked
-    /// index cannot overflow.
+    /// The object of `pe`, its address worked out once. Both that and its doorbell's are
+    /// known before any access: what follows an atomic waits for it.
     #[inline(always)]
-    fn offset(&self, pe: PeId, element: Element, len_bytes: usize) -> Option<usize> {
-        let Element { index, size_bytes } = element;
-        let room = (self.len_bytes / size_bytes).checked_sub(index)?;
-        let there = len_bytes <= room * size_bytes && pe < self.pes;
-        there.then_some(index * size_bytes)
-    }
-
-    /// Where they lie, and the doorbell of that PE. Both before the access itself: what
-    /// follows an atomic waits for it.
-    ///
-    /// # Safety
-    /// They are within reach.
-    #[inline(always)]
-    unsafe fn at(&self, pe: PeId, offset_bytes: usize) -> (*mut u8, Bell<'_>) {
+    pub fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
+        if pe >= self.pes {
+            return None;
+        }
         let distance = pe as usize * self.stride_bytes;
         // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
         // segment, and `extent` that the object lies in it.
-        let at = unsafe { self.object.as_ptr().add(distance + offset_bytes) };
+        let object = unsafe { self.object.as_ptr().add(distance) };
         // SAFETY: as above; `Reach::new` checked that each segment has a doorbell.
         let doorbell = unsafe { self.doorbell.as_ptr().add(distance) };
-        // SAFETY: as above, and it is only ever accessed as this atomic.
-        let doorbell = Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() });
-        let reach = &self.reach;
-        let bell = Bell {
-            doorbell,
-            reach,
-            pe,
-        };
-        (pin::address(at), bell)
+        Some(Remote {
+            object,
+            len: self.len,
+            // SAFETY: as above, and it is only ever accessed as this atomic.
+            doorbell: Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() }),
+            elements: PhantomData,
+        })
     }
 
-    /// Copies `src` there. Returns false if it is not all within reach; what was stored
-    /// in the memory of a PE that is lost is as lost. An aligned word of 4 or 8 bytes is
-    /// stored in one piece.
+    /// Copies `values` to elements `index ..` of `pe`. What was stored in the memory of a
+    /// PE that is lost is as lost. An aligned word of 4 or 8 bytes is stored in one piece.
     #[inline(always)]
-    #[must_use]
-    pub fn put(&self, pe: PeId, element: Element, src: &[u8]) -> bool {
-        let Some(offset_bytes) = self.offset(pe, element, src.len()) else {
-            return false;
+    pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Access {
+        self.of(pe)
+            .map_or(Access::OutOfReach, |remote| remote.put(index, values))
+    }
+
+    /// Copies elements `index ..` of `pe` to `values`; otherwise as [`put`](Self::put).
+    #[inline(always)]
+    pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Access {
+        self.of(pe)
+            .map_or(Access::OutOfReach, |remote| remote.get(index, values))
+    }
+
+    /// The 64-bit word that is element `index`, if it is within reach and aligned. Whoever
+    /// changes it rings the bell.
+    #[inline(always)]
+    pub fn word(&self, pe: PeId, index: usize) -> Option<(&AtomicU64, Bell<'_>)> {
+        let remote = self.of(pe)?;
+        let (at, offset_bytes) = remote.at(index, 1)?;
+        if size_of::<T>() < 8 || !offset_bytes.is_multiple_of(8) {
+            return None;
+        }
+        // SAFETY: within reach; the object starts at a multiple of 64, so this is aligned;
+        // shared only through atomics or raw copies, and alive while `self` is.
+        Some((unsafe { &*at.cast::<AtomicU64>() }, self.bell(pe, remote)))
+    }
+
+    /// The 32-bit word that is element `index`; as [`word`](Self::word).
+    #[inline(always)]
+    pub fn half(&self, pe: PeId, index: usize) -> Option<(&AtomicU32, Bell<'_>)> {
+        let remote = self.of(pe)?;
+        let (at, offset_bytes) = remote.at(index, 1)?;
+        if size_of::<T>() < 4 || !offset_bytes.is_multiple_of(4) {
+            return None;
+        }
+        // SAFETY: as in `word`.
+        Some((unsafe { &*at.cast::<AtomicU32>() }, self.bell(pe, remote)))
+    }
+
+    #[inline(always)]
+    fn bell<'a>(&'a self, pe: PeId, remote: Remote<'a, T>) -> Bell<'a> {
+        Bell {
+            doorbell: remote.doorbell,
+            reach: &self.reach,
+            pe,
+        }
+    }
+
+    /// Wakes `pe` if it sleeps. Returns whether it lives.
+    #[cold]
+    #[inline(never)]
+    pub fn ring(&self, pe: PeId) -> bool {
+        self.reach.as_ref().is_some_and(|reach| reach.ring(pe))
+    }
+}
+
+/// The object of one PE. A few words by value, so that a loop keeps them in registers.
+#[derive(Debug)]
+pub struct Remote<'a, T> {
+    object: *mut u8,
+    /// In elements.
+    len: usize,
+    doorbell: Doorbell<'a>,
+    elements: PhantomData<T>,
+}
+
+impl<T> Clone for Remote<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Remote<'_, T> {}
+
+impl<T: Plain> Remote<'_, T> {
+    /// Where `count` elements from `index` on begin, and how far that is from the
+    /// beginning of the object; `None` if they are not within reach.
+    #[inline(always)]
+    fn at(self, index: usize, count: usize) -> Option<(*mut u8, usize)> {
+        let end = index.checked_add(count)?;
+        if end > self.len {
+            return None;
+        }
+        let offset_bytes = index * size_of::<T>();
+        // SAFETY: in bounds: `Reach::extent` checked `len` elements.
+        let at = unsafe { self.object.add(offset_bytes) };
+        Some((pin::address(at), offset_bytes))
+    }
+
+    /// See [`Extent::put`].
+    #[inline(always)]
+    pub fn put(self, index: usize, values: &[T]) -> Access {
+        let Some((at, offset_bytes)) = self.at(index, values.len()) else {
+            return Access::OutOfReach;
         };
-        // SAFETY: within reach.
-        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
+        let src = values.as_bytes();
         if let Ok(word) = <[u8; 8]>::try_from(src)
             && offset_bytes.is_multiple_of(8)
         {
@@ -264,18 +343,16 @@ impl Extent {
             // overlap memory to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, src.len()) }
         }
-        bell.notify()
+        self.done()
     }
 
-    /// Copies bytes from there to `dst`; otherwise as [`put`](Self::put).
+    /// See [`Extent::get`].
     #[inline(always)]
-    #[must_use]
-    pub fn get(&self, pe: PeId, element: Element, dst: &mut [u8]) -> bool {
-        let Some(offset_bytes) = self.offset(pe, element, dst.len()) else {
-            return false;
+    pub fn get(self, index: usize, values: &mut [T]) -> Access {
+        let Some((at, offset_bytes)) = self.at(index, values.len()) else {
+            return Access::OutOfReach;
         };
-        // SAFETY: within reach.
-        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
+        let dst = values.as_mut_bytes();
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
             && offset_bytes.is_multiple_of(8)
         {
@@ -292,34 +369,16 @@ impl Extent {
             // SAFETY: as in `put`, the other way.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
-        bell.notify()
+        self.done()
     }
 
-    /// The 64-bit word at `element`, if it is within reach and aligned. Whoever
-    /// changes it rings the bell.
     #[inline(always)]
-    pub fn word(&self, pe: PeId, element: Element) -> Option<(&AtomicU64, Bell<'_>)> {
-        let offset_bytes = self.offset(pe, element, 8)?;
-        if !offset_bytes.is_multiple_of(8) {
-            return None;
+    fn done(self) -> Access {
+        if self.doorbell.is_at_rest() {
+            Access::Done
+        } else {
+            Access::Ring
         }
-        // SAFETY: within reach.
-        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
-        // SAFETY: as in `put`; alive while `self` is.
-        Some((unsafe { &*at.cast::<AtomicU64>() }, bell))
-    }
-
-    /// The 32-bit word at `element`; as [`word`](Self::word).
-    #[inline(always)]
-    pub fn half(&self, pe: PeId, element: Element) -> Option<(&AtomicU32, Bell<'_>)> {
-        let offset_bytes = self.offset(pe, element, 4)?;
-        if !offset_bytes.is_multiple_of(4) {
-            return None;
-        }
-        // SAFETY: within reach.
-        let (at, bell) = unsafe { self.at(pe, offset_bytes) };
-        // SAFETY: as in `put`; alive while `self` is.
-        Some((unsafe { &*at.cast::<AtomicU32>() }, bell))
     }
 }
 
@@ -351,82 +410,87 @@ fn look(reach: &Option<Arc<Reach>>, pe: PeId, doorbell: Doorbell<'_>) -> bool {
 mod tests {
     use super::*;
 
-    fn extent(pes: u32) -> Extent {
+    fn object<T: Plain>(pes: u32, len: usize) -> Extent<T> {
         let memory = Memory::anonymous(pes as usize * 8192);
         let reach = Arc::new(Reach::new(memory, pes, 4352, 8192).unwrap());
-        reach.extent(4160, 64).unwrap()
+        reach.extent(4160, len).unwrap()
     }
 
     #[test]
     fn bytes_go_to_the_object_of_the_pe_and_nowhere_else() {
-        let object = extent(3);
-        assert!(object.put(1, Element::byte(3), b"abc"));
+        let object = object::<u8>(3, 64);
+        assert_eq!(object.put(1, 3, b"abc"), Access::Done);
         for pe in 0..3 {
             let mut got = [0; 3];
-            assert!(object.get(pe, Element::byte(3), &mut got));
+            assert_eq!(object.get(pe, 3, &mut got), Access::Done);
             assert_eq!(&got == b"abc", pe == 1);
         }
     }
 
     #[test]
     fn what_is_not_in_the_object_is_out_of_reach() {
-        let object = extent(2);
-        let mut bytes = [0; 65];
-        let words = |index| Element {
-            index,
-            size_bytes: 24,
-        };
-        assert!(object.put(1, words(1), &bytes[..24]));
-        assert!(!object.put(1, words(1), &bytes[..25]) && !object.put(1, words(2), &bytes[..1]));
-        assert!(!object.put(1, words(usize::MAX / 8), &bytes[..24]));
-        for (pe, offset, len) in [
+        let bytes = object::<u8>(2, 64);
+        let mut values = [0; 65];
+        for (pe, index, count) in [
             (2, 0, 1),
             (u32::MAX, 0, 1),
             (0, 0, 65),
             (1, 64, 1),
             (1, 65, 0),
             (0, usize::MAX, 1),
+            (0, usize::MAX, 0),
         ] {
-            assert!(
-                !object.put(pe, Element::byte(offset), &bytes[..len]),
-                "{pe} {offset} {len}"
-            );
-            assert!(!object.get(pe, Element::byte(offset), &mut bytes[..len]));
+            let values = &mut values[..count];
+            let what = format!("{pe} {index} {count}");
+            assert_eq!(bytes.put(pe, index, values), Access::OutOfReach, "{what}");
+            assert_eq!(bytes.get(pe, index, values), Access::OutOfReach, "{what}");
         }
-        assert!(object.put(1, Element::byte(64), &[]));
-        assert!(
-            object.word(0, Element::byte(4)).is_none()
-                && object.word(0, Element::byte(56)).is_some()
-        );
-        assert!(
-            object.word(0, Element::byte(57)).is_none()
-                && object.half(0, Element::byte(60)).is_some()
-        );
+        assert_eq!(bytes.put(1, 64, &[]), Access::Done);
+        let triples = object::<[u64; 3]>(2, 2);
+        let triple = [[1; 3]];
+        assert_eq!(triples.put(1, 1, &triple), Access::Done);
+        assert_eq!(triples.put(1, 1, &[triple[0]; 2]), Access::OutOfReach);
+        assert_eq!(triples.put(1, 2, &triple), Access::OutOfReach);
+        assert_eq!(triples.put(1, usize::MAX / 8, &triple), Access::OutOfReach);
+        let nothing = Extent::<u64>::none();
+        assert_eq!(nothing.put(0, 0, &[]), Access::OutOfReach);
     }
 
     #[test]
-    fn a_lost_pe_is_out_of_reach() {
-        let object = extent(2);
+    fn words_are_whole_and_aligned_elements() {
+        assert!(object::<u64>(1, 8).word(0, 7).is_some());
+        assert!(object::<u64>(1, 8).word(0, 8).is_none());
+        assert!(object::<u32>(1, 16).half(0, 15).is_some());
+        assert!(object::<u32>(1, 16).half(0, 16).is_none());
+        assert!(object::<u32>(1, 16).word(0, 0).is_none());
+        assert!(object::<u8>(1, 64).half(0, 0).is_none());
+        let odd = object::<[u8; 9]>(1, 9);
+        assert!(odd.word(0, 1).is_none() && odd.word(0, 8).is_some());
+    }
+
+    #[test]
+    fn a_lost_pe_does_not_answer_the_bell() {
+        let object = object::<u8>(2, 64);
         let reach = object.reach.as_ref().unwrap();
         reach.cut(1);
         reach.cut(7);
-        let mut byte = [0];
-        assert!(!object.put(1, Element::byte(0), b"x") && object.put(0, Element::byte(0), b"x"));
-        assert!(
-            !object.get(1, Element::byte(0), &mut byte)
-                && object.get(0, Element::byte(0), &mut byte)
-        );
-        let notified = |pe| object.word(pe, Element::byte(0)).unwrap().1.notify();
+        assert_eq!(object.put(1, 0, b"x"), Access::Ring);
+        assert_eq!(object.get(1, 0, &mut [0]), Access::Ring);
+        assert_eq!(object.put(0, 0, b"x"), Access::Done);
+        assert!(!object.ring(1) && object.ring(0));
+        let words = reach.extent::<u64>(4160, 8).unwrap();
+        let notified = |pe| words.word(pe, 0).unwrap().1.notify();
         assert!(!notified(1) && notified(0));
     }
 
     #[test]
     fn a_mark_of_death_alone_is_not_believed_and_stays() {
-        let object = extent(2);
+        let object = object::<u8>(2, 64);
         let reach = object.reach.as_ref().unwrap();
         let doorbell = Doorbell::new(reach.doorbell(1).unwrap());
         doorbell.mark_dead();
-        assert!(object.put(1, Element::byte(0), b"x"));
+        assert_eq!(object.put(1, 0, b"x"), Access::Ring);
+        assert!(object.ring(1));
         assert!(!doorbell.is_at_rest());
     }
 

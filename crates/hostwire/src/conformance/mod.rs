@@ -54,6 +54,7 @@ macro_rules! conformance_cases {
             elements_of_every_width,
             strided_copies,
             bad_places_store_nothing,
+            copies_of_one_pe,
             stores_behind_a_fence_are_seen_in_order,
             quiet_is_visible_to_third_parties,
             own_memory,

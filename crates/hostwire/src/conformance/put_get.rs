@@ -133,6 +133,29 @@ pub fn strided_copies(setup: &Setup<'_>) {
     });
 }
 
+/// What goes through the copy of one PE, worked out once, is the same as what names the PE
+/// every time.
+pub fn copies_of_one_pe(setup: &Setup<'_>) {
+    setup.job(|job| {
+        let triples = job.alloc::<[u16; 3]>(50).unwrap();
+        let own = [job.pe() as u16 + 1; 3];
+        for pe in 0..job.pes() {
+            let there = triples.of(pe).unwrap();
+            assert_eq!(there.pe(), pe);
+            there.put(job.pe() as usize, &[own]).unwrap();
+            there.put(40, &[]).unwrap();
+        }
+        job.barrier().unwrap();
+        let there = triples.of(right(job)).unwrap();
+        let mut got = vec![[0; 3]; job.pes() as usize];
+        there.get(0, &mut got).unwrap();
+        for (pe, got) in (1..).zip(got) {
+            assert_eq!(got, [pe; 3]);
+        }
+        job.barrier().unwrap();
+    });
+}
+
 /// A PE or an element that does not exist is an error, and nothing is stored.
 pub fn bad_places_store_nothing(setup: &Setup<'_>) {
     setup.job(|job| {
@@ -147,6 +170,8 @@ pub fn bad_places_store_nothing(setup: &Setup<'_>) {
         assert_eq!(place.get(pes, 0, &mut [1]), nobody);
         assert_eq!(place.set(pes, 0, 1), nobody);
         assert!(place.put(u32::MAX, 0, &[1]).is_err());
+        assert_eq!(place.of(pes).map(|_| ()), nobody);
+        let there = place.of(right(job)).unwrap();
         for (index, count) in [(4, 1), (5, 0), (0, 5), (3, 2), (usize::MAX, 1)] {
             let expected = Err(Error::OutOfRange {
                 index,
@@ -156,6 +181,8 @@ pub fn bad_places_store_nothing(setup: &Setup<'_>) {
             let mut many = vec![1; count];
             assert_eq!(place.put(right(job), index, &many), expected);
             assert_eq!(place.get(right(job), index, &mut many), expected);
+            assert_eq!(there.put(index, &many), expected);
+            assert_eq!(there.get(index, &mut many), expected);
             assert_eq!(place.write(index, &many), expected);
             assert_eq!(place.read(index, &mut many), expected);
         }

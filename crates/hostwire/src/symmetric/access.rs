@@ -2,7 +2,7 @@
 
 use zerocopy::IntoBytes;
 
-use hostwire_transport::Memory;
+use hostwire_transport::{Access, Memory};
 
 use super::Symmetric;
 use crate::element::Element;
@@ -38,10 +38,33 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        let at = Self::element(index);
-        if self.extent.put(pe, at, values.as_bytes()) {
+        self.put_done(self.extent.put(pe, index, values), pe, index, values)
+    }
+
+    /// What is left to do. Calls of the same arguments at the end: they cost a put that is
+    /// done nothing, not even a register.
+    #[inline(always)]
+    pub(super) fn put_done(
+        &self,
+        access: Access,
+        pe: PeId,
+        index: usize,
+        values: &[T],
+    ) -> Result<()> {
+        match access {
+            Access::Done => Ok(()),
+            Access::Ring => self.put_and_ring(pe, index, values),
+            Access::OutOfReach => self.put_slowly(pe, index, values),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_and_ring(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
+        if self.extent.ring(pe) {
             return Ok(());
         }
+        // It is lost, which this finds out in its own way.
         self.put_slowly(pe, index, values)
     }
 
@@ -66,8 +89,29 @@ impl<T: Element> Symmetric<T> {
     /// asked, which works while its program computes.
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
-        let at = Self::element(index);
-        if self.extent.get(pe, at, values.as_mut_bytes()) {
+        self.get_done(self.extent.get(pe, index, values), pe, index, values)
+    }
+
+    /// As [`put_done`](Self::put_done).
+    #[inline(always)]
+    pub(super) fn get_done(
+        &self,
+        access: Access,
+        pe: PeId,
+        index: usize,
+        values: &mut [T],
+    ) -> Result<()> {
+        match access {
+            Access::Done => Ok(()),
+            Access::Ring => self.get_and_ring(pe, index, values),
+            Access::OutOfReach => self.get_slowly(pe, index, values),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_and_ring(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
+        if self.extent.ring(pe) {
             return Ok(());
         }
         self.get_slowly(pe, index, values)

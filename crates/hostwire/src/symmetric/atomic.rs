@@ -23,14 +23,13 @@ impl<T: AtomicElement> Symmetric<T> {
     pub fn at(&self, pe: PeId, index: usize) -> Result<Place<'_, T>> {
         self.locate(index, 1)?;
         self.inner.check(pe)?;
-        let at = Self::element(index);
         let direct = if T::BYTES == 8 {
             self.extent
-                .word(pe, at)
+                .word(pe, index)
                 .map(|(w, bell)| (Word::W64(w), bell))
         } else {
             self.extent
-                .half(pe, at)
+                .half(pe, index)
                 .map(|(w, bell)| (Word::W32(w), bell))
         };
         Ok(Place {
@@ -50,12 +49,11 @@ impl<T: AtomicElement> Symmetric<T> {
         operand: u64,
         compare: u64,
     ) -> Result<T> {
-        let at = Self::element(index);
         let done = if T::BYTES == 8 {
-            let word = self.extent.word(pe, at);
+            let word = self.extent.word(pe, index);
             word.map(|(word, bell)| (operation.apply_64(word, operand, compare), bell))
         } else {
-            let half = self.extent.half(pe, at);
+            let half = self.extent.half(pe, index);
             half.map(|(half, bell)| {
                 let old = operation.apply_32(half, operand as u32, compare as u32);
                 (old.into(), bell)

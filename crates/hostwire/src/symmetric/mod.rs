@@ -3,15 +3,16 @@
 mod access;
 mod atomic;
 mod heap;
+mod remote;
 mod until;
 
-use std::marker::PhantomData;
 use std::rc::Rc;
 
-use hostwire_transport::{Extent, TransportError, reach};
+use hostwire_transport::{Extent, TransportError};
 
 pub use atomic::Place;
 pub use heap::{Block, Heap};
+pub use remote::Remote;
 pub use until::Compare;
 
 use crate::board::Activity;
@@ -36,11 +37,10 @@ pub struct Symmetric<T: Element> {
     /// Whether dropping the handle has to give the memory back.
     owned: bool,
     /// All copies, where they are within direct reach.
-    pub(crate) extent: Extent,
+    pub(crate) extent: Extent<T>,
     /// Where it begins, in everybody's segment.
     pub(crate) offset_bytes: usize,
     pub(crate) len: usize,
-    _elements: PhantomData<T>,
 }
 
 /// Elements start at a multiple of this, so that no two objects share a cache line.
@@ -65,7 +65,7 @@ impl<T: Element> Symmetric<T> {
             done += now;
         }
         let extent = match inner.wire.reach() {
-            Some(reach) => reach.extent(offset_bytes, len_bytes)?,
+            Some(reach) => reach.extent(offset_bytes, len)?,
             None => Extent::none(),
         };
         world.barrier()?;
@@ -76,7 +76,6 @@ impl<T: Element> Symmetric<T> {
             owned: true,
             offset_bytes,
             len,
-            _elements: PhantomData,
         })
     }
 
@@ -88,15 +87,6 @@ impl<T: Element> Symmetric<T> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
-    }
-
-    /// Element `index` of the object, in reach or not.
-    #[inline(always)]
-    pub(crate) fn element(index: usize) -> reach::Element {
-        reach::Element {
-            index,
-            size_bytes: size_of::<T>().max(1),
-        }
     }
 
     /// Where `count` elements from `index` on lie in a segment.

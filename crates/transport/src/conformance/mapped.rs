@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::pe::AREA;
 use super::{Fabric, run};
-use crate::reach::Element;
+use crate::reach::Access;
 
 /// Windows exist where they are declared, and what goes through them is the same as what
 /// goes over the wire.
@@ -71,19 +71,22 @@ pub fn all_segments_are_within_reach(fabric: &dyn Fabric, pes: u32) {
         if let Some(reach) = pe.wire.reach() {
             let capabilities = pe.wire.capabilities();
             assert!(capabilities.cpu_atomics && capabilities.loads);
-            let object = reach.extent(AREA.next_multiple_of(64), 4096).unwrap();
+            let object = reach.extent::<u8>(AREA.next_multiple_of(64), 4096).unwrap();
             let at = AREA.next_multiple_of(64);
             let own = [pe.pe as u8 + 1; 100];
             for other in 0..pe.pes {
-                assert!(object.put(other, Element::byte(100 * pe.pe as usize), &own));
+                assert_ne!(
+                    object.put(other, 100 * pe.pe as usize, &own),
+                    Access::OutOfReach
+                );
             }
-            assert!(!object.put(pe.pes, Element::byte(0), &own));
+            assert_eq!(object.put(pe.pes, 0, &own), Access::OutOfReach);
             pe.meet();
             for writer in 0..pe.pes {
                 let place = 100 * writer as usize;
                 assert_eq!(pe.bytes(at + place, 100), vec![writer as u8 + 1; 100]);
                 let mut got = [0; 100];
-                assert!(object.get(pe.right(), Element::byte(place), &mut got));
+                assert_ne!(object.get(pe.right(), place, &mut got), Access::OutOfReach);
                 assert_eq!(got, [writer as u8 + 1; 100]);
             }
         }
