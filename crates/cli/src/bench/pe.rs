@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hostwire::{Error, Job, Result, Symmetric};
+use hostwire::{Element, Error, Job, Result, Symmetric};
 use hostwire_transport::Memory;
 use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
@@ -164,7 +164,16 @@ impl Context {
 
     /// The arena of a PE, directly.
     pub fn memory(&self, pe: u32) -> Result<(&Memory, usize)> {
-        self.arena
+        self.mapped(&self.arena, pe)
+    }
+
+    /// What `pe` has of an object, directly.
+    pub fn mapped<'a, T: Element>(
+        &self,
+        object: &'a Symmetric<T>,
+        pe: u32,
+    ) -> Result<(&'a Memory, usize)> {
+        object
             .memory(pe)
             .ok_or_else(|| Error::Launch("this wire does not map memory".into()))
     }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use hostwire::{Result, Symmetric};
+use hostwire::{Remote, Result, Symmetric};
 use hostwire_transport::limits;
 
 use super::bandwidth::memcpy;
@@ -24,52 +24,101 @@ fn turns(size: u64) -> u64 {
     ((32 << 20) / size).clamp(8, 100_000)
 }
 
+/// What short puts store, and where from: both sides of a comparison read the same line.
+/// Sources of their own may lie across two lines, or where loads from them have to wait for
+/// stores that look alike in the low bits of the address.
+#[repr(align(64))]
+struct Source([u64; 8]);
+
 pub fn put(bench: &Context) -> Result<()> {
     let words = bench.job.alloc::<u64>(512)?;
+    let source = Source([5; 8]);
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
-        let (memory, base) = bench.memory(1)?;
-        let source = [5; 64];
-        let limit: Loop<'_> = match size {
-            8 => Box::new(move |n| {
-                bench.one_sided(|| {
-                    limits::store_8(memory, base + place::DATA, n)?;
-                    Ok(())
-                })
-            }),
-            64 => Box::new(move |n| {
-                bench.one_sided(|| {
-                    limits::store_64(memory, base + place::DATA, &source, n)?;
-                    Ok(())
-                })
-            }),
-            _ => memcpy(bench, size as usize)?,
-        };
         let ours = match size {
-            8 => put_words::<1>(bench, &words),
-            64 => put_words::<8>(bench, &words),
+            8 => put_words::<1>(bench, &words, &source),
+            64 => put_words::<8>(bench, &words, &source),
             _ => put_bytes(bench, size as usize),
         };
-        let plan = bench.plan(9, turns(size));
-        let line = measure(&bench.job, "put", size, unit(size), plan, ours, vec![limit])?;
-        bench.print(&line);
+        put_beside_stores(bench, "put", size, ours, &words, &source)?;
+        if size == 64 {
+            let ours = put_indexed(bench, &words, &source);
+            put_beside_stores(bench, "put-indexed", size, ours, &words, &source)?;
+        }
     }
     words.free()
 }
 
-/// Puts whose size the compiler knows, to 8 places in turn.
-fn put_words<'a, const N: usize>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
-    let values = [5_u64; N];
+fn put_beside_stores<'a>(
+    bench: &'a Context,
+    name: &'static str,
+    size: u64,
+    ours: Loop<'a>,
+    words: &'a Symmetric<u64>,
+    source: &'a Source,
+) -> Result<()> {
+    let limit: Loop<'_> = match size {
+        8 | 64 => Box::new(move |n| {
+            bench.one_sided(|| {
+                let (memory, at) = bench.mapped(words, 1)?;
+                match size {
+                    8 => limits::store_8(memory, at, n)?,
+                    _ => limits::store_64(memory, at, &source.0, n)?,
+                }
+                Ok(())
+            })
+        }),
+        _ => memcpy(bench, size as usize)?,
+    };
+    let plan = bench.plan(9, turns(size));
+    let line = measure(&bench.job, name, size, unit(size), plan, ours, vec![limit])?;
+    bench.print(&line);
+    Ok(())
+}
+
+/// Puts whose size the compiler knows, to 8 places in turn of a PE worked out once.
+fn put_words<'a, const N: usize>(
+    bench: &'a Context,
+    words: &'a Symmetric<u64>,
+    source: &'a Source,
+) -> Loop<'a> {
+    let values: &[u64; N] = source.0.first_chunk().unwrap_or(&[5; N]);
     Box::new(move |n| {
         bench.one_sided(|| {
-            for i in 0..n as usize {
-                // The compiler may know the length, but not the values.
-                let values: &[u64; N] = black_box(&values);
-                words.put(1, i % 8 * N, values)?;
-            }
-            bench.job.quiet()?;
-            Ok(())
+            put_n(words.of(1)?, values, n)?;
+            bench.job.quiet()
         })
     })
+}
+
+/// A function of its own, as the limit is: its loop has all registers to itself.
+#[inline(never)]
+fn put_n<const N: usize>(there: Remote<'_, u64>, values: &[u64; N], n: u64) -> Result<()> {
+    for i in 0..n as usize {
+        // The compiler may know the length, but not the values.
+        let values: &[u64; N] = black_box(values);
+        there.put(i % 8 * N, values)?;
+    }
+    Ok(())
+}
+
+/// To a PE and an index, both checked every time.
+fn put_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>, source: &'a Source) -> Loop<'a> {
+    Box::new(move |n| {
+        bench.one_sided(|| {
+            put_indexed_n(words, &source.0, n)?;
+            bench.job.quiet()
+        })
+    })
+}
+
+/// As [`put_n`].
+#[inline(never)]
+fn put_indexed_n(words: &Symmetric<u64>, values: &[u64; 8], n: u64) -> Result<()> {
+    for i in 0..n as usize {
+        let values: &[u64; 8] = black_box(values);
+        words.put(1, i % 8 * 8, values)?;
+    }
+    Ok(())
 }
 
 fn put_bytes(bench: &Context, size: usize) -> Loop<'_> {
