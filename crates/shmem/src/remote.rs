@@ -15,7 +15,7 @@ use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
 use crate::fast::{self, What};
-use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx};
+use crate::handle::{CTX_INVALID, Ctx};
 use crate::runtime::{self, Runtime};
 
 /// `SHMEM_SIGNAL_SET`.
@@ -72,8 +72,7 @@ pub(crate) extern "C" fn ring_bell_for(old: u64, what: What, pe: c_int) -> u64 {
 pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut u8> {
     let address = match runtime.mapped {
         Some((first, stride)) => first + pe as usize * stride + offset,
-        None if pe == runtime.attachment.pe() => runtime.own + offset,
-        None => return None,
+        None => (*runtime.near.get(pe as usize)?)? + offset,
     };
     Some(core::ptr::with_exposed_provenance_mut(address))
 }
@@ -81,19 +80,29 @@ pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut
 /// What follows a store to the memory of `pe` that did not go by the wire.
 #[inline]
 pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
-    let at_rest = match resolve(runtime, pe, DOORBELL_OFFSET_BYTES) {
-        // SAFETY: the doorbell of a mapped segment, only ever an atomic.
-        Some(bell) => Doorbell::new(unsafe { &*bell.cast() }).is_at_rest(),
-        None => true,
-    };
-    if at_rest {
+    let bell = bell(runtime, pe);
+    if bell.is_none_or(Doorbell::is_at_rest) {
         return;
     }
-    if runtime.mapped.is_some() {
-        ring(what, pe as c_int);
-    } else {
-        runtime.attachment.segment().notify();
+    match (runtime.mapped, bell) {
+        (None, Some(bell)) => bell.notify(),
+        _ => ring(what, pe as c_int),
     }
+}
+
+/// As [`stored`], if it is all the same whether `pe` lives.
+#[inline]
+pub(crate) fn wake(runtime: &Runtime, pe: PeId) {
+    if let Some(bell) = bell(runtime, pe) {
+        bell.notify();
+    }
+}
+
+#[inline]
+fn bell(runtime: &Runtime, pe: PeId) -> Option<Doorbell<'static>> {
+    let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES)?;
+    // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
+    Some(Doorbell::new(unsafe { &*bell.cast() }))
 }
 
 /// The PE of the job that `pe` is in the team of `ctx`.
@@ -215,7 +224,7 @@ pub(crate) unsafe extern "C" fn put_many(
     pe: c_int,
     ctx: Ctx,
 ) {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && let Some(place) = fast::at(dest, len, pe)
     {
         // SAFETY: `len` bytes in reach; the caller has as many at `source`.
@@ -240,7 +249,7 @@ pub(crate) unsafe extern "C" fn get_many(
     pe: c_int,
     ctx: Ctx,
 ) {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && let Some(place) = fast::at(source, len, pe)
         && !place.may_be_dead()
     {
@@ -427,7 +436,28 @@ pub(crate) fn atomic_at(
         operand,
         compare,
     };
-    done(what, runtime.attachment.atomic(pe, request))
+    let near = match runtime.mapped {
+        None if pe != runtime.attachment.pe() => resolve(runtime, pe, offset),
+        _ => None,
+    };
+    let Some(at) = near else {
+        return done(what, runtime.attachment.atomic(pe, request));
+    };
+    done(what, runtime.attachment.check(pe));
+    let old = match size {
+        // SAFETY: in a segment that stays mapped, aligned; what is shared is accessed by
+        // atomics and raw copies only.
+        8 => operation.apply_64(unsafe { &*at.cast() }, operand, compare),
+        _ => {
+            // SAFETY: as above.
+            let half = unsafe { &*at.cast() };
+            operation
+                .apply_32(half, operand as u32, compare as u32)
+                .into()
+        }
+    };
+    stored(runtime, what, pe);
+    old
 }
 
 /// The long way of [`crate::api::put_signal`]. `data` is destination, source and bytes.
