@@ -68,6 +68,23 @@ pub(crate) fn team_of(runtime: &'static Runtime, what: &str, ctx: Ctx) -> &'stat
     }
 }
 
+/// The PE of the job that `pe` is in the team of `ctx`, if nothing is wrong with either.
+#[inline]
+pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c_int> {
+    let context = untagged(ctx);
+    if context.is_null() || !context.addr().is_multiple_of(align_of::<Context>()) {
+        return None;
+    }
+    // SAFETY: as in `find`.
+    let context = unsafe { &*context };
+    if context.alive.load(Ordering::Relaxed) != ALIVE {
+        return None;
+    }
+    let team = team::find(runtime, context.team)?;
+    let pe = *team.members.get(usize::try_from(pe).ok()?)?;
+    c_int::try_from(pe).ok()
+}
+
 /// `shmem_ctx_create` and `shmem_team_create_ctx`. Contexts cost nothing, so any number
 /// that fits memory can be had.
 ///

@@ -9,13 +9,14 @@ use hostwire::attachment::{Operation, Request};
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
+use crate::api::in_reach;
 use crate::context;
 use crate::copy;
 use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
-use crate::fast::{self, What};
-use crate::handle::{CTX_INVALID, Ctx};
+use crate::fast::{self, Place, What};
+use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx};
 use crate::runtime::{self, Runtime};
 
 /// `SHMEM_SIGNAL_SET`.
@@ -103,6 +104,23 @@ fn bell(runtime: &Runtime, pe: PeId) -> Option<Doorbell<'static>> {
     let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES)?;
     // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
     Some(Doorbell::new(unsafe { &*bell.cast() }))
+}
+
+/// Where `len` bytes at `address` lie at number `pe` of the team of `ctx`, if that is not all
+/// PEs, and which PE it is; nothing if they are not in reach.
+#[inline]
+fn of_team(
+    runtime: &'static Runtime,
+    ctx: Ctx,
+    address: *const u8,
+    len: usize,
+    pe: c_int,
+) -> Option<(c_int, Place)> {
+    if ctx.is_of_world() {
+        return None;
+    }
+    let pe = context::member(runtime, ctx, pe)?;
+    Some((pe, fast::at(address, len, pe)?))
 }
 
 /// The PE of the job that `pe` is in the team of `ctx`.
@@ -227,8 +245,13 @@ pub(crate) unsafe extern "C" fn put_many(
     if ctx.is_of_world()
         && let Some(place) = fast::at(dest, len, pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::to_peer(place.at, source, len) };
+        if len > fast::SHORT_BYTES {
+            // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+            unsafe { core::ptr::copy(source, place.at, len) };
+        } else {
+            // SAFETY: as above.
+            unsafe { copy::to_peer(place.at, source, len) };
+        }
         place.stored(&"shmem_put", pe);
     } else {
         // SAFETY: as the caller promises.
@@ -276,6 +299,11 @@ pub(crate) unsafe fn put(
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
+    if let Some((pe, place)) = of_team(runtime, ctx, dest, len, pe) {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::to_peer(place.at, source, len) };
+        return place.stored(&"shmem_put", pe);
+    }
     let pe = target(runtime, what, ctx, pe);
     if len == 0 {
         return;
@@ -330,6 +358,12 @@ pub(crate) unsafe fn get(
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
+    if let Some((_, place)) = of_team(runtime, ctx, source, len, pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        return unsafe { copy::from_peer(dest, place.at, len) };
+    }
     let pe = target(runtime, what, ctx, pe);
     if len == 0 {
         return;
@@ -397,6 +431,14 @@ pub(crate) unsafe fn atomic<T: Atomic>(
     pe: c_int,
 ) -> u64 {
     let runtime = runtime::get(what);
+    if !ctx.is_of_world()
+        && let Some(pe) = context::member(runtime, ctx, pe)
+    {
+        let how: (What, Operation) = (&"an atomic", operation);
+        if let Some(old) = in_reach(how, CTX_DEFAULT, dest, operand, compare, pe) {
+            return old;
+        }
+    }
     let pe = target(runtime, what, ctx, pe);
     let size = size_of::<T>();
     let offset = symmetric(runtime, what, "the object", dest.cast(), size);

@@ -37,7 +37,7 @@ unsafe fn fetching<T: Atomic>(
 
 /// The short way, if that is possible.
 #[inline(always)]
-fn in_reach<T: Atomic>(
+pub(crate) fn in_reach<T: Atomic>(
     (what, operation): (What, Operation),
     ctx: Ctx,
     dest: *const T,
