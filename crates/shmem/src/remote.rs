@@ -243,15 +243,30 @@ pub(crate) unsafe extern "C" fn put_many(
     ctx: Ctx,
 ) {
     if ctx.is_of_world()
+        && len > fast::SHORT_BYTES
         && let Some(place) = fast::at(dest, len, pe)
     {
-        if len > fast::SHORT_BYTES {
-            // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-            unsafe { core::ptr::copy(source, place.at, len) };
-        } else {
-            // SAFETY: as above.
-            unsafe { copy::to_peer(place.at, source, len) };
-        }
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { core::ptr::copy(source, place.at, len) };
+        place.stored(&"shmem_put", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { put_few(dest, source, len, pe, ctx) };
+    }
+}
+
+/// What [`put_many`] does not do itself. A jump, too: its arguments are where they were.
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn put_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+    if ctx.is_of_world()
+        && let Some(place) = fast::at(dest, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::to_peer(place.at, source, len) };
         place.stored(&"shmem_put", pe);
     } else {
         // SAFETY: as the caller promises.
@@ -272,6 +287,26 @@ pub(crate) unsafe extern "C" fn get_many(
     pe: c_int,
     ctx: Ctx,
 ) {
+    if ctx.is_of_world()
+        && len > fast::SHORT_BYTES
+        && let Some(place) = fast::at(source, len, pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        unsafe { core::ptr::copy(place.at, dest, len) };
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { get_few(dest, source, len, pe, ctx) };
+    }
+}
+
+/// As [`put_few`], the other way.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn get_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
     if ctx.is_of_world()
         && let Some(place) = fast::at(source, len, pe)
         && !place.may_be_dead()
