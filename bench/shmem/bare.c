@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     TIME("put64-1", 1000000, 0, STORE(*(long *)local));
     for (long bytes = 64; bytes <= LARGE; bytes *= 4) {
         char name[32];
-        long times = bytes < 4096 ? 500000 : (1L << 30) / bytes;
+        long times = bytes < 4096 ? 500000 : (1L << 28) / bytes;
         snprintf(name, sizeof name, "putmem-%ld", bytes);
         TIME(name, times, 0, COPY(shared->remote, local, (size_t)bytes));
     }

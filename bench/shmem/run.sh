@@ -2,20 +2,23 @@
 # Times OpenSHMEM operations of two pinned PEs with several implementations in turn, beside the
 # bare limits of this machine. Medians of all turns, in nanoseconds, as a table.
 #
-#     bench/shmem/run.sh [-t TURNS] [-o FOLDER] [NAME=OSHCC,OSHRUN...]
+#     bench/shmem/run.sh [-t TURNS] [-f FIRST] [-o FOLDER] [NAME=OSHCC,OSHRUN | NAME:COMMAND]...
 #
 # hostwire is built and always there. Others are given by their compiler wrapper and launcher:
 #
 #     bench/shmem/run.sh openmpi=oshcc.openmpi,oshrun.openmpi sos=/opt/sos/bin/oshcc,/opt/sos/bin/oshrun
 #
-# Raw values and the table go to FOLDER (default: out/shmem). Let nothing else run meanwhile.
+# and what is no OpenSHMEM by a command that prints the same lines (bench/peers/openshmem.sh does
+# so for UCX and GASNet). Raw values and the table go to FOLDER (default: out/shmem). With -f, turns
+# are counted from FIRST on and added to what is there. Let nothing else run meanwhile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-turns=5 out=out/shmem
-while getopts t:o: option; do
+turns=5 first=1 out=out/shmem
+while getopts t:f:o: option; do
     case $option in
     t) turns=$OPTARG ;;
+    f) first=$OPTARG ;;
     o) out=$OPTARG ;;
     *) exit 2 ;;
     esac
@@ -27,7 +30,7 @@ tree=${CARGO_TARGET_DIR:-target}/shmem
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
-: >"$out/raw.tsv"
+((first > 1)) || : >"$out/raw.tsv"
 
 names=(bare call hostwire)
 declare -A run
@@ -41,9 +44,14 @@ run[call]="$build/call 0 1"
 "$tree/bin/oshcc" -O2 -o "$build/hostwire" bench/shmem/shmem.c
 run[hostwire]="$tree/bin/oshrun -n 2 --bind 0,1 $build/hostwire"
 for peer in "$@"; do
+    if [[ $peer =~ ^([a-z0-9]+):(.+)$ ]]; then
+        names+=("${BASH_REMATCH[1]}")
+        run[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+        continue
+    fi
     name=${peer%%=*} tools=${peer#*=}
     if [[ $peer != *=*,* ]]; then
-        echo "run.sh: a peer is NAME=OSHCC,OSHRUN, not '$peer'" >&2
+        echo "run.sh: a peer is NAME=OSHCC,OSHRUN or NAME:COMMAND, not '$peer'" >&2
         exit 2
     fi
     "${tools%%,*}" -O2 -o "$build/$name" bench/shmem/shmem.c
@@ -55,7 +63,7 @@ done
 export OMPI_MCA_osc='^rdma' OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=core OMPI_MCA_rmaps_base_oversubscribe=1
 
-for ((turn = 1; turn <= turns; turn++)); do
+for ((turn = first; turn < first + turns; turn++)); do
     for name in "${names[@]}"; do
         # Some crash when they end, after all values are there.
         timeout 300 ${run[$name]} 2>"$build/error" | grep -E '^[a-z0-9_KB-]+ [0-9.]+$' |

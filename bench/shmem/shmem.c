@@ -148,7 +148,7 @@ int main(void)
     TIME("put64-1", 1000000, 0, shmem_put64(at, here, 1, to));
     for (long bytes = 64; bytes <= LARGE; bytes *= 4) {
         char name[32];
-        long times = bytes < 4096 ? 500000 : (1L << 30) / bytes;
+        long times = bytes < 4096 ? 500000 : (1L << 28) / bytes;
         snprintf(name, sizeof name, "putmem-%ld", bytes);
         TIME(name, times, 0, shmem_putmem(there, here, (size_t)bytes, to));
     }

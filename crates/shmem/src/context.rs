@@ -2,7 +2,8 @@
 //!
 //! Every operation is complete when it returns, or with the next quiet of the thread that
 //! issued it, so a context carries no queue: it is the team that its PE numbers belong
-//! to, and the options it was made with.
+//! to, and the options it was made with. Where these numbers are those of the job, its
+//! handle says so, and operations on it are as short as those on the default context.
 
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -34,16 +35,21 @@ static DEFAULT: Context = Context {
     team: crate::handle::TEAM_WORLD,
 };
 
+fn untagged(ctx: Ctx) -> *mut Context {
+    ctx.0.map_addr(|address| address & !Ctx::OF_WORLD)
+}
+
 fn find(what: &str, ctx: Ctx) -> &'static Context {
     if ctx == CTX_DEFAULT {
         return &DEFAULT;
     }
-    if ctx == CTX_INVALID || !(ctx.0 as usize).is_multiple_of(align_of::<Context>()) {
+    let context = untagged(ctx);
+    if ctx == CTX_INVALID || !context.addr().is_multiple_of(align_of::<Context>()) {
         fatal(what, "called with an invalid context");
     }
     // SAFETY: not null and aligned; made by `create` and not destroyed, or the program is
     // wrong in a way that cannot be noticed in C. What was destroyed stays allocated.
-    let context = unsafe { &*ctx.0 };
+    let context = unsafe { &*context };
     if context.alive.load(Ordering::Relaxed) != ALIVE {
         fatal(what, "called with a context that was destroyed");
     }
@@ -62,6 +68,23 @@ pub(crate) fn team_of(runtime: &'static Runtime, what: &str, ctx: Ctx) -> &'stat
     }
 }
 
+/// The PE of the job that `pe` is in the team of `ctx`, if nothing is wrong with either.
+#[inline]
+pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c_int> {
+    let context = untagged(ctx);
+    if context.is_null() || !context.addr().is_multiple_of(align_of::<Context>()) {
+        return None;
+    }
+    // SAFETY: as in `find`.
+    let context = unsafe { &*context };
+    if context.alive.load(Ordering::Relaxed) != ALIVE {
+        return None;
+    }
+    let team = team::find(runtime, context.team)?;
+    let pe = *team.members.get(usize::try_from(pe).ok()?)?;
+    c_int::try_from(pe).ok()
+}
+
 /// `shmem_ctx_create` and `shmem_team_create_ctx`. Contexts cost nothing, so any number
 /// that fits memory can be had.
 ///
@@ -74,14 +97,17 @@ pub(crate) unsafe fn create(
     ctx: *mut Ctx,
 ) -> c_int {
     let runtime = runtime::get(what);
-    let known = team::find(runtime, team).is_some() && options & !OPTIONS == 0;
-    let made = match known {
-        true => Ctx(make(team)),
-        false => CTX_INVALID,
-    };
+    let state = team::find(runtime, team).filter(|_| options & !OPTIONS == 0);
+    let made = state.map_or(CTX_INVALID, |state| {
+        let of_world = match state.is_like(&runtime.world) {
+            true => Ctx::OF_WORLD,
+            false => 0,
+        };
+        Ctx(make(team).map_addr(|address| address | of_world))
+    });
     // SAFETY: as the caller promises.
     unsafe { ctx.write(made) };
-    (!known).into()
+    state.is_none().into()
 }
 
 /// The addresses of contexts that were destroyed: they stay allocated, so that their use
@@ -104,7 +130,11 @@ fn make(team: Team) -> *mut Context {
             unsafe { old.write(context) };
             old
         }
-        None => Box::into_raw(Box::new(context)),
+        None => {
+            let context = Box::into_raw(Box::new(context));
+            context.expose_provenance();
+            context
+        }
     }
 }
 
@@ -122,7 +152,7 @@ pub(crate) fn destroy(ctx: Ctx) {
     DESTROYED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .push(ctx.0 as usize);
+        .push(untagged(ctx).expose_provenance());
 }
 
 /// `shmem_ctx_get_team`. Nonzero, and the invalid team, for the invalid context.

@@ -10,6 +10,17 @@ use crate::team::TeamState;
 #[repr(transparent)]
 pub struct Ctx(pub(crate) *mut Context);
 
+impl Ctx {
+    /// The bit that says so of a context: contexts are aligned, so it is free.
+    pub(crate) const OF_WORLD: usize = 1;
+
+    /// Whether its PE numbers are those of the job: then operations need no look at it.
+    #[inline(always)]
+    pub(crate) fn is_of_world(self) -> bool {
+        self.0.addr() & Self::OF_WORLD != 0
+    }
+}
+
 /// `SHMEM_CTX_DEFAULT`.
 pub const CTX_DEFAULT: Ctx = Ctx(without_provenance_mut(1));
 /// `SHMEM_CTX_INVALID`.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use hostwire::attachment::{Attachment, Departure, Heap};
 use hostwire::board::Activity;
 use hostwire::{AgentMode, Error, Sizes};
+use hostwire_transport::Window;
 
 use crate::debug::Debug;
 use crate::fail::{self, fatal};
@@ -184,7 +185,8 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let own = attachment.segment().memory();
     let alias = own.range(parts.statics, statics.len_bytes)?;
     own.range(parts.heap, symmetric)?;
-    let own = own.base().expose_provenance().get();
+    let address = |window: &Window| window.memory().base().expose_provenance().get();
+    let own = address(attachment.segment());
     let region = |address, len_bytes, offset| Region {
         address,
         len_bytes,
@@ -194,8 +196,14 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         let (first, stride) = reach.segments();
         (first.expose_provenance().get(), stride)
     });
-    let is_shared =
-        |other: &u32| *other == pe || mapped.is_some() || attachment.window(*other).is_some();
+    let wire = attachment.wire();
+    let near: Box<[Option<usize>]> = (0..pes)
+        .map(|other| match other == pe {
+            true => Some(own),
+            false => wire.neighbour(other).map(address),
+        })
+        .collect();
+    let is_shared = |other: &u32| mapped.is_some() || near[*other as usize].is_some();
     let shared = (0..pes).filter(is_shared).collect();
     let moved = attachment.wire().segment_file().map(|file| {
         // SAFETY: the alias is the part of the own segment behind these pages of its file;
@@ -213,6 +221,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     Ok(Runtime {
         own,
         mapped,
+        near,
         heap_region: region(own + parts.heap, symmetric, parts.heap),
         statics,
         lines,
@@ -356,9 +365,17 @@ fn at_exit() {
 
 unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
     let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
+    finalize_if_forgotten(is_ours && status == 0);
+    // What the others still need of this PE to be through themselves may be on its way.
+    if let Some(runtime) = runtime::any().filter(|_| is_ours && runtime::was_finalized()) {
+        runtime.attachment.wire().finish();
+    }
+}
+
+fn finalize_if_forgotten(in_good_order: bool) {
     // Who fails must not wait for the others: they learn of it from the launcher, or find
     // this PE lost.
-    if !is_ours || status != 0 || !is_initialized() || global_status().is_some() {
+    if !in_good_order || !is_initialized() || global_status().is_some() {
         return;
     }
     // Held by a thread that is in the middle of an initialisation or the end, and that no

@@ -3,7 +3,7 @@
 //! | in each segment, per slot | written by | |
 //! |---|---|---|
 //! | flag of round `k` | the member `2^k` ranks before | the number of the barrier |
-//! | counter | all members, at rank 0 | arrivals, where PEs share cores |
+//! | counter | all members, at rank 0 | stamp of the barrier and arrivals, where PEs share cores |
 //! | release | the last to arrive | the number of the barrier |
 //! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
 //! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
@@ -35,6 +35,8 @@ const ROUNDS: usize = PES_MAX.ilog2() as usize;
 const COUNTER: usize = ROUNDS;
 const RELEASE: usize = ROUNDS + 1;
 const FIRST: usize = ROUNDS + 2;
+/// Low bits of the counter in which a barrier counts who has come; the stamp is above them.
+const ARRIVALS_BITS: u32 = PES_MAX.ilog2() + 1;
 /// Operations that a member may be ahead of another.
 const ENTRIES: u64 = 4;
 
@@ -223,7 +225,9 @@ fn await_longer(
     runtime.attachment.activity(Activity::Computing, None);
 }
 
-/// Stores one word into the lines of `rank`, after everything stored before.
+/// Stores one word into the lines of `rank`, after everything stored before. To a PE that has
+/// seen it and left before this returns that is all the same, and so it is to one that has
+/// died: whoever tells somebody something here waits for all, and learns of it there.
 #[inline(always)]
 fn put_word(
     runtime: &Runtime,
@@ -239,18 +243,27 @@ fn put_word(
             // SAFETY: a word of the lines of `pe`, aligned, only ever an atomic.
             let word = unsafe { &*at.cast::<AtomicU64>() };
             word.store(value, Ordering::Release);
-            stored(runtime, what, pe);
+            remote::wake(runtime, pe);
         }
-        None => done(what, runtime.attachment.put_word(pe, offset, value)),
+        None => match runtime.attachment.put_word(pe, offset, value) {
+            Err(Error::PeerLost { .. }) => {}
+            told => done(what, told),
+        },
+    }
+}
+
+/// Where some PEs are not in reach, waits until what was stored to them is there.
+#[inline]
+fn quiet(runtime: &Runtime, what: &str) {
+    if runtime.mapped.is_none() {
+        done(what, runtime.attachment.quiet());
     }
 }
 
 /// Waits for all members. Everything they stored before is there then.
 #[inline]
 pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
-    if runtime.mapped.is_none() {
-        done(what, runtime.attachment.quiet());
-    }
+    quiet(runtime, what);
     // In reach, the flags below are stored after all data, and nobody gets past them
     // before they are seen.
     sync(runtime, what, team);
@@ -259,6 +272,8 @@ pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
 /// Waits for all PEs to initialise the library again. Who is still leaving, from the last
 /// time, will come; only who has died will not.
 pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
+    // Whoever is through must not take us for somebody who has left.
+    quiet(runtime, what);
     let team = &runtime.world;
     let (members, next) = (&team.members[..], runtime.attachment.pe());
     meet(runtime, what, team, Watch::Next { members, next });
@@ -274,9 +289,7 @@ pub(crate) fn sync(runtime: &Runtime, what: &'static str, team: &TeamState) {
 
 /// The last barrier of the job: who is through it may be gone.
 pub(crate) fn last_barrier(runtime: &Runtime, what: &'static str) {
-    if runtime.mapped.is_none() {
-        done(what, runtime.attachment.quiet());
-    }
+    quiet(runtime, what);
     // By the flags of another team than those that shmem_barrier_all uses: who is still in
     // a barrier must not take this for it, and learns that a member is leaving.
     let team = &runtime.leaving;
@@ -347,8 +360,16 @@ fn meet_crowded(
         return meet_in_rounds(runtime, what, team, watch, number);
     };
     // SAFETY: a word of the lines, aligned, only ever an atomic.
-    let arrived = unsafe { &*at.cast::<AtomicU64>() }.fetch_add(1, Ordering::SeqCst) + 1;
-    if arrived == number * size as u64 {
+    let counter = unsafe { &*at.cast::<AtomicU64>() };
+    // It never goes back, whatever team or barrier it counts for: who is late and looks at it once
+    // more sees that its own barrier is over.
+    let nobody = stamp << ARRIVALS_BITS;
+    let all = nobody + size as u64;
+    let (Ok(before) | Err(before)) =
+        counter.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |count| {
+            Some(count.max(nobody) + 1)
+        });
+    if before.max(nobody) + 1 == all {
         for rank in (0..size).filter(|rank| *rank != team.rank) {
             put_word(runtime, what, team, rank, release, stamp);
         }
@@ -356,22 +377,9 @@ fn meet_crowded(
         // Who is through may leave before the last one has told us, too. But it has counted
         // itself, as all have then; so the sight of somebody who leaves with some still
         // missing is a barrier that never ends.
-        // SAFETY: as above.
-        let counter = unsafe { &*at.cast::<AtomicU64>() };
-        let all_came = || {
-            let arrived = counter.load(Ordering::Acquire);
-            // None, though this PE has counted itself: rank 0 is through, and has given the
-            // slot back.
-            arrived == 0 || arrived >= number * size as u64
-        };
+        let all_came = || counter.load(Ordering::Acquire) >= all;
         await_word_or(runtime, what, watch, release, |got| got >= stamp, all_came);
     }
-}
-
-/// The slot is given back: the next team that has it counts from zero.
-pub(crate) fn clear_counter(runtime: &Runtime, team_slot: usize) {
-    let counter = slot(runtime, team_slot) + COUNTER * LINE_BYTES;
-    own_word(runtime, counter).store(0, Ordering::Release);
 }
 
 /// Begins an operation by lines and returns its number.
@@ -493,9 +501,7 @@ pub(crate) fn exchange<const N: usize>(
     mut each: impl FnMut(usize, &[u64; N]),
 ) {
     const { assert!(N * 8 <= PAYLOAD_BYTES) };
-    if runtime.mapped.is_none() {
-        done(what, runtime.attachment.quiet());
-    }
+    quiet(runtime, what);
     let number = begin(runtime, what, team);
     for rank in others(team) {
         // SAFETY: `N` words, which fit.

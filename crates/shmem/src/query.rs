@@ -40,9 +40,5 @@ pub(crate) fn team_ptr(what: &'static str, team: Team, address: *const u8, pe: c
     if pe == runtime.attachment.pe() {
         return address.cast_mut();
     }
-    let address = resolve(runtime, pe, offset).or_else(|| {
-        let window = runtime.attachment.window(pe)?;
-        window.memory().range(offset, 1).ok()
-    });
-    address.unwrap_or(core::ptr::null_mut())
+    resolve(runtime, pe, offset).unwrap_or(core::ptr::null_mut())
 }

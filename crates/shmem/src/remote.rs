@@ -9,12 +9,13 @@ use hostwire::attachment::{Operation, Request};
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
+use crate::api::in_reach;
 use crate::context;
 use crate::copy;
 use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
-use crate::fast::{self, What};
+use crate::fast::{self, Place, What};
 use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx};
 use crate::runtime::{self, Runtime};
 
@@ -72,8 +73,7 @@ pub(crate) extern "C" fn ring_bell_for(old: u64, what: What, pe: c_int) -> u64 {
 pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut u8> {
     let address = match runtime.mapped {
         Some((first, stride)) => first + pe as usize * stride + offset,
-        None if pe == runtime.attachment.pe() => runtime.own + offset,
-        None => return None,
+        None => (*runtime.near.get(pe as usize)?)? + offset,
     };
     Some(core::ptr::with_exposed_provenance_mut(address))
 }
@@ -81,19 +81,46 @@ pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut
 /// What follows a store to the memory of `pe` that did not go by the wire.
 #[inline]
 pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
-    let at_rest = match resolve(runtime, pe, DOORBELL_OFFSET_BYTES) {
-        // SAFETY: the doorbell of a mapped segment, only ever an atomic.
-        Some(bell) => Doorbell::new(unsafe { &*bell.cast() }).is_at_rest(),
-        None => true,
-    };
-    if at_rest {
+    let bell = bell(runtime, pe);
+    if bell.is_none_or(Doorbell::is_at_rest) {
         return;
     }
-    if runtime.mapped.is_some() {
-        ring(what, pe as c_int);
-    } else {
-        runtime.attachment.segment().notify();
+    match (runtime.mapped, bell) {
+        (None, Some(bell)) => bell.notify(),
+        _ => ring(what, pe as c_int),
     }
+}
+
+/// As [`stored`], if it is all the same whether `pe` lives.
+#[inline]
+pub(crate) fn wake(runtime: &Runtime, pe: PeId) {
+    if let Some(bell) = bell(runtime, pe) {
+        bell.notify();
+    }
+}
+
+#[inline]
+fn bell(runtime: &Runtime, pe: PeId) -> Option<Doorbell<'static>> {
+    let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES)?;
+    // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
+    Some(Doorbell::new(unsafe { &*bell.cast() }))
+}
+
+/// Where `len` bytes at `address` lie at number `pe` of the team of `ctx`, if that is not all
+/// PEs, and which PE it is; nothing if they are not in reach.
+#[inline]
+fn of_team(
+    runtime: &'static Runtime,
+    ctx: Ctx,
+    address: *const u8,
+    len: usize,
+    pe: c_int,
+) -> Option<(c_int, Place)> {
+    if ctx.is_of_world() {
+        return None;
+    }
+    let pe = context::member(runtime, ctx, pe)?;
+    Some((pe, fast::at(address, len, pe)?))
 }
 
 /// The PE of the job that `pe` is in the team of `ctx`.
@@ -215,7 +242,27 @@ pub(crate) unsafe extern "C" fn put_many(
     pe: c_int,
     ctx: Ctx,
 ) {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
+        && len > fast::SHORT_BYTES
+        && let Some(place) = fast::at(dest, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { core::ptr::copy(source, place.at, len) };
+        place.stored(&"shmem_put", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { put_few(dest, source, len, pe, ctx) };
+    }
+}
+
+/// What [`put_many`] does not do itself. A jump, too: its arguments are where they were.
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn put_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+    if ctx.is_of_world()
         && let Some(place) = fast::at(dest, len, pe)
     {
         // SAFETY: `len` bytes in reach; the caller has as many at `source`.
@@ -240,7 +287,27 @@ pub(crate) unsafe extern "C" fn get_many(
     pe: c_int,
     ctx: Ctx,
 ) {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
+        && len > fast::SHORT_BYTES
+        && let Some(place) = fast::at(source, len, pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        unsafe { core::ptr::copy(place.at, dest, len) };
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { get_few(dest, source, len, pe, ctx) };
+    }
+}
+
+/// As [`put_few`], the other way.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn get_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+    if ctx.is_of_world()
         && let Some(place) = fast::at(source, len, pe)
         && !place.may_be_dead()
     {
@@ -267,6 +334,11 @@ pub(crate) unsafe fn put(
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
+    if let Some((pe, place)) = of_team(runtime, ctx, dest, len, pe) {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::to_peer(place.at, source, len) };
+        return place.stored(&"shmem_put", pe);
+    }
     let pe = target(runtime, what, ctx, pe);
     if len == 0 {
         return;
@@ -321,6 +393,12 @@ pub(crate) unsafe fn get(
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
+    if let Some((_, place)) = of_team(runtime, ctx, source, len, pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        return unsafe { copy::from_peer(dest, place.at, len) };
+    }
     let pe = target(runtime, what, ctx, pe);
     if len == 0 {
         return;
@@ -388,6 +466,14 @@ pub(crate) unsafe fn atomic<T: Atomic>(
     pe: c_int,
 ) -> u64 {
     let runtime = runtime::get(what);
+    if !ctx.is_of_world()
+        && let Some(pe) = context::member(runtime, ctx, pe)
+    {
+        let how: (What, Operation) = (&"an atomic", operation);
+        if let Some(old) = in_reach(how, CTX_DEFAULT, dest, operand, compare, pe) {
+            return old;
+        }
+    }
     let pe = target(runtime, what, ctx, pe);
     let size = size_of::<T>();
     let offset = symmetric(runtime, what, "the object", dest.cast(), size);
@@ -427,7 +513,28 @@ pub(crate) fn atomic_at(
         operand,
         compare,
     };
-    done(what, runtime.attachment.atomic(pe, request))
+    let near = match runtime.mapped {
+        None if pe != runtime.attachment.pe() => resolve(runtime, pe, offset),
+        _ => None,
+    };
+    let Some(at) = near else {
+        return done(what, runtime.attachment.atomic(pe, request));
+    };
+    done(what, runtime.attachment.check(pe));
+    let old = match size {
+        // SAFETY: in a segment that stays mapped, aligned; what is shared is accessed by
+        // atomics and raw copies only.
+        8 => operation.apply_64(unsafe { &*at.cast() }, operand, compare),
+        _ => {
+            // SAFETY: as above.
+            let half = unsafe { &*at.cast() };
+            operation
+                .apply_32(half, operand as u32, compare as u32)
+                .into()
+        }
+    };
+    stored(runtime, what, pe);
+    old
 }
 
 /// The long way of [`crate::api::put_signal`]. `data` is destination, source and bytes.

@@ -34,8 +34,8 @@ const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
 pub struct TeamState {
     alive: AtomicU64,
     pub(crate) slot: usize,
-    /// Tells teams that had the same slot apart: in the high bits of all stamps.
-    generation: u64,
+    /// What stamps begin behind: teams that had this slot before used none that is higher.
+    base: u64,
     pub(crate) rank: usize,
     /// The PEs, by rank.
     pub(crate) members: Box<[PeId]>,
@@ -51,7 +51,8 @@ pub struct TeamState {
 #[derive(Debug)]
 pub(crate) struct Slots {
     used: [u64; SLOTS / 64],
-    generation: u64,
+    /// The highest stamp of all teams that were destroyed.
+    newest: u64,
     /// Teams that were destroyed; kept, so that their use is noticed.
     destroyed: Vec<usize>,
     /// Addresses of those that live.
@@ -64,7 +65,7 @@ impl Slots {
         used[0] = 1 << WORLD_SLOT | 1 << SHARED_SLOT | 1 << LEAVING_SLOT;
         Self {
             used,
-            generation: 1,
+            newest: 0,
             destroyed: Vec::new(),
             live: Vec::new(),
         }
@@ -83,21 +84,12 @@ impl Slots {
     }
 }
 
-/// Operations of a team that fit below its generation in a stamp.
-const STAMP_BITS: u32 = 40;
-
 impl TeamState {
-    fn new(
-        slot: usize,
-        generation: u64,
-        members: Box<[PeId]>,
-        rank: usize,
-        config: TeamConfig,
-    ) -> Self {
+    fn new(slot: usize, base: u64, members: Box<[PeId]>, rank: usize, config: TeamConfig) -> Self {
         Self {
             alive: AtomicU64::new(ALIVE),
             slot,
-            generation,
+            base,
             rank,
             members,
             config,
@@ -110,7 +102,7 @@ impl TeamState {
     /// A predefined team: `pe` is one of the members.
     fn predefined(slot: usize, pe: PeId, members: Box<[PeId]>) -> Self {
         let rank = members.iter().position(|member| *member == pe);
-        Self::new(slot, 1, members, rank.unwrap_or(0), TeamConfig::default())
+        Self::new(slot, 0, members, rank.unwrap_or(0), TeamConfig::default())
     }
 
     pub(crate) fn world(pe: PeId, pes: u32) -> Self {
@@ -134,7 +126,18 @@ impl TeamState {
     /// The stamp of the operation with this number.
     #[inline(always)]
     pub(crate) fn stamp(&self, number: u64) -> u64 {
-        self.generation << STAMP_BITS | number
+        self.base + number
+    }
+
+    /// Whether it has the same PEs as `other`, in the same order.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.members == other.members
+    }
+
+    /// The highest stamp that it has used.
+    fn newest(&self) -> u64 {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.stamp(count(&self.barriers).max(count(&self.operations)))
     }
 }
 
@@ -290,7 +293,7 @@ fn split(
     config: TeamConfig,
 ) -> (c_int, Team) {
     let rank = ranks.iter().position(|rank| *rank == parent.rank);
-    let Some((slot, generation)) = agree_on_slot(runtime, what, parent, rank.is_some()) else {
+    let Some((slot, base)) = agree_on_slot(runtime, what, parent, rank.is_some()) else {
         crate::fail::say(&format!(
             "{what}: there are {SLOTS} teams already; destroy one first"
         ));
@@ -300,7 +303,7 @@ fn split(
         return (0, TEAM_INVALID);
     };
     let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
-    let state = TeamState::new(slot, generation, members, rank, config);
+    let state = TeamState::new(slot, base, members, rank, config);
     let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
     let address = match slots.destroyed.pop() {
         Some(address) => {
@@ -319,8 +322,8 @@ fn split(
 #[derive(Debug, Clone, Copy)]
 struct Knowledge {
     used: [u64; SLOTS / 64],
-    /// The newest team that any of them has seen.
-    generation: u64,
+    /// The highest stamp of the teams that any of them has destroyed.
+    newest: u64,
     /// Whether threads may split other teams meanwhile; or that a slot was lost to one.
     contended: bool,
 }
@@ -328,12 +331,12 @@ struct Knowledge {
 impl Knowledge {
     fn exchange(mut self, runtime: &Runtime, what: &'static str, team: &TeamState) -> Self {
         let used = self.used;
-        let last = [self.generation, u64::from(self.contended)];
+        let last = [self.newest, u64::from(self.contended)];
         let words: [u64; 6] = [used[0], used[1], used[2], used[3], last[0], last[1]];
         let tag = Tag::split();
         line::exchange(runtime, what, team, tag, &words, |_, theirs: &[u64; 6]| {
             (self.used.iter_mut().zip(theirs)).for_each(|(ours, theirs)| *ours |= theirs);
-            self.generation = self.generation.max(theirs[4]);
+            self.newest = self.newest.max(theirs[4]);
             self.contended |= theirs[5] != 0;
         });
         self
@@ -348,7 +351,7 @@ impl Knowledge {
 }
 
 /// A slot that is free at all members of `parent`, and in use from now on at those that
-/// are `inside` a new team, with its generation. `None` if there is none.
+/// are `inside` a new team, and what its stamps begin behind. `None` if there is none.
 fn agree_on_slot(
     runtime: &Runtime,
     what: &'static str,
@@ -358,34 +361,36 @@ fn agree_on_slot(
     let slots = || runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
     let mut start = 0;
     loop {
-        let (used, generation) = {
+        let (used, newest) = {
             let slots = slots();
-            (slots.used, slots.generation)
+            (slots.used, slots.newest)
         };
         let known = Knowledge {
             used,
-            generation,
+            newest,
             contended: lifecycle::may_have_threads(),
         };
         let agreed = known.exchange(runtime, what, parent);
-        let generation = agreed.generation + 1;
         let free = agreed.free_from(start);
-        let taken = {
+        let (taken, newest) = {
             let mut slots = slots();
-            slots.generation = slots.generation.max(generation);
-            !inside || free.is_some_and(|slot| slots.take(slot))
+            let taken = !inside || free.is_some_and(|slot| slots.take(slot));
+            (taken, slots.newest)
         };
         let slot = free?;
         if !agreed.contended {
-            return Some((slot, generation));
+            return Some((slot, agreed.newest));
         }
-        // Another thread of some member may have taken it for another team meanwhile.
+        // Another thread of some member may have taken it for another team meanwhile, or even
+        // have given it back again.
         let lost = Knowledge {
             contended: !taken,
+            newest,
             ..agreed
         };
-        if !lost.exchange(runtime, what, parent).contended {
-            return Some((slot, generation));
+        let lost = lost.exchange(runtime, what, parent);
+        if !lost.contended {
+            return Some((slot, lost.newest));
         }
         if inside && taken {
             slots().give_back(slot);
@@ -410,18 +415,16 @@ pub(crate) fn destroy(team: Team) {
     };
     // Nobody has anything under way in the slot any more when it is given back.
     line::barrier(runtime, WHAT, state);
-    forget(runtime, state.slot, team.0.expose_provenance());
+    forget(runtime, state, team.0.expose_provenance());
 }
 
-fn forget(runtime: &Runtime, slot: usize, address: usize) {
-    line::clear_counter(runtime, slot);
+fn forget(runtime: &Runtime, state: &TeamState, address: usize) {
     let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    slots.give_back(slot);
+    slots.newest = slots.newest.max(state.newest());
+    slots.give_back(state.slot);
     slots.live.retain(|live| *live != address);
     slots.destroyed.push(address);
-    let state = core::ptr::with_exposed_provenance::<TeamState>(address);
-    // SAFETY: made by `split` and still allocated.
-    unsafe { (*state).alive.store(0, Ordering::Relaxed) };
+    state.alive.store(0, Ordering::Relaxed);
 }
 
 /// Destroys all teams that the program made: all PEs are in `shmem_finalize`.
@@ -433,8 +436,7 @@ pub(crate) fn forget_all(runtime: &Runtime) {
     for address in live {
         let state = core::ptr::with_exposed_provenance::<TeamState>(address);
         // SAFETY: made by `split`, and lives.
-        let slot = unsafe { (*state).slot };
-        forget(runtime, slot, address);
+        forget(runtime, unsafe { &*state }, address);
     }
 }
 

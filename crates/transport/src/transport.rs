@@ -62,6 +62,14 @@ pub trait Transport: Send + Sync {
     /// The segment of `pe`, where the wire maps it.
     fn window(&self, pe: PeId) -> Option<&Window>;
 
+    /// The segment of `pe`, where loads, stores and CPU atomics reach it, whatever holds for the
+    /// segments of other PEs. Nothing else than CPU instructions is needed for it: stores made to
+    /// it are followed by [`Window::notify`].
+    fn neighbour(&self, pe: PeId) -> Option<&Window> {
+        let _ = pe;
+        None
+    }
+
     /// All segments side by side, where all are mapped, coherent and good for atomics.
     fn reach(&self) -> Option<&Arc<Reach>> {
         None
@@ -110,6 +118,10 @@ pub trait Transport: Send + Sync {
     fn give_up(&self, pe: PeId) {
         let _ = pe;
     }
+
+    /// This process is about to end, in good order: returns when all that it has stored has
+    /// arrived, or cannot, and tells peers not to wait for it. It stores nothing more.
+    fn finish(&self) {}
 
     /// How a wait on this wire spends its time.
     fn wait_limits(&self) -> WaitLimits;

@@ -7,7 +7,7 @@ use hostwire::attachment::Operation;
 
 use crate::element::{Atomic, AtomicInteger};
 use crate::fast::{self, What};
-use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::handle::Ctx;
 use crate::remote;
 
 /// Does an operation, by its name, to `dest` at `pe` and returns the old value.
@@ -37,7 +37,7 @@ unsafe fn fetching<T: Atomic>(
 
 /// The short way, if that is possible.
 #[inline(always)]
-fn in_reach<T: Atomic>(
+pub(crate) fn in_reach<T: Atomic>(
     (what, operation): (What, Operation),
     ctx: Ctx,
     dest: *const T,
@@ -45,7 +45,7 @@ fn in_reach<T: Atomic>(
     compare: u64,
     pe: c_int,
 ) -> Option<u64> {
-    if ctx != CTX_DEFAULT {
+    if !ctx.is_of_world() {
         return None;
     }
     let is_load = operation == Operation::Fetch;
@@ -251,13 +251,13 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
 pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     const HOW: &(What, Operation) = &(&"shmem_atomic_set", Operation::Swap);
     let operand = value.to_bits();
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && size_of::<T>() == 8
         && let Some(word) = fast::word(dest.cast(), pe)
     {
         word.at.store(operand, Ordering::Release);
         word.place.stored(HOW.0, pe);
-    } else if ctx == CTX_DEFAULT
+    } else if ctx.is_of_world()
         && size_of::<T>() == 4
         && let Some(half) = fast::half(dest.cast(), pe)
     {

@@ -4,13 +4,13 @@ use core::ffi::c_int;
 use core::sync::atomic::{Ordering, fence as cpu_fence};
 
 use crate::fast;
-use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::handle::Ctx;
 use crate::remote;
 
 /// `shmem_fence`.
 #[inline]
 pub unsafe fn fence(ctx: Ctx) {
-    if ctx == CTX_DEFAULT && fast::is_coherent() {
+    if ctx.is_of_world() && fast::is_coherent() {
         cpu_fence(Ordering::Release);
     } else {
         remote::fence("shmem_fence", ctx);
@@ -20,7 +20,7 @@ pub unsafe fn fence(ctx: Ctx) {
 /// `shmem_quiet`.
 #[inline]
 pub unsafe fn quiet(ctx: Ctx) {
-    if ctx == CTX_DEFAULT && fast::is_coherent() {
+    if ctx.is_of_world() && fast::is_coherent() {
         cpu_fence(Ordering::SeqCst);
     } else {
         remote::quiet("shmem_quiet", ctx);

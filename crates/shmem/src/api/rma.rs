@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::copy;
 use crate::element::Element;
 use crate::fast;
-use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::handle::Ctx;
 use crate::remote;
 
 /// How a run of elements is moved in place. Each has its own way through the code, so that
@@ -35,14 +35,14 @@ fn how_few<T>(nelems: usize) -> Few {
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let few = how_few::<T>(nelems);
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && few == Few::Word
         && let Some(place) = fast::short(dest.cast(), pe)
     {
         // SAFETY: one word in reach; the caller has one at `source`.
         unsafe { copy::word_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
         place.stored(&"shmem_put", pe);
-    } else if ctx == CTX_DEFAULT
+    } else if ctx.is_of_world()
         && few == Few::Vectors
         && let Some(place) = fast::short(dest.cast(), pe)
     {
@@ -60,14 +60,14 @@ pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let few = how_few::<T>(nelems);
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && few == Few::Word
         && let Some(place) = fast::short(source.cast(), pe)
         && !place.may_be_dead()
     {
         // SAFETY: one word in reach; the caller has room for one at `dest`.
         unsafe { copy::word_from_peer(dest.cast(), place.at, nelems * size_of::<T>()) };
-    } else if ctx == CTX_DEFAULT
+    } else if ctx.is_of_world()
         && few == Few::Vectors
         && let Some(place) = fast::short(source.cast(), pe)
         && !place.may_be_dead()
@@ -84,7 +84,7 @@ pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
 /// `shmem_p`.
 #[inline(always)]
 pub unsafe fn p<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && let Some(place) = fast::short(dest.cast(), pe)
     {
         // SAFETY: one element in reach, and one on the stack.
@@ -98,7 +98,7 @@ pub unsafe fn p<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
 /// `shmem_g`.
 #[inline(always)]
 pub unsafe fn g<T: Element>(ctx: Ctx, source: *const T, pe: c_int) -> T {
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && let Some(place) = fast::short(source.cast(), pe)
         && !place.may_be_dead()
     {

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::copy;
 use crate::element::Element;
 use crate::fast;
-use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::handle::Ctx;
 use crate::remote::{self, SIGNAL_ADD, SIGNAL_SET};
 
 /// `shmem_put_signal`, of all types and sizes.
@@ -21,7 +21,7 @@ pub unsafe fn put_signal<T: Element>(
     pe: c_int,
 ) {
     let len = nelems.saturating_mul(size_of::<T>());
-    if ctx == CTX_DEFAULT
+    if ctx.is_of_world()
         && (sig_op == SIGNAL_SET || sig_op == SIGNAL_ADD)
         && let Some(place) = fast::at(dest.cast(), len, pe)
         && let Some(word) = fast::word(sig_addr, pe)

@@ -13,6 +13,8 @@
 #include <shmemx.h>
 
 static int me, pes, left, right;
+/* The hosts that the PEs are on, as many on each as possible; in order. */
+static int hosts = 1;
 
 #define CHECK(condition) CHECK_OF("", condition)
 #define CHECK_OF(what, condition) \
@@ -31,6 +33,14 @@ static void meet(void)
     pes = shmem_n_pes();
     right = (me + 1) % pes;
     left = (me + pes - 1) % pes;
+    const char *given = getenv("SHMEM_TEST_HOSTS");
+    hosts = given ? atoi(given) : 1;
+}
+
+/* Whether a PE is on this host. */
+static inline int is_near(int pe)
+{
+    return pe * hosts / pes == me * hosts / pes;
 }
 
 static inline void *symmetric(size_t size)

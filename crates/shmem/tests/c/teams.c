@@ -7,10 +7,33 @@ static void numbering(void)
     CHECK(shmem_team_n_pes(SHMEM_TEAM_WORLD) == pes);
     CHECK(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1);
     CHECK(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1);
-    /* On one host, all PEs share memory. */
-    CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == pes);
+    /* Those on one host share memory. */
+    int near = 0;
+    long *word = (long *)symmetric(sizeof *word);
+    for (int pe = 0; pe < pes; pe++) {
+        int shared = shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED);
+        CHECK(shared == (is_near(pe) ? near : -1));
+        CHECK((shmem_ptr(word, pe) != NULL) == is_near(pe));
+        near += is_near(pe);
+    }
+    CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == near);
     int shared = shmem_team_my_pe(SHMEM_TEAM_SHARED);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_SHARED, shared, SHMEM_TEAM_WORLD) == me);
+    /* By loads and stores, and by atomics of all. */
+    for (int i = 0; i < near; i++) {
+        CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, word, i) != NULL);
+        for (int k = 0; k < 100; k++)
+            __atomic_fetch_add((long *)shmem_team_ptr(SHMEM_TEAM_SHARED, word, i), 1,
+                               __ATOMIC_SEQ_CST);
+    }
+    for (int pe = 0; pe < pes; pe++)
+        for (int k = 0; k < 10; k++)
+            shmem_long_atomic_inc(word, pe);
+    shmem_team_sync(SHMEM_TEAM_SHARED);
+    shmem_barrier_all();
+    CHECK(*word == 100 * near + 10 * pes);
+    shmem_barrier_all();
+    shmem_free(word);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1);
     CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_INVALID) == -1);
 }

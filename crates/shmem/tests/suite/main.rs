@@ -6,6 +6,7 @@
 
 mod build;
 mod exports;
+mod hosts;
 mod install;
 mod lifecycle;
 mod programs;

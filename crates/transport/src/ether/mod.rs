@@ -251,6 +251,14 @@ impl Transport for Ether {
         (pe == self.pe).then(|| self.segment())
     }
 
+    fn neighbour(&self, pe: PeId) -> Option<&Window> {
+        match self.routes.get(pe as usize) {
+            // Coherent, with atomics, where all of its segments lie side by side.
+            Some(Route::Here(local)) => self.shm.reach().and_then(|_| self.shm.window(*local)),
+            _ => None,
+        }
+    }
+
     fn segment_file(&self) -> Option<BorrowedFd<'_>> {
         self.shm.segment_file()
     }
@@ -368,15 +376,9 @@ impl Transport for Ether {
         let core = self.shared.lock();
         tally::tally(&core.counters(), &core.counters)
     }
-}
 
-impl Drop for Ether {
-    fn drop(&mut self) {
+    fn finish(&self) {
         self.shared.stop();
-        if let Some(agent) = self.agent.take() {
-            // It has nothing to say.
-            let _ = agent.join();
-        }
         let mut core = self.shared.lock();
         let now = core.now();
         let links: Vec<LinkId> = core.endpoint.links().collect();
@@ -395,6 +397,17 @@ impl Drop for Ether {
         }
         // The close frames.
         core.drive();
+    }
+}
+
+impl Drop for Ether {
+    fn drop(&mut self) {
+        self.shared.stop();
+        if let Some(agent) = self.agent.take() {
+            // It has nothing to say.
+            let _ = agent.join();
+        }
+        self.finish();
     }
 }
 

@@ -1,0 +1,132 @@
+//! Programs on several hosts, which `oshrun` makes of this machine: Ethernet between the hosts,
+//! shared memory within them. Without the right to make hosts these tests say so and pass.
+
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::build::{Language, oshrun, program, tree};
+use crate::{output, skip, succeeds, text};
+
+/// PEs and hosts: alone on each, and two that share one of them.
+const SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2)];
+/// More, for programs in which everybody talks to everybody.
+const MORE_SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2), (4, 2), (3, 3)];
+
+/// `oshrun` for so many PEs on so many hosts.
+fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
+    let mut command = oshrun(tree()?, pes);
+    command.args(["--wire", "ether", "--hosts", &hosts.to_string()]);
+    command.args(["-x", &format!("SHMEM_TEST_HOSTS={hosts}")]);
+    Some(command)
+}
+
+/// Whether hosts can be made. The guard lets jobs run one after the other: each wants all cores.
+fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let tried = output(on_hosts(2, 2)?.arg("true"));
+    if !tried.status.success() {
+        skip(&format!(
+            "no hosts can be made of this machine: {}",
+            text(&tried).trim()
+        ));
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn runs(name: &str, language: Language, shapes: &[(usize, usize)], arguments: &[&str]) {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    let program = program(tree, name, language);
+    for &(pes, hosts) in shapes {
+        let Some(mut command) = on_hosts(pes, hosts) else {
+            return;
+        };
+        succeeds(command.arg(&program).args(arguments));
+    }
+}
+
+macro_rules! programs {
+    ($($test:ident: $name:literal $arguments:tt on $shapes:ident;)*) => { $(
+        #[test]
+        fn $test() {
+            runs($name, Language::C11, $shapes, &$arguments);
+        }
+    )* };
+}
+
+programs! {
+    puts_and_gets: "rma" [] on SHAPES;
+    signals: "signal" [] on SHAPES;
+    atomics: "atomic" [] on SHAPES;
+    collectives: "collective" [] on MORE_SHAPES;
+    reductions: "reduce" [] on SHAPES;
+    waits: "wait" [] on SHAPES;
+    setup_and_memory: "setup" [] on SHAPES;
+    teams_contexts_and_who_shares_memory: "teams" [] on MORE_SHAPES;
+    locks: "lock" [] on SHAPES;
+    static_objects: "statics" [] on SHAPES;
+    threads: "threads" [] on SHAPES;
+    arguments_at_their_limits: "edges" [] on SHAPES;
+    handles_at_their_limits: "handles" [] on SHAPES;
+    threads_with_teams_of_their_own: "parallel" [] on SHAPES;
+    random_traffic: "random" ["7"] on MORE_SHAPES;
+    work_on_a_pe_that_computes: "progress" ["loop"] on SHAPES;
+    work_on_a_pe_that_sleeps: "progress" ["read"] on SHAPES;
+    many_beginnings_and_ends: "lifecycle" ["repeated"] on MORE_SHAPES;
+    an_end_at_exit: "lifecycle" ["implicit"] on SHAPES;
+    blocks_that_are_left_over: "lifecycle" ["left-over"] on SHAPES;
+}
+
+/// Frames that are lost have to be sent again, also those of a PE that ends first.
+#[test]
+fn lost_frames_do_not_matter() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    for (name, argument) in [("lifecycle", "repeated"), ("random", "3")] {
+        let program = program(tree, name, Language::C11);
+        for seed in 1..=3 {
+            let Some(mut command) = on_hosts(3, 3) else {
+                return;
+            };
+            let faults = format!("HOSTWIRE_FAULTS=drop=0.05,seed={seed}");
+            command.args(["-x", &faults]).arg(&program).arg(argument);
+            succeeds(&mut command);
+        }
+    }
+}
+
+/// One on another host, who leaves without a word.
+#[test]
+fn a_death_on_another_host_is_told() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    let program = program(tree, "lifecycle", Language::C11);
+    let Some(mut command) = on_hosts(4, 2) else {
+        return;
+    };
+    let ended = output(command.args(["--keep-going"]).arg(program).arg("death"));
+    let said = text(&ended);
+    assert!(!ended.status.success(), "{said}");
+    assert!(
+        said.contains("shmem_finalize: PE 3 on host1 is lost"),
+        "{said}"
+    );
+}
+
+/// What the whole job ends with.
+#[test]
+fn global_exit_ends_all_hosts() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    let program = program(tree, "lifecycle", Language::C11);
+    let Some(mut command) = on_hosts(3, 2) else {
+        return;
+    };
+    let ended = output(command.arg(program).arg("global-exit"));
+    assert_eq!(ended.status.code(), Some(7), "{}", text(&ended));
+}
