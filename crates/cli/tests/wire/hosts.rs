@@ -51,8 +51,19 @@ impl Steady {
         variables: &[(&str, &str)],
         program: &[&str],
     ) -> Self {
+        Self::start_over("ether", pes, options, variables, program)
+    }
+
+    /// As [`start_command`](Self::start_command), over another wire.
+    pub fn start_over(
+        wire: &str,
+        pes: u32,
+        options: &[&str],
+        variables: &[(&str, &str)],
+        program: &[&str],
+    ) -> Self {
         let count = pes.to_string();
-        let run = ["run", "-n", &count, "--wire", "ether"];
+        let run = ["run", "-n", &count, "--wire", wire];
         let mut command = hostwire(&[&run, options, program].concat());
         command
             .envs(variables.iter().copied())
