@@ -327,7 +327,11 @@ fn paths_with_a_smaller_mtu_get_smaller_frames() {
         seeds(1, |seed| {
             let net = run(&plan, seed);
             for host in &net.hosts {
-                assert_eq!(host.frame_lens, [expected], "MTU {mtu}, {added_bytes} added");
+                assert_eq!(
+                    host.frame_lens,
+                    [expected],
+                    "MTU {mtu}, {added_bytes} added"
+                );
             }
         });
     }
