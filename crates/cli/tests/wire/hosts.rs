@@ -85,6 +85,26 @@ impl Steady {
         Self { job, pids }
     }
 
+    /// As [`start`](Self::start), over another wire.
+    pub fn start_program_over(
+        wire: &str,
+        pes: u32,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let program = [&fault_probe()[..], "steady", "20000"];
+        Self::start_over(wire, pes, options, variables, &program)
+    }
+
+    /// The next line that a PE prints.
+    pub fn line(&mut self) -> String {
+        self.job.line()
+    }
+
+    pub fn signal_launcher(&self, signal: Signal) {
+        self.job.signal(signal);
+    }
+
     pub fn launcher(&self) -> Pid {
         self.job.pid()
     }
