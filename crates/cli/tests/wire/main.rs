@@ -10,6 +10,7 @@ mod dissector;
 mod faults;
 mod hosts;
 mod idle;
+mod insecure;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;
