@@ -15,6 +15,7 @@ mod insecure;
 #[allow(dead_code)]
 mod job;
 mod lost;
+mod nothing_stays;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]
 mod programs;
