@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod allowance;
 mod config;
 mod counters;
 mod credits;

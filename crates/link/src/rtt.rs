@@ -8,11 +8,15 @@ pub(crate) struct Rtt {
     variation_ns: u64,
     base_ns: u64,
     backoff: u32,
+    frames_since_backoff: usize,
 }
 
 /// G of RFC 6298, section 2: clocks here count nanoseconds, but who reads them
 /// may be late by about this much.
 const GRANULARITY_NS: u64 = 1_000;
+
+/// Frames that have to get through before a doubling is taken back without a sample.
+const FRAMES_PER_BACKOFF: usize = 8;
 
 impl Rtt {
     pub(crate) const fn new(config: &Config) -> Self {
@@ -21,6 +25,7 @@ impl Rtt {
             variation_ns: 0,
             base_ns: config.rto_initial_ns,
             backoff: 0,
+            frames_since_backoff: 0,
         }
     }
 
@@ -41,12 +46,15 @@ impl Rtt {
             }
         };
         self.smoothed_ns = Some(smoothed_ns);
-        let margin_ns = self.variation_ns.saturating_mul(4).max(GRANULARITY_NS);
         // RFC 6298, (2.4) and (2.5)
         self.base_ns = smoothed_ns
-            .saturating_add(margin_ns)
+            .saturating_add(self.margin_ns())
             .clamp(config.rto_min_ns, config.rto_max_ns);
         self.backoff = 0;
+    }
+
+    fn margin_ns(&self) -> u64 {
+        self.variation_ns.saturating_mul(4).max(GRANULARITY_NS)
     }
 
     /// The timer ran out: RFC 6298, (5.5). Stays doubled until the next
@@ -54,6 +62,27 @@ impl Rtt {
     pub(crate) fn back_off(&mut self, config: &Config) {
         if self.rto_ns(config) < config.rto_max_ns {
             self.backoff += 1;
+        }
+        self.frames_since_backoff = 0;
+    }
+
+    /// Frames were acknowledged. Frames that were sent again give no samples, and after a
+    /// loss all are; so where some are lost again and again, the timeout comes down by what
+    /// gets through. It takes a few frames, so that one of those that are sent only once
+    /// gives a sample first where the timeout is too short for the path.
+    pub(crate) fn progress(&mut self, frames: usize) {
+        self.frames_since_backoff = self.frames_since_backoff.saturating_add(frames);
+        if self.frames_since_backoff >= FRAMES_PER_BACKOFF {
+            self.frames_since_backoff = 0;
+            self.backoff = self.backoff.saturating_sub(1);
+        }
+    }
+
+    /// How long an ack takes at most, as things are: the timeout without its bounds.
+    pub(crate) fn usual_ns(&self, config: &Config) -> u64 {
+        match self.smoothed_ns {
+            Some(smoothed_ns) => smoothed_ns,
+            None => config.rto_initial_ns,
         }
     }
 
@@ -104,7 +133,15 @@ mod tests {
             rtt.back_off(&config);
             assert_eq!(rtt.rto_ns(&config), expected);
         }
+        rtt.progress(7);
+        assert_eq!(rtt.rto_ns(&config), 100_000);
+        rtt.progress(1);
+        assert_eq!(rtt.rto_ns(&config), 80_000);
+        rtt.progress(100);
+        assert_eq!(rtt.rto_ns(&config), 40_000);
         rtt.sample(100, &config);
+        assert_eq!(rtt.rto_ns(&config), 10_000);
+        rtt.progress(100);
         assert_eq!(rtt.rto_ns(&config), 10_000);
         rtt.sample(u64::MAX, &config);
         assert_eq!(rtt.rto_ns(&config), 100_000);
