@@ -8,15 +8,11 @@ pub(crate) struct Rtt {
     variation_ns: u64,
     base_ns: u64,
     backoff: u32,
-    frames_since_backoff: usize,
 }
 
 /// G of RFC 6298, section 2: clocks here count nanoseconds, but who reads them
 /// may be late by about this much.
 const GRANULARITY_NS: u64 = 1_000;
-
-/// Frames that have to get through before a doubling is taken back without a sample.
-const FRAMES_PER_BACKOFF: usize = 8;
 
 impl Rtt {
     pub(crate) const fn new(config: &Config) -> Self {
@@ -25,7 +21,6 @@ impl Rtt {
             variation_ns: 0,
             base_ns: config.rto_initial_ns,
             backoff: 0,
-            frames_since_backoff: 0,
         }
     }
 
@@ -63,19 +58,14 @@ impl Rtt {
         if self.rto_ns(config) < config.rto_max_ns {
             self.backoff += 1;
         }
-        self.frames_since_backoff = 0;
     }
 
-    /// Frames were acknowledged. Frames that were sent again give no samples, and after a
-    /// loss all are; so where some are lost again and again, the timeout comes down by what
-    /// gets through. It takes a few frames, so that one of those that are sent only once
-    /// gives a sample first where the timeout is too short for the path.
-    pub(crate) fn progress(&mut self, frames: usize) {
-        self.frames_since_backoff = self.frames_since_backoff.saturating_add(frames);
-        if self.frames_since_backoff >= FRAMES_PER_BACKOFF {
-            self.frames_since_backoff = 0;
-            self.backoff = self.backoff.saturating_sub(1);
-        }
+    /// Frames were acknowledged, which takes one doubling back. Frames that were sent again
+    /// give no sample, and where many are lost all are sent again: the timeout would stay at
+    /// its longest. It does not come down at once, so that it meets the round trip of a path
+    /// that has become slow, where a frame that is sent only once gives a sample.
+    pub(crate) fn progress(&mut self) {
+        self.backoff = self.backoff.saturating_sub(1);
     }
 
     /// How long an ack takes at most, as things are: the timeout without its bounds.
@@ -133,15 +123,13 @@ mod tests {
             rtt.back_off(&config);
             assert_eq!(rtt.rto_ns(&config), expected);
         }
-        rtt.progress(7);
-        assert_eq!(rtt.rto_ns(&config), 100_000);
-        rtt.progress(1);
-        assert_eq!(rtt.rto_ns(&config), 80_000);
-        rtt.progress(100);
-        assert_eq!(rtt.rto_ns(&config), 40_000);
+        for expected in [80_000, 40_000] {
+            rtt.progress();
+            assert_eq!(rtt.rto_ns(&config), expected);
+        }
         rtt.sample(100, &config);
         assert_eq!(rtt.rto_ns(&config), 10_000);
-        rtt.progress(100);
+        rtt.progress();
         assert_eq!(rtt.rto_ns(&config), 10_000);
         rtt.sample(u64::MAX, &config);
         assert_eq!(rtt.rto_ns(&config), 100_000);

@@ -111,7 +111,7 @@ impl Link {
         {
             self.rtt.sample(now.since(slot.sent_at), &shared.config);
         }
-        self.rtt.progress(frames);
+        self.rtt.progress();
         // At most FRAMES_IN_FLIGHT_MAX.
         self.allowance.acknowledged(frames as u16, &shared.config);
         self.probing = false;
