@@ -33,7 +33,7 @@ pub const FAULTS: &str = "HOSTWIRE_FAULTS";
 /// `1` makes each PE print what its wire has counted, when it leaves the job.
 pub const STATS: &str = "HOSTWIRE_STATS";
 /// Seconds after which a silent PE of another host is lost, 10 by default. One that is
-/// killed is noticed sooner if its host has other PEs, which tell.
+/// killed is noticed at once if its host has other PEs, or `hostwire run` started it: they tell.
 pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
