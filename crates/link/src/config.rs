@@ -34,7 +34,8 @@ pub struct Config {
     /// response. 0 turns the queue off; the caller then waits.
     pub queue_packets_max: [u16; 3],
     /// Frames per link that are kept until they are acknowledged,
-    /// 1 to [`FRAMES_IN_FLIGHT_MAX`].
+    /// 1 to [`FRAMES_IN_FLIGHT_MAX`]. Fewer for a while after frames were lost, but not
+    /// fewer than 32 because of that.
     pub frames_in_flight_max: u16,
     /// Frames that all links together keep. A link that keeps none may always
     /// have one, so that this bound cannot stop any of them.
