@@ -34,7 +34,10 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     let steady = Steady::start(4, &["--keep-going"], &variables);
     steady.signal(3, Signal::KILL);
     let ended = steady.end_by_itself();
-    assert_eq!(ended.status, 137, "{ended:#?}");
+    // The locks of a process go before it has ended, so a neighbour may end first.
+    assert!([1, 137].contains(&ended.status), "{ended:#?}");
+    let killed = "PE 3 was killed by SIGKILL";
+    assert!(ended.stderr.contains(killed), "{ended:#?}");
     // A PE that has given up and left may be what another one sees.
     assert!(ended.stdout.contains("PE 0 saw: PE "), "{ended:#?}");
     assert!(
