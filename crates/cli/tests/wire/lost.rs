@@ -65,6 +65,8 @@ fn a_host_that_dies_is_told_by_the_launcher() {
         let ended = steady.end_by_itself();
         assert_eq!(ended.status, 137, "{ended:#?}");
         assert_seen(&ended, &[0], &[1], "host1");
+        // Nor does leaving the job make it one that has done wrong.
+        assert!(!ended.stderr.contains("broke the protocol"), "{ended:#?}");
     }
 }
 
