@@ -2,6 +2,7 @@
 
 mod over_hosts;
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
-use crate::settings::{Settings, Wire};
+use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire};
 use crate::status::Status;
 
 /// Key of what PE 0 publishes.
@@ -24,7 +25,9 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let settings = Settings::from_env()?;
     let patience = Duration::from_secs(settings.attach_timeout_s);
     let board = board();
-    let launcher = launch::connect(board.is_some(), patience).map_err(launch_failed)?;
+    // `hostwire run`, which has a voice of its own.
+    let is_ours = board.is_some();
+    let launcher = launch::connect(is_ours, patience).map_err(launch_failed)?;
     let (pe, pes) = launcher
         .as_ref()
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
@@ -51,6 +54,9 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                 Some(meeting) => Arc::new(segment.attach(pe, pes, meeting, options)?),
                 None => {
                     over_hosts::allow(&settings, pe, &nodes)?;
+                    if settings.insecure_wire && pe == 0 && !is_ours {
+                        warn_of_insecure_wire();
+                    }
                     let wire = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
                     Arc::new(wire?)
                 }
@@ -129,6 +135,13 @@ fn board() -> Option<hostwire_transport::Memory> {
     let number = std::env::var(BOARD_FD_VARIABLE).ok()?.parse().ok()?;
     let file = inherited_fd(number).ok()?;
     shm::map_whole(file).ok()
+}
+
+/// One line from one PE, where no launcher of ours says it. That nobody reads it is no
+/// error.
+fn warn_of_insecure_wire() {
+    let text = format!("hostwire: warning: {INSECURE_WIRE}=1: {INSECURE_WIRE_WARNING}\n");
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 fn launch_failed(error: LaunchError) -> Error {

@@ -129,7 +129,12 @@ impl Attachment {
             agent: Arc::new(Agent::new(wire.capabilities(), pes, layout)),
             windows: (0..pes).map(|pe| wire.window(pe).cloned()).collect(),
             limits: wire.wait_limits(),
-            lost: Arc::new(Lost::new(&wire, layout, launched.nodes.clone())),
+            lost: Arc::new(Lost::new(
+                &wire,
+                layout,
+                launched.nodes.clone(),
+                status.obituaries(),
+            )),
             status,
             layout,
             wire,

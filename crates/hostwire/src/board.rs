@@ -9,10 +9,15 @@
 //! |---|---|---|
 //! | 0..4 | activity | [`Activity`], little endian |
 //! | 4..8 | peer | the PE concerned, little endian; [`NO_PEER`] where there is none |
-//! | 8..64 | | zero |
+//! | 8..16 | ended | [`ENDED`], stored by the launcher |
+//! | 16..64 | | zero |
 //!
 //! Activity and peer are written together, by one relaxed store of 64 bits. A
 //! record full of zeros says [`Activity::NotAttached`].
+//!
+//! The launcher sees at once when a process ends. Of one that had joined the job and not
+//! left it, it stores [`ENDED`], so that PEs with no surer sign need not wait until it has
+//! been silent for long.
 
 use std::fmt;
 
@@ -22,6 +27,12 @@ pub const RECORD_BYTES: usize = 64;
 
 /// Environment variable that carries the number of the board's descriptor.
 pub const BOARD_FD_VARIABLE: &str = "HOSTWIRE_BOARD_FD";
+
+/// Where [`ENDED`] is in a record.
+pub const ENDED_AT: usize = 8;
+
+/// The process of this PE has ended without leaving the job.
+pub const ENDED: [u8; 8] = *b"hw-ended";
 
 /// The peer of an activity that concerns no single peer.
 pub const NO_PEER: u32 = u32::MAX;

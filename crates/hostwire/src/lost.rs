@@ -17,6 +17,7 @@ use crate::counters::Publisher;
 use crate::error::Result;
 use crate::launch::Nodes;
 use crate::layout::{LOST, Layout, Mail};
+use crate::status::Obituaries;
 
 const INTERVAL: Duration = Duration::from_millis(250);
 
@@ -29,10 +30,16 @@ pub(crate) struct Lost {
     reach: Option<Arc<Reach>>,
     layout: Layout,
     nodes: Nodes,
+    obituaries: Obituaries,
 }
 
 impl Lost {
-    pub(crate) fn new(wire: &Arc<dyn Transport>, layout: Layout, nodes: Nodes) -> Self {
+    pub(crate) fn new(
+        wire: &Arc<dyn Transport>,
+        layout: Layout,
+        nodes: Nodes,
+        obituaries: Obituaries,
+    ) -> Self {
         let none = || (0..wire.pes()).map(|_| AtomicBool::new(false)).collect();
         Self {
             lost: none(),
@@ -40,6 +47,7 @@ impl Lost {
             reach: wire.reach().cloned(),
             layout,
             nodes,
+            obituaries,
         }
     }
 
@@ -73,8 +81,11 @@ impl Lost {
         Ok(lost.load(Ordering::Relaxed))
     }
 
-    /// Whether another PE of its host has told that it is lost.
+    /// Whether another PE of its host, or the launcher, has told that it is lost.
     fn is_told(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+        if self.obituaries.contains(pe) {
+            return Ok(true);
+        }
         let word = wire.segment().load_word(self.layout.mail(pe, Mail::Lost))?;
         Ok(word == LOST)
     }

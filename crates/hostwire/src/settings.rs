@@ -23,6 +23,9 @@ pub const ETHERTYPE: &str = "HOSTWIRE_ETHERTYPE";
 /// `1` sends the frames between hosts as they are: neither secret nor authentic. The same
 /// for all PEs of a job.
 pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
+/// What those should know who set [`INSECURE_WIRE`].
+pub const INSECURE_WIRE_WARNING: &str =
+    "whoever is on the network between the hosts can read and change the memory of this job";
 /// Faults that the frames of the wires `ether` and `udp` are to meet, such as
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
 /// [`Faults`]. For tests.
@@ -30,7 +33,7 @@ pub const FAULTS: &str = "HOSTWIRE_FAULTS";
 /// `1` makes each PE print what its wire has counted, when it leaves the job.
 pub const STATS: &str = "HOSTWIRE_STATS";
 /// Seconds after which a silent PE of another host is lost, 10 by default. One that is
-/// killed is noticed sooner if its host has other PEs, which tell.
+/// killed is noticed at once if its host has other PEs, or `hostwire run` started it: they tell.
 pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";

@@ -1,11 +1,12 @@
-//! The writing side of the [board](crate::board): tells the launcher what this PE does.
+//! A PE's side of the [board](crate::board): tells the launcher what this PE does, and is
+//! told which PEs have ended.
 
 use std::sync::atomic::Ordering;
 
 use hostwire_transport::Memory;
 use hostwire_transport::PeId;
 
-use crate::board::{Activity, RECORD_BYTES, Record};
+use crate::board::{Activity, ENDED, ENDED_AT, RECORD_BYTES, Record};
 
 /// One relaxed store per change; nothing if no launcher reads it.
 #[derive(Debug, Default)]
@@ -34,11 +35,33 @@ impl Status {
         }
     }
 
+    /// What the launcher says of others.
+    pub(crate) fn obituaries(&self) -> Obituaries {
+        Obituaries {
+            board: self.board.as_ref().map(|(memory, _)| memory.clone()),
+        }
+    }
+
     /// Says so until the guard is dropped, which says that the PE computes again.
     #[inline]
     pub(crate) fn during(&self, activity: Activity, peer: Option<PeId>) -> During<'_> {
         self.set(activity, peer);
         During(self)
+    }
+}
+
+/// Which PEs have ended without leaving the job, as far as the launcher says.
+#[derive(Debug, Default)]
+pub(crate) struct Obituaries {
+    board: Option<Memory>,
+}
+
+impl Obituaries {
+    /// Whether the launcher says so of `pe`.
+    pub(crate) fn contains(&self, pe: PeId) -> bool {
+        let at = pe as usize * RECORD_BYTES + ENDED_AT;
+        let word = self.board.as_ref().and_then(|board| board.word(at).ok());
+        word.is_some_and(|word| word.load(Ordering::Acquire) == u64::from_ne_bytes(ENDED))
     }
 }
 
@@ -49,5 +72,23 @@ impl Drop for During<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.set(Activity::Computing, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launcher_is_believed_when_it_says_that_a_pe_has_ended() {
+        let board = Memory::anonymous(3 * RECORD_BYTES);
+        let status = Status::new(Some(board.clone()), 0);
+        status.set(Activity::Sending, Some(2));
+        let obituaries = status.obituaries();
+        assert!((0..4).all(|pe| !obituaries.contains(pe)));
+        board.copy_in(2 * RECORD_BYTES + 8, b"hw-ended").unwrap();
+        let ended = [0, 1, 2, 3, u32::MAX].map(|pe| obituaries.contains(pe));
+        assert_eq!(ended, [false, false, true, false, false]);
+        assert!(!Status::default().obituaries().contains(2));
     }
 }

@@ -6,6 +6,9 @@ use crate::error::ConfigError;
 /// packet of any kind with NOPs in front.
 pub const FRAME_LEN_MIN: usize = 128;
 
+/// Most bytes that may be added to each frame on its way.
+pub const ADDED_BYTES_MAX: usize = 256;
+
 /// Most frames in flight per link: the numbers of a session have to be far
 /// from those of the one before it, see `docs/link.md`.
 pub const FRAMES_IN_FLIGHT_MAX: u16 = 8192;
@@ -19,6 +22,10 @@ pub struct Config {
     /// Longest frame sent or taken, in bytes without Ethernet header:
     /// the MTU. [`FRAME_LEN_MIN`] to 65535; 1500 by default.
     pub frame_len_max: usize,
+    /// Bytes that are added to each frame between here and the path, such as those of
+    /// encryption or of the headers of IP and UDP: a path that takes 1280 bytes takes
+    /// frames that are shorter by this. At most [`ADDED_BYTES_MAX`]; 0 by default.
+    pub added_bytes: usize,
     /// Buffers per link that the peer may fill: posted, non-posted, response.
     /// Each is one command credit and one data credit. Not 0. They are
     /// promises: this crate keeps no packet that it has received.
@@ -27,7 +34,8 @@ pub struct Config {
     /// response. 0 turns the queue off; the caller then waits.
     pub queue_packets_max: [u16; 3],
     /// Frames per link that are kept until they are acknowledged,
-    /// 1 to [`FRAMES_IN_FLIGHT_MAX`].
+    /// 1 to [`FRAMES_IN_FLIGHT_MAX`]. Fewer for a while after frames were lost, but not
+    /// fewer than 32 because of that.
     pub frames_in_flight_max: u16,
     /// Frames that all links together keep. A link that keeps none may always
     /// have one, so that this bound cannot stop any of them.
@@ -72,6 +80,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             frame_len_max: 1500,
+            added_bytes: 0,
             buffers: [1024, 256, 256],
             queue_packets_max: [64, 32, 64],
             frames_in_flight_max: 128,
@@ -115,6 +124,12 @@ impl Config {
             FRAME_LEN_MIN as u64,
             u16::MAX.into(),
             self.frame_len_max as u64,
+        )?;
+        bounded(
+            "added_bytes",
+            0,
+            ADDED_BYTES_MAX as u64,
+            self.added_bytes as u64,
         )?;
         for buffers in self.buffers {
             bounded("buffers", 1, u16::MAX.into(), buffers.into())?;

@@ -104,6 +104,11 @@ impl Flight {
         self.base.plus(self.slots.len() as u16)
     }
 
+    /// When the first frame that is not acknowledged was sent last.
+    pub(crate) fn front_sent_at(&self) -> Option<Ns> {
+        self.slots.front().map(|slot| slot.sent_at)
+    }
+
     pub(crate) fn at_cursor(&mut self) -> Option<&mut Slot> {
         self.slots.get_mut(self.cursor)
     }

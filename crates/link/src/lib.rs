@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod allowance;
 mod config;
 mod counters;
 mod credits;
@@ -18,7 +19,7 @@ mod seq;
 mod time;
 mod timers;
 
-pub use config::{Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
+pub use config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 pub use counters::{Counters, DropCause};
 pub use credits::Buffers;
 pub use endpoint::{

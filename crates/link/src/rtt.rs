@@ -41,12 +41,15 @@ impl Rtt {
             }
         };
         self.smoothed_ns = Some(smoothed_ns);
-        let margin_ns = self.variation_ns.saturating_mul(4).max(GRANULARITY_NS);
         // RFC 6298, (2.4) and (2.5)
         self.base_ns = smoothed_ns
-            .saturating_add(margin_ns)
+            .saturating_add(self.margin_ns())
             .clamp(config.rto_min_ns, config.rto_max_ns);
         self.backoff = 0;
+    }
+
+    fn margin_ns(&self) -> u64 {
+        self.variation_ns.saturating_mul(4).max(GRANULARITY_NS)
     }
 
     /// The timer ran out: RFC 6298, (5.5). Stays doubled until the next
@@ -54,6 +57,22 @@ impl Rtt {
     pub(crate) fn back_off(&mut self, config: &Config) {
         if self.rto_ns(config) < config.rto_max_ns {
             self.backoff += 1;
+        }
+    }
+
+    /// Frames were acknowledged, which takes one doubling back. Frames that were sent again
+    /// give no sample, and where many are lost all are sent again: the timeout would stay at
+    /// its longest. It does not come down at once, so that it meets the round trip of a path
+    /// that has become slow, where a frame that is sent only once gives a sample.
+    pub(crate) fn progress(&mut self) {
+        self.backoff = self.backoff.saturating_sub(1);
+    }
+
+    /// How long an ack takes at most, as things are: the timeout without its bounds.
+    pub(crate) fn usual_ns(&self, config: &Config) -> u64 {
+        match self.smoothed_ns {
+            Some(smoothed_ns) => smoothed_ns,
+            None => config.rto_initial_ns,
         }
     }
 
@@ -104,7 +123,13 @@ mod tests {
             rtt.back_off(&config);
             assert_eq!(rtt.rto_ns(&config), expected);
         }
+        for expected in [80_000, 40_000] {
+            rtt.progress();
+            assert_eq!(rtt.rto_ns(&config), expected);
+        }
         rtt.sample(100, &config);
+        assert_eq!(rtt.rto_ns(&config), 10_000);
+        rtt.progress();
         assert_eq!(rtt.rto_ns(&config), 10_000);
         rtt.sample(u64::MAX, &config);
         assert_eq!(rtt.rto_ns(&config), 100_000);

@@ -144,6 +144,93 @@ fn a_nak_is_answered_by_all_that_is_missing() {
     assert_eq!(pair.endpoint.counters().frames_resent, 2);
 }
 
+/// A nak may be lost: it is repeated by whatever goes to the sender while the gap is there,
+/// and the sender may ask.
+#[test]
+fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
+    let mut pair = Pair::new(Config::default());
+    let first = pair.seq;
+    pair.seq = first.wrapping_add(1);
+    assert_eq!(pair.give(&pair.data(&[], &[])), Err(DropCause::OutOfOrder));
+    assert!(pair.all_sent()[0].nak);
+    let header = HeaderRepr {
+        ack_wanted: true,
+        sequence: first.wrapping_add(2),
+        ..pair.header()
+    };
+    let asks = pair.frame(header, &[], &[]);
+    assert_eq!(pair.give(&asks), Err(DropCause::OutOfOrder));
+    let acks = pair.all_sent();
+    assert_eq!((acks.len(), acks[0].nak), (1, true));
+    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.flush(pair.now, pair.link);
+    assert!(pair.all_sent()[0].nak);
+    assert_eq!(pair.endpoint.counters().naks_sent, 1);
+    pair.seq = first;
+    assert_eq!(pair.give(&pair.data(&[], &[])), Ok(0));
+    pair.seq = first.wrapping_add(1);
+    pair.pass(25_000);
+    let acks = pair.all_sent();
+    assert_eq!((acks.len(), acks[0].nak), (1, false));
+}
+
+/// What repairs a gap may be lost as well: a nak from after its round trip says so.
+#[test]
+fn a_repair_that_is_lost_is_repeated_without_a_timer() {
+    let mut pair = Pair::new(Config::default());
+    let send = |pair: &mut Pair| {
+        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.now, pair.link);
+        pair.all_sent().len()
+    };
+    // A round trip takes 20 us.
+    assert_eq!(send(&mut pair), 1);
+    pair.pass(20_000);
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    // Two frames, the first is lost.
+    assert_eq!((send(&mut pair), send(&mut pair)), (1, 1));
+    pair.pass(20_000);
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    assert_eq!(pair.all_sent().len(), 2);
+    // Said before the repair came.
+    pair.pass(20_000);
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    assert_eq!(pair.all_sent(), []);
+    // Said after it should have come.
+    pair.pass(1_000);
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    assert_eq!(pair.all_sent().len(), 2);
+    assert_eq!(pair.endpoint.counters().timeouts, 0);
+}
+
+/// Losses leave fewer frames on their way, also of those that are sent again.
+#[test]
+fn after_a_loss_fewer_frames_are_on_their_way() {
+    let mut pair = Pair::new(Config {
+        frames_in_flight_max: 64,
+        ..Config::default()
+    });
+    let fill = |pair: &mut Pair| {
+        let mut frames = 0;
+        while pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).is_ok() {
+            pair.endpoint.flush(pair.now, pair.link);
+            frames += pair.all_sent().len();
+        }
+        frames
+    };
+    assert_eq!(fill(&mut pair), 64);
+    pair.pass(20_000);
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    let again = pair.all_sent();
+    assert_eq!(again.len(), 32);
+    assert!(again[31].ack_wanted);
+    // One has arrived, so one more may go; nothing new before the old ones have.
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    assert_eq!((pair.all_sent().len(), fill(&mut pair)), (1, 0));
+}
+
 #[test]
 fn timeouts_back_off_and_probe_with_one_frame() {
     let config = Config {

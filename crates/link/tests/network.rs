@@ -297,20 +297,63 @@ fn restarts_are_not_confused_with_their_past() {
 
 #[test]
 fn paths_with_a_smaller_mtu_get_smaller_frames() {
-    for (path_len, expected) in [(9_000, 9_000), (4_000, 1500), (1300, 1280), (600, 576)] {
+    // What the path takes of each MTU is less by what is added to every frame.
+    for (mtu, added_bytes, expected) in [
+        (9_000, 0, 9_000),
+        (4_000, 0, 1500),
+        (1300, 0, 1280),
+        (600, 0, 576),
+        (500, 0, 128),
+        (9_000, 36, 8_964),
+        (1500, 36, 1464),
+        (1300, 36, 1244),
+        (1280, 36, 1244),
+        (576, 36, 540),
+        (575, 36, 128),
+        (1280, 84, 1196),
+    ] {
         let config = Config {
-            frame_len_max: 9_000,
+            frame_len_max: 9_000 - added_bytes,
+            added_bytes,
             ..Config::default()
         };
         let plan = Plan {
             faults: Faults {
-                frame_len_max: path_len,
+                frame_len_max: mtu - added_bytes,
                 ..Faults::default()
             },
             ..Plan::pair(config, [500, 50, 50])
         };
         seeds(1, |seed| {
             let net = run(&plan, seed);
+            for host in &net.hosts {
+                assert_eq!(
+                    host.frame_lens,
+                    [expected],
+                    "MTU {mtu}, {added_bytes} added"
+                );
+            }
+        });
+    }
+}
+
+/// A network that carries nothing for a while, as a switch does that has just come up, is
+/// not taken for one that carries short frames only.
+#[test]
+fn a_network_that_is_late_gets_long_frames() {
+    for (mtu, expected) in [(1500, 1500), (1300, 1280)] {
+        let plan = Plan {
+            faults: Faults {
+                frame_len_max: mtu,
+                loss_ppm: 10_000,
+                ..Faults::default()
+            },
+            ..Plan::pair(Config::default(), [500, 50, 50])
+        };
+        seeds(4, |seed| {
+            let mut net = Net::new(plan.clone(), seed);
+            net.partition(0, 1, 5 * S);
+            net.run_to_the_end(2_000 * S);
             for host in &net.hosts {
                 assert_eq!(host.frame_lens, [expected]);
             }

@@ -1,9 +1,9 @@
-//! The launcher's side of the board: make it, read it.
+//! The launcher's side of the board: make it, read it, note deaths.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use hostwire::board::{Activity, RECORD_BYTES, Record};
+use hostwire::board::{Activity, ENDED, ENDED_AT, RECORD_BYTES, Record};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 
@@ -27,6 +27,13 @@ impl Board {
     /// The descriptor, to be inherited.
     pub fn fd(&self) -> &Arc<OwnedFd> {
         &self.fd
+    }
+
+    /// Tells all PEs that the process of `pe` has ended without leaving the job. Nothing
+    /// depends on it but how soon they know.
+    pub fn note_end(&self, pe: u32) {
+        let at = u64::from(pe) * RECORD_BYTES as u64 + ENDED_AT as u64;
+        let _ = rustix::io::pwrite(&*self.fd, &ENDED, at);
     }
 
     /// What `pe` wrote last. `None` when it never attached, or wrote what makes
@@ -59,6 +66,17 @@ mod tests {
         assert_eq!(board.last(3), None);
         rustix::io::pwrite(&**board.fd(), &[0xee; 8], 64).unwrap();
         assert_eq!(board.last(1), None);
+    }
+
+    #[test]
+    fn an_end_is_noted_behind_what_the_pe_wrote() {
+        let board = Board::new(2).unwrap();
+        board.note_end(1);
+        let mut bytes = [1; 128];
+        assert_eq!(rustix::io::pread(&**board.fd(), &mut bytes, 0), Ok(128));
+        let mut expected = [0; 128];
+        expected[72..80].copy_from_slice(b"hw-ended");
+        assert_eq!(bytes, expected);
     }
 
     #[test]

@@ -379,6 +379,9 @@ impl Job {
                 End::Signal(signal) => Some(Cause::Signal(signal)),
             };
             if let Some(cause) = cause {
+                if self.server.has_joined(pe) {
+                    self.board.note_end(pe);
+                }
                 failures.push(Failure {
                     pe,
                     cause,

@@ -35,15 +35,14 @@ use std::process::ExitCode;
 pub use args::{Args, Wire};
 pub use parse::duration as parse_duration;
 
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING};
+
 use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
-    if args.insecure_wire {
-        report::line(
-            "warning: --insecure-wire: whoever is on the network between the hosts can read and \
-             change the memory of this job",
-        );
+    if let Some(reason) = insecure_by(args) {
+        report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
     }
     let started = plan::Plan::new(args).and_then(job::Job::start);
     match started {
@@ -52,5 +51,17 @@ pub fn main(args: &Args) -> ExitCode {
             report::line(&error.to_string());
             ExitCode::from(USAGE_STATUS)
         }
+    }
+}
+
+/// What makes the frames of this job go bare, if anything does.
+fn insecure_by(args: &Args) -> Option<&'static str> {
+    let by_variable = || std::env::var_os(INSECURE_WIRE).is_some_and(|value| value == "1");
+    if args.insecure_wire {
+        Some("--insecure-wire")
+    } else if args.wire.spans_hosts() && by_variable() {
+        Some("HOSTWIRE_INSECURE_WIRE=1")
+    } else {
+        None
     }
 }

@@ -51,8 +51,19 @@ impl Steady {
         variables: &[(&str, &str)],
         program: &[&str],
     ) -> Self {
+        Self::start_over("ether", pes, options, variables, program)
+    }
+
+    /// As [`start_command`](Self::start_command), over another wire.
+    pub fn start_over(
+        wire: &str,
+        pes: u32,
+        options: &[&str],
+        variables: &[(&str, &str)],
+        program: &[&str],
+    ) -> Self {
         let count = pes.to_string();
-        let run = ["run", "-n", &count, "--wire", "ether"];
+        let run = ["run", "-n", &count, "--wire", wire];
         let mut command = hostwire(&[&run, options, program].concat());
         command
             .envs(variables.iter().copied())
@@ -72,6 +83,26 @@ impl Steady {
         let pid = |(_, pid): (u32, i32)| Pid::from_raw(pid).unwrap();
         let pids = pids.into_iter().map(pid).collect();
         Self { job, pids }
+    }
+
+    /// As [`start`](Self::start), over another wire.
+    pub fn start_program_over(
+        wire: &str,
+        pes: u32,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let program = [&fault_probe()[..], "steady", "20000"];
+        Self::start_over(wire, pes, options, variables, &program)
+    }
+
+    /// The next line that a PE prints.
+    pub fn line(&mut self) -> String {
+        self.job.line()
+    }
+
+    pub fn signal_launcher(&self, signal: Signal) {
+        self.job.signal(signal);
     }
 
     pub fn launcher(&self) -> Pid {

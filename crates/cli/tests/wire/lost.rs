@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::hosts::{Steady, may_make_hosts};
 use crate::job::Ended;
+use crate::programs::fault_probe;
 
 /// Checks that these PEs, and nobody else, have seen one of `lost` as lost on `host`.
 fn assert_seen(ended: &Ended, survivors: &[u32], lost: &[u32], host: &str) {
@@ -33,7 +34,10 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     let steady = Steady::start(4, &["--keep-going"], &variables);
     steady.signal(3, Signal::KILL);
     let ended = steady.end_by_itself();
-    assert_eq!(ended.status, 137, "{ended:#?}");
+    // The locks of a process go before it has ended, so a neighbour may end first.
+    assert!([1, 137].contains(&ended.status), "{ended:#?}");
+    let killed = "PE 3 was killed by SIGKILL";
+    assert!(ended.stderr.contains(killed), "{ended:#?}");
     // A PE that has given up and left may be what another one sees.
     assert!(ended.stdout.contains("PE 0 saw: PE "), "{ended:#?}");
     assert!(
@@ -43,21 +47,73 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
-/// Nobody is left there who could tell: silence does.
+/// Nobody of its host is left who could tell: the launcher does, at once. An agent is a thread
+/// of its PE, so what kills the one kills the other.
+#[test]
+fn a_host_that_dies_is_told_by_the_launcher() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    // Nobody may find it out by silence.
+    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
+    for thread in ["", "hostwire-ether"] {
+        let steady = Steady::start(2, &["--keep-going"], &variables);
+        match thread {
+            "" => steady.signal(1, Signal::KILL),
+            name => kill_process(thread_of(steady.pids[1], name), Signal::KILL).unwrap(),
+        }
+        let ended = steady.end_by_itself();
+        assert_eq!(ended.status, 137, "{ended:#?}");
+        assert_seen(&ended, &[0], &[1], "host1");
+        // Nor does leaving the job make it one that has done wrong.
+        assert!(!ended.stderr.contains("broke the protocol"), "{ended:#?}");
+    }
+}
+
+/// The number of the thread of a process that has this name.
+fn thread_of(process: Pid, name: &str) -> Pid {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_pid())).unwrap();
+    let found = tasks.flatten().find(|task| {
+        let comm = std::fs::read_to_string(task.path().join("comm"));
+        comm.is_ok_and(|comm| comm.trim() == name)
+    });
+    let number = found.unwrap().file_name().into_string().unwrap();
+    Pid::from_raw(number.parse().unwrap()).unwrap()
+}
+
+/// Nobody is left there who could tell, and the launcher sees nothing but a shell that goes
+/// on: silence does.
 #[test]
 fn a_host_that_dies_is_lost_by_its_silence() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
+    let goes_on = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "{} steady 20000; status=$?; while [ -e {} ]; do sleep 0.05; done; exit $status",
+        fault_probe(),
+        goes_on.path().display()
+    );
     let variables = [("HOSTWIRE_LOST_AFTER", "2")];
-    let steady = Steady::start(2, &["--keep-going"], &variables);
+    let options = ["--keep-going"];
+    let mut steady = Steady::start_command(2, &options, &variables, &["sh", "-c", &script]);
     let begin = Instant::now();
     steady.signal(1, Signal::KILL);
-    let ended = steady.end_by_itself();
-    assert_eq!(ended.status, 137, "{ended:#?}");
-    assert_seen(&ended, &[0], &[1], "host1");
+    let seen = steady.line();
+    assert!(
+        seen.starts_with("PE 0 saw: PE 1 on host1 is lost: "),
+        "{seen}"
+    );
     // Silence cannot be noticed before it has lasted.
-    assert!(begin.elapsed() >= Duration::from_secs(2), "{ended:#?}");
+    assert!(begin.elapsed() >= Duration::from_secs(2), "{seen}");
+    drop(goes_on);
+    // Both shells end now, in any order.
+    let ended = steady.end_by_itself();
+    assert!([1, 137].contains(&ended.status), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("PE 1 exited with status 137"),
+        "{ended:#?}"
+    );
 }
 
 /// Without --keep-going the launcher ends all of them.

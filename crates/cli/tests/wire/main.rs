@@ -10,10 +10,12 @@ mod dissector;
 mod faults;
 mod hosts;
 mod idle;
+mod insecure;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;
 mod lost;
+mod nothing_stays;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]
 mod programs;

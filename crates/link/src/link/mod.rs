@@ -12,6 +12,7 @@ pub(crate) use self::send::buffer_len;
 pub(crate) use self::session::{Keys, Session};
 pub(crate) use self::transmit::Out;
 
+use crate::allowance::Allowance;
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::credits::{Ledger, Wallet};
@@ -59,6 +60,8 @@ pub(crate) struct Link {
     pub(crate) wallet: Wallet,
     pub(crate) queues: Queues,
     pub(crate) flight: Flight,
+    /// Frames that may be on their way now.
+    allowance: Allowance,
     /// Longest frame on this link: what both ends and the path take.
     pub(crate) frame_len: usize,
     /// When the last frame with packets left.
@@ -107,6 +110,7 @@ impl Link {
             wallet: Wallet::default(),
             queues: Queues::default(),
             flight: Flight::default(),
+            allowance: Allowance::new(config),
             frame_len: config.frame_len_max,
             packed_at: Ns(0),
             flush: false,
@@ -143,6 +147,7 @@ impl Link {
         self.wallet = Wallet::default();
         self.ledger = Ledger::default();
         self.rtt = Rtt::new(&shared.config);
+        self.allowance = Allowance::new(&shared.config);
         // The first packet of a link follows nothing.
         self.packed_at = Ns(0);
         self.flush = false;
@@ -259,8 +264,14 @@ impl Link {
         }
         self.rtt.back_off(config);
         self.rto_at = now.after(self.rtt.rto_ns(config));
-        self.flight.go_back();
+        self.go_back(config);
         self.probing = true;
+    }
+
+    /// Something is lost: all that is not acknowledged is sent again.
+    fn go_back(&mut self, config: &Config) {
+        self.flight.go_back();
+        self.allowance.lost(config);
     }
 
     /// The next moment after `now` at which the clock changes anything.

@@ -24,6 +24,7 @@ impl Link {
             (slot.nops, slot.packets, slot.packets_len, slot.sealed).hash(state);
         }
         (self.expected.0, self.unacked).hash(state);
+        self.allowance.frames().hash(state);
         for flag in [
             self.flush,
             self.ack_wanted,

@@ -4,7 +4,7 @@ use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{FrameRepr, FrameType, HeaderRepr};
 
 use super::{Link, Shared, State};
-use crate::config::FRAMES_IN_FLIGHT_MAX;
+use crate::config::{Config, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::Buffers;
 use crate::error::Misbehaviour;
@@ -74,29 +74,46 @@ impl Link {
             Acked::Nothing => {}
             Acked::Frames(frames) => self.acknowledged(now, frames, shared),
         }
-        if nak && self.flight.sealed() > 0 && !self.nak_served {
+        if nak && self.flight.sealed() > 0 && self.nak_is_news(now, &shared.config) {
             self.counters.naks_received += 1;
             self.nak_served = true;
-            self.flight.go_back();
+            self.go_back(&shared.config);
             self.rto_at = now.after(self.rtt.rto_ns(&shared.config));
         }
         Ok(())
     }
 
+    /// Whether the gap has not been repaired yet, or the repair has been lost: it left so
+    /// long ago that the peer must have said this without it.
+    fn nak_is_news(&self, now: Ns, config: &Config) -> bool {
+        let repaired_at = self
+            .flight
+            .front_sent_at()
+            .filter(|_| self.flight.cursor() > 0);
+        !self.nak_served || repaired_at.is_some_and(|at| now > at.after(self.rtt.usual_ns(config)))
+    }
+
     fn acknowledged(&mut self, now: Ns, frames: usize, shared: &mut Shared) {
         let mut newest = None;
+        let mut any_resent = false;
         for _ in 0..frames {
             let Some(slot) = self.flight.pop() else { break };
             shared.pool.give_back(slot.buffer);
             self.posted_acked += u64::from(slot.posted);
+            any_resent |= slot.resent;
             newest = Some(slot);
         }
-        // Karn's algorithm: nobody knows which of two sendings was answered.
+        // Karn's algorithm: nobody knows which of two sendings was answered. It may have
+        // been the second one of any of them, if earlier acks were lost. But where every
+        // frame is sent twice from the first one on, that is better than no sample at all.
         if let Some(slot) = newest
-            && !slot.resent
+            && (!any_resent || self.rtt.smoothed_ns().is_none())
         {
             self.rtt.sample(now.since(slot.sent_at), &shared.config);
         }
+        self.rtt.progress();
+        // At most FRAMES_IN_FLIGHT_MAX.
+        self.allowance.acknowledged(frames as u16, &shared.config);
         self.probing = false;
         self.nak_served = false;
         self.timeouts = 0;
@@ -119,11 +136,14 @@ impl Link {
         match Seq(header.sequence).ahead_of(self.expected) {
             0 => {}
             ahead if ahead < HALF => {
-                // Once per gap: until it is closed, the frames behind it say
-                // nothing new.
+                // A nak is sent once per gap: until it is closed, the frames behind it
+                // say nothing new. Every frame that goes anyway repeats it.
                 if !self.gap_seen {
                     self.gap_seen = true;
                     self.nak_due = true;
+                }
+                if header.ack_wanted {
+                    self.ack_at = now;
                 }
                 return Err(DropCause::OutOfOrder);
             }
@@ -176,7 +196,7 @@ impl Link {
         &mut self,
         now: Ns,
         taken: &[Buffers; 3],
-        config: &crate::Config,
+        config: &Config,
     ) -> Result<(), VirtualChannel> {
         self.ledger.empty(taken)?;
         if self.ledger.owes() {

@@ -128,7 +128,7 @@ impl Link {
     /// Starts a frame; `false` if as many are kept as may be.
     pub(super) fn start_frame(&mut self, shared: &mut Shared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
-        if self.flight.len() >= frames_max.into() {
+        if self.flight.len() >= self.allowance.frames().into() {
             return false;
         }
         let Some(buffer) = shared.pool.take(self.flight.is_empty()) else {

@@ -18,7 +18,7 @@
 use hostwire_packet::htoe::{self, FrameRepr, HeaderRepr, OVERHEAD, SessionRepr};
 
 use super::{Link, Shared, State};
-use crate::config::{Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
+use crate::config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 use crate::counters::DropCause;
 use crate::credits::{Ledger, Wallet};
 use crate::error::{CloseReason, Misbehaviour};
@@ -28,8 +28,11 @@ use crate::time::Ns;
 /// Distance between the numbers of one session and the next.
 const SESSION_GAP: u16 = 2 * FRAMES_IN_FLIGHT_MAX;
 
-/// Lengths tried if the path seems not to take long frames.
+/// MTUs tried if the path seems not to take long frames: of Ethernet, the least of IPv6, the
+/// least that every host has to take by IPv4. Behind them comes the shortest frame there is.
 const SHORTER: [usize; 3] = [1500, 1280, 576];
+
+const _: () = assert!(SHORTER[2] - ADDED_BYTES_MAX >= FRAME_LEN_MIN);
 
 /// Reset frames sent with each length.
 const TRIES_PER_LENGTH: u32 = 4;
@@ -159,10 +162,10 @@ impl Session {
         if now >= self.hello_at {
             self.hello_due = true;
             self.tries = self.tries.saturating_add(1);
-            let interval_ns = config
-                .hello_ns
-                .saturating_mul(1 << self.tries.saturating_sub(1).min(6));
-            self.hello_at = now.after(interval_ns);
+            // Doubles for each frame of one length; the shortest ones go on and on.
+            let first = self.step().min(SHORTER.len() as u32 + 1) * TRIES_PER_LENGTH;
+            let sent = self.tries.saturating_sub(1).saturating_sub(first);
+            self.hello_at = now.after(config.hello_ns.saturating_mul(1 << sent.min(6)));
         }
     }
 
@@ -201,19 +204,30 @@ impl Session {
         self.close_due = tell && self.peer_incarnation != 0;
     }
 
-    /// Length of the next reset frame: as long as any frame may be, so that
-    /// its arrival proves that the path takes such frames.
+    /// Length of the next reset frame while the link opens: as long as any frame may be, so
+    /// that its arrival proves that the path takes such frames.
     fn hello_len(&self, config: &Config) -> usize {
-        let step = (self.tries.saturating_sub(1) / TRIES_PER_LENGTH) as usize;
-        let mut lengths = SHORTER.iter().filter(|&&len| len < config.frame_len_max);
-        match step {
-            0 => config.frame_len_max,
-            step => lengths
-                .clone()
-                .nth(step - 1)
-                .or(lengths.next_back())
-                .copied()
-                .unwrap_or(config.frame_len_max),
+        let step = self.step() as usize;
+        let longest = config.frame_len_max;
+        let shorter = SHORTER.map(|mtu| mtu.saturating_sub(config.added_bytes));
+        let lengths = [longest]
+            .into_iter()
+            .chain(shorter.into_iter().filter(|&len| len < longest));
+        lengths.into_iter().nth(step).unwrap_or(FRAME_LEN_MIN)
+    }
+
+    /// How often the length of reset frames has been made shorter.
+    fn step(&self) -> u32 {
+        self.tries.saturating_sub(1) / TRIES_PER_LENGTH
+    }
+
+    /// Somebody answers at last. If reset frames have become shorter only because nobody was
+    /// there to hear the long ones, that says nothing about the path: from the longest again.
+    fn start_over(&mut self, now: Ns, config: &Config) {
+        if self.step() > 0 {
+            self.tries = 0;
+            self.hello_at = now;
+            self.on_timer(now, config);
         }
     }
 
@@ -275,6 +289,7 @@ impl Link {
                 self.close(now, reason, false, shared);
                 return Ok(());
             }
+            session.start_over(now, &shared.config);
             session.peer_incarnation = hello.source_incarnation;
             session.key = shared.keys.next_key();
             session.heard_len = 0;
@@ -289,7 +304,11 @@ impl Link {
         let heard_len = u16::try_from(frame_len).unwrap_or(u16::MAX);
         session.heard_len = session.heard_len.max(heard_len);
         session.hello_due |= !hello.ready;
-        if to != 0 && self.state == State::Opening {
+        // Not before the peer has heard a frame as long as those that are sent now: after
+        // starting over it may speak of shorter ones.
+        let heard_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
+        let is_heard = usize::from(heard_len) >= session.hello_len(&shared.config);
+        if to != 0 && self.state == State::Opening && is_heard {
             self.opened(now, header, hello, shared);
         }
         Ok(())
@@ -345,6 +364,7 @@ impl Link {
 
     /// The reset or close frame that is due, in the scratch buffer.
     pub(super) fn session_frame(&mut self, shared: &mut Shared) -> Option<usize> {
+        let ready = self.state == State::Open;
         let session = &mut self.session;
         if session.close_due {
             session.close_due = false;
@@ -359,10 +379,13 @@ impl Link {
             return None;
         }
         session.hello_due = false;
-        let ready = self.state == State::Open;
         let first = session.first.unwrap_or_default();
         let repr = session.repr(self.id, self.peer.0, ready, shared);
-        let len = session.hello_len(&shared.config);
+        // Once open, what has been heard at the other end already.
+        let len = match ready {
+            true => self.frame_len,
+            false => session.hello_len(&shared.config),
+        };
         let frame = FrameRepr::of_session(HeaderRepr::reset(0, first.0), repr);
         shared.scratch.get_mut(..len)?.fill(0);
         let emitted = frame.emit(&mut shared.scratch).ok()?;

@@ -70,7 +70,11 @@ impl Link {
     /// not, and nothing waits that has to carry something else.
     fn frame_is_ready(&mut self, now: Ns, config: &Config) -> bool {
         let cursor = self.flight.cursor();
-        if cursor >= self.flight.len() || (self.probing && cursor > 0) {
+        let allowed = match self.probing {
+            true => 1,
+            false => self.allowance.frames().into(),
+        };
+        if cursor >= self.flight.len().min(allowed) {
             return false;
         }
         cursor < self.flight.sealed()
@@ -90,7 +94,7 @@ impl Link {
         (now >= self.credit_at || now >= self.keepalive_at(config))
             && !self.probing
             && self.flight.cursor() == self.flight.len()
-            && self.flight.len() < config.frames_in_flight_max.into()
+            && self.flight.len() < self.allowance.frames().into()
     }
 
     fn ack_is_due(&self, now: Ns) -> bool {
@@ -106,7 +110,7 @@ impl Link {
         let cursor = self.flight.cursor();
         let last = self.flight.cursor_is_last();
         let sequence = self.flight.cursor_seq().0;
-        let frames_max = shared.config.frames_in_flight_max;
+        let frames_max = self.allowance.frames();
         // Asking four times per round keeps frames flowing however slowly the
         // peer acknowledges by itself.
         let ack_wanted = self.probing
@@ -114,7 +118,7 @@ impl Link {
             || sequence.is_multiple_of((frames_max / 4).max(1))
             || cursor + 1 == usize::from(frames_max);
         let header = HeaderRepr {
-            nak: self.nak_due,
+            nak: self.gap_seen,
             ack_wanted,
             key: self.session.peer_key(),
             ..HeaderRepr::data(self.session.peer_link(), sequence, Some(self.expected.0))
@@ -197,7 +201,7 @@ impl Link {
         let header = HeaderRepr {
             ack_wanted: self.question_is_due(),
             sequence: self.flight.end_seq().0,
-            ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.nak_due)
+            ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.gap_seen)
                 .with_key(self.session.peer_key())
         };
         let len = FrameRepr::empty(header).emit(&mut shared.scratch).ok()?;

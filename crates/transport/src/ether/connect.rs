@@ -296,6 +296,7 @@ fn config(
     Config {
         buffers: [posted.max(lines), non_posted, response],
         frame_len_max: Core::frame_len_max(socket, is_sealed),
+        added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
         frames_in_flight_max,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),

@@ -203,8 +203,13 @@ impl Core {
 
     /// Longest frame of the endpoint.
     pub(super) fn frame_len_max(socket: &Socket, is_sealed: bool) -> usize {
-        let overhead = if is_sealed { seal::OVERHEAD } else { 0 };
-        socket.frame_len_max().saturating_sub(overhead)
+        let added = Self::added_bytes(is_sealed);
+        socket.frame_len_max().saturating_sub(added)
+    }
+
+    /// What stands between it and the socket adds so much to each.
+    pub(super) const fn added_bytes(is_sealed: bool) -> usize {
+        if is_sealed { seal::OVERHEAD } else { 0 }
     }
 
     /// Why the link to a PE is closed.

@@ -79,6 +79,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 200;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
+/// Why a link is closed to a PE of which somebody else says so. It has done no wrong.
+const HAS_ENDED: &str = "it is said to have ended";
 const HEADER_BYTES: usize = 8;
 const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
@@ -197,6 +199,9 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
+        CloseReason::Misbehaved(Misbehaviour::Above(HAS_ENDED)) => {
+            Err(TransportError::PeerLost { pe })
+        }
         CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
             pe,
             "its frames",
@@ -365,7 +370,7 @@ impl Transport for Ether {
             let mut core = self.shared.lock();
             let now = core.now();
             if core.closed(*link).is_none() {
-                let why = Misbehaviour::Above("its own host says that it has ended");
+                let why = Misbehaviour::Above(HAS_ENDED);
                 core.endpoint.cut_off(now, *link, why);
             }
             self.shared.release(core);
@@ -433,6 +438,8 @@ mod tests {
                 && text.contains("had 8 command and 8 data, used 9 and 8"),
             "{text}"
         );
+        let told = CloseReason::Misbehaved(Misbehaviour::Above(HAS_ENDED));
+        assert_eq!(ended(3, told), Err(TransportError::PeerLost { pe: 3 }));
         let silent = CloseReason::Silent { silent_ns: 5 };
         assert_eq!(ended(3, silent), Err(TransportError::PeerLost { pe: 3 }));
         assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));

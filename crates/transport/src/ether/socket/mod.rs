@@ -89,6 +89,14 @@ impl Socket {
         }
     }
 
+    /// Headers in front of each frame that count against the MTU of the path.
+    pub(super) fn header_bytes(&self) -> usize {
+        match self {
+            Self::Packet(_) | Self::Xdp(_) => 0,
+            Self::Udp(socket) => socket.header_bytes(),
+        }
+    }
+
     /// Frames that it holds before it loses some.
     pub(super) fn frames_max(&self) -> usize {
         match self {

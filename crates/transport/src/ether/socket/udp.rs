@@ -16,9 +16,12 @@ use crate::error::TransportError;
 const TRUESIZE_BYTES: usize = 2304;
 /// Asked for; the kernel gives what it may.
 const BUFFER_BYTES: usize = 8 << 20;
+/// Headers of IP and UDP.
+const HEADER_V4_BYTES: usize = 20 + 8;
+const HEADER_V6_BYTES: usize = 40 + 8;
 /// Longest frame over IPv4 and IPv6 with an MTU of 1500.
-const FRAME_LEN_V4: usize = 1500 - 20 - 8;
-const FRAME_LEN_V6: usize = 1500 - 40 - 8;
+const FRAME_LEN_V4: usize = 1500 - HEADER_V4_BYTES;
+const FRAME_LEN_V6: usize = 1500 - HEADER_V6_BYTES;
 
 /// A UDP port.
 #[derive(Debug)]
@@ -69,6 +72,13 @@ impl FramePort {
         match self.address {
             SocketAddr::V4(_) => FRAME_LEN_V4,
             SocketAddr::V6(_) => FRAME_LEN_V6,
+        }
+    }
+
+    pub(super) fn header_bytes(&self) -> usize {
+        match self.address {
+            SocketAddr::V4(_) => HEADER_V4_BYTES,
+            SocketAddr::V6(_) => HEADER_V6_BYTES,
         }
     }
 

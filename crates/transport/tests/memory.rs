@@ -1,0 +1,183 @@
+//! What the protocol state of one host costs, counted by the allocator of this process.
+//! (How much the structures say they hold is tested in `hostwire-link`.)
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hostwire_link::seal::{End, JobKey, Life, Seals};
+use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
+
+/// The system's allocator, which counts the bytes that one agent has in use.
+struct Counting;
+
+static IN_USE_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Whether that agent is at work.
+static COUNTS: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: every call goes to the system's allocator as it came; counting touches no memory
+// but its own word.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if COUNTS.load(Ordering::Relaxed) {
+            IN_USE_BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        }
+        // SAFETY: the caller's layout, as it came.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if COUNTS.load(Ordering::Relaxed) {
+            IN_USE_BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        }
+        // SAFETY: a block of `alloc` above, which is the system's, with its layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const PEERS: u32 = 32;
+const BOUND_BYTES: usize = 8_000_000;
+/// On their way to each peer: all that may be.
+const FRAMES: usize = 128;
+const NOW: Ns = Ns(2);
+
+/// One end of links with its keys.
+struct Agent {
+    endpoint: Endpoint,
+    links: Vec<LinkId>,
+    seals: Seals,
+    /// Whether it is the one that is counted.
+    counts: bool,
+}
+
+fn counted<R>(counts: bool, work: impl FnOnce() -> R) -> R {
+    COUNTS.store(counts, Ordering::Relaxed);
+    let result = work();
+    COUNTS.store(false, Ordering::Relaxed);
+    result
+}
+
+impl Agent {
+    fn new(node: u32, peers: std::ops::Range<u32>) -> Self {
+        let default = Config::default();
+        // As the transport has it.
+        let config = Config {
+            buffers: [20 * default.frames_in_flight_max, 256, 256],
+            ..default
+        };
+        let identity = Identity {
+            node: Node(node),
+            job: 1,
+            incarnation: 1,
+        };
+        let mut endpoint = Endpoint::new(config, identity, node.into()).unwrap();
+        let links = peers.map(|peer| endpoint.link(Node(peer)).unwrap());
+        let links: Vec<LinkId> = links.collect();
+        for link in &links {
+            endpoint.open(Ns(1), *link).unwrap();
+        }
+        let own = End {
+            node: Node(node),
+            life: life(node),
+        };
+        let others = (0..=PEERS).map(|peer| (peer != node).then(|| life(peer)));
+        let seals = Seals::new(&JobKey::new([7; 32]), own, others);
+        Self {
+            endpoint,
+            links,
+            seals,
+            counts: node == 0,
+        }
+    }
+
+    /// The next frame, sealed, and whom it is for.
+    fn send(&mut self, sealed: &mut [u8]) -> Option<(Node, usize)> {
+        counted(self.counts, || {
+            let transmit = self.endpoint.poll_transmit(NOW)?;
+            let peer = transmit.peer;
+            let len = self.seals.seal(peer, transmit.frame, sealed).unwrap();
+            Some((peer, len))
+        })
+    }
+
+    fn receive(&mut self, sealed: &mut [u8]) {
+        counted(self.counts, || {
+            let (_, frame) = self.seals.open(sealed).unwrap();
+            if let Ok(Some(delivery)) = self.endpoint.receive(NOW, frame) {
+                let filled = delivery.filled();
+                self.endpoint.release(NOW, delivery.link, filled).unwrap();
+            }
+        });
+    }
+
+    /// Fills every link with frames that nobody acknowledges, and every queue.
+    fn fill(&mut self) {
+        counted(self.counts, || {
+            for link in &self.links {
+                for line in 0.. {
+                    let put = self.endpoint.put(NOW, *link, line * 64, &[1; 64]);
+                    if put.is_err() {
+                        break;
+                    }
+                    self.endpoint.flush(NOW, *link);
+                    while self.endpoint.poll_transmit(NOW).is_some() {}
+                }
+            }
+        });
+    }
+}
+
+fn life(node: u32) -> Life {
+    Life([node as u8; 16])
+}
+
+/// Everything that anybody has to send arrives.
+fn exchange(hub: &mut Agent, peers: &mut [Agent]) {
+    let mut sealed = [0; 2048];
+    for _ in 0..4 {
+        while let Some((peer, len)) = hub.send(&mut sealed) {
+            peers[peer.0 as usize - 1].receive(&mut sealed[..len]);
+        }
+        for peer in &mut *peers {
+            while let Some((_, len)) = peer.send(&mut sealed) {
+                hub.receive(&mut sealed[..len]);
+            }
+        }
+    }
+}
+
+/// One test, so that nobody else allocates meanwhile.
+#[test]
+fn thirty_two_peers_cost_less_than_8_mb_each_way() {
+    let in_use = || IN_USE_BYTES.load(Ordering::Relaxed);
+    let mut peers: Vec<Agent> = (1..=PEERS).map(|peer| Agent::new(peer, 0..1)).collect();
+    let mut hub = counted(true, || Agent::new(0, 1..PEERS + 1));
+    exchange(&mut hub, &mut peers);
+    for link in &hub.links {
+        assert_eq!(hub.endpoint.is_open(*link), Ok(true));
+    }
+
+    // Receiving keeps nothing: whatever comes is delivered or dropped.
+    for peer in &mut peers {
+        peer.fill();
+        assert_eq!(peer.endpoint.frames_kept(peer.links[0]), FRAMES);
+    }
+    exchange(&mut hub, &mut peers);
+    let receiving = in_use();
+    assert!(receiving < BOUND_BYTES / 4, "{receiving}");
+
+    hub.fill();
+    for link in &hub.links {
+        assert_eq!(hub.endpoint.frames_kept(*link), FRAMES);
+    }
+    let sending = in_use();
+    assert!(sending < BOUND_BYTES, "{sending}");
+    // What the endpoint says of itself is most of it.
+    let said = hub.endpoint.memory_bytes();
+    assert!(
+        said <= sending && sending - said < 200_000,
+        "{said} of {sending}"
+    );
+}
