@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
-use hostwire_transport::wait::{Backoff, WaitStep};
+use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Watch};
@@ -133,8 +133,13 @@ pub(crate) struct Agent {
     /// Held by the thread that asks: one request is under way at a time, and what is got
     /// lands in one place.
     asking: Mutex<()>,
+    /// Whether a wait of the PE has served since the thread looked last.
+    attended: AtomicBool,
     stop: AtomicBool,
 }
+
+/// How long the thread leaves the requests to a PE that waits.
+const ASIDE: Duration = Duration::from_micros(250);
 
 impl Agent {
     pub(crate) fn new(capabilities: Capabilities, pes: u32, layout: Layout) -> Self {
@@ -144,6 +149,7 @@ impl Agent {
             serving: Mutex::new(vec![1; pes as usize]),
             asked: (0..pes).map(|_| AtomicU32::new(0)).collect(),
             asking: Mutex::new(()),
+            attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         }
     }
@@ -174,14 +180,27 @@ impl Agent {
     }
 
     fn run(&self, wire: &dyn Transport) {
-        let mut backoff = Backoff::new(wire.wait_limits());
+        // The program may want this core more than a spinning agent.
+        let limits = WaitLimits {
+            looks: 0,
+            ..wire.wait_limits()
+        };
+        let mut backoff = Backoff::new(limits);
         while !self.stop.load(Ordering::Acquire) {
+            if self.attended.swap(false, Ordering::Relaxed) {
+                // The PE serves while it waits, and wants the core for that.
+                wire.nap(ASIDE);
+                continue;
+            }
             match self.serve_some(wire) {
-                Ok(true) => backoff = Backoff::new(wire.wait_limits()),
+                Ok(true) => backoff = Backoff::new(limits),
                 // A peer that cannot be answered notices by itself; the others go on.
                 Ok(false) | Err(_) => match backoff.step() {
-                    // The program may want this core more than a spinning agent.
-                    WaitStep::Spin | WaitStep::Pause | WaitStep::Yield => wire.yield_now(),
+                    WaitStep::Spin
+                    | WaitStep::Pause
+                    | WaitStep::Look
+                    | WaitStep::Work
+                    | WaitStep::Yield => wire.yield_now(),
                     WaitStep::Nap(time) => wire.nap(time),
                     WaitStep::Sleep(limit) => {
                         let limit = wire.arm(limit.min(Duration::from_millis(20)));
@@ -201,6 +220,7 @@ impl Agent {
     #[inline]
     pub(crate) fn serve(&self, wire: &dyn Transport) -> Result<()> {
         if self.needed {
+            self.attended.store(true, Ordering::Relaxed);
             self.serve_some(wire)?;
         }
         Ok(())

@@ -402,13 +402,25 @@ impl Attachment {
             match backoff.step() {
                 WaitStep::Spin => {}
                 WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Look => {
+                    if self.wire.poll()? {
+                        backoff.came();
+                    }
+                }
+                WaitStep::Work => progress()?,
                 WaitStep::Yield => {
+                    match self.wire.poll()? {
+                        true => backoff.came(),
+                        false => self.wire.yield_now(),
+                    }
                     progress()?;
-                    self.wire.yield_now();
                 }
                 WaitStep::Nap(time) => {
+                    match self.wire.poll()? {
+                        true => backoff.came(),
+                        false => self.wire.nap(time),
+                    }
                     progress()?;
-                    self.wire.nap(time);
                 }
                 WaitStep::Sleep(limit) => {
                     let slept =

@@ -87,14 +87,27 @@ impl Wallet {
         has.command > 0 && (!with_data || has.data > 0)
     }
 
-    /// Takes credits that came back; `Err` gives the channel of which there
-    /// would be more than there are buffers.
-    pub(crate) fn add(&mut self, nop: &NopRepr) -> Result<(), VirtualChannel> {
-        for channel in VirtualChannel::ALL {
-            let credits = nop.credits(channel);
+    /// Packets with data that there are credits for.
+    pub(crate) fn covered(&self, channel: VirtualChannel) -> u16 {
+        let has = self.has[channel.index()];
+        has.command.min(has.data)
+    }
+
+    /// Takes the credits for `packets` packets with data, of which there are as many.
+    pub(crate) fn spend_many(&mut self, channel: VirtualChannel, packets: u16) {
+        let has = &mut self.has[channel.index()];
+        debug_assert!(packets <= has.command.min(has.data));
+        has.command = has.command.saturating_sub(packets);
+        has.data = has.data.saturating_sub(packets);
+    }
+
+    /// Takes credits that came back, command and data by channel; `Err` gives the channel of
+    /// which there would be more than there are buffers.
+    pub(crate) fn add(&mut self, credits: [(u32, u32); 3]) -> Result<(), VirtualChannel> {
+        for (channel, (command, data)) in VirtualChannel::ALL.into_iter().zip(credits) {
             let more = Buffers {
-                command: credits.command().into(),
-                data: credits.data().into(),
+                command: u16::try_from(command).unwrap_or(u16::MAX),
+                data: u16::try_from(data).unwrap_or(u16::MAX),
             };
             let has = &mut self.has[channel.index()];
             match has.checked_add(more) {
@@ -167,6 +180,7 @@ impl Ledger {
     }
 
     /// Returns what one NOP can.
+    #[inline]
     pub(crate) fn next_nop(&mut self) -> NopRepr {
         let mut nop = NopRepr::default();
         for channel in VirtualChannel::ALL {

@@ -58,6 +58,53 @@ fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
 }
 
 #[test]
+fn many_lines_at_once_make_the_frames_of_one_by_one() {
+    let bytes: Vec<u8> = (0..64 * 64 + 7).map(|i| (i % 251) as u8).collect();
+    for address in [0, 64, 0x1_2345_6700, 20, (1 << 40) - 640] {
+        let (mut all, mut each) = (Pair::new(Config::default()), Pair::new(Config::default()));
+        let accepted = all.endpoint.put(all.now, all.link, address, &bytes);
+        assert_eq!(accepted, Ok(bytes.len()));
+        let mut at = address;
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            // To the end of a line.
+            let len = rest.len().min(64 - (at % 64) as usize);
+            let accepted = each.endpoint.put(each.now, each.link, at, &rest[..len]);
+            assert_eq!(accepted, Ok(len));
+            at += len as u64;
+            rest = &rest[len..];
+        }
+        for pair in [&mut all, &mut each] {
+            pair.endpoint.flush(pair.now, pair.link);
+        }
+        while let Some(frame) = each.sent() {
+            assert_eq!(all.sent(), Some(frame), "{address:#x}");
+        }
+        assert_eq!(all.sent(), None, "{address:#x}");
+    }
+}
+
+#[test]
+fn of_many_lines_those_without_credit_are_left_to_the_caller() {
+    let mut pair = Pair::new(Config::default());
+    let bytes = [5; 150 * 64];
+    let put = |pair: &mut Pair| pair.endpoint.put(pair.now, pair.link, 0, &bytes);
+    // The peer has 100 buffers.
+    assert_eq!(put(&mut pair), Ok(100 * 64));
+    let full = Err(SendError::Full {
+        peer: PEER,
+        channel: VirtualChannel::Posted,
+    });
+    assert_eq!(put(&mut pair), full);
+    assert_eq!(pair.endpoint.queued(pair.link, VirtualChannel::Posted), 0);
+    pair.expected = pair.expected.wrapping_add(pair.all_sent().len() as u16);
+    let frame = pair.data(&[credits(3, 2)], &[]);
+    assert_eq!(pair.give(&frame), Ok(0));
+    assert_eq!(put(&mut pair), Ok(2 * 64));
+    assert_eq!(put(&mut pair), full);
+}
+
+#[test]
 fn an_ack_waits_for_a_frame_that_carries_it() {
     let mut pair = Pair::new(Config::default());
     let frame = pair.data(&[], &[line(0, &[1; 64])]);

@@ -24,14 +24,17 @@ impl Field {
         }
     }
 
+    #[inline]
     pub(crate) const fn mask(self) -> u32 {
         (u32::MAX >> (32 - self.width)) << self.low
     }
 
+    #[inline]
     pub(crate) const fn extract(self, word: u32) -> u32 {
         (word & self.mask()) >> self.low
     }
 
+    #[inline]
     pub(crate) const fn insert(self, word: u32, value: u32) -> u32 {
         (word & !self.mask()) | ((value << self.low) & self.mask())
     }

@@ -282,7 +282,7 @@ fn a_wire_works_only_in_its_run() {
         wire.store_word(1, 64, 1),
         wire.fence(),
         wire.quiet(),
-        wire.poll(),
+        wire.poll().map(drop),
     ] {
         assert!(
             matches!(refused, Err(TransportError::Environment { .. })),
@@ -307,7 +307,7 @@ fn time_is_what_the_calls_cost() {
         let line = || wire.store_line(1, 64, 1, b"").unwrap();
         assert_eq!(cost(&line), config.store_line);
         assert_eq!(cost(&|| wire.fence().unwrap()), config.sfence);
-        assert_eq!(cost(&|| wire.poll().unwrap()), config.memory_read);
+        assert_eq!(cost(&|| wire.poll().map(drop).unwrap()), config.memory_read);
         assert_eq!(cost(&|| wire.compute(Ps(7)).unwrap()), Ps(7));
         // Nothing is behind: one eighth of a line, and a fence.
         let word = || wire.store_word(1, 64, 1).unwrap();

@@ -105,9 +105,10 @@ pub trait Transport: Send + Sync {
     /// Returns when all earlier stores are visible at their targets.
     fn quiet(&self) -> Result<(), TransportError>;
 
-    /// Lets the wire make progress. Cheap; called while waiting.
-    fn poll(&self) -> Result<(), TransportError> {
-        Ok(())
+    /// Lets the wire make progress. Cheap; called while waiting. Returns whether it is known
+    /// that something came, so that it is worth while to look again soon.
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(false)
     }
 
     /// Looks whether `pe` still lives. May cost a system call: not for fast paths.

@@ -19,6 +19,9 @@ pub struct WaitLimits {
     pub spins: u32,
     /// Polls with a CPU pause between them.
     pub pauses: u32,
+    /// Polls with a look at the wire between them: for wires on which nothing comes unless
+    /// somebody looks.
+    pub looks: u32,
     /// Polls with the core given away between them.
     pub yields: u32,
     /// First sleep; each further one is twice as long.
@@ -32,6 +35,7 @@ impl WaitLimits {
     pub const DEDICATED: Self = Self {
         spins: 4_000,
         pauses: 2_000,
+        looks: 0,
         yields: 200,
         sleep_min: Duration::from_millis(1),
         sleep_max: Duration::from_millis(100),
@@ -47,6 +51,7 @@ impl WaitLimits {
     pub const SLEEP_ONLY: Self = Self {
         spins: 0,
         pauses: 0,
+        looks: 0,
         yields: 0,
         ..Self::DEDICATED
     };
@@ -81,6 +86,10 @@ pub enum WaitStep {
     Spin,
     /// Poll again after a CPU pause.
     Pause,
+    /// Look at the wire first.
+    Look,
+    /// Make progress for others first.
+    Work,
     /// Give the core away first.
     Yield,
     /// Sleep this long whatever happens.
@@ -89,6 +98,8 @@ pub enum WaitStep {
     Sleep(Duration),
 }
 
+/// Looks at the wire for one at everything else that may have to be done.
+const LOOKS_PER_WORK: u32 = 16;
 /// Rings for nothing before a wait takes naps instead.
 const RINGS_IN_VAIN_MAX: u32 = 2;
 /// Naps before it asks to be rung again.
@@ -126,12 +137,22 @@ impl Backoff {
         self.sleep = self.limits.sleep_min;
     }
 
+    /// Something came, though not what is waited for: more is likely to follow, so the wait
+    /// looks closely again.
+    #[inline]
+    pub fn came(&mut self) {
+        let WaitLimits { spins, pauses, .. } = self.limits;
+        self.polls = self.polls.min(spins.saturating_add(pauses));
+        self.sleep = self.limits.sleep_min;
+    }
+
     /// The next step.
     #[inline]
     pub fn step(&mut self) -> WaitStep {
         let WaitLimits {
             spins,
             pauses,
+            looks,
             yields,
             sleep_max,
             ..
@@ -142,7 +163,12 @@ impl Backoff {
             WaitStep::Spin
         } else if polls - spins < pauses {
             WaitStep::Pause
-        } else if polls - spins - pauses < yields {
+        } else if polls - spins - pauses < looks {
+            match polls.is_multiple_of(LOOKS_PER_WORK) {
+                true => WaitStep::Work,
+                false => WaitStep::Look,
+            }
+        } else if polls - spins - pauses - looks < yields {
             WaitStep::Yield
         } else if self.rung_in_vain > RINGS_IN_VAIN_MAX && !polls.is_multiple_of(NAPS_PER_SLEEP) {
             WaitStep::Nap(NAP)
@@ -260,6 +286,7 @@ mod tests {
         let limits = WaitLimits {
             spins: 1,
             pauses: 1,
+            looks: 0,
             yields: 1,
             sleep_min: Duration::from_millis(1),
             sleep_max: Duration::from_millis(3),
@@ -278,6 +305,26 @@ mod tests {
                 WaitStep::Sleep(ms(3)),
             ]
         );
+    }
+
+    #[test]
+    fn a_wait_on_a_wire_that_has_to_be_looked_at_works_for_others_now_and_then() {
+        let limits = WaitLimits {
+            looks: 2 * LOOKS_PER_WORK,
+            yields: 1,
+            ..WaitLimits::SLEEP_ONLY
+        };
+        let mut backoff = Backoff::new(limits);
+        let steps: Vec<_> = (0..limits.looks).map(|_| backoff.step()).collect();
+        let count = |step| steps.iter().filter(|s| **s == step).count();
+        let worked = count(WaitStep::Work);
+        assert_eq!(
+            (worked, count(WaitStep::Look)),
+            (2, limits.looks as usize - 2)
+        );
+        assert_eq!(backoff.step(), WaitStep::Yield);
+        backoff.came();
+        assert!(matches!(backoff.step(), WaitStep::Work | WaitStep::Look));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod session;
 mod transmit;
 
 pub(crate) use self::receive::taken;
-pub(crate) use self::send::buffer_len;
+pub(crate) use self::send::{Lines, buffer_len};
 pub(crate) use self::session::{Keys, Session};
 pub(crate) use self::transmit::Out;
 

@@ -167,9 +167,10 @@ impl Link {
             self.misbehaved(now, how, shared);
             return Err(DropCause::Misbehaved);
         }
-        for nop in frame.nops() {
-            self.counters.nops_received += 1;
-            if let Err(channel) = self.wallet.add(&nop) {
+        let nops = frame.nops().len();
+        if nops > 0 {
+            self.counters.nops_received += nops as u64;
+            if let Err(channel) = self.wallet.add(frame.all_credits()) {
                 self.misbehaved(now, Misbehaviour::CreditExcess { channel }, shared);
                 return Err(DropCause::Misbehaved);
             }
@@ -189,6 +190,11 @@ impl Link {
             self.counters.packets_received[channel.index()] += u64::from(packets);
         }
         Ok(true)
+    }
+
+    /// When credits that are owed have to be on their way.
+    pub(crate) const fn credits_due_at(&self) -> Ns {
+        self.credit_at
     }
 
     /// Buffers are free again.

@@ -1,6 +1,6 @@
 //! Packets in: credits, queues, packing.
 
-use hostwire_packet::ht::{PacketRepr, VirtualChannel};
+use hostwire_packet::ht::{LINE_LEN, LINE_PACKET_LEN, PacketRepr, VirtualChannel, emit_lines};
 use hostwire_packet::htoe::{HEADER_LEN, OVERHEAD};
 
 use super::{Link, Shared, State};
@@ -18,6 +18,21 @@ pub(super) const PACKETS_AT: usize = HEADER_LEN + 4 * NOPS_WITH_PACKETS_MAX;
 /// Bytes that a buffer needs for frames of `frame_len` bytes.
 pub(crate) const fn buffer_len(frame_len: usize) -> usize {
     (PACKETS_AT + frame_len - HEADER_LEN).next_multiple_of(64)
+}
+
+/// What has become of whole lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// So many are packed.
+    Packed {
+        count: usize,
+        /// There may be a frame to send, or a time to wait for, that was not there before.
+        news: bool,
+    },
+    /// No credits or frames now.
+    Full,
+    /// They have to go the long way.
+    OneByOne,
 }
 
 impl Link {
@@ -50,6 +65,86 @@ impl Link {
         };
         self.posted_accepted += u64::from(cost.channel == VirtualChannel::Posted);
         Ok(news)
+    }
+
+    /// Takes whole lines to be written at `address`, as many as have credits and room in the
+    /// frame being packed.
+    #[inline]
+    pub(crate) fn send_lines(
+        &mut self,
+        address: u64,
+        lines: &[[u8; LINE_LEN]],
+        shared: &mut Shared,
+    ) -> Lines {
+        let channel = VirtualChannel::Posted;
+        if lines.is_empty()
+            || !address.is_multiple_of(LINE_LEN as u64)
+            || self.check_open().is_err()
+        {
+            return Lines::OneByOne;
+        }
+        let covered = self.wallet.covered(channel);
+        if covered == 0
+            || !self.queues.lets_pass(channel, false)
+            || !self.make_room(LINE_PACKET_LEN, shared)
+        {
+            // A queue holds few packets, and each of them costs a copy more. Who has many
+            // lines keeps them.
+            return match lines.len() {
+                1 => Lines::OneByOne,
+                _ => {
+                    self.counters.credit_stalls += 1;
+                    Lines::Full
+                }
+            };
+        }
+        let payload_max = self.frame_len - OVERHEAD;
+        let Some(slot) = self.flight.filling() else {
+            return Lines::OneByOne;
+        };
+        let packed = usize::from(slot.packets_len);
+        let count = lines
+            .len()
+            .min((payload_max - packed) / LINE_PACKET_LEN)
+            .min((u8::MAX - slot.packets).into())
+            .min(covered.into());
+        let buffer = shared.pool.bytes_mut(slot.buffer);
+        let place = buffer.get_mut(PACKETS_AT + packed..).unwrap_or_default();
+        let lines = lines.get(..count).unwrap_or_default();
+        if !emit_lines(address, lines, place) {
+            return Lines::OneByOne;
+        }
+        let news = slot.packets == 0;
+        // Bounded above by what is left of 255 packets and of the longest frame.
+        slot.packets += count as u8;
+        slot.posted += count as u8;
+        slot.packets_len += (count * LINE_PACKET_LEN) as u16;
+        let news = news || is_full(slot, payload_max);
+        self.wallet.spend_many(channel, count as u16);
+        self.counters.packets_sent[channel.index()] += count as u64;
+        self.posted_accepted += count as u64;
+        Lines::Packed { count, news }
+    }
+
+    /// Whether any one packet of a put joins others that wait in a frame, and leaves room
+    /// behind it: then it makes nothing to send, and no time to wait for, that was not there
+    /// before.
+    #[inline]
+    pub(crate) fn lets_join(&mut self) -> bool {
+        let payload_max = self.frame_len - OVERHEAD;
+        self.check_open().is_ok()
+            && self.queues.is_empty()
+            && self.wallet.covered(VirtualChannel::Posted) > 0
+            && self.flight.filling().is_some_and(|slot| {
+                let packed = usize::from(slot.packets_len);
+                (1..u8::MAX - 1).contains(&slot.packets)
+                    && packed + 2 * LINE_PACKET_LEN <= payload_max
+            })
+    }
+
+    /// Frames that are to be sent, the one being packed with them.
+    pub(crate) fn frames_unsent(&self) -> usize {
+        self.flight.len().saturating_sub(self.flight.cursor())
     }
 
     #[cold]
@@ -174,6 +269,5 @@ impl Link {
 }
 
 fn is_full(slot: &Slot, payload_max: usize) -> bool {
-    const LINE_LEN: usize = 8 + 64;
-    slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_LEN > payload_max
+    slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_PACKET_LEN > payload_max
 }

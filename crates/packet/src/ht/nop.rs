@@ -151,6 +151,25 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     }
 }
 
+/// Whether four bytes are a NOP: as [`Packet::new_checked`].
+#[inline]
+pub(crate) fn is_nop(bytes: [u8; LEN]) -> bool {
+    field::COMMAND.extract(u32::from_le_bytes(bytes)) == Command::Nop.encode().into()
+}
+
+/// Command and data buffers that NOPs free together, by channel.
+#[inline]
+pub(crate) fn credits_of(nops: &[[u8; LEN]]) -> [(u32, u32); 3] {
+    VirtualChannel::ALL.map(|channel| {
+        let (command, data) = credit_fields(channel);
+        nops.iter().fold((0, 0), |(commands, datas), nop| {
+            let word = u32::from_le_bytes(*nop);
+            (commands + command.extract(word), datas + data.extract(word))
+        })
+    })
+}
+
+#[inline]
 const fn credit_fields(channel: VirtualChannel) -> (crate::bits::Field, crate::bits::Field) {
     match channel {
         VirtualChannel::Posted => (field::POST_CMD, field::POST_DATA),
@@ -269,10 +288,10 @@ impl Repr {
     ///
     /// # Errors
     /// [`Error::BufferTooSmall`], with nothing written.
+    #[inline]
     pub fn emit(&self, buffer: &mut [u8]) -> Result<usize> {
         let buffer = room("ht.nop", buffer, LEN)?;
-        buffer.fill(0);
-        let mut packet = Packet { buffer };
+        let mut packet = Packet { buffer: [0; LEN] };
         packet.set_disconnect(self.disconnect);
         for channel in VirtualChannel::ALL {
             packet.set_credits(channel, self.credits(channel));
@@ -280,6 +299,7 @@ impl Repr {
         packet.set_isoc(self.isoc);
         packet.set_diag(self.diag);
         packet.set_next_to_ack(self.next_to_ack);
+        buffer.copy_from_slice(&packet.buffer);
         Ok(LEN)
     }
 
@@ -382,6 +402,25 @@ mod tests {
         let mut out = [0; 4];
         repr.emit(&mut out).unwrap();
         assert_eq!(out, bytes);
+    }
+
+    #[test]
+    fn credits_of_many_are_those_of_each() {
+        for first in 0..=255 {
+            let nops = [[first, 0x1b, 0x06, 0], [first & 0xc0, first, first, first]];
+            let is_nop_too = Repr::parse(&nops[0]).is_ok();
+            assert_eq!(is_nop(nops[0]), is_nop_too, "{first}");
+            let Ok(one) = Repr::parse(&nops[0]) else {
+                continue;
+            };
+            let two = Repr::parse(&nops[1]).unwrap();
+            let sums = credits_of(&nops);
+            for (channel, sum) in VirtualChannel::ALL.into_iter().zip(sums) {
+                let (a, b) = (one.credits(channel), two.credits(channel));
+                let expected = (a.command() + b.command(), a.data() + b.data());
+                assert_eq!(sum, (expected.0.into(), expected.1.into()), "{channel:?}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@ use core::fmt;
 use crate::bits::{need, put, room};
 use crate::crc32::crc32_ieee;
 use crate::error::{Error, Result};
-use crate::ht::{NOP_LEN, NopRepr, PacketRepr, VirtualChannel};
+use crate::ht::nop::{credits_of, is_nop};
+use crate::ht::{NOP_LEN, NopRepr, PacketRepr, PlainWrite, VirtualChannel};
 
 use super::header::{self, Contents, FrameType, Header};
 use super::session;
@@ -196,10 +197,18 @@ impl<'a> Repr<'a> {
             .split_at_checked(usize::from(contents.nops) * NOP_LEN)
             .unwrap_or((&[], payload));
         for nop in nops.as_chunks::<NOP_LEN>().0 {
-            NopRepr::parse(nop)?;
+            if !is_nop(*nop) {
+                NopRepr::parse(nop)?;
+            }
         }
         let mut rest = packets;
+        let mut plain = 0_u8;
         for _ in 0..contents.packets {
+            if let Some((_, behind)) = PlainWrite::split_first(rest) {
+                plain += 1;
+                rest = behind;
+                continue;
+            }
             let packet = PacketRepr::parse(rest)?;
             let channel = check_carried(&packet)?;
             // 255 packets at most, so neither can overflow.
@@ -209,6 +218,10 @@ impl<'a> Repr<'a> {
                 taken.data = taken.data.saturating_add(data);
             }
             rest = rest.get(packet.buffer_len()..).unwrap_or(&[]);
+        }
+        if let Some(taken) = taken.get_mut(VirtualChannel::Posted.index()) {
+            taken.command = taken.command.saturating_add(plain);
+            taken.data = taken.data.saturating_add(plain);
         }
         if !rest.is_empty() {
             return Err(Error::Length {
@@ -320,13 +333,13 @@ impl<'a> Repr<'a> {
     /// Credits that all NOPs together return for one virtual channel: command
     /// buffers, data buffers.
     pub fn credits(&self, channel: VirtualChannel) -> (u32, u32) {
-        self.nops().fold((0, 0), |(command, data), nop| {
-            let credits = nop.credits(channel);
-            (
-                command + u32::from(credits.command()),
-                data + u32::from(credits.data()),
-            )
-        })
+        self.all_credits()[channel.index()]
+    }
+
+    /// [`credits`](Self::credits) of all channels, by index.
+    #[inline]
+    pub fn all_credits(&self) -> [(u32, u32); 3] {
+        credits_of(self.nops.as_chunks::<NOP_LEN>().0)
     }
 }
 
@@ -336,6 +349,19 @@ impl<'a> Repr<'a> {
 pub struct CarriedPackets<'a> {
     rest: &'a [u8],
     count: u8,
+}
+
+impl<'a> CarriedPackets<'a> {
+    /// The next packet, if it is a plain write: the short way for what nearly all packets
+    /// are. [`next`](Iterator::next) gives all.
+    #[inline]
+    pub fn next_plain(&mut self) -> Option<PlainWrite<'a>> {
+        let count = self.count.checked_sub(1)?;
+        let (write, rest) = PlainWrite::split_first(self.rest)?;
+        self.count = count;
+        self.rest = rest;
+        Some(write)
+    }
 }
 
 impl<'a> Iterator for CarriedPackets<'a> {

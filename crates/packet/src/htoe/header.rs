@@ -162,7 +162,7 @@ impl<T: AsRef<[u8]>> Header<T> {
     }
 
     fn computed_hcrc(&self) -> u16 {
-        crc16_ccitt(self.buffer.as_ref().get(..field::HCRC.start).unwrap_or(&[]))
+        self.buffer.as_ref().first_chunk().map_or(0, hcrc_over)
     }
 
     fn u8_at(&self, index: usize) -> u8 {
@@ -452,8 +452,7 @@ impl Repr {
     pub fn emit(&self, contents: &Contents, buffer: &mut [u8]) -> Result<usize> {
         self.check(contents)?;
         let buffer = room("htoe.header", buffer, LEN)?;
-        buffer.fill(0);
-        let mut header = Header { buffer };
+        let mut header = Header { buffer: [0; LEN] };
         header.put_u8(field::VERSION_TYPE, VERSION << 4 | self.frame_type.encode());
         header.put_u16(field::VIRTUAL_LINK, self.virtual_link);
         header.set_sequence(self.sequence);
@@ -466,6 +465,7 @@ impl Repr {
         header.put_u8(field::NOPS, contents.nops);
         header.put_u16(field::PAYLOAD_LEN, contents.len);
         header.fill_hcrc();
+        buffer.copy_from_slice(&header.buffer);
         Ok(LEN)
     }
 }
@@ -520,7 +520,43 @@ pub fn crc16_ccitt(bytes: &[u8]) -> u16 {
     })
 }
 
-static CRC16: [u16; 256] = {
+/// Bytes that the HCRC covers.
+const COVERED: usize = field::HCRC.start;
+
+/// [`crc16_ccitt`] of just as many bytes: each byte is looked up by itself, so that no step
+/// waits for the one before it.
+#[inline]
+fn hcrc_over(bytes: &[u8; COVERED]) -> u16 {
+    let mut mixed = *bytes;
+    // What the register begins with.
+    if let Some(first) = mixed.first_chunk_mut::<2>() {
+        *first = first.map(|byte| byte ^ 0xff);
+    }
+    let tables = SLICES.iter().rev();
+    tables
+        .zip(mixed)
+        .fold(0, |crc, (table, byte)| crc ^ table[usize::from(byte)])
+}
+
+/// Table `i` is for a byte that `i` more follow.
+static SLICES: [[u16; 256]; COVERED] = {
+    let mut tables = [CRC16_TABLE; COVERED];
+    let mut slice = 1;
+    while slice < COVERED {
+        let mut i = 0;
+        while i < 256 {
+            let before = tables[slice - 1][i];
+            tables[slice][i] = (before << 8) ^ CRC16_TABLE[(before >> 8) as usize];
+            i += 1;
+        }
+        slice += 1;
+    }
+    tables
+};
+
+static CRC16: [u16; 256] = CRC16_TABLE;
+
+const CRC16_TABLE: [u16; 256] = {
     let mut table = [0u16; 256];
     let mut i = 0;
     while i < 256 {
@@ -570,6 +606,10 @@ mod tests {
     #[test]
     fn crc16_check_value() {
         assert_eq!(crc16_ccitt(b"123456789"), 0x29b1);
+        for seed in 0..=255_u8 {
+            let bytes = core::array::from_fn(|i| seed.wrapping_mul(37).wrapping_add(i as u8 * 11));
+            assert_eq!(hcrc_over(&bytes), crc16_ccitt(&bytes), "{bytes:?}");
+        }
     }
 
     #[test]

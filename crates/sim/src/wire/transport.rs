@@ -233,11 +233,11 @@ impl Transport for VirtualWire {
         self.request(Request::Arrival).map(drop)
     }
 
-    fn poll(&self) -> Result<(), TransportError> {
-        match self.own(|pe| std::mem::take(&mut pe.look_is_paid))? {
-            true => Ok(()),
-            false => self.look(),
+    fn poll(&self) -> Result<bool, TransportError> {
+        if !self.own(|pe| std::mem::take(&mut pe.look_is_paid))? {
+            self.look()?;
         }
+        Ok(false)
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {

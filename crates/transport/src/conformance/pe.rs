@@ -56,6 +56,9 @@ impl Pe {
             match backoff.step() {
                 WaitStep::Spin => {}
                 WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Look | WaitStep::Work => {
+                    self.wire.poll().unwrap();
+                }
                 WaitStep::Yield => {
                     self.wire.poll().unwrap();
                     self.wire.yield_now();

@@ -13,8 +13,12 @@ use crate::error::TransportError;
 
 /// Looks at the socket with the core given away between them, before it sleeps.
 const YIELDS: u32 = 50;
-/// How long it leaves the wire to a PE that looks by itself.
-const ASIDE: Duration = Duration::from_micros(100);
+/// How long it leaves the wire to a PE that looks by itself: the first time, and when the PE
+/// has looked whenever it was back.
+const ASIDE_MIN: Duration = Duration::from_micros(100);
+const ASIDE_MAX: Duration = Duration::from_micros(400);
+/// How long it leaves the wire to a PE that only stores: nobody looks after the last store.
+const ASIDE_STORES: Duration = Duration::from_micros(40);
 /// Longest sleep.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
@@ -62,6 +66,7 @@ impl Shared {
             return false;
         };
         core.driven = true;
+        core.looked = true;
         let came = core.glance();
         self.release(core);
         came
@@ -98,20 +103,28 @@ impl Shared {
     /// Serves the wire until it is [stopped](Self::stop).
     pub(super) fn serve(&self) {
         let mut idle = 0;
+        let mut aside = ASIDE_MIN;
         while !self.stop.load(Ordering::Acquire) {
             match self.try_lock() {
                 Some(mut core) => {
-                    let aside = core::mem::take(&mut core.driven);
+                    let driven = core::mem::take(&mut core.driven);
+                    let looked = core::mem::take(&mut core.looked);
                     let came = core.drive();
                     drop(core);
-                    if aside {
-                        self.nap(ASIDE);
+                    if looked {
+                        self.nap(aside);
+                        aside = (aside * 2).min(ASIDE_MAX);
+                        continue;
+                    }
+                    aside = ASIDE_MIN;
+                    if driven {
+                        self.nap(ASIDE_STORES);
                         continue;
                     }
                     idle = if came { 0 } else { idle + 1 };
                 }
                 None => {
-                    self.nap(ASIDE);
+                    self.nap(aside);
                     continue;
                 }
             }

@@ -1,12 +1,15 @@
 //! What a frame delivers, applied to the own segment.
 
 use hostwire_link::{Endpoint, Misbehaviour, Ns};
-use hostwire_packet::ht::{ControlRepr, PacketRepr, RequestKind, Write, WriteMode};
+use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
+use hostwire_packet::htoe::CarriedPackets;
 
 use crate::window::Window;
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
+/// What no correct peer writes.
+const OUTSIDE: &str = "a write outside of the segment";
 
 /// Gives a frame to the endpoint and applies what it delivers. A peer that asks for what
 /// no correct peer asks for is cut off; anything else that is wrong with a frame the
@@ -17,13 +20,28 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, fram
         return;
     };
     let mut packets = delivery.packets.clone();
-    let applied = packets.try_for_each(|packet| apply(window, &packet));
+    let applied = apply_all(window, &mut packets);
     window.notify();
     if let Err(why) = applied {
         return endpoint.cut_off(now, delivery.link, Misbehaviour::Above(why));
     }
     let released = endpoint.release(now, delivery.link, delivery.filled());
     debug_assert_eq!(released, Ok(()));
+}
+
+fn apply_all(window: &Window, packets: &mut CarriedPackets<'_>) -> Result<(), &'static str> {
+    loop {
+        // Nearly all packets.
+        while let Some(PlainWrite { address, data }) = packets.next_plain() {
+            if !usize::try_from(address).is_ok_and(|at| store(window, at, data)) {
+                return Err(OUTSIDE);
+            }
+        }
+        match packets.next() {
+            Some(packet) => apply(window, &packet)?,
+            None => return Ok(()),
+        }
+    }
 }
 
 /// Applies one packet: a posted write whose address is an offset in the segment.
@@ -41,7 +59,7 @@ fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
     for (address, run) in hostwire_link::put::runs(packet) {
         let stored = usize::try_from(address).is_ok_and(|at| store(window, at, run));
         if !stored {
-            return Err("a write outside of the segment");
+            return Err(OUTSIDE);
         }
     }
     Ok(())

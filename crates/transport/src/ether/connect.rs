@@ -7,7 +7,7 @@ use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, LinkId, Node};
 
 use super::agent::Shared;
-use super::core::Core;
+use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
 use super::{Address, Ether, Route, Socket, rights};
 use crate::error::{PeId, TransportError};
@@ -29,8 +29,10 @@ const IN_FLIGHT_MAX: usize = 128;
 const LINES_PER_FRAME: u16 = 20;
 /// The first node number of links that only take up numbers. No job has so many PEs.
 const PLACEHOLDER: u32 = 1 << 31;
-/// A PE that waits looks at the wire as often before it sleeps; fitted to about a
-/// millisecond.
+/// A PE that waits on a core of its own looks at the wire as often before it gives the core
+/// away between looks; fitted to about 200 us.
+const LOOKS: u32 = 4000;
+/// It looks as often again before it sleeps; fitted to about a millisecond.
 const YIELDS: u32 = 1000;
 const SPINS: u32 = 16;
 
@@ -298,6 +300,7 @@ fn config(
         frame_len_max: Core::frame_len_max(socket, is_sealed),
         added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
         frames_in_flight_max,
+        hold_ns: HOLD_NS,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),
         // Asked often enough before it is given up.
@@ -309,13 +312,14 @@ fn config(
 /// The wire only moves while somebody looks, so a PE that waits looks early.
 fn limits(shm: &Shm) -> WaitLimits {
     let local = shm.wait_limits();
-    let yields = match local == WaitLimits::DEDICATED {
-        true => YIELDS,
-        false => local.yields,
+    let (looks, yields) = match local == WaitLimits::DEDICATED {
+        true => (LOOKS, YIELDS),
+        false => (0, local.yields),
     };
     WaitLimits {
         spins: SPINS,
         pauses: 0,
+        looks,
         yields,
         ..local
     }

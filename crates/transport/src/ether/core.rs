@@ -1,10 +1,12 @@
 //! The endpoint of a PE and its socket: what is behind the lock.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hostwire_link::seal::{self, Seals};
-use hostwire_link::{CloseReason, Counters, DropCause, Endpoint, Event, LinkId, Node, Ns};
+use hostwire_link::{
+    CloseReason, Counters, DropCause, Endpoint, Event, LinkId, Node, Ns, SendError,
+};
 use hostwire_packet::htoe::sealed;
 
 use super::apply::take_frame;
@@ -14,7 +16,20 @@ use super::socket::Socket;
 use crate::window::Window;
 
 /// Looks at the receive ring for one at the clock.
-const GLANCES: u32 = 8;
+const GLANCES: u32 = 32;
+
+/// Stores that join a frame for one at the clock.
+const JOINED_PER_CLOCK: u32 = 4;
+
+/// Frames of a stream of stores that leave together.
+const STREAM_FRAMES: usize = 4;
+
+/// Targets in turn that frames are held for.
+const HELD_MAX: usize = 64;
+
+/// How long a frame that is not full waits for more stores. Longer than it takes to send one,
+/// or each would leave alone.
+pub(super) const HOLD_NS: u64 = 10_000;
 
 /// When frames that the system had no room for are sent again.
 const SEND_AGAIN: Duration = Duration::from_micros(50);
@@ -41,13 +56,24 @@ pub(super) struct Core {
     injector: Option<Injector>,
     outbox: Outbox,
     glances: u32,
+    /// Links that were stored to since somebody looked: stores may wait there for more.
+    held: Vec<LinkId>,
+    joined: u32,
+    /// Whether the last store was the first one to its target.
+    lone: bool,
+    /// When frames left last.
+    sent_at: Ns,
+    /// Whether frames wait for more that could leave.
+    defers: bool,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
-    begin: Instant,
+    begin_ns: u64,
     /// When the agent will look again by itself, while it sleeps.
     pub(super) agent_wakes: Option<Ns>,
     /// Whether somebody else than the agent has looked for frames since it did.
     pub(super) driven: bool,
+    /// Whether a PE that waits has.
+    pub(super) looked: bool,
 }
 
 /// What stands between the endpoint and the network: encryption, or none.
@@ -81,6 +107,13 @@ impl Guard {
     }
 }
 
+/// As `Instant`, in one number: it is read for every frame.
+fn clock_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    // Counted from when the machine started: neither negative nor near the end.
+    (now.tv_sec as u64).saturating_mul(1_000_000_000) + now.tv_nsec as u64
+}
+
 fn copy(frame: &[u8], place: &mut [u8]) -> usize {
     match place.get_mut(..frame.len()) {
         Some(place) => {
@@ -112,27 +145,91 @@ impl Core {
             injector,
             outbox: Outbox::new(frame_len_max),
             glances: 0,
+            held: Vec::new(),
+            joined: 0,
+            lone: false,
+            sent_at: Ns(0),
+            defers: false,
             told: HashSet::new(),
-            begin: Instant::now(),
+            begin_ns: clock_ns(),
             agent_wakes: None,
             driven: false,
+            looked: false,
         }
     }
 
     /// The time since the wire was made. Never 0.
     pub(super) fn now(&self) -> Ns {
-        let passed = u64::try_from(self.begin.elapsed().as_nanos());
-        Ns(passed.unwrap_or(u64::MAX).saturating_add(1))
+        Ns(clock_ns().saturating_sub(self.begin_ns).saturating_add(1))
     }
 
     /// As [`drive`](Self::drive), for who looks again and again: most looks cost only that
     /// of the receive ring, and the clock is read every few of them.
     pub(super) fn glance(&mut self) -> bool {
         self.glances = self.glances.wrapping_add(1);
-        if self.socket.is_empty() && !self.glances.is_multiple_of(GLANCES) {
+        let looks_only = self.held.is_empty() && !self.glances.is_multiple_of(GLANCES);
+        if looks_only && self.socket.is_empty() {
             return false;
         }
+        self.let_go();
         self.drive()
+    }
+
+    /// Stores what joins other stores in a frame that waits for more; whether it is so.
+    #[inline]
+    pub(super) fn join(&mut self, link: LinkId, offset_bytes: usize, data: &[u8]) -> bool {
+        self.joined = self.joined.wrapping_add(1);
+        !self.joined.is_multiple_of(JOINED_PER_CLOCK)
+            && self.held.last() == Some(&link)
+            && self.endpoint.join(link, offset_bytes as u64, data)
+    }
+
+    /// Stores to a link; what it takes of them. The first ones since somebody looked leave at
+    /// once. Behind them a frame that is not full may wait for more: somebody has to look or
+    /// [let go](Self::let_go).
+    pub(super) fn put(
+        &mut self,
+        now: Ns,
+        link: LinkId,
+        offset_bytes: usize,
+        data: &[u8],
+    ) -> Result<usize, SendError> {
+        let accepted = self.endpoint.put(now, link, offset_bytes as u64, data)?;
+        if self.held.last() != Some(&link) {
+            if !self.held.contains(&link) {
+                self.endpoint.flush(now, link);
+                self.lone = true;
+            }
+            if self.held.len() == HELD_MAX {
+                self.let_go();
+            }
+            self.held.push(link);
+        }
+        Ok(accepted)
+    }
+
+    /// Sends what is to be sent after stores to a link, unless it is part of a stream and
+    /// more may leave with it.
+    pub(super) fn transmit_stored(&mut self, now: Ns, link: LinkId) {
+        let lone = core::mem::take(&mut self.lone);
+        let streams = self.held.len() == 1 && now.since(self.sent_at) < HOLD_NS;
+        if !lone && streams && self.endpoint.frames_unsent(link) <= STREAM_FRAMES {
+            self.defers = true;
+            return;
+        }
+        self.endpoint.on_timeout(now);
+        self.transmit(now);
+    }
+
+    /// Who looks stores nothing more now: what waits for more need not.
+    pub(super) fn let_go(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let now = self.now();
+        while let Some(link) = self.held.pop() {
+            self.endpoint.flush(now, link);
+        }
     }
 
     /// Receives what has come, does what is due and sends what is to be sent. Returns
@@ -168,8 +265,11 @@ impl Core {
             guard,
             injector,
             outbox,
+            sent_at,
+            defers,
             ..
         } = self;
+        *defers = false;
         loop {
             while outbox.has_room() {
                 let Some(transmit) = endpoint.poll_transmit(now) else {
@@ -191,6 +291,7 @@ impl Core {
             if outbox.is_empty() || !outbox.send(now, socket, &mut counters.unsent) {
                 return;
             }
+            *sent_at = now;
         }
     }
 
@@ -224,7 +325,7 @@ impl Core {
 
     /// How long nothing has to be done, if nothing comes.
     pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
-        let at_most = match self.outbox.is_empty() {
+        let at_most = match self.outbox.is_empty() && !self.defers {
             true => at_most,
             false => at_most.min(SEND_AGAIN),
         };
@@ -237,6 +338,7 @@ impl Core {
     /// Whether the agent sleeps beyond the next deadline.
     pub(super) fn agent_oversleeps(&self) -> bool {
         match (self.agent_wakes, self.endpoint.deadline()) {
+            (Some(_), _) if self.defers => true,
             (Some(wakes), Some(deadline)) => deadline < wakes,
             _ => false,
         }

@@ -75,8 +75,11 @@ use crate::window::Window;
 
 /// Longest wait for frames before a store or a quiet looks at everything again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// Looks without waiting before that.
-const LOOKS: u32 = 200;
+/// Looks with the core given away between them before that.
+const YIELDS: u32 = 200;
+/// Bytes that are packed before they are sent: as many as a call sends, so that the receiver
+/// is not idle and the frames stay in the cache.
+const PIECE_BYTES: usize = 40 << 10;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
 /// Why a link is closed to a PE of which somebody else says so. It has done no wrong.
@@ -147,8 +150,12 @@ impl Ether {
         let mut patience = Patience::default();
         while !data.is_empty() {
             let mut core = self.shared.lock();
+            if core.join(link, offset_bytes, data) {
+                return Ok(());
+            }
             let now = core.now();
-            let accepted = match core.endpoint.put(now, link, offset_bytes as u64, data) {
+            let piece = data.get(..PIECE_BYTES).unwrap_or(data);
+            let accepted = match core.put(now, link, offset_bytes, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
                 Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
@@ -157,13 +164,21 @@ impl Ether {
                     return Err(TransportError::environment(what, error));
                 }
             };
-            core.transmit(now);
+            // The agent need not be awake for what is held for a moment: it comes by.
+            core.driven = true;
             offset_bytes += accepted;
             data = data.get(accepted..).unwrap_or_default();
-            let came = !data.is_empty() && core.drive();
+            let mut came = false;
+            if data.is_empty() && !core.socket.has_come() {
+                core.transmit_stored(now, link);
+            } else {
+                came = core.drive();
+            }
             self.shared.release(core);
-            if !data.is_empty() && !came && accepted == 0 {
-                patience.wait(&self.shared);
+            if came || accepted > 0 {
+                patience = Patience::default();
+            } else if !data.is_empty() {
+                patience.wait(self);
             }
         }
         Ok(())
@@ -177,6 +192,7 @@ impl Ether {
             let mut came = false;
             if core.endpoint.progress(link, ticket) == Progress::Pending {
                 core.driven = true;
+                core.looked = true;
                 came = core.drive();
             }
             let progress = core.endpoint.progress(link, ticket);
@@ -187,8 +203,8 @@ impl Ether {
             match progress {
                 Progress::Arrived => return Ok(()),
                 Progress::Lost(reason) => return ended(pe, reason),
-                Progress::Pending if came => {}
-                Progress::Pending => patience.wait(&self.shared),
+                Progress::Pending if came => patience = Patience::default(),
+                Progress::Pending => patience.wait(self),
             }
         }
     }
@@ -223,13 +239,16 @@ struct Patience {
 }
 
 impl Patience {
-    fn wait(&mut self, shared: &Shared) {
+    fn wait(&mut self, wire: &Ether) {
         self.looks = self.looks.saturating_add(1);
-        if self.looks < LOOKS {
+        let WaitLimits { looks, .. } = wire.limits;
+        if self.looks < looks {
+            std::hint::spin_loop();
+        } else if self.looks < looks + YIELDS {
             std::thread::yield_now();
         } else {
-            let limit = shared.lock().idle_time(LOOK_AGAIN);
-            shared.wait_for_frames(limit);
+            let limit = wire.shared.lock().idle_time(LOOK_AGAIN);
+            wire.shared.wait_for_frames(limit);
         }
     }
 }
@@ -324,6 +343,7 @@ impl Transport for Ether {
     fn quiet(&self) -> Result<(), TransportError> {
         self.shm.quiet()?;
         let mut core = self.shared.lock();
+        core.let_go();
         let now = core.now();
         let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
         let mut lost = Ok(());
@@ -349,9 +369,8 @@ impl Transport for Ether {
         lost
     }
 
-    fn poll(&self) -> Result<(), TransportError> {
-        self.shared.look();
-        Ok(())
+    fn poll(&self) -> Result<bool, TransportError> {
+        Ok(self.shared.look())
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {

@@ -28,6 +28,12 @@ struct Place {
     bytes: Box<[u8]>,
 }
 
+impl Place {
+    fn frame(&self) -> (u32, &[u8]) {
+        (self.pe, self.bytes.get(..self.len).unwrap_or_default())
+    }
+}
+
 impl Outbox {
     pub(super) const fn new(frame_len_max: usize) -> Self {
         Self {
@@ -70,17 +76,10 @@ impl Outbox {
     /// keeps others waiting for long: it may never find room, being longer than the next
     /// interface takes.
     pub(super) fn send(&mut self, now: Ns, socket: &mut Socket, unsent: &mut u64) -> bool {
-        const NOTHING: (u32, &[u8]) = (0, &[]);
         while !self.is_empty() {
-            let mut batch = [NOTHING; SEND_BATCH_FRAMES];
-            let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
-            let count = waiting.len().min(batch.len());
-            for (frame, place) in batch.iter_mut().zip(waiting) {
-                *frame = (place.pe, place.bytes.get(..place.len).unwrap_or_default());
-            }
-            match socket.send(batch.get(..count).unwrap_or_default()) {
+            match self.send_some(socket) {
                 Ok(sent) => {
-                    self.sent += sent.clamp(1, count);
+                    self.sent += sent;
                     self.full_since = None;
                 }
                 Err(SendError::Full) if !self.is_stuck(now) => return false,
@@ -94,6 +93,26 @@ impl Outbox {
         self.sent = 0;
         self.end = 0;
         true
+    }
+
+    /// With one call; how many have left.
+    fn send_some(&self, socket: &mut Socket) -> Result<usize, SendError> {
+        const NOTHING: (u32, &[u8]) = (0, &[]);
+        let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
+        let sent = if let [place] = waiting {
+            // Most of the time.
+            socket.send(&[place.frame()])?
+        } else {
+            let mut batch = [NOTHING; SEND_BATCH_FRAMES];
+            let frames = waiting.iter().map(Place::frame);
+            let count = batch
+                .iter_mut()
+                .zip(frames)
+                .map(|(to, from)| *to = from)
+                .count();
+            socket.send(batch.get(..count).unwrap_or_default())?
+        };
+        Ok(sent.clamp(1, waiting.len()))
     }
 
     /// Whether there has been no room for long.

@@ -150,6 +150,15 @@ impl Socket {
         }
     }
 
+    /// Whether it is certain, at no cost, that a frame has come.
+    pub(super) fn has_come(&self) -> bool {
+        match self {
+            Self::Packet(socket) => !socket.is_empty(),
+            Self::Xdp(socket) => !socket.is_empty(),
+            Self::Udp(_) => false,
+        }
+    }
+
     /// Shows every frame that has come, up to a bound, to `take`.
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         match self {
