@@ -8,77 +8,75 @@ use crate::fast;
 use crate::handle::Ctx;
 use crate::remote;
 
-/// How a run of elements is moved in place. Each has its own way through the code, so that
-/// nothing is asked twice.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Few {
-    Word,
-    Vectors,
-    Not,
+// How a run of elements is moved in place. Two questions, each with its own way through the
+// code: one answer out of three is put together in a register first, and then taken apart again.
+
+/// As a word.
+#[inline(always)]
+fn is_word<T>(nelems: usize) -> bool {
+    match const { size_of::<T>() } {
+        8 => nelems == 1,
+        4 => nelems == 1 || nelems == 2,
+        element => element < 8 && nelems == 8 / element,
+    }
 }
 
+/// As a few vectors.
 #[inline(always)]
-fn how_few<T>(nelems: usize) -> Few {
-    let (element, most) = const { (size_of::<T>(), fast::SHORT_BYTES / size_of::<T>()) };
-    if (element == 8 || element == 4) && nelems == 1 {
-        Few::Word
-    } else if nelems.wrapping_sub(16usize.div_ceil(element)) <= most - 16usize.div_ceil(element) {
-        Few::Vectors
-    } else if element < 8 && nelems * element == 8 && nelems <= most {
-        Few::Word
-    } else {
-        Few::Not
-    }
+fn is_vectors<T>(nelems: usize) -> bool {
+    let (least, most) = const {
+        let element = size_of::<T>();
+        (16usize.div_ceil(element), fast::SHORT_BYTES / element)
+    };
+    nelems.wrapping_sub(least) <= most - least
 }
 
 /// `shmem_put`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let few = how_few::<T>(nelems);
-    if ctx.is_of_world()
-        && few == Few::Word
-        && let Some(place) = fast::short(dest.cast(), pe)
-    {
-        // SAFETY: one word in reach; the caller has one at `source`.
-        unsafe { copy::word_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
-        place.stored(&"shmem_put", pe);
-    } else if ctx.is_of_world()
-        && few == Few::Vectors
-        && let Some(place) = fast::short(dest.cast(), pe)
-    {
-        // SAFETY: so many bytes in reach; the caller has as many at `source`.
-        unsafe { copy::vectors(place.at, source.cast(), nelems * size_of::<T>()) };
-        place.stored(&"shmem_put", pe);
-    } else {
-        let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
-        unsafe { remote::put_many(dest.cast(), source.cast(), len, pe, ctx) };
+    if ctx.is_of_world() {
+        if is_word::<T>(nelems) {
+            if let Some(place) = fast::short(dest.cast(), pe) {
+                // SAFETY: one word in reach; the caller has one at `source`.
+                unsafe { copy::word_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
+                return place.stored(&"shmem_put", pe);
+            }
+        } else if is_vectors::<T>(nelems)
+            && let Some(place) = fast::short(dest.cast(), pe)
+        {
+            // SAFETY: so many bytes in reach; the caller has as many at `source`.
+            unsafe { copy::vectors(place.at, source.cast(), nelems * size_of::<T>()) };
+            return place.stored(&"shmem_put", pe);
+        }
     }
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { remote::put_many(dest.cast(), source.cast(), len, pe, ctx) };
 }
 
 /// `shmem_get`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    let few = how_few::<T>(nelems);
-    if ctx.is_of_world()
-        && few == Few::Word
-        && let Some(place) = fast::short(source.cast(), pe)
-        && !place.may_be_dead()
-    {
-        // SAFETY: one word in reach; the caller has room for one at `dest`.
-        unsafe { copy::word_from_peer(dest.cast(), place.at, nelems * size_of::<T>()) };
-    } else if ctx.is_of_world()
-        && few == Few::Vectors
-        && let Some(place) = fast::short(source.cast(), pe)
-        && !place.may_be_dead()
-    {
-        // SAFETY: so many bytes in reach; the caller has as many at `dest`.
-        unsafe { copy::vectors(dest.cast(), place.at, nelems * size_of::<T>()) };
-    } else {
-        let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
-        unsafe { remote::get_many(dest.cast(), source.cast(), len, pe, ctx) };
+    if ctx.is_of_world() {
+        if is_word::<T>(nelems) {
+            if let Some(place) = fast::short(source.cast(), pe)
+                && !place.may_be_dead()
+            {
+                let len = nelems * size_of::<T>();
+                // SAFETY: one word in reach; the caller has room for one at `dest`.
+                return unsafe { copy::word_from_peer(dest.cast(), place.at, len) };
+            }
+        } else if is_vectors::<T>(nelems)
+            && let Some(place) = fast::short(source.cast(), pe)
+            && !place.may_be_dead()
+        {
+            // SAFETY: so many bytes in reach; the caller has as many at `dest`.
+            return unsafe { copy::vectors(dest.cast(), place.at, nelems * size_of::<T>()) };
+        }
     }
+    let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe { remote::get_many(dest.cast(), source.cast(), len, pe, ctx) };
 }
 
 /// `shmem_p`.
