@@ -72,15 +72,18 @@ impl Reach {
         (self.memory.base(), self.stride_bytes)
     }
 
-    /// Wakes `pe` if it sleeps. Returns whether it lives.
+    /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
+    /// whether it lives.
     #[cold]
     #[inline(never)]
     pub fn ring(&self, pe: PeId) -> bool {
-        let doorbell = pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES;
-        match self.memory.half(doorbell) {
-            Ok(word) => self.look(pe, Doorbell::new(word)),
-            Err(_) => false,
+        let lost = self.lost.get(pe as usize);
+        if lost.is_none_or(|lost| lost.load(Ordering::Relaxed)) {
+            return false;
         }
+        self.doorbell(pe)
+            .map(|word| Doorbell::new(word).notify())
+            .is_ok()
     }
 
     /// From now on nothing of `pe` is within reach.
@@ -99,17 +102,6 @@ impl Reach {
     fn doorbell(&self, pe: PeId) -> Result<&AtomicU32, TransportError> {
         self.memory
             .half(pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES)
-    }
-
-    /// The PE's doorbell is not at rest: it sleeps, and is woken, or it is lost. Returns
-    /// whether it lives.
-    fn look(&self, pe: PeId, doorbell: Doorbell<'_>) -> bool {
-        let lost = self.lost.get(pe as usize);
-        if lost.is_none_or(|lost| lost.load(Ordering::Relaxed)) {
-            return false;
-        }
-        doorbell.notify();
-        true
     }
 
     /// The `len` elements at `offset_bytes` of every segment; the offset is a multiple of 64.
@@ -277,11 +269,10 @@ impl<T: Plain> Extent<T> {
         }
     }
 
-    /// Wakes `pe` if it sleeps. Returns whether it lives.
-    #[cold]
-    #[inline(never)]
+    /// As [`Reach::ring`].
+    #[inline(always)]
     pub fn ring(&self, pe: PeId) -> bool {
-        self.reach.as_ref().is_some_and(|reach| reach.ring(pe))
+        ring(&self.reach, pe)
     }
 }
 
@@ -394,16 +385,16 @@ impl Bell<'_> {
     /// Wakes the PE if it sleeps. Returns false if it is lost.
     #[inline(always)]
     pub fn notify(self) -> bool {
-        self.doorbell.is_at_rest() || look(self.reach, self.pe, self.doorbell)
+        self.doorbell.is_at_rest() || ring(self.reach, self.pe)
     }
 }
 
-/// A function of three registers: handing a `Bell` over would put it on the stack, and
-/// a store in front of an atomic makes that wait.
+/// A function of two registers: handing a `Bell` over would put it on the stack, and a
+/// store in front of an atomic makes that wait.
 #[cold]
 #[inline(never)]
-fn look(reach: &Option<Arc<Reach>>, pe: PeId, doorbell: Doorbell<'_>) -> bool {
-    reach.as_ref().is_some_and(|reach| reach.look(pe, doorbell))
+fn ring(reach: &Option<Arc<Reach>>, pe: PeId) -> bool {
+    reach.as_ref().is_some_and(|reach| reach.ring(pe))
 }
 
 #[cfg(test)]
