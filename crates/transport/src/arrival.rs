@@ -23,53 +23,60 @@ use crate::sync::AtomicU64;
 #[cfg(any(not(target_arch = "x86_64"), miri, loom))]
 use crate::sync::Ordering;
 
-/// The polls, `$polls` of them, not 0; `$came` is whether the last one found what it
-/// compared for.
+/// Whether `$polls` polls at most, none if it is 0, find at `$word` what they compare
+/// `$wanted` for.
 ///
-/// # Safety
-/// `$word` may be loaded from with these loads. The rest holds of itself: loads of x86
-/// are acquire loads, and without `nomem` the compiler moves nothing across. Each `call`
-/// pushes 8 bytes, which the `ret` that follows pops on both ways (the code behind the
-/// `call` and label 4 both come after a `ret`), so the stack pointer is as it was;
-/// without `nostack` there is no red zone to write over. Both addresses that `ret` may go
-/// to are in this block. All other registers it changes are outputs, and flags are not
-/// said to be preserved.
+/// `$word` is a reference to an atomic that these loads fit.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 macro_rules! poll {
     (load: $load:literal, compare: $compare:literal, again: $again:literal,
-     give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr, $came:ident) => {
-        core::arch::asm!(
-            "2:",
-            "call 3f",
-            // Where `ret` is expected to go, and goes when it has come.
-            "mov {came:e}, 1",
-            "jmp 5f",
-            // One poll.
-            "3:",
-            "mov {to}, [rsp]",
-            "lea {again}, [rip + 4f]",
-            $load,
-            $compare,
-            $again,
-            "mov [rsp], {to}",
-            "ret",
-            // It has not.
-            "4:",
-            $($give_up,)*
-            "dec {polls:e}",
-            "jnz 2b",
-            "6:",
-            "xor {came:e}, {came:e}",
-            "5:",
-            word = in(reg) $word,
-            wanted = in(reg) $wanted,
-            polls = inout(reg) $polls => _,
-            came = out(reg) $came,
-            seen = out(reg) _,
-            to = out(reg) _,
-            again = out(reg) _,
-        )
-    };
+     give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr) => {{
+        if $polls == 0 {
+            return false;
+        }
+        let came: u32;
+        // SAFETY: the word is alive, aligned, and shared only as an atomic; loads of x86
+        // are acquire loads, and without `nomem` the compiler moves nothing across. Each
+        // `call` pushes 8 bytes, which the `ret` that follows pops on both ways (the code
+        // behind the `call` and label 4 both come after a `ret`), so the stack pointer is
+        // as it was; without `nostack` there is no red zone to write over. Both addresses
+        // that `ret` may go to are in this block. All other registers it changes are
+        // outputs, and flags are not said to be preserved.
+        unsafe {
+            core::arch::asm!(
+                "2:",
+                "call 3f",
+                // Where `ret` is expected to go, and goes when it has come.
+                "mov {came:e}, 1",
+                "jmp 5f",
+                // One poll.
+                "3:",
+                "mov {to}, [rsp]",
+                "lea {again}, [rip + 4f]",
+                $load,
+                $compare,
+                $again,
+                "mov [rsp], {to}",
+                "ret",
+                // It has not.
+                "4:",
+                $($give_up,)*
+                "dec {polls:e}",
+                "jnz 2b",
+                "6:",
+                "xor {came:e}, {came:e}",
+                "5:",
+                word = in(reg) $word.as_ptr(),
+                wanted = in(reg) $wanted,
+                polls = inout(reg) $polls => _,
+                came = out(reg) came,
+                seen = out(reg) _,
+                to = out(reg) _,
+                again = out(reg) _,
+            );
+        }
+        came != 0
+    }};
 }
 
 /// Polls `word` up to `polls` times for `wanted`. Gives up before that if the low 16
@@ -79,21 +86,13 @@ macro_rules! poll {
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 #[inline(always)]
 pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
-    if polls == 0 {
-        return false;
-    }
-    let came: u32;
-    // SAFETY: see `poll!`; `word` is alive, aligned, and shared only as an atomic.
-    unsafe {
-        poll!(
-            load: "mov {seen}, [{word}]",
-            compare: "cmp {seen}, {wanted}",
-            again: "cmovne {to}, {again}",
-            give_up: ["cmp {seen:x}, {wanted:x}", "je 6f"],
-            word.as_ptr(), wanted, polls, came
-        );
-    }
-    came != 0
+    poll!(
+        load: "mov {seen}, [{word}]",
+        compare: "cmp {seen}, {wanted}",
+        again: "cmovne {to}, {again}",
+        give_up: ["cmp {seen:x}, {wanted:x}", "je 6f"],
+        word, wanted, polls
+    )
 }
 
 /// Polls `word` up to `polls` times for any other value than `from`, and says whether it
@@ -101,42 +100,26 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 #[inline(always)]
 pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
-    if polls == 0 {
-        return false;
-    }
-    let came: u32;
-    // SAFETY: as in `comes`.
-    unsafe {
-        poll!(
-            load: "mov {seen}, [{word}]",
-            compare: "cmp {seen}, {wanted}",
-            again: "cmove {to}, {again}",
-            give_up: [],
-            word.as_ptr(), from, polls, came
-        );
-    }
-    came != 0
+    poll!(
+        load: "mov {seen}, [{word}]",
+        compare: "cmp {seen}, {wanted}",
+        again: "cmove {to}, {again}",
+        give_up: [],
+        word, from, polls
+    )
 }
 
 /// The same for a word of 32 bits.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
 #[inline(always)]
 pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
-    if polls == 0 {
-        return false;
-    }
-    let came: u32;
-    // SAFETY: as in `comes`.
-    unsafe {
-        poll!(
-            load: "mov {seen:e}, [{word}]",
-            compare: "cmp {seen:e}, {wanted:e}",
-            again: "cmove {to}, {again}",
-            give_up: [],
-            word.as_ptr(), u64::from(from), polls, came
-        );
-    }
-    came != 0
+    poll!(
+        load: "mov {seen:e}, [{word}]",
+        compare: "cmp {seen:e}, {wanted:e}",
+        again: "cmove {to}, {again}",
+        give_up: [],
+        word, u64::from(from), polls
+    )
 }
 
 /// As above, as a loop.
