@@ -86,13 +86,13 @@ fn send_lines(c: &mut Criterion) {
         // The buffers of the frames exist, as in steady state.
         let mut warm = pair.a.clone();
         for _ in 0..LINES {
-            warm.send(pair.now, pair.link, &packet).unwrap();
+            warm.send(pair.link, &packet).unwrap();
         }
         bench.iter_batched_ref(
             || pair.a.clone(),
             |a| {
                 for _ in 0..LINES {
-                    a.send(pair.now, pair.link, black_box(&packet)).unwrap();
+                    a.send(pair.link, black_box(&packet)).unwrap();
                 }
             },
             BatchSize::LargeInput,
@@ -113,10 +113,10 @@ fn both_ends(c: &mut Criterion) {
         group.bench_function(format!("500_lines_mtu_{frame_len}"), |bench| {
             bench.iter(|| {
                 for i in 0..LINES {
-                    let put = pair.a.put(pair.now, pair.link, i * 64, black_box(&line));
+                    let put = pair.a.put(pair.link, i * 64, black_box(&line));
                     assert_eq!(put, Ok(64));
                 }
-                pair.a.flush(pair.now, pair.link);
+                pair.a.flush(pair.link);
                 while pair.carry() > 0 {}
             });
         });
@@ -126,17 +126,14 @@ fn both_ends(c: &mut Criterion) {
             bench.iter(|| {
                 let mut done = 0;
                 while done < megabyte.len() {
-                    match pair
-                        .a
-                        .put(pair.now, pair.link, done as u64, &megabyte[done..])
-                    {
+                    match pair.a.put(pair.link, done as u64, &megabyte[done..]) {
                         Ok(len) => done += len,
                         Err(_) => {
                             pair.carry();
                         }
                     }
                 }
-                pair.a.flush(pair.now, pair.link);
+                pair.a.flush(pair.link);
                 while pair.carry() > 0 {}
             });
         });
@@ -145,10 +142,8 @@ fn both_ends(c: &mut Criterion) {
     group.throughput(Throughput::Elements(1));
     group.bench_function("one_line_and_its_ack", |bench| {
         bench.iter(|| {
-            pair.a
-                .put(pair.now, pair.link, 0, black_box(&line))
-                .unwrap();
-            let ticket = pair.a.ticket(pair.now, pair.link).unwrap();
+            pair.a.put(pair.link, 0, black_box(&line)).unwrap();
+            let ticket = pair.a.ticket(pair.link).unwrap();
             while pair.a.progress(pair.link, ticket) != hostwire_link::Progress::Arrived {
                 pair.carry();
             }

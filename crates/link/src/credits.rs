@@ -20,13 +20,6 @@ impl Buffers {
         }
     }
 
-    fn checked_sub(self, other: Self) -> Option<Self> {
-        Some(Self {
-            command: self.command.checked_sub(other.command)?,
-            data: self.data.checked_sub(other.data)?,
-        })
-    }
-
     fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
             command: self.command.checked_add(other.command)?,
@@ -105,6 +98,9 @@ impl Wallet {
     /// which there would be more than there are buffers.
     pub(crate) fn add(&mut self, credits: [(u32, u32); 3]) -> Result<(), VirtualChannel> {
         for (channel, (command, data)) in VirtualChannel::ALL.into_iter().zip(credits) {
+            if command | data == 0 {
+                continue;
+            }
             let more = Buffers {
                 command: u16::try_from(command).unwrap_or(u16::MAX),
                 data: u16::try_from(data).unwrap_or(u16::MAX),
@@ -144,32 +140,15 @@ impl Ledger {
     /// Fills buffers with the packets of one frame, or none; `Err` gives the
     /// channel that was overrun.
     pub(crate) fn fill(&mut self, taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
-        let mut granted = self.granted;
-        for channel in VirtualChannel::ALL {
-            let i = channel.index();
-            granted[i] = granted[i].checked_sub(taken[i]).ok_or(channel)?;
-        }
-        self.granted = granted;
-        for (filled, taken) in self.filled.iter_mut().zip(taken) {
-            // Cannot overflow: both together are at most the buffers.
-            filled.command += taken.command;
-            filled.data += taken.data;
-        }
+        take(&mut self.granted, taken)?;
+        add(&mut self.filled, taken);
         Ok(())
     }
 
     /// Empties buffers; `Err` gives a channel that has not as many filled.
     pub(crate) fn empty(&mut self, taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
-        let mut filled = self.filled;
-        for channel in VirtualChannel::ALL {
-            let i = channel.index();
-            filled[i] = filled[i].checked_sub(taken[i]).ok_or(channel)?;
-        }
-        self.filled = filled;
-        for (owed, taken) in self.owed.iter_mut().zip(taken) {
-            owed.command += taken.command;
-            owed.data += taken.data;
-        }
+        take(&mut self.filled, taken)?;
+        add(&mut self.owed, taken);
         Ok(())
     }
 
@@ -226,5 +205,30 @@ impl Ledger {
 
     pub(crate) const fn owed(&self, channel: VirtualChannel) -> Buffers {
         self.owed[channel.index()]
+    }
+}
+
+/// Takes buffers out of one of the three sums, or none; `Err` gives a channel that has not as
+/// many there.
+fn take(sum: &mut [Buffers; 3], taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
+    let lacks = |channel: &VirtualChannel| {
+        let (sum, taken) = (sum[channel.index()], taken[channel.index()]);
+        sum.command < taken.command || sum.data < taken.data
+    };
+    if let Some(channel) = VirtualChannel::ALL.into_iter().find(lacks) {
+        return Err(channel);
+    }
+    for (sum, taken) in sum.iter_mut().zip(taken) {
+        sum.command -= taken.command;
+        sum.data -= taken.data;
+    }
+    Ok(())
+}
+
+/// Adds what was taken elsewhere. Cannot overflow: all sums together are the buffers.
+fn add(sum: &mut [Buffers; 3], taken: &[Buffers; 3]) {
+    for (sum, taken) in sum.iter_mut().zip(taken) {
+        sum.command += taken.command;
+        sum.data += taken.data;
     }
 }

@@ -37,7 +37,7 @@ pub struct Endpoint {
     shared: Shared,
     links: Vec<Link>,
     by_node: HashMap<Node, u16>,
-    /// Links with something to send, each once: served in turn.
+    /// Links that may have something to send, each once: served in turn.
     ready: VecDeque<u16>,
     timers: Timers,
     events: VecDeque<Event>,
@@ -133,17 +133,11 @@ impl Endpoint {
     /// # Cost
     /// No allocation in steady state.
     #[inline]
-    pub fn send(
-        &mut self,
-        now: Ns,
-        link: LinkId,
-        packet: &PacketRepr<'_>,
-    ) -> Result<(), SendError> {
+    pub fn send(&mut self, link: LinkId, packet: &PacketRepr<'_>) -> Result<(), SendError> {
         let state = self.links.get_mut(link.index());
         let state = state.ok_or(SendError::NoLink(link))?;
-        let news = state.send(packet, &mut self.shared)?;
-        if news && !state.listed {
-            self.touch(now, link.0);
+        if state.send(packet, &mut self.shared)? {
+            self.list(link.0);
         }
         Ok(())
     }
@@ -160,21 +154,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`SendError`], if not one byte was accepted.
-    pub fn put(
-        &mut self,
-        now: Ns,
-        link: LinkId,
-        address: u64,
-        data: &[u8],
-    ) -> Result<usize, SendError> {
+    pub fn put(&mut self, link: LinkId, address: u64, data: &[u8]) -> Result<usize, SendError> {
         let mut done = 0;
-        let mut scratch = [0; MASKED_LEN_MAX];
         while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
             let at = address.wrapping_add(done as u64);
-            let accepted = match self.send_lines(now, link, at, rest) {
-                Ok(0) => first_packet(at, rest, &mut scratch)
-                    .map_err(SendError::Packet)
-                    .and_then(|(packet, len)| self.send(now, link, &packet).map(|()| len)),
+            let accepted = match self.send_lines(link, at, rest) {
+                Ok(0) => self.send_first(link, at, rest),
                 lines => lines.map(|lines| lines * LINE_LEN),
             };
             match accepted {
@@ -184,6 +169,14 @@ impl Endpoint {
             }
         }
         Ok(done)
+    }
+
+    /// Accepts what one packet carries of a put; how many bytes that are.
+    fn send_first(&mut self, link: LinkId, at: u64, data: &[u8]) -> Result<usize, SendError> {
+        let mut scratch = [0; MASKED_LEN_MAX];
+        let (packet, len) = first_packet(at, data, &mut scratch).map_err(SendError::Packet)?;
+        self.send(link, &packet)?;
+        Ok(len)
     }
 
     /// As [`put`](Self::put), but only if the bytes are one packet that joins others which
@@ -217,20 +210,14 @@ impl Endpoint {
     /// Accepts whole lines, as many as fit the frame at hand; 0 if they have to go the long
     /// way.
     #[inline]
-    fn send_lines(
-        &mut self,
-        now: Ns,
-        link: LinkId,
-        at: u64,
-        data: &[u8],
-    ) -> Result<usize, SendError> {
+    fn send_lines(&mut self, link: LinkId, at: u64, data: &[u8]) -> Result<usize, SendError> {
         let state = self.links.get_mut(link.index());
         let state = state.ok_or(SendError::NoLink(link))?;
         let (lines, _) = data.as_chunks::<LINE_LEN>();
         match state.send_lines(at, lines, &mut self.shared) {
             Lines::Packed { count, news } => {
-                if news && !state.listed {
-                    self.touch(now, link.0);
+                if news {
+                    self.list(link.0);
                 }
                 Ok(count)
             }
@@ -243,10 +230,10 @@ impl Endpoint {
     }
 
     /// Sends what has been packed without waiting for more.
-    pub fn flush(&mut self, now: Ns, link: LinkId) {
+    pub fn flush(&mut self, link: LinkId) {
         if let Some(state) = self.links.get_mut(link.index()) {
             state.flush();
-            self.touch(now, link.0);
+            self.list(link.0);
         }
     }
 
@@ -255,7 +242,7 @@ impl Endpoint {
     /// is the quiet of a link. `None` if there is no such link.
     ///
     /// [`progress`]: Self::progress
-    pub fn ticket(&mut self, now: Ns, link: LinkId) -> Option<Ticket> {
+    pub fn ticket(&mut self, link: LinkId) -> Option<Ticket> {
         let state = self.links.get_mut(link.index())?;
         let ticket = Ticket {
             epoch: state.session.epoch(),
@@ -263,7 +250,7 @@ impl Endpoint {
         };
         if state.posted_acked() < ticket.posted {
             state.request_ack();
-            self.touch(now, link.0);
+            self.list(link.0);
         }
         Some(ticket)
     }
@@ -415,7 +402,15 @@ impl Endpoint {
 
     /// The next frame to be sent, if there is one now. Links take turns, one
     /// frame each.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Ns) -> Option<Transmit<'_>> {
+        match self.ready.is_empty() {
+            true => None,
+            false => self.next_transmit(now),
+        }
+    }
+
+    fn next_transmit(&mut self, now: Ns) -> Option<Transmit<'_>> {
         let (id, out) = loop {
             let id = self.ready.pop_front()?;
             let Some(link) = self.links.get_mut(usize::from(id)) else {
@@ -430,6 +425,7 @@ impl Endpoint {
                 None => self.arm(now, id),
             }
         };
+        let more = !self.ready.is_empty();
         let frame = match out {
             Out::Kept { buffer, start, len } => {
                 self.shared.pool.bytes(buffer).get(start..start + len)
@@ -441,18 +437,27 @@ impl Endpoint {
             link: LinkId(id),
             peer: self.links.get(usize::from(id))?.peer,
             frame: frame?,
+            more,
         })
     }
 
     /// When to call [`on_timeout`](Self::on_timeout); `None`: whenever
-    /// something else happens. May lie in the past.
+    /// something else happens. May lie in the past. Of use once
+    /// [`poll_transmit`](Self::poll_transmit) gives nothing more.
     pub fn deadline(&self) -> Option<Ns> {
         self.timers.next()
     }
 
     /// Does what is due by `now`: frames to be sent again, acks and credits
     /// that have waited, peers that are gone.
+    #[inline]
     pub fn on_timeout(&mut self, now: Ns) {
+        if self.timers.next().is_some_and(|at| at <= now) {
+            self.do_what_is_due(now);
+        }
+    }
+
+    fn do_what_is_due(&mut self, now: Ns) {
         while let Some(id) = self.timers.pop_due(now) {
             if let Some(link) = self.links.get_mut(usize::from(id)) {
                 link.on_timer(now, &mut self.shared);
@@ -567,6 +572,17 @@ impl Endpoint {
             + self.by_node.capacity() * size_of::<(Node, u16)>()
     }
 
+    /// Lists a link that may have something to send. Who takes it off the list arms its timer.
+    #[inline]
+    fn list(&mut self, id: u16) {
+        if let Some(link) = self.links.get_mut(usize::from(id))
+            && !link.listed
+        {
+            link.listed = true;
+            self.ready.push_back(id);
+        }
+    }
+
     /// Lists a link that has something to send, arms its timer, tells its news.
     fn touch(&mut self, now: Ns, id: u16) {
         let Some(link) = self.links.get_mut(usize::from(id)) else {
@@ -574,19 +590,7 @@ impl Endpoint {
         };
         if link.news {
             link.news = false;
-            let (link_id, peer) = (LinkId(id), link.peer);
-            self.events.push_back(match link.state {
-                State::Closed(reason) => Event::Closed {
-                    link: link_id,
-                    peer,
-                    reason,
-                },
-                State::Opening | State::Open => Event::Opened {
-                    link: link_id,
-                    peer,
-                    frame_len: link.frame_len,
-                },
-            });
+            self.events.push_back(link.event());
         }
         if !link.listed && link.has_work(now, &self.shared.config) {
             link.listed = true;

@@ -21,6 +21,7 @@ impl Timers {
         self.heap.reserve(self.at.len() - self.heap.len());
     }
 
+    #[inline]
     pub(crate) fn next(&self) -> Option<Ns> {
         self.heap.first().map(|&link| self.at[usize::from(link)])
     }

@@ -3,7 +3,7 @@
 mod peer;
 
 use hostwire_link::{
-    CloseReason, Config, DropCause, Endpoint, Identity, Misbehaviour, Node, Ns, Progress, SendError,
+    CloseReason, Config, DropCause, Endpoint, Identity, Misbehaviour, Node, Progress, SendError,
 };
 use hostwire_packet::ht::{
     ChannelCredits, ControlRepr, NopRepr, RequestKind, RequestRepr, SeqId, SrcTag, UnitId,
@@ -29,28 +29,24 @@ fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
     let hold_ns = Config::default().hold_ns;
     pair.pass(hold_ns);
     // The first one leaves at once.
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);
     // Those behind it wait for each other, but no longer than `hold_ns`.
     for i in 1..4 {
-        pair.endpoint
-            .put(pair.now, pair.link, i * 64, &[2; 64])
-            .unwrap();
+        pair.endpoint.put(pair.link, i * 64, &[2; 64]).unwrap();
     }
     assert_eq!(pair.sent(), None);
     assert_eq!(pair.endpoint.deadline(), Some(pair.now.after(hold_ns)));
     pair.pass(hold_ns);
     assert_eq!(packets_in(&pair.sent().unwrap()), 3);
     // Or for `flush`.
-    pair.endpoint.put(pair.now, pair.link, 0, &[3; 64]).unwrap();
+    pair.endpoint.put(pair.link, 0, &[3; 64]).unwrap();
     assert_eq!(pair.sent(), None);
-    pair.endpoint.flush(pair.now, pair.link);
+    pair.endpoint.flush(pair.link);
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);
     // A full frame leaves at once: 20 lines in 1500 bytes.
     for i in 0..41 {
-        pair.endpoint
-            .put(pair.now, pair.link, i * 64, &[4; 64])
-            .unwrap();
+        pair.endpoint.put(pair.link, i * 64, &[4; 64]).unwrap();
     }
     assert_eq!(packets_in(&pair.sent().unwrap()), 20);
     assert_eq!(packets_in(&pair.sent().unwrap()), 20);
@@ -62,20 +58,20 @@ fn many_lines_at_once_make_the_frames_of_one_by_one() {
     let bytes: Vec<u8> = (0..64 * 64 + 7).map(|i| (i % 251) as u8).collect();
     for address in [0, 64, 0x1_2345_6700, 20, (1 << 40) - 640] {
         let (mut all, mut each) = (Pair::new(Config::default()), Pair::new(Config::default()));
-        let accepted = all.endpoint.put(all.now, all.link, address, &bytes);
+        let accepted = all.endpoint.put(all.link, address, &bytes);
         assert_eq!(accepted, Ok(bytes.len()));
         let mut at = address;
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             // To the end of a line.
             let len = rest.len().min(64 - (at % 64) as usize);
-            let accepted = each.endpoint.put(each.now, each.link, at, &rest[..len]);
+            let accepted = each.endpoint.put(each.link, at, &rest[..len]);
             assert_eq!(accepted, Ok(len));
             at += len as u64;
             rest = &rest[len..];
         }
         for pair in [&mut all, &mut each] {
-            pair.endpoint.flush(pair.now, pair.link);
+            pair.endpoint.flush(pair.link);
         }
         while let Some(frame) = each.sent() {
             assert_eq!(all.sent(), Some(frame), "{address:#x}");
@@ -88,7 +84,7 @@ fn many_lines_at_once_make_the_frames_of_one_by_one() {
 fn of_many_lines_those_without_credit_are_left_to_the_caller() {
     let mut pair = Pair::new(Config::default());
     let bytes = [5; 150 * 64];
-    let put = |pair: &mut Pair| pair.endpoint.put(pair.now, pair.link, 0, &bytes);
+    let put = |pair: &mut Pair| pair.endpoint.put(pair.link, 0, &bytes);
     // The peer has 100 buffers.
     assert_eq!(put(&mut pair), Ok(100 * 64));
     let full = Err(SendError::Full {
@@ -111,7 +107,7 @@ fn an_ack_waits_for_a_frame_that_carries_it() {
     assert_eq!(pair.give(&frame), Ok(1));
     pair.seq = pair.seq.wrapping_add(1);
     assert_eq!(pair.sent(), None);
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 4]).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
     let bytes = pair.sent().unwrap();
     let frame = FrameRepr::parse(&bytes).unwrap();
     assert_eq!(frame.header().ack, Some(pair.seq));
@@ -175,10 +171,8 @@ fn a_nak_is_answered_by_all_that_is_missing() {
     let mut pair = Pair::new(Config::default());
     let first = pair.expected;
     for i in 0..3 {
-        pair.endpoint
-            .put(pair.now, pair.link, i * 64, &[1; 64])
-            .unwrap();
-        pair.endpoint.flush(pair.now, pair.link);
+        pair.endpoint.put(pair.link, i * 64, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.link);
         assert!(pair.sent().is_some());
     }
     pair.expected = first.wrapping_add(1);
@@ -209,8 +203,8 @@ fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
     assert_eq!(pair.give(&asks), Err(DropCause::OutOfOrder));
     let acks = pair.all_sent();
     assert_eq!((acks.len(), acks[0].nak), (1, true));
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
-    pair.endpoint.flush(pair.now, pair.link);
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.flush(pair.link);
     assert!(pair.all_sent()[0].nak);
     assert_eq!(pair.endpoint.counters().naks_sent, 1);
     pair.seq = first;
@@ -226,8 +220,8 @@ fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
 fn a_repair_that_is_lost_is_repeated_without_a_timer() {
     let mut pair = Pair::new(Config::default());
     let send = |pair: &mut Pair| {
-        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
-        pair.endpoint.flush(pair.now, pair.link);
+        pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.link);
         pair.all_sent().len()
     };
     // A round trip takes 20 us.
@@ -260,8 +254,8 @@ fn after_a_loss_fewer_frames_are_on_their_way() {
     });
     let fill = |pair: &mut Pair| {
         let mut frames = 0;
-        while pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).is_ok() {
-            pair.endpoint.flush(pair.now, pair.link);
+        while pair.endpoint.put(pair.link, 0, &[1; 64]).is_ok() {
+            pair.endpoint.flush(pair.link);
             frames += pair.all_sent().len();
         }
         frames
@@ -287,8 +281,8 @@ fn timeouts_back_off_and_probe_with_one_frame() {
     };
     let mut pair = Pair::new(config);
     for _ in 0..3 {
-        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
-        pair.endpoint.flush(pair.now, pair.link);
+        pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.link);
         assert!(pair.sent().is_some());
     }
     for wait_ns in [5_000_000, 10_000_000, 20_000_000, 40_000_000, 50_000_000] {
@@ -310,19 +304,19 @@ fn timeouts_back_off_and_probe_with_one_frame() {
 #[test]
 fn quiet_asks_for_an_ack() {
     let mut pair = Pair::new(Config::default());
-    let nothing = pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    let nothing = pair.endpoint.ticket(pair.link).unwrap();
     assert_eq!(
         pair.endpoint.progress(pair.link, nothing),
         Progress::Arrived
     );
     assert_eq!(pair.sent(), None);
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
-    let ticket = pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    let ticket = pair.endpoint.ticket(pair.link).unwrap();
     let sent = pair.all_sent();
     assert!(sent.len() == 1 && sent[0].ack_wanted);
     assert_eq!(pair.endpoint.progress(pair.link, ticket), Progress::Pending);
     // Asked again with nothing new to send: a frame that only asks.
-    pair.endpoint.ticket(pair.now, pair.link).unwrap();
+    pair.endpoint.ticket(pair.link).unwrap();
     let asked = pair.all_sent();
     assert!(asked.len() == 1 && asked[0].ack_wanted);
     assert_eq!(asked[0].frame_type, htoe::FrameType::Ack);
@@ -353,10 +347,7 @@ fn who_overruns_credits_is_cut_off() {
             used_data: 3,
         })
     );
-    let error = pair
-        .endpoint
-        .put(pair.now, pair.link, 0, &[1; 4])
-        .unwrap_err();
+    let error = pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "node 2: cut off: overran its posted credits: had 2 command and 2 data, used 3 and 3"
@@ -581,10 +572,10 @@ fn a_restarted_peer_is_a_new_session() {
 #[test]
 fn finish_waits_for_the_last_ack() {
     let mut pair = Pair::new(Config::default());
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     pair.endpoint.finish(pair.now, pair.link);
     assert!(matches!(
-        pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]),
+        pair.endpoint.put(pair.link, 0, &[1; 64]),
         Err(SendError::Closed { .. })
     ));
     assert_eq!(pair.all_sent().len(), 1);
@@ -615,7 +606,7 @@ fn a_peer_that_never_answers() {
     let mut pair = Pair::unopened(Config::default());
     pair.endpoint.open(pair.now, pair.link).unwrap();
     assert!(matches!(
-        pair.endpoint.put(pair.now, pair.link, 0, &[1]),
+        pair.endpoint.put(pair.link, 0, &[1]),
         Err(SendError::Opening(PEER))
     ));
     let mut hellos = 0;
@@ -675,7 +666,7 @@ fn posted_packets_pass_requests_that_wait_for_credits() {
     // The peer has 100 buffers; 32 more wait here.
     while let Ok(()) = {
         let packet = hostwire_packet::ht::PacketRepr::new(flush(sent as u8 % 32), &[]).unwrap();
-        pair.endpoint.send(pair.now, pair.link, &packet)
+        pair.endpoint.send(pair.link, &packet)
     } {
         sent += 1;
     }
@@ -684,8 +675,8 @@ fn posted_packets_pass_requests_that_wait_for_credits() {
         pair.endpoint.queued(pair.link, VirtualChannel::NonPosted),
         32
     );
-    pair.endpoint.put(pair.now, pair.link, 0, &[1; 64]).unwrap();
-    pair.endpoint.flush(pair.now, pair.link);
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.flush(pair.link);
     let mut last = None;
     while let Some(bytes) = pair.sent() {
         let frame = FrameRepr::parse(&bytes).unwrap();
@@ -751,7 +742,7 @@ fn bad_settings() {
     let link = endpoint.link(Node(5)).unwrap();
     assert_eq!(endpoint.link(Node(5)), Ok(link));
     assert!(matches!(
-        endpoint.put(Ns(0), link, 0, &[1]),
+        endpoint.put(link, 0, &[1]),
         Err(SendError::Closed {
             reason: CloseReason::NotOpened,
             ..

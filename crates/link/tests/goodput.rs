@@ -104,13 +104,13 @@ fn stream(loss_ppm: u32, seed: u64, lines: u64, alone: bool) -> Run {
             begin.get_or_insert(now);
             let mut waits = alone && sender.frames_kept(*link) > 0;
             while put < lines && !waits {
-                match sender.put(Ns(now), *link, put * 64, &line(put)) {
+                match sender.put(*link, put * 64, &line(put)) {
                     Ok(_) => put += 1,
                     Err(SendError::Full { .. }) => break,
                     Err(error) => panic!("{error}"),
                 }
                 if alone || put == lines {
-                    ticket = sender.ticket(Ns(now), *link);
+                    ticket = sender.ticket(*link);
                 }
                 waits = alone;
             }

@@ -56,10 +56,10 @@ fn thirty_two_peers_under_8_mb() {
     // As much in flight as can be: one packet per frame, and full queues.
     for &link in &links {
         for i in 0.. {
-            if hub.put(Ns(3), link, i * 64, &[1; 64]).is_err() {
+            if hub.put(link, i * 64, &[1; 64]).is_err() {
                 break;
             }
-            hub.flush(Ns(3), link);
+            hub.flush(link);
             while hub.poll_transmit(Ns(3)).is_some() {}
         }
         assert_eq!(hub.frames_kept(link), 128);
@@ -75,10 +75,10 @@ fn a_thousand_links_stay_within_the_pool() {
     assert!(idle < 4_000_000, "{idle}");
     for &link in &links {
         for i in 0..200 {
-            if hub.put(Ns(3), link, i * 64, &[1; 64]).is_err() {
+            if hub.put(link, i * 64, &[1; 64]).is_err() {
                 break;
             }
-            hub.flush(Ns(3), link);
+            hub.flush(link);
             while hub.poll_transmit(Ns(3)).is_some() {}
         }
         // Whoever comes last gets one frame at least.
@@ -98,9 +98,9 @@ fn steady_state_does_not_grow() {
         let now = Ns(round * 1_000_000);
         for &link in &links {
             for i in 0..(300 + round % 7) {
-                let _ = hub.put(now, link, i * 64, &[1; 64]);
+                let _ = hub.put(link, i * 64, &[1; 64]);
             }
-            hub.ticket(now, link);
+            hub.ticket(link);
         }
         hub.on_timeout(now);
         for _ in 0..4 {

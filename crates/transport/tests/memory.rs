@@ -117,11 +117,11 @@ impl Agent {
         counted(self.counts, || {
             for link in &self.links {
                 for line in 0.. {
-                    let put = self.endpoint.put(NOW, *link, line * 64, &[1; 64]);
+                    let put = self.endpoint.put(*link, line * 64, &[1; 64]);
                     if put.is_err() {
                         break;
                     }
-                    self.endpoint.flush(NOW, *link);
+                    self.endpoint.flush(*link);
                     while self.endpoint.poll_transmit(NOW).is_some() {}
                 }
             }

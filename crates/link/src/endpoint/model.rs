@@ -173,8 +173,8 @@ impl End {
         let address = Address::new(address).unwrap();
         let write = RequestRepr::posted_write(UnitId::MIN, address, Dwords::MIN);
         let packet = PacketRepr::new(write, &[0; 4]).unwrap();
-        self.endpoint.send(NOW, self.link, &packet)?;
-        self.endpoint.flush(NOW, self.link);
+        self.endpoint.send(self.link, &packet)?;
+        self.endpoint.flush(self.link);
         self.sent += 1;
         Ok(())
     }

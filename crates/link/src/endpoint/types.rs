@@ -8,7 +8,7 @@ use crate::error::{CloseReason, Node};
 
 /// A link of one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub(super) u16);
+pub struct LinkId(pub(crate) u16);
 
 impl LinkId {
     /// 0 for the first link of an endpoint, and so on: for tables.
@@ -62,6 +62,8 @@ pub struct Transmit<'a> {
     pub peer: Node,
     /// The frame. Send it before the next call, or copy it.
     pub frame: &'a [u8],
+    /// Whether the next call may give another one.
+    pub more: bool,
 }
 
 /// Packets that have arrived, in order, each for the first time.

@@ -16,6 +16,7 @@ use crate::allowance::Allowance;
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::credits::{Ledger, Wallet};
+use crate::endpoint::{Event, LinkId};
 use crate::error::{CloseReason, Misbehaviour, Node};
 use crate::flight::Flight;
 use crate::pool::Pool;
@@ -202,6 +203,20 @@ impl Link {
         }
     }
 
+    /// What its opening or closing is told with.
+    #[cold]
+    pub(crate) fn event(&self) -> Event {
+        let (link, peer) = (LinkId(self.id), self.peer);
+        match self.state {
+            State::Closed(reason) => Event::Closed { link, peer, reason },
+            State::Opening | State::Open => Event::Opened {
+                link,
+                peer,
+                frame_len: self.frame_len,
+            },
+        }
+    }
+
     /// What has been packed goes with the next transmission.
     pub(crate) fn flush(&mut self) {
         self.flush |= self.flight.has_filling() || !self.queues.is_empty();
@@ -276,22 +291,16 @@ impl Link {
 
     /// The next moment after `now` at which the clock changes anything.
     pub(crate) fn deadline(&self, now: Ns, config: &Config) -> Ns {
-        let times = match self.state {
-            State::Closed(_) => return Ns::MAX,
-            State::Opening => [self.session.hello_at(), Ns::MAX, Ns::MAX, Ns::MAX, Ns::MAX],
-            State::Open => [
-                self.rto_at,
-                self.ack_at,
-                self.credit_at,
-                self.hold_until(config),
-                self.keepalive_at(config),
-            ],
-        };
-        times
-            .into_iter()
-            .filter(|&at| at > now)
-            .min()
-            .unwrap_or(Ns::MAX)
+        let ahead = |at: Ns| if at > now { at } else { Ns::MAX };
+        match self.state {
+            State::Closed(_) => Ns::MAX,
+            State::Opening => ahead(self.session.hello_at()),
+            State::Open => ahead(self.rto_at)
+                .min(ahead(self.ack_at))
+                .min(ahead(self.credit_at))
+                .min(ahead(self.hold_until(config)))
+                .min(ahead(self.keepalive_at(config))),
+        }
     }
 
     fn hold_until(&self, config: &Config) -> Ns {

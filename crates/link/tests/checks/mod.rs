@@ -164,13 +164,13 @@ impl Pair {
             }
             6 => {
                 let address = argument.first().copied().unwrap_or(0);
-                let _ = self.a.put(self.now, self.link, address.into(), argument);
+                let _ = self.a.put(self.link, address.into(), argument);
             }
             _ => match argument.first().copied().unwrap_or(0) % 4 {
                 0 => self.a.open(self.now, self.link).unwrap(),
                 1 => self.a.finish(self.now, self.link),
-                2 => self.a.flush(self.now, self.link),
-                _ => drop(self.a.ticket(self.now, self.link)),
+                2 => self.a.flush(self.link),
+                _ => drop(self.a.ticket(self.link)),
             },
         }
     }
@@ -225,8 +225,8 @@ impl Pair {
             if self.header.key == 0 {
                 // The first data frame says what those to `a` have to carry.
                 let link = self.b.links().next().unwrap();
-                if self.b.put(self.now, link, 0, &[1; 4]).is_ok() {
-                    self.b.flush(self.now, link);
+                if self.b.put(link, 0, &[1; 4]).is_ok() {
+                    self.b.flush(link);
                     quiet = false;
                 }
             }

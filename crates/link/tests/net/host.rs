@@ -199,7 +199,7 @@ impl Host {
         for side in self.sides.values_mut() {
             // Bursts of all kinds of lengths.
             for _ in 0..1 + random.below(40) {
-                if !side.open || !send_one(&mut self.endpoint, now, side, plan, random) {
+                if !side.open || !send_one(&mut self.endpoint, side, plan, random) {
                     break;
                 }
             }
@@ -284,13 +284,7 @@ impl Host {
 
 /// Sends a packet of a channel picked at random that has some left; `false` if
 /// none has, or there is no room.
-fn send_one(
-    endpoint: &mut Endpoint,
-    now: Ns,
-    side: &mut Side,
-    plan: &Plan,
-    random: &mut Random,
-) -> bool {
+fn send_one(endpoint: &mut Endpoint, side: &mut Side, plan: &Plan, random: &mut Random) -> bool {
     let left = |channel: &VirtualChannel| {
         side.outgoing.sent[channel.index()] < plan.packets[channel.index()]
     };
@@ -299,13 +293,13 @@ fn send_one(
         return false;
     };
     let packet = side.outgoing.next(channel, random);
-    match endpoint.send(now, side.link, &packet.as_repr()) {
+    match endpoint.send(side.link, &packet.as_repr()) {
         Ok(()) => {
             side.outgoing.sent[channel.index()] += 1;
             match random.below(50) {
-                0 => endpoint.flush(now, side.link),
+                0 => endpoint.flush(side.link),
                 1 => {
-                    let ticket = endpoint.ticket(now, side.link).unwrap();
+                    let ticket = endpoint.ticket(side.link).unwrap();
                     assert!(!matches!(
                         endpoint.progress(side.link, ticket),
                         Progress::Lost(_)

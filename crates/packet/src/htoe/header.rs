@@ -373,7 +373,9 @@ impl Repr {
     /// unknown version or type and for flags and contents that do not go with
     /// it.
     pub fn parse(bytes: &[u8]) -> Result<(Self, Contents)> {
-        let header = Header::new_checked(bytes)?;
+        let bytes = need("htoe.header", bytes, LEN)?;
+        // A copy, of a length that the compiler knows.
+        let header = Header::over(bytes.first_chunk::<LEN>().copied().unwrap_or_default());
         header.check_hcrc()?;
         if header.version() != VERSION {
             return Err(Error::Value {

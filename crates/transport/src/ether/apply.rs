@@ -189,16 +189,16 @@ mod tests {
         let mut ends = pair();
         exchange(Ns(2), &mut ends, &window);
         let (a, link) = &mut ends[0];
-        assert_eq!(a.put(Ns(10_000), *link, 4096, b"fine"), Ok(4));
-        a.flush(Ns(10_000), *link);
+        assert_eq!(a.put(*link, 4096, b"fine"), Ok(4));
+        a.flush(*link);
         exchange(Ns(10_001), &mut ends, &window);
         let mut got = [0; 4];
         window.get(4096, &mut got).unwrap();
         assert_eq!(&got, b"fine");
 
         let (a, link) = &mut ends[0];
-        assert!(a.put(Ns(20_000), *link, 1 << 30, &[0; 64]).is_ok());
-        a.flush(Ns(20_000), *link);
+        assert!(a.put(*link, 1 << 30, &[0; 64]).is_ok());
+        a.flush(*link);
         exchange(Ns(20_001), &mut ends, &window);
         let (b, link) = &ends[1];
         let why = Misbehaviour::Above("a write outside of the segment");

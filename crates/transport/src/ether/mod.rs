@@ -155,7 +155,7 @@ impl Ether {
             }
             let now = core.now();
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
-            let accepted = match core.put(now, link, offset_bytes, piece) {
+            let accepted = match core.put(link, offset_bytes, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
                 Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
@@ -355,7 +355,7 @@ impl Transport for Ether {
                 if core.tell_loss(link) {
                     lost = lost.and(ended(pe, reason));
                 }
-            } else if let Some(ticket) = core.endpoint.ticket(now, link)
+            } else if let Some(ticket) = core.endpoint.ticket(link)
                 && core.endpoint.progress(link, ticket) == Progress::Pending
             {
                 pending.push((pe, link, ticket));

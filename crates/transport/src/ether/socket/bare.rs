@@ -167,7 +167,7 @@ pub(super) fn send_many<'a>(
     usize::try_from(sent).map_err(|_| SendError::last())
 }
 
-fn send_one(
+pub(super) fn send_one(
     socket: BorrowedFd<'_>,
     to: &libc::sockaddr_ll,
     frame: &[u8],

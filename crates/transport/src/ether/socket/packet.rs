@@ -89,6 +89,13 @@ impl PacketSocket {
     }
 
     pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        if let [(pe, frame)] = frames {
+            let peer = self.peers.get(*pe as usize).and_then(Option::as_ref);
+            return match peer {
+                Some(peer) => bare::send_one(self.socket.as_fd(), peer, frame),
+                None => Err(SendError::Refused),
+            };
+        }
         let addressed = frames.iter().map_while(|(pe, frame)| {
             let peer = self.peers.get(*pe as usize)?.as_ref()?;
             Some((peer, *frame))
