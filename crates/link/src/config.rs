@@ -102,6 +102,16 @@ impl Default for Config {
 }
 
 impl Config {
+    /// No link waits for less than this, once it begins to wait for something other than to
+    /// fill a frame.
+    pub(crate) fn shortest_wait_ns(&self) -> u64 {
+        self.ack_delay_ns
+            .min(self.credit_delay_ns)
+            .min(self.rto_min_ns)
+            .min(self.hello_ns)
+            .min(self.keepalive_ns)
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors

@@ -71,6 +71,7 @@ impl Endpoint {
                     config.pool_frames_max,
                 ),
                 keys: Keys::new(random),
+                soonest_ns: config.shortest_wait_ns(),
                 scratch: vec![0; config.frame_len_max],
                 config,
             },
@@ -198,6 +199,41 @@ impl Endpoint {
         match first_packet(address, data, &mut scratch) {
             Ok((packet, len)) if len == data.len() => state.send(&packet, &mut self.shared).is_ok(),
             _ => false,
+        }
+    }
+
+    /// As [`put`](Self::put), [`flush`](Self::flush) and [`poll_transmit`](Self::poll_transmit)
+    /// at once, for bytes that are one packet and shall be a frame of their own. `None` if
+    /// it is not as simple as that; nothing was accepted then.
+    ///
+    /// Call [`has_left`](Self::has_left) as soon as the frame has been sent: so no clock is
+    /// read before.
+    pub fn put_alone(&mut self, link: LinkId, address: u64, data: &[u8]) -> Option<Transmit<'_>> {
+        let state = self.links.get_mut(link.index())?;
+        if !self.ready.is_empty() || !state.can_send_alone() {
+            return None;
+        }
+        if let (lines @ [_], []) = data.as_chunks::<LINE_LEN>() {
+            let Lines::Packed { .. } = state.send_lines(address, lines, &mut self.shared) else {
+                return None;
+            };
+        } else {
+            let mut scratch = [0; MASKED_LEN_MAX];
+            let (packet, len) = first_packet(address, data, &mut scratch).ok()?;
+            if len != data.len() || !state.start_frame(&mut self.shared) {
+                return None;
+            }
+            state.send(&packet, &mut self.shared).ok()?;
+        }
+        let out = state.transmit(&mut self.shared);
+        self.transmit_of(link.0, out)
+    }
+
+    /// When the frame of [`put_alone`](Self::put_alone) left.
+    pub fn has_left(&mut self, now: Ns, link: LinkId) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.has_left(now, &self.shared.config);
+            self.touch(now, link.0);
         }
     }
 
@@ -425,7 +461,10 @@ impl Endpoint {
                 None => self.arm(now, id),
             }
         };
-        let more = !self.ready.is_empty();
+        self.transmit_of(id, out)
+    }
+
+    fn transmit_of(&self, id: u16, out: Out) -> Option<Transmit<'_>> {
         let frame = match out {
             Out::Kept { buffer, start, len } => {
                 self.shared.pool.bytes(buffer).get(start..start + len)
@@ -437,7 +476,7 @@ impl Endpoint {
             link: LinkId(id),
             peer: self.links.get(usize::from(id))?.peer,
             frame: frame?,
-            more,
+            more: !self.ready.is_empty(),
         })
     }
 
@@ -596,7 +635,12 @@ impl Endpoint {
             link.listed = true;
             self.ready.push_back(id);
         }
-        self.arm(now, id);
+        // What is waited for from now on is waited for at least so long, but for a frame
+        // that is being filled: an earlier deadline need not be worked out anew.
+        let soonest = now.after(self.shared.soonest_ns);
+        if link.flight.has_filling() || self.timers.at(id) > soonest {
+            self.arm(now, id);
+        }
     }
 
     fn arm(&mut self, now: Ns, id: u16) {

@@ -113,6 +113,11 @@ impl Flight {
         self.slots.get_mut(self.cursor)
     }
 
+    /// The frame that was sent last.
+    pub(crate) fn before_cursor(&mut self) -> Option<&mut Slot> {
+        self.slots.get_mut(self.cursor.checked_sub(1)?)
+    }
+
     pub(crate) fn cursor_is_last(&self) -> bool {
         self.cursor + 1 == self.slots.len()
     }

@@ -26,6 +26,12 @@ impl Timers {
         self.heap.first().map(|&link| self.at[usize::from(link)])
     }
 
+    /// The deadline of a link.
+    #[inline]
+    pub(crate) fn at(&self, link: u16) -> Ns {
+        self.at[usize::from(link)]
+    }
+
     /// Moves a deadline ahead; a later one is not taken. Deadlines that have
     /// moved away are noticed when they come.
     pub(crate) fn set_at_most(&mut self, link: u16, at: Ns) {

@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) job: u64,
     pub(crate) pool: Pool,
     pub(crate) keys: Keys,
+    /// See [`Config::shortest_wait_ns`].
+    pub(crate) soonest_ns: u64,
     /// Frames that are not kept are built here: acks, reset, close.
     pub(crate) scratch: Vec<u8>,
 }

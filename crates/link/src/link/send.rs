@@ -142,6 +142,16 @@ impl Link {
             })
     }
 
+    /// Whether nothing waits to be sent, and a packet that comes now can be a frame at once.
+    pub(crate) fn can_send_alone(&self) -> bool {
+        self.check_open().is_ok()
+            && !self.session.frame_is_due()
+            && self.queues.is_empty()
+            && self.frames_unsent() == 0
+            && !self.probing
+            && self.wallet.covered(VirtualChannel::Posted) > 0
+    }
+
     /// Frames that are to be sent, the one being packed with them.
     pub(crate) fn frames_unsent(&self) -> usize {
         self.flight.len().saturating_sub(self.flight.cursor())
@@ -221,7 +231,7 @@ impl Link {
     }
 
     /// Starts a frame; `false` if as many are kept as may be.
-    pub(super) fn start_frame(&mut self, shared: &mut Shared) -> bool {
+    pub(crate) fn start_frame(&mut self, shared: &mut Shared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
         if self.flight.len() >= self.allowance.frames().into() {
             return false;

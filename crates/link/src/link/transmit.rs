@@ -43,7 +43,9 @@ impl Link {
             self.flush |= self.start_frame(shared);
         }
         if self.frame_is_ready(now, &shared.config) {
-            return Some(self.transmit(now, shared));
+            let out = self.transmit(shared);
+            self.has_left(now, &shared.config);
+            return Some(out);
         }
         if self.ack_is_due(now) {
             return self.transmit_ack(shared);
@@ -106,16 +108,19 @@ impl Link {
         self.ack_wanted && self.flight.cursor() == self.flight.len() && !self.flight.is_empty()
     }
 
-    fn transmit(&mut self, now: Ns, shared: &mut Shared) -> Out {
+    /// The frame at the cursor, of which there is one. [`has_left`](Self::has_left) has to
+    /// follow.
+    pub(crate) fn transmit(&mut self, shared: &mut Shared) -> Out {
         let cursor = self.flight.cursor();
         let last = self.flight.cursor_is_last();
         let sequence = self.flight.cursor_seq().0;
         let frames_max = self.allowance.frames();
         // Asking four times per round keeps frames flowing however slowly the
-        // peer acknowledges by itself.
+        // peer acknowledges by itself. A power of two, to save a division.
+        let asks_every = 1 << (frames_max / 4).max(1).ilog2();
         let ack_wanted = self.probing
             || (self.ack_wanted && last)
-            || sequence.is_multiple_of((frames_max / 4).max(1))
+            || sequence & (asks_every - 1) == 0
             || cursor + 1 == usize::from(frames_max);
         let header = HeaderRepr {
             nak: self.gap_seen,
@@ -159,11 +164,7 @@ impl Link {
             if !self.ledger.owes() {
                 self.credit_at = Ns::MAX;
             }
-            if slot.packets > 0 {
-                self.packed_at = now;
-            }
         }
-        slot.sent_at = now;
         let contents = Contents {
             nops: slot.nops,
             packets: slot.packets,
@@ -179,20 +180,32 @@ impl Link {
         debug_assert!(sealed.is_ok());
         let len = OVERHEAD + usize::from(contents.len);
 
-        if self.flight.sealed() == 0 {
-            self.progress_at = now;
-            self.timeouts = 0;
-        }
         self.flight.advance();
-        if self.rto_at == Ns::MAX {
-            self.rto_at = now.after(self.rtt.rto_ns(&shared.config));
-        }
         if last {
             self.flush = false;
             self.ack_wanted = false;
         }
         self.ack_sent();
         self.sent(Out::Kept { buffer, start, len }, len)
+    }
+
+    /// Notes when the frame before the cursor has left.
+    pub(crate) fn has_left(&mut self, now: Ns, config: &Config) {
+        let Some(slot) = self.flight.before_cursor() else {
+            return;
+        };
+        slot.sent_at = now;
+        let (first_time, carries) = (!slot.resent, slot.packets > 0);
+        if first_time && carries {
+            self.packed_at = now;
+        }
+        if first_time && self.flight.sealed() == 1 {
+            self.progress_at = now;
+            self.timeouts = 0;
+        }
+        if self.rto_at == Ns::MAX {
+            self.rto_at = now.after(self.rtt.rto_ns(config));
+        }
     }
 
     /// A frame that carries nothing but an ack. Not sequenced, not kept: one

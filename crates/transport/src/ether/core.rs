@@ -15,6 +15,9 @@ use super::outbox::Outbox;
 use super::socket::Socket;
 use crate::window::Window;
 
+/// What one packet can carry.
+const LINE_BYTES: usize = 64;
+
 /// Looks at the receive ring for one at the clock.
 const GLANCES: u32 = 64;
 
@@ -191,6 +194,40 @@ impl Core {
         !self.joined.is_multiple_of(JOINED_PER_CLOCK)
             && self.held.last() == Some(&link)
             && self.endpoint.join(link, offset_bytes as u64, data)
+    }
+
+    /// Sends a store that is one packet at once, if it is the first one to its target since
+    /// somebody looked and nothing else is to be sent; whether it is so.
+    #[inline]
+    pub(super) fn put_alone(&mut self, link: LinkId, offset_bytes: usize, data: &[u8]) -> bool {
+        if data.len() > LINE_BYTES || !self.held.is_empty() || !self.outbox.is_empty() {
+            return false;
+        }
+        let Self {
+            endpoint,
+            socket,
+            guard,
+            injector: None,
+            outbox,
+            ..
+        } = self
+        else {
+            return false;
+        };
+        let Some(transmit) = endpoint.put_alone(link, offset_bytes as u64, data) else {
+            return false;
+        };
+        let (peer, frame) = (transmit.peer, transmit.frame);
+        if !guard.lets_through() || socket.send(&[(peer.0, frame)]).is_err() {
+            outbox.push(peer.0, |place| guard.seal(peer, frame, place));
+            outbox.send_once(socket);
+        }
+        // The frame is on its way: what is left to do costs nobody time.
+        let now = self.now();
+        self.endpoint.has_left(now, link);
+        self.sent_at = now;
+        self.held.push(link);
+        true
     }
 
     /// Stores to a link; what it takes of them. The first ones since somebody looked leave at

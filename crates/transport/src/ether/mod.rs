@@ -153,6 +153,12 @@ impl Ether {
             if core.join(link, offset_bytes, data) {
                 return Ok(());
             }
+            // The agent need not be awake for what is held for a moment: it comes by.
+            core.driven = true;
+            if core.put_alone(link, offset_bytes, data) {
+                self.shared.release(core);
+                return Ok(());
+            }
             let now = core.now();
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
             let accepted = match core.put(link, offset_bytes, piece) {
@@ -164,8 +170,6 @@ impl Ether {
                     return Err(TransportError::environment(what, error));
                 }
             };
-            // The agent need not be awake for what is held for a moment: it comes by.
-            core.driven = true;
             offset_bytes += accepted;
             data = data.get(accepted..).unwrap_or_default();
             let mut came = false;

@@ -71,6 +71,16 @@ impl Outbox {
         }
     }
 
+    /// Sends with one call what the system takes. What is left goes with the next
+    /// [`send`](Self::send).
+    pub(super) fn send_once(&mut self, socket: &mut Socket) {
+        self.sent += self.send_some(socket).unwrap_or(0);
+        if self.is_empty() {
+            self.sent = 0;
+            self.end = 0;
+        }
+    }
+
     /// Sends what it can; whether all has left. Frames that the system does not take are
     /// counted in `unsent`: they are lost, and the link sends them again. So is one that
     /// keeps others waiting for long: it may never find room, being longer than the next
