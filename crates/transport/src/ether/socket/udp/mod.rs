@@ -1,0 +1,181 @@
+//! Frames as UDP datagrams: one frame per datagram, nothing else in it.
+//!
+//! Through the kernel go many at a time, if there are many: those that leave are taken apart
+//! behind most of what a message costs ([`sender`]), and those that come are put together
+//! before it ([`receiver`]). The datagrams on the cable are the same either way.
+
+mod receiver;
+mod runs;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::net::{SocketAddrAny, sockopt};
+
+use self::receiver::Receiver;
+use self::sender::{Sender, give};
+use super::super::address::Address;
+use super::super::option;
+use super::{BATCH_FRAMES, Received, SendError, mixed};
+use crate::error::TransportError;
+
+/// Bytes of kernel memory that a full frame takes in a receive buffer: what the kernel
+/// counts for a datagram of 1500 bytes.
+const TRUESIZE_BYTES: usize = 2304;
+/// Asked for; the kernel gives what it may.
+const BUFFER_BYTES: usize = 8 << 20;
+/// Headers of IP and UDP.
+const HEADER_V4_BYTES: usize = 20 + 8;
+const HEADER_V6_BYTES: usize = 40 + 8;
+/// Longest packet that frames are made for.
+const MTU_BYTES: usize = 1500;
+
+/// A UDP port.
+#[derive(Debug)]
+pub struct FramePort {
+    socket: UdpSocket,
+    address: SocketAddr,
+    peers: Vec<Option<SocketAddrAny>>,
+    known: HashSet<SocketAddr>,
+    /// One of those: messages come in runs.
+    last: Option<SocketAddr>,
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl FramePort {
+    /// A free port of `address`, one of this host's.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`].
+    pub fn open(address: IpAddr) -> Result<Self, TransportError> {
+        let failed = |what: &str, cause: std::io::Error| {
+            TransportError::environment(format!("{what} a UDP port of {address}"), cause)
+        };
+        let socket = UdpSocket::bind((address, 0)).map_err(|e| failed("opening", e))?;
+        let address = socket.local_addr().map_err(|e| failed("naming", e))?;
+        let set_up = || -> std::io::Result<()> {
+            socket.set_nonblocking(true)?;
+            dont_fragment(&socket)?;
+            // Beyond the limit of the system where that is allowed.
+            if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER_BYTES).is_err() {
+                sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
+            }
+            Ok(sockopt::set_socket_send_buffer_size(&socket, BUFFER_BYTES)?)
+        };
+        set_up().map_err(|e| failed("setting up", e))?;
+        Ok(Self {
+            sender: Sender::new(&socket, header_bytes(&address)),
+            receiver: Receiver::new(&socket),
+            socket,
+            address,
+            peers: Vec::new(),
+            known: HashSet::new(),
+            last: None,
+        })
+    }
+
+    pub(super) fn address(&self) -> Address {
+        Address::Udp(self.address)
+    }
+
+    pub(super) fn frame_len_max(&self) -> usize {
+        MTU_BYTES - self.header_bytes()
+    }
+
+    pub(super) fn header_bytes(&self) -> usize {
+        header_bytes(&self.address)
+    }
+
+    pub(super) fn frames_max(&self) -> usize {
+        sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0) / TRUESIZE_BYTES
+    }
+
+    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+        self.peers.clear();
+        self.known.clear();
+        self.last = None;
+        for (pe, peer) in peers.iter().enumerate() {
+            self.peers.push(match peer {
+                None => None,
+                Some(Address::Udp(port)) => {
+                    self.known.insert(*port);
+                    Some(SocketAddrAny::from(*port))
+                }
+                Some(other) => return Err(mixed(pe, other, "UDP")),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        let Self {
+            socket,
+            peers,
+            sender,
+            ..
+        } = self;
+        if let [(pe, frame)] = frames {
+            // Most of the time.
+            let sent = sender::give_one(socket, peers, *pe, frame);
+            return sent.map_err(|error| SendError::of(&error));
+        }
+        sender.send(frames, |runs| give(socket, peers, runs))
+    }
+
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
+        let mut received = Received::default();
+        while received.frames + received.strangers < BATCH_FRAMES {
+            // Nothing there, or news of a peer that is gone, which the link finds out.
+            let Ok((from, frames)) = self.receiver.next(&self.socket) else {
+                break;
+            };
+            if from != self.last {
+                self.last = from.filter(|from| self.known.contains(from));
+            }
+            if self.last.is_none() {
+                received.strangers += frames.count();
+                continue;
+            }
+            for frame in frames {
+                received.frames += 1;
+                take(frame);
+            }
+        }
+        received
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn header_bytes(address: &SocketAddr) -> usize {
+    match address {
+        SocketAddr::V4(_) => HEADER_V4_BYTES,
+        SocketAddr::V6(_) => HEADER_V6_BYTES,
+    }
+}
+
+/// A datagram longer than the path takes is refused or lost, which the link notices and
+/// sends shorter frames; pieces of it would be lost more often than the whole.
+fn dont_fragment(socket: &UdpSocket) -> std::io::Result<()> {
+    let (level, name, value) = match socket.local_addr()? {
+        SocketAddr::V4(_) => (
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            libc::IP_PMTUDISC_DO,
+        ),
+        SocketAddr::V6(_) => (
+            libc::IPPROTO_IPV6,
+            libc::IPV6_MTU_DISCOVER,
+            libc::IPV6_PMTUDISC_DO,
+        ),
+    };
+    // SAFETY: both options read an int.
+    unsafe { option::set(socket, level, name, &value) }
+}
