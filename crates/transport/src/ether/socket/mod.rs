@@ -11,7 +11,7 @@ use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
 pub use packet::PacketSocket;
-pub use udp::FramePort;
+pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
 
 use rustix::thread::CapabilitySet;

@@ -34,6 +34,15 @@ const HEADER_V6_BYTES: usize = 40 + 8;
 /// Longest packet that frames are made for.
 const MTU_BYTES: usize = 1500;
 
+/// Whether many datagrams go through the kernel as one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offload {
+    /// Those that leave, by `UDP_SEGMENT`: since Linux 4.18.
+    pub sending: bool,
+    /// Those that come, by `UDP_GRO`: since Linux 5.0.
+    pub receiving: bool,
+}
+
 /// A UDP port.
 #[derive(Debug)]
 pub struct FramePort {
@@ -77,6 +86,14 @@ impl FramePort {
             known: HashSet::new(),
             last: None,
         })
+    }
+
+    /// What the kernel does for many frames at a time.
+    pub fn offload(&self) -> Offload {
+        Offload {
+            sending: self.sender.is_offloaded(),
+            receiving: self.receiver.is_offloaded,
+        }
     }
 
     pub(super) fn address(&self) -> Address {

@@ -20,6 +20,8 @@ const CONTROL_WORDS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Receiver {
     buffer: Box<[u8]>,
+    /// Whether the kernel puts datagrams together.
+    pub(super) is_offloaded: bool,
 }
 
 /// What the system says of a message.
@@ -38,13 +40,10 @@ impl Receiver {
     pub(super) fn new(socket: &UdpSocket) -> Self {
         // Where it is not known, each datagram is a message.
         // SAFETY: it reads an int.
-        let _ = unsafe { option::set(socket, libc::SOL_UDP, libc::UDP_GRO, &1_i32) };
-        Self::with_buffer(BUFFER_BYTES)
-    }
-
-    fn with_buffer(bytes: usize) -> Self {
+        let known = unsafe { option::set(socket, libc::SOL_UDP, libc::UDP_GRO, &1_i32) };
         Self {
-            buffer: vec![0; bytes].into(),
+            buffer: vec![0; BUFFER_BYTES].into(),
+            is_offloaded: known.is_ok(),
         }
     }
 
@@ -203,7 +202,10 @@ mod tests {
     #[test]
     fn a_message_that_is_cut_is_an_empty_frame() {
         let (a, b) = (socket(), socket());
-        let mut receiver = Receiver::with_buffer(8);
+        let mut receiver = Receiver {
+            buffer: [0; 8].into(),
+            is_offloaded: false,
+        };
         for (sent, expected) in [(8, 8), (9, 0), (5000, 0), (3, 3)] {
             a.send_to(&vec![1; sent], b.local_addr().unwrap()).unwrap();
             wait_for(&b);
