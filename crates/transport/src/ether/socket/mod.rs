@@ -70,6 +70,12 @@ pub(super) struct Received {
     pub(super) strangers: usize,
 }
 
+impl Received {
+    const fn all(&self) -> usize {
+        self.frames + self.strangers
+    }
+}
+
 impl Socket {
     /// Where this PE is reached.
     pub fn address(&self) -> Address {

@@ -54,6 +54,8 @@ pub struct FramePort {
     last: Option<SocketAddr>,
     sender: Sender,
     receiver: Receiver,
+    /// Whether the last look for messages has found one.
+    streams: bool,
 }
 
 impl FramePort {
@@ -85,6 +87,7 @@ impl FramePort {
             peers: Vec::new(),
             known: HashSet::new(),
             last: None,
+            streams: false,
         })
     }
 
@@ -146,7 +149,8 @@ impl FramePort {
 
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
-        while received.frames + received.strangers < BATCH_FRAMES {
+        let mut looks_on = true;
+        while looks_on && received.all() < BATCH_FRAMES {
             // Nothing there, or news of a peer that is gone, which the link finds out.
             let Ok((from, frames)) = self.receiver.next(&self.socket) else {
                 break;
@@ -154,15 +158,19 @@ impl FramePort {
             if from != self.last {
                 self.last = from.filter(|from| self.known.contains(from));
             }
+            let before = received.all();
             if self.last.is_none() {
                 received.strangers += frames.count();
-                continue;
+            } else {
+                for frame in frames {
+                    received.frames += 1;
+                    take(frame);
+                }
             }
-            for frame in frames {
-                received.frames += 1;
-                take(frame);
-            }
+            // What comes alone after silence has nothing behind it, and each look costs time.
+            looks_on = self.streams || received.all() > before + 1;
         }
+        self.streams = received.all() > 0;
         received
     }
 

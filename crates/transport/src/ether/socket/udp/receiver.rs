@@ -88,11 +88,11 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Message> {
     // SAFETY: all-zero bytes are an `msghdr`.
     let mut header: libc::msghdr = unsafe { core::mem::zeroed() };
     header.msg_name = name.as_mut_ptr().cast();
-    header.msg_namelen = size_of::<SocketAddrStorage>() as _;
+    header.msg_namelen = size_of::<SocketAddrStorage>() as libc::socklen_t;
     header.msg_iov = &raw mut piece;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = size_of_val(&control) as _;
+    header.msg_controllen = size_of_val(&control);
     // SAFETY: writes the address, the buffer and the control messages, each within the length
     // that it is told, and all of them outlive the call.
     let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
@@ -126,7 +126,7 @@ fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
         let kind = (control.cmsg_level, control.cmsg_type);
         // SAFETY: it computes.
         let len = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as usize;
-        if kind == (libc::SOL_UDP, libc::UDP_GRO) && control.cmsg_len as usize >= len {
+        if kind == (libc::SOL_UDP, libc::UDP_GRO) && control.cmsg_len >= len {
             // SAFETY: behind the head of a control message, and within it.
             let data = unsafe { libc::CMSG_DATA(control) };
             // SAFETY: it is so long, as its head says.

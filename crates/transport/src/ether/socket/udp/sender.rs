@@ -160,14 +160,14 @@ pub(super) fn give(
         header.msg_name = peer.as_ptr().cast_mut().cast();
         header.msg_namelen = peer.addr_len();
         header.msg_iov = pieces.as_mut_ptr();
-        header.msg_iovlen = pieces.len() as _;
+        header.msg_iovlen = pieces.len();
         if run.len() > 1 {
             segment.head.cmsg_level = libc::SOL_UDP;
             segment.head.cmsg_type = libc::UDP_SEGMENT;
-            segment.head.cmsg_len = SEGMENT_LEN_BYTES as _;
+            segment.head.cmsg_len = SEGMENT_LEN_BYTES;
             segment.len = first.len() as u16;
             header.msg_control = (&raw mut *segment).cast();
-            header.msg_controllen = size_of::<SegmentLen>() as _;
+            header.msg_controllen = size_of::<SegmentLen>();
         }
         count += 1;
     }
