@@ -35,10 +35,10 @@ enum Refusal {
 /// met with it one by one, too. From `udp_send_skb` and `udp_cmsg_send` in net/ipv4/udp.c.
 fn refusal(error: &io::Error) -> Option<Refusal> {
     match error.raw_os_error()? {
-        // A kernel or a device without it; no device for it under IPsec.
+        // A kernel without it; a device that computes no checksums, or IPsec.
         libc::ENOPROTOOPT | libc::EOPNOTSUPP | libc::EIO => Some(Refusal::ForGood),
-        // A frame is longer than the path takes (the second one since Linux 6.16), or this
-        // socket writes no checksums.
+        // A frame is longer than the path takes (the first in older kernels), or this socket
+        // writes no checksums.
         libc::EINVAL | libc::EMSGSIZE => Some(Refusal::ForNow),
         _ => None,
     }
@@ -110,7 +110,7 @@ struct SegmentLen {
     len: u16,
 }
 
-/// What a `SegmentLen` says, and takes up.
+/// What the head of a [`SegmentLen`] says: its length, without what is behind `len`.
 const SEGMENT_LEN_BYTES: usize = {
     // SAFETY: it computes.
     unsafe { libc::CMSG_LEN(size_of::<u16>() as u32) as usize }

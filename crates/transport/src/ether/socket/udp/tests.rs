@@ -1,4 +1,5 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -126,6 +127,37 @@ fn mixed_frames_come_where_the_system_refuses_to_segment() {
         // SAFETY: it reads an int.
         unsafe { option::set(&a.socket, libc::SOL_SOCKET, libc::SO_NO_CHECK, &1_i32) }.unwrap();
     });
+}
+
+/// A loopback interface that takes short packets only, for this thread alone. Needs root.
+fn short_path(mtu_bytes: u32) -> Option<()> {
+    // SAFETY: changes the network namespace of this thread alone, which runs one test.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
+        return None;
+    }
+    let arguments = format!("link set lo up mtu {mtu_bytes}");
+    let done = Command::new("ip").args(arguments.split(' ')).status();
+    done.is_ok_and(|status| status.success()).then_some(())
+}
+
+#[test]
+fn a_frame_longer_than_the_path_is_refused_alone() {
+    if short_path(1000).is_none() {
+        return;
+    }
+    let (mut a, mut b) = (port(), port());
+    a.set_peers(vec![None, Some(b.address())]).unwrap();
+    b.set_peers(vec![Some(a.address())]).unwrap();
+    let (long, short) = ([1; 1400], [2; 900]);
+    let frames: [(u32, &[u8]); 3] = [(1, &long), (1, &long), (1, &short)];
+    assert_eq!(a.send(&frames), Err(SendError::Refused));
+    assert_eq!(a.send(&frames[1..]), Err(SendError::Refused));
+    assert_eq!(a.send(&frames[2..]), Ok(1));
+    assert_eq!(a.send(&[(1, &short), (1, &short), (1, b"3")]), Ok(3));
+    // For now, not for good.
+    assert_eq!(a.offload(), port().offload());
+    let (got, _) = take(&mut b, 4);
+    assert_eq!(got, [&short[..], &short, &short, b"3"]);
 }
 
 #[test]
