@@ -71,7 +71,9 @@ rates (1.00 is perfect, less is slower).
 machine: network namespaces with a cable between them, which end with the \
 command. That needs root. The limits are a bare packet socket (ether) or UDP \
 socket (udp): a ping-pong of one frame, one frame per put, a flood of full \
-frames. Of a flood what counts is what arrives.
+frames. Of a flood what counts is what arrives. The limit of udp hands every \
+datagram to the kernel by itself; hostwire hands over many at a time where the \
+kernel takes them (segmentation offload), so that its rate may be above 1.
     A put or get over shm is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 

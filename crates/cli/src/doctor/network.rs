@@ -1,11 +1,10 @@
 //! The wires ether and udp, hosts made of this machine, and what RDMA there is.
 
 use std::fs;
-use std::net::UdpSocket;
 use std::path::Path;
 
 use hostwire::settings::IFACE;
-use hostwire_transport::ether::Interface;
+use hostwire_transport::ether::{FramePort, Interface, Offload};
 use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -25,7 +24,8 @@ pub fn findings() -> Vec<Finding> {
     let mut findings = vec![raw_sockets()];
     findings.extend(interfaces());
     findings.push(xdp());
-    findings.extend([address(), buffers(), hosts(), rdma()]);
+    findings.extend(port());
+    findings.extend([buffers(), hosts(), rdma()]);
     findings
 }
 
@@ -153,26 +153,49 @@ fn xdp() -> Finding {
     }
 }
 
-fn address() -> Finding {
+/// Where frames would come in, and what the kernel does for many at a time.
+fn port() -> Vec<Finding> {
     let chosen = std::env::var(IFACE).ok().filter(|name| !name.is_empty());
     let found = Interface::choose(chosen.as_deref()).and_then(|interface| interface.address());
     match found {
-        Err(error) => Finding::no(
+        Err(error) => vec![Finding::no(
             UDP,
             "address",
             error.to_string(),
             format!("an interface with an IPv4 address: ip address add, or {IFACE}"),
-        ),
-        Ok(address) => match UdpSocket::bind((address, 0)) {
-            Ok(_) => Finding::ok(UDP, "address", address.to_string()),
-            Err(error) => Finding::no(
+        )],
+        Ok(address) => match FramePort::open(address) {
+            Ok(port) => vec![
+                Finding::ok(UDP, "address", address.to_string()),
+                offload(port.offload()),
+            ],
+            Err(error) => vec![Finding::no(
                 UDP,
                 "address",
-                format!("{address}: {error}"),
+                error.to_string(),
                 "a sandbox that allows UDP sockets",
-            ),
+            )],
         },
     }
+}
+
+fn offload(offload: Offload) -> Finding {
+    let lacking = match offload {
+        Offload {
+            sending: true,
+            receiving: true,
+        } => {
+            let found = "many datagrams leave and come as one message";
+            return Finding::ok(UDP, "offload", found);
+        }
+        Offload { sending: true, .. } => "datagrams come one by one: no UDP_GRO",
+        Offload {
+            receiving: true, ..
+        } => "datagrams leave one by one: no UDP_SEGMENT",
+        _ => "datagrams leave and come one by one: no UDP_SEGMENT, no UDP_GRO",
+    };
+    let advice = "Linux 5.0 or newer; the wire works without it, with less bandwidth";
+    Finding::note(UDP, "offload", lacking, advice)
 }
 
 fn buffers() -> Finding {

@@ -63,7 +63,7 @@ pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalWire, local};
 pub use self::raw::RawSocket;
-pub use self::socket::{FramePort, PacketSocket, Socket, XdpSocket};
+pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
 
 use self::agent::Shared;
 use crate::error::{PeId, TransportError};

@@ -11,7 +11,7 @@ use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
 pub use packet::PacketSocket;
-pub use udp::FramePort;
+pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
 
 use rustix::thread::CapabilitySet;
@@ -68,6 +68,12 @@ pub(super) struct Received {
     pub(super) frames: usize,
     /// Frames from anybody else: dropped.
     pub(super) strangers: usize,
+}
+
+impl Received {
+    const fn all(&self) -> usize {
+        self.frames + self.strangers
+    }
 }
 
 impl Socket {

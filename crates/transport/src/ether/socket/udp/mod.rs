@@ -1,11 +1,23 @@
 //! Frames as UDP datagrams: one frame per datagram, nothing else in it.
+//!
+//! Through the kernel go many at a time, if there are many: those that leave are taken apart
+//! behind most of what a message costs ([`sender`]), and those that come are put together
+//! before it ([`receiver`]). The datagrams on the cable are the same either way.
+
+mod receiver;
+mod runs;
+mod sender;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::net::sockopt;
+use rustix::net::{SocketAddrAny, sockopt};
 
+use self::receiver::Receiver;
+use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
@@ -19,18 +31,31 @@ const BUFFER_BYTES: usize = 8 << 20;
 /// Headers of IP and UDP.
 const HEADER_V4_BYTES: usize = 20 + 8;
 const HEADER_V6_BYTES: usize = 40 + 8;
-/// Longest frame over IPv4 and IPv6 with an MTU of 1500.
-const FRAME_LEN_V4: usize = 1500 - HEADER_V4_BYTES;
-const FRAME_LEN_V6: usize = 1500 - HEADER_V6_BYTES;
+/// Longest packet that frames are made for.
+const MTU_BYTES: usize = 1500;
+
+/// Whether many datagrams go through the kernel as one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offload {
+    /// Those that leave, by `UDP_SEGMENT`: since Linux 4.18.
+    pub sending: bool,
+    /// Those that come, by `UDP_GRO`: since Linux 5.0.
+    pub receiving: bool,
+}
 
 /// A UDP port.
 #[derive(Debug)]
 pub struct FramePort {
     socket: UdpSocket,
     address: SocketAddr,
-    peers: Vec<Option<SocketAddr>>,
+    peers: Vec<Option<SocketAddrAny>>,
     known: HashSet<SocketAddr>,
-    buffer: Box<[u8]>,
+    /// One of those: messages come in runs.
+    last: Option<SocketAddr>,
+    sender: Sender,
+    receiver: Receiver,
+    /// Whether the last look for messages has found one.
+    streams: bool,
 }
 
 impl FramePort {
@@ -55,13 +80,23 @@ impl FramePort {
         };
         set_up().map_err(|e| failed("setting up", e))?;
         Ok(Self {
+            sender: Sender::new(&socket, header_bytes(&address)),
+            receiver: Receiver::new(&socket),
             socket,
             address,
             peers: Vec::new(),
             known: HashSet::new(),
-            // One byte more than any frame, so that a longer datagram shows.
-            buffer: vec![0; FRAME_LEN_V4 + 1].into(),
+            last: None,
+            streams: false,
         })
+    }
+
+    /// What the kernel does for many frames at a time.
+    pub fn offload(&self) -> Offload {
+        Offload {
+            sending: self.sender.is_offloaded(),
+            receiving: self.receiver.is_offloaded,
+        }
     }
 
     pub(super) fn address(&self) -> Address {
@@ -69,17 +104,11 @@ impl FramePort {
     }
 
     pub(super) fn frame_len_max(&self) -> usize {
-        match self.address {
-            SocketAddr::V4(_) => FRAME_LEN_V4,
-            SocketAddr::V6(_) => FRAME_LEN_V6,
-        }
+        MTU_BYTES - self.header_bytes()
     }
 
     pub(super) fn header_bytes(&self) -> usize {
-        match self.address {
-            SocketAddr::V4(_) => HEADER_V4_BYTES,
-            SocketAddr::V6(_) => HEADER_V6_BYTES,
-        }
+        header_bytes(&self.address)
     }
 
     pub(super) fn frames_max(&self) -> usize {
@@ -87,52 +116,73 @@ impl FramePort {
     }
 
     pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
-        let ports = peers.iter().enumerate().map(|(pe, peer)| match peer {
-            None => Ok(None),
-            Some(Address::Udp(port)) => Ok(Some(*port)),
-            Some(other) => Err(mixed(pe, other, "UDP")),
-        });
-        self.peers = ports.collect::<Result<_, _>>()?;
-        self.known = self.peers.iter().flatten().copied().collect();
+        self.peers.clear();
+        self.known.clear();
+        self.last = None;
+        for (pe, peer) in peers.iter().enumerate() {
+            self.peers.push(match peer {
+                None => None,
+                Some(Address::Udp(port)) => {
+                    self.known.insert(*port);
+                    Some(SocketAddrAny::from(*port))
+                }
+                Some(other) => return Err(mixed(pe, other, "UDP")),
+            });
+        }
         Ok(())
     }
 
-    pub(super) fn send(&self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
-        for (sent, (pe, frame)) in frames.iter().enumerate() {
-            let port = self.peers.get(*pe as usize).copied().flatten();
-            let left = match port {
-                Some(port) => self.socket.send_to(frame, port).map(drop),
-                None => Err(std::io::ErrorKind::NotFound.into()),
-            };
-            match left {
-                Ok(()) => {}
-                Err(error) if sent == 0 => return Err(SendError::of(&error)),
-                Err(_) => return Ok(sent),
-            }
+    pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
+        let Self {
+            socket,
+            peers,
+            sender,
+            ..
+        } = self;
+        if let [(pe, frame)] = frames {
+            // Most of the time.
+            let sent = sender::give_one(socket, peers, *pe, frame);
+            return sent.map_err(|error| SendError::of(&error));
         }
-        Ok(frames.len())
+        sender.send(frames, |runs| give(socket, peers, runs))
     }
 
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
-        for _ in 0..BATCH_FRAMES {
+        let mut looks_on = true;
+        while looks_on && received.all() < BATCH_FRAMES {
             // Nothing there, or news of a peer that is gone, which the link finds out.
-            let Ok((len, from)) = self.socket.recv_from(&mut self.buffer) else {
+            let Ok((from, frames)) = self.receiver.next(&self.socket) else {
                 break;
             };
-            match self.buffer.get_mut(..len) {
-                Some(frame) if self.known.contains(&from) => {
+            if from != self.last {
+                self.last = from.filter(|from| self.known.contains(from));
+            }
+            let before = received.all();
+            if self.last.is_none() {
+                received.strangers += frames.count();
+            } else {
+                for frame in frames {
                     received.frames += 1;
                     take(frame);
                 }
-                _ => received.strangers += 1,
             }
+            // What comes alone after silence has nothing behind it, and each look costs time.
+            looks_on = self.streams || received.all() > before + 1;
         }
+        self.streams = received.all() > 0;
         received
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+fn header_bytes(address: &SocketAddr) -> usize {
+    match address {
+        SocketAddr::V4(_) => HEADER_V4_BYTES,
+        SocketAddr::V6(_) => HEADER_V6_BYTES,
     }
 }
 
@@ -153,50 +203,4 @@ fn dont_fragment(socket: &UdpSocket) -> std::io::Result<()> {
     };
     // SAFETY: both options read an int.
     unsafe { option::set(socket, level, name, &value) }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-    use std::time::{Duration, Instant};
-
-    use hostwire_packet::htoe::ethernet::MacAddress;
-
-    use super::*;
-
-    fn port() -> FramePort {
-        FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap()
-    }
-
-    #[test]
-    fn frames_of_strangers_are_counted_and_dropped() {
-        let (mut a, mut b, mut stranger) = (port(), port(), port());
-        a.set_peers(vec![None, Some(b.address())]).unwrap();
-        b.set_peers(vec![Some(a.address()), None]).unwrap();
-        stranger.set_peers(vec![None, Some(b.address())]).unwrap();
-        assert_eq!(stranger.send(&[(1, b"stranger")]), Ok(1));
-        // All up to the first that is for nobody.
-        assert_eq!(a.send(&[(1, b"frame"), (1, b""), (0, b"x")]), Ok(2));
-        assert_eq!(a.send(&[(2, b"x")]), Err(SendError::Refused));
-        let mut got = Vec::new();
-        let mut all = Received::default();
-        let begin = Instant::now();
-        while all.frames + all.strangers < 3 && begin.elapsed() < Duration::from_secs(30) {
-            let received = b.receive(&mut |frame| got.push(frame.to_vec()));
-            all.frames += received.frames;
-            all.strangers += received.strangers;
-        }
-        assert_eq!(got, [b"frame".to_vec(), Vec::new()]);
-        assert_eq!((all.frames, all.strangers), (2, 1));
-    }
-
-    #[test]
-    fn a_peer_that_speaks_otherwise_is_named() {
-        let station = Address::Station(MacAddress([2; 6]));
-        let error = port().set_peers(vec![None, Some(station)]).unwrap_err();
-        assert!(
-            error.to_string().contains("PE 1 is at ether=02:02"),
-            "{error}"
-        );
-    }
 }

@@ -1,0 +1,234 @@
+//! Receiving what the kernel has put together again: datagrams of one sender and one
+//! length, as one message. See udp(7), `UDP_GRO`.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use rustix::net::SocketAddrAny;
+use rustix::net::addr::SocketAddrStorage;
+
+use super::super::super::option;
+
+/// Longer than any message: its length has 16 bits in the headers of IP and UDP.
+const BUFFER_BYTES: usize = 1 << 16;
+/// Room for the control message, and for as many more that nobody has asked for.
+const CONTROL_WORDS: usize = 8;
+
+/// Takes messages one at a time; the frames of one are in its buffer until the next.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    buffer: Box<[u8]>,
+    /// Whether the kernel puts datagrams together.
+    pub(super) is_offloaded: bool,
+}
+
+/// What the system says of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Message {
+    len_bytes: usize,
+    from: Option<SocketAddr>,
+    /// The length of its datagrams, of which the last may be shorter, if it is several.
+    segment_bytes: Option<usize>,
+    /// Whether something of it is missing.
+    is_cut: bool,
+}
+
+impl Receiver {
+    /// For this socket.
+    pub(super) fn new(socket: &UdpSocket) -> Self {
+        // Where it is not known, each datagram is a message.
+        // SAFETY: it reads an int.
+        let known = unsafe { option::set(socket, libc::SOL_UDP, libc::UDP_GRO, &1_i32) };
+        Self {
+            buffer: vec![0; BUFFER_BYTES].into(),
+            is_offloaded: known.is_ok(),
+        }
+    }
+
+    /// The next message, if there is one: its sender, if known, and the frames in it. Of one
+    /// that is cut nothing is left but an empty frame, which is good for nobody, so that it is
+    /// noticed: where frames begin in it is uncertain.
+    pub(super) fn next(
+        &mut self,
+        socket: &UdpSocket,
+    ) -> io::Result<(Option<SocketAddr>, Frames<'_>)> {
+        let message = receive(socket, &mut self.buffer)?;
+        let len_bytes = match message.is_cut {
+            true => 0,
+            false => message.len_bytes,
+        };
+        let bytes = self.buffer.get_mut(..len_bytes).unwrap_or_default();
+        Ok((message.from, frames(bytes, message.segment_bytes)))
+    }
+}
+
+/// The frames of a message.
+pub(super) type Frames<'a> =
+    core::iter::Chain<core::option::IntoIter<&'a mut [u8]>, core::slice::ChunksMut<'a, u8>>;
+
+/// The frames of a message with datagrams of `segment_bytes`; if this is nothing that there
+/// can be, all of it is one. A message without bytes is one empty frame.
+fn frames(message: &mut [u8], segment_bytes: Option<usize>) -> Frames<'_> {
+    let (one, several) = match segment_bytes {
+        Some(len @ 1..) if len < message.len() => (None, message.chunks_mut(len)),
+        _ => (Some(message), <&mut [u8]>::default().chunks_mut(1)),
+    };
+    one.into_iter().chain(several)
+}
+
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Message> {
+    let mut name = MaybeUninit::<SocketAddrStorage>::zeroed();
+    let mut control = [0_u64; CONTROL_WORDS];
+    let mut piece = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    // SAFETY: all-zero bytes are an `msghdr`.
+    let mut header: libc::msghdr = unsafe { core::mem::zeroed() };
+    header.msg_name = name.as_mut_ptr().cast();
+    header.msg_namelen = size_of::<SocketAddrStorage>() as libc::socklen_t;
+    header.msg_iov = &raw mut piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = size_of_val(&control);
+    // SAFETY: writes the address, the buffer and the control messages, each within the length
+    // that it is told, and all of them outlive the call.
+    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
+    let len_bytes = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
+    Ok(Message {
+        len_bytes,
+        from: sender(name, header.msg_namelen),
+        segment_bytes: segment_bytes(&header),
+        is_cut: header.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0,
+    })
+}
+
+/// The address that the system wrote. All of `name` is initialized.
+fn sender(name: MaybeUninit<SocketAddrStorage>, len: libc::socklen_t) -> Option<SocketAddr> {
+    let bounds = size_of::<libc::sa_family_t>()..=size_of::<SocketAddrStorage>();
+    if !bounds.contains(&(len as usize)) {
+        return None;
+    }
+    // SAFETY: zeroed before the system wrote an address of this length to it.
+    let any = unsafe { SocketAddrAny::new(name, len) };
+    SocketAddr::try_from(any).ok()
+}
+
+/// What the control message about segments says, if there is one.
+fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
+    // SAFETY: the system has written control messages where `header` points, within its
+    // length, and they are still there.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    // SAFETY: null, or a control message as above.
+    while let Some(control) = unsafe { next.as_ref() } {
+        let kind = (control.cmsg_level, control.cmsg_type);
+        // SAFETY: it computes.
+        let len = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as usize;
+        if kind == (libc::SOL_UDP, libc::UDP_GRO) && control.cmsg_len >= len {
+            // SAFETY: behind the head of a control message, and within it.
+            let data = unsafe { libc::CMSG_DATA(control) };
+            // SAFETY: it is so long, as its head says.
+            let value = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+            return usize::try_from(value).ok();
+        }
+        // SAFETY: as the first one.
+        next = unsafe { libc::CMSG_NXTHDR(header, control) };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// For a hang.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    fn lens(message: usize, segment_bytes: Option<usize>) -> Vec<usize> {
+        let mut bytes = vec![0; message];
+        let frames = frames(&mut bytes, segment_bytes);
+        frames.map(|frame| frame.len()).collect()
+    }
+
+    #[test]
+    fn a_message_is_taken_apart() {
+        assert_eq!(lens(9, Some(3)), [3, 3, 3]);
+        assert_eq!(lens(10, Some(4)), [4, 4, 2]);
+        assert_eq!(lens(3, Some(1)), [1, 1, 1]);
+        // One frame, also of nothing, and what a kernel should not say.
+        for len in [0, 1, 9] {
+            for segment in [None, Some(0), Some(9), Some(10), Some(usize::MAX)] {
+                assert_eq!(lens(len, segment), [len], "{segment:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_message_is_lost(
+            mut message in prop::collection::vec(any::<u8>(), 0..300),
+            segment_bytes in prop::option::of(0_usize..310),
+        ) {
+            let expected = message.clone();
+            let frames: Vec<Vec<u8>> =
+                frames(&mut message, segment_bytes).map(|frame| frame.to_vec()).collect();
+            prop_assert_eq!(frames.concat(), expected);
+            prop_assert!(!frames.is_empty());
+            let (last, full) = frames.split_last().unwrap();
+            for frame in full {
+                prop_assert_eq!(Some(frame.len()), segment_bytes);
+            }
+            prop_assert!(full.is_empty() || (1..=full[0].len()).contains(&last.len()));
+        }
+    }
+
+    fn socket() -> UdpSocket {
+        UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()
+    }
+
+    /// What is sent to an address of the same host comes soon, but not at once.
+    fn wait_for(socket: &UdpSocket) {
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.peek(&mut [0]).unwrap();
+    }
+
+    #[test]
+    fn a_message_that_is_cut_is_an_empty_frame() {
+        let (a, b) = (socket(), socket());
+        let mut receiver = Receiver {
+            buffer: [0; 8].into(),
+            is_offloaded: false,
+        };
+        for (sent, expected) in [(8, 8), (9, 0), (5000, 0), (3, 3)] {
+            a.send_to(&vec![1; sent], b.local_addr().unwrap()).unwrap();
+            wait_for(&b);
+            let (from, frames) = receiver.next(&b).unwrap();
+            assert_eq!(from, Some(a.local_addr().unwrap()));
+            let frames: Vec<Vec<u8>> = frames.map(|frame| frame.to_vec()).collect();
+            assert_eq!(frames, [vec![1; expected]]);
+        }
+        let error = receiver.next(&b).err().map(|error| error.kind());
+        assert_eq!(error, Some(io::ErrorKind::WouldBlock));
+    }
+
+    #[test]
+    fn the_longest_datagram_fits() {
+        let (a, b) = (socket(), socket());
+        let mut receiver = Receiver::new(&b);
+        let longest = vec![5; 65_507];
+        a.send_to(&longest, b.local_addr().unwrap()).unwrap();
+        wait_for(&b);
+        let (_, frames) = receiver.next(&b).unwrap();
+        assert_eq!(
+            frames.map(|frame| frame.len()).collect::<Vec<_>>(),
+            [65_507]
+        );
+    }
+}
