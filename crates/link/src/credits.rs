@@ -65,6 +65,7 @@ impl Wallet {
     }
 
     /// Takes the credits for one packet, or nothing.
+    #[inline]
     pub(crate) fn spend(&mut self, channel: VirtualChannel, with_data: bool) -> bool {
         let has = &mut self.has[channel.index()];
         if has.command == 0 || (with_data && has.data == 0) {
@@ -75,18 +76,21 @@ impl Wallet {
         true
     }
 
+    #[inline]
     pub(crate) fn covers(&self, channel: VirtualChannel, with_data: bool) -> bool {
         let has = self.has[channel.index()];
         has.command > 0 && (!with_data || has.data > 0)
     }
 
     /// Packets with data that there are credits for.
+    #[inline]
     pub(crate) fn covered(&self, channel: VirtualChannel) -> u16 {
         let has = self.has[channel.index()];
         has.command.min(has.data)
     }
 
     /// Takes the credits for `packets` packets with data, of which there are as many.
+    #[inline]
     pub(crate) fn spend_many(&mut self, channel: VirtualChannel, packets: u16) {
         let has = &mut self.has[channel.index()];
         debug_assert!(packets <= has.command.min(has.data));

@@ -76,6 +76,7 @@ impl Flight {
         self.base
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -85,10 +86,12 @@ impl Flight {
     }
 
     /// Frames sent at least once and not acknowledged.
+    #[inline]
     pub(crate) const fn sealed(&self) -> usize {
         self.sealed
     }
 
+    #[inline]
     pub(crate) const fn cursor(&self) -> usize {
         self.cursor
     }
@@ -123,10 +126,12 @@ impl Flight {
     }
 
     /// The frame at the end, if it still takes packets.
+    #[inline]
     pub(crate) fn filling(&mut self) -> Option<&mut Slot> {
         self.slots.back_mut().filter(|slot| !slot.sealed)
     }
 
+    #[inline]
     pub(crate) fn has_filling(&self) -> bool {
         self.slots.len() > self.sealed
     }

@@ -45,10 +45,12 @@ impl Pool {
         self.free.push(id.0);
     }
 
+    #[inline]
     pub(crate) fn bytes(&self, id: BufferId) -> &[u8] {
         self.buffers.get(id.0 as usize).map_or(&[], |bytes| bytes)
     }
 
+    #[inline]
     pub(crate) fn bytes_mut(&mut self, id: BufferId) -> &mut [u8] {
         self.buffers
             .get_mut(id.0 as usize)

@@ -47,11 +47,13 @@ pub(crate) const fn pass_pw(packet: &PacketRepr<'_>) -> bool {
 }
 
 impl Queues {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queues.iter().all(VecDeque::is_empty)
     }
 
     /// Whether a packet that comes now could go before all that wait.
+    #[inline]
     pub(crate) fn lets_pass(&self, channel: VirtualChannel, pass_pw: bool) -> bool {
         self.queues[channel.index()].is_empty()
             && (pass_pw || self.queues[VirtualChannel::Posted.index()].is_empty())

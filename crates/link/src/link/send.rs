@@ -177,6 +177,7 @@ impl Link {
         }
     }
 
+    #[inline]
     fn check_open(&self) -> Result<(), SendError> {
         let peer = self.peer;
         match self.state {
@@ -218,6 +219,7 @@ impl Link {
 
     /// Makes sure that the frame being packed has room for `len` bytes;
     /// `false` if there can be no such frame now.
+    #[inline]
     fn make_room(&mut self, len: usize, shared: &mut Shared) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
         if let Some(slot) = self.flight.filling()
