@@ -75,7 +75,8 @@ await() {
     done
 }
 
-number() { awk -v x="$1" 'BEGIN { printf (x < 100 ? "%.3f" : "%.0f"), x }'; }
+# What was not measured is "-".
+number() { awk -v x="$1" 'BEGIN { printf x + 0 ? (x < 100 ? "%.3f" : "%.0f") : "-", x }'; }
 field() { sed -E "s/.*\"$1\":([0-9.]+|null).*/\1/" <<<"$line"; }
 row() { printf '%5s  %-12s  %-30s %8s %8s %7s\n' "$@"; }
 # bench, sizes -> a row of each wire and size; that of its limit where it is asked for
@@ -109,7 +110,6 @@ for round in $(seq "$rounds"); do
     done
     ours put 64,1048576
     for peer in "${peers[@]}"; do
-        figure=$($peer 1048576)
-        [ -z "$figure" ] || row "$round" "1 MiB, GB/s" "$peer tcp" "$figure" "" ""
+        row "$round" "1 MiB, GB/s" "$peer tcp" "$(number "$($peer 1048576)")" "" ""
     done
 done
