@@ -20,9 +20,9 @@ pub fn is_dying(process: Pid) -> bool {
     };
     let mut stats = tasks
         .flatten()
-        .filter_map(|task| fs::read_to_string(task.path().join("stat")).ok())
+        .filter_map(|task| fs::read(task.path().join("stat")).ok())
         .peekable();
-    stats.peek().is_some() && stats.all(|stat| is_exiting(&stat))
+    stats.peek().is_some() && stats.all(|stat| is_exiting(&String::from_utf8_lossy(&stat)))
 }
 
 /// Reads the line of one thread, proc_pid_stat(5). Its name, in parentheses, may contain
