@@ -1,58 +1,115 @@
 #!/usr/bin/env bash
-# Puts of hostwire and of UCX over TCP (Debian: apt-get install ucx-utils) between two hosts that
-# are network namespaces joined by a veth pair, in turn on the same two CPUs, as root. hostwire
-# bench makes namespaces of its own and measures beside bare frames or datagrams. Compare within a
-# round. Let nothing else run meanwhile.
+# Puts of hostwire between two hosts beside what others do over the same wire, in turn on the same
+# two CPUs, as root: bare frames and bare UDP datagrams, spinning (the limits of hostwire bench),
+# and over TCP
+#
+#     Open MPI     btl self,tcp; sends and receives (Debian: openmpi-bin libopenmpi-dev)
+#     UCX          tagged messages (ucx-utils)
+#     libfabric    its provider tcp, fi_pingpong (libfabric-bin)
+#
+# What is not installed is left out, with a word. The two hosts are network namespaces joined by a
+# veth pair: those of crates/cli/tests/launchers/hosts.sh for the peers, hostwire bench makes its
+# own. Compare within a round. Let nothing else run meanwhile.
 #
 #     bench/peers/ethernet.sh [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-command -v ucx_perftest >/dev/null || { echo "ethernet.sh: needs ucx_perftest (ucx-utils)"; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "ethernet.sh: needs root, to make network namespaces"; exit 2; }
-bench="${CARGO_TARGET_DIR:-target}/release/hostwire bench"
-first=hw-peers-$$-0 second=hw-peers-$$-1
+if [ ! -x /run/agent ]; then
+    exec bash crates/cli/tests/launchers/hosts.sh "$PWD/bench/peers/ethernet.sh" "$@"
+fi
+hostwire=$(realpath "${CARGO_TARGET_DIR:-target}/release/hostwire")
+rounds=${1:-3}
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+have() { command -v "$1" >/dev/null || { echo "ethernet.sh: without $2: no $1" >&2; return 1; }; }
 
-end() {
-    ip netns pids "$second" 2>/dev/null | xargs -r kill -9 2>/dev/null || true
-    ip netns del "$first" 2>/dev/null || true
-    ip netns del "$second" 2>/dev/null || true
+peers=()
+if have mpirun.openmpi "Open MPI" && have mpicc.openmpi "Open MPI"; then
+    mpicc.openmpi -O2 -o "$build/mpi" bench/peers/mpi.c
+    peers+=(open_mpi)
+fi
+have ucx_perftest UCX && peers+=(ucx)
+have fi_pingpong libfabric && peers+=(libfabric)
+
+# Each peer: BYTES -> its half round trip in ns, or in GB/s what it streams with 1 MiB.
+open_mpi() {
+    local what=(latency "$1" 20000)
+    [ "$1" = 1048576 ] && what=(bandwidth "$1" 480)
+    # Open MPI spins unless it believes that it has to share its CPUs.
+    mpirun.openmpi --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include 10.9.0.0/24 \
+        --mca mpi_yield_when_idle 0 \
+        -H fa -np 1 taskset -c 0 "$build/mpi" "${what[@]}" : \
+        -H fb -np 1 taskset -c 1 "$build/mpi" "${what[@]}"
 }
-trap end EXIT
-ip netns add "$first"
-ip netns add "$second"
-ip link add wire netns "$first" type veth peer name wire netns "$second"
-for host in 0 1; do
-    name=hw-peers-$$-$host
-    ip -n "$name" address add "10.77.0.$((host + 1))/24" dev wire
-    ip -n "$name" link set wire up
-    ip -n "$name" link set lo up
-done
-
-# test, bytes, iterations -> the last line of one run
 ucx() {
     local wire="env UCX_TLS=tcp UCX_NET_DEVICES=wire UCX_WARN_UNUSED_ENV_VARS=n"
-    ip netns exec "$second" $wire taskset -c 1 ucx_perftest -p 13998 >/dev/null 2>&1 &
+    local what=(-t tag_lat -n 20000)
+    [ "$1" = 1048576 ] && what=(-t tag_bw -n 500)
+    /run/agent fb exec $wire taskset -c 1 ucx_perftest -p 13998 >/dev/null 2>&1 &
     local server=$!
-    sleep 0.5
-    ip netns exec "$first" $wire taskset -c 0 ucx_perftest 10.77.0.2 -p 13998 \
-        -t "$1" -s "$2" -n "$3" -w 1000 -f 2>/dev/null | grep -vE '^\s*$|\+|\||Final' | tail -1
+    await 13998
+    $wire taskset -c 0 ucx_perftest 10.9.0.2 -p 13998 "${what[@]}" -s "$1" -w 1000 -f 2>/dev/null |
+        grep -vE '^\s*$|\+|\||Final' | tail -1 | if [ "$1" = 1048576 ]; then
+        awk 'NF > 5 { printf "%.3f\n", $(NF - 3) / 1000 * 1.048576 }'
+    else
+        awk 'NF > 5 { printf "%.0f\n", $(NF - 5) * 1000 }'
+    fi
     wait "$server" || true
 }
-field() { sed -E "s/.*\"$1\":([0-9.]+|null).*/\1/" <<<"$line"; }
-row() { printf '%5s  %-24s %-9s %12s %12s %6s  %s\n' "$@"; }
+libfabric() {
+    # It has no test that streams.
+    [ "$1" = 1048576 ] && return
+    /run/agent fb exec taskset -c 1 fi_pingpong -p tcp -e msg -I 20000 -S "$1" >/dev/null 2>&1 &
+    local server=$!
+    await 47592
+    taskset -c 0 fi_pingpong -p tcp -e msg -I 20000 -S "$1" 10.9.0.2 2>/dev/null |
+        awk 'END { printf "%.0f\n", $(NF - 1) * 1000 }'
+    wait "$server" || true
+}
+# Until somebody listens there: 5 s at most.
+await() {
+    for _ in {1..100}; do
+        /run/agent fb "ss -Hltn sport = :$1" | grep -q . && return
+        sleep 0.05
+    done
+}
 
-row round what "unit" hostwire limit ratio "UCX tcp"
-for round in $(seq "${1:-3}"); do
-    for size in 64 1024; do
-        peer=$(ucx tag_lat $size 20000 | awk '{printf "%.0f", $(NF-5) * 1000}')
-        for mode in "ether --insecure-wire" ether "udp --insecure-wire" udp; do
-            line=$($bench pingpong --wire $mode --size $size --repeats 3 --json 2>/dev/null)
-            row "$round" "$size B $mode" ns "$(field median)" "$(field limit)" "$(field ratio)" "$peer"
+# What was not measured is "-".
+number() { awk -v x="$1" 'BEGIN { printf x + 0 ? (x < 100 ? "%.3f" : "%.0f") : "-", x }'; }
+field() { sed -E "s/.*\"$1\":([0-9.]+|null).*/\1/" <<<"$line"; }
+row() { printf '%5s  %-12s  %-30s %8s %8s %7s\n' "$@"; }
+# bench, sizes -> a row of each wire and size; that of its limit where it is asked for
+ours() {
+    for mode in "ether --insecure-wire" ether "xdp --insecure-wire" xdp "udp --insecure-wire" udp; do
+        $hostwire bench "$1" --wire $mode --size "$2" --repeats 3 --json 2>/dev/null |
+            while read -r line; do
+                case $1-$(field size_bytes) in
+                    pingpong-*) what="$(field size_bytes) B, ns" ;;
+                    put-64) what="64 B, M/s" ;;
+                    *) what="1 MiB, GB/s" ;;
+                esac
+                limit=$(number "$(field limit)")
+                row "$round" "$what" "hostwire $mode" "$(number "$(field median)")" "$limit" \
+                    "$(number "$(field ratio)")"
+                case $mode in
+                    "ether --insecure-wire") row "$round" "$what" "bare frames" "$limit" "" "" ;;
+                    "udp --insecure-wire") row "$round" "$what" "bare UDP" "$limit" "" "" ;;
+                esac
+            done
+    done
+}
+
+row round what who figure bare ratio
+for round in $(seq "$rounds"); do
+    ours pingpong 8,64,1024
+    for size in 8 64 1024; do
+        for peer in "${peers[@]}"; do
+            row "$round" "$size B, ns" "$peer tcp" "$(number "$($peer $size)")" "" ""
         done
     done
-    peer=$(ucx tag_bw 1048576 500 | awk '{printf "%.3f", $(NF-3) / 1000 * 1.048576}')
-    for mode in "ether --insecure-wire" ether "udp --insecure-wire" udp; do
-        line=$($bench put --wire $mode --size 1048576 --repeats 3 --json 2>/dev/null)
-        row "$round" "1 MiB $mode" GB/s "$(field median)" "$(field limit)" "$(field ratio)" "$peer"
+    ours put 64,1048576
+    for peer in "${peers[@]}"; do
+        row "$round" "1 MiB, GB/s" "$peer tcp" "$(number "$($peer 1048576)")" "" ""
     done
 done

@@ -10,7 +10,8 @@
 //! | 0..4 | activity | [`Activity`], little endian |
 //! | 4..8 | peer | the PE concerned, little endian; [`NO_PEER`] where there is none |
 //! | 8..16 | ended | [`ENDED`], stored by the launcher |
-//! | 16..64 | | zero |
+//! | 16..24 | lost | 1 + the PE that this PE has found to be lost, little endian; 0 for none |
+//! | 24..64 | | zero |
 //!
 //! Activity and peer are written together, by one relaxed store of 64 bits. A
 //! record full of zeros says [`Activity::NotAttached`].
@@ -18,6 +19,10 @@
 //! The launcher sees at once when a process ends. Of one that had joined the job and not
 //! left it, it stores [`ENDED`], so that PEs with no surer sign need not wait until it has
 //! been silent for long.
+//!
+//! A PE that ends because it lost another one may have ended before that other one has, as
+//! far as the launcher can see: the locks and sockets of a dying process go first. What a PE
+//! has found to be lost, the first of it, tells which of two failures led to the other.
 
 use std::fmt;
 
@@ -33,6 +38,9 @@ pub const ENDED_AT: usize = 8;
 
 /// The process of this PE has ended without leaving the job.
 pub const ENDED: [u8; 8] = *b"hw-ended";
+
+/// Where the PE that is found to be lost is in a record.
+pub const LOST_AT: usize = 16;
 
 /// The peer of an activity that concerns no single peer.
 pub const NO_PEER: u32 = u32::MAX;

@@ -74,8 +74,11 @@ impl Lost {
                 reach.cut(pe);
             }
             wire.give_up(pe);
-            if !known && self.nodes.share_memory(wire.pe(), pe) {
-                self.tell(wire, pe);
+            if !known && !self.has_left(wire, pe) {
+                self.obituaries.add(pe);
+                if self.nodes.share_memory(wire.pe(), pe) {
+                    self.tell(wire, pe);
+                }
             }
         }
         Ok(lost.load(Ordering::Relaxed))
@@ -90,14 +93,15 @@ impl Lost {
         Ok(word == LOST)
     }
 
+    /// Whether `pe` has said goodbye to everybody.
+    fn has_left(&self, wire: &dyn Transport, pe: PeId) -> bool {
+        let departure = self.layout.mail(pe, Mail::Departure);
+        wire.segment().load_word(departure) == Ok(Departure::Gone as u64)
+    }
+
     /// Tells the PEs of other hosts of one that has died on this host, where it shows at
     /// once, while others would have to wait until it has been silent for long.
     fn tell(&self, wire: &dyn Transport, pe: PeId) {
-        let departure = self.layout.mail(pe, Mail::Departure);
-        if wire.segment().load_word(departure) == Ok(Departure::Gone as u64) {
-            // It has said goodbye to everybody.
-            return;
-        }
         let at = self.layout.mail(pe, Mail::Lost);
         let elsewhere = |other: &PeId| !self.nodes.share_memory(wire.pe(), *other);
         for other in (0..wire.pes()).filter(elsewhere) {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use hostwire_transport::Memory;
 use hostwire_transport::PeId;
 
-use crate::board::{Activity, ENDED, ENDED_AT, RECORD_BYTES, Record};
+use crate::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
 
 /// One relaxed store per change; nothing if no launcher reads it.
 #[derive(Debug, Default)]
@@ -35,10 +35,10 @@ impl Status {
         }
     }
 
-    /// What the launcher says of others.
+    /// What the launcher and this PE say of others.
     pub(crate) fn obituaries(&self) -> Obituaries {
         Obituaries {
-            board: self.board.as_ref().map(|(memory, _)| memory.clone()),
+            board: self.board.clone(),
         }
     }
 
@@ -50,18 +50,30 @@ impl Status {
     }
 }
 
-/// Which PEs have ended without leaving the job, as far as the launcher says.
+/// Which PEs have ended without leaving the job, as far as the launcher says, and which one
+/// this PE found first.
 #[derive(Debug, Default)]
 pub(crate) struct Obituaries {
-    board: Option<Memory>,
+    board: Option<(Memory, usize)>,
 }
 
 impl Obituaries {
     /// Whether the launcher says so of `pe`.
     pub(crate) fn contains(&self, pe: PeId) -> bool {
         let at = pe as usize * RECORD_BYTES + ENDED_AT;
-        let word = self.board.as_ref().and_then(|board| board.word(at).ok());
+        let board = self.board.as_ref();
+        let word = board.and_then(|(board, _)| board.word(at).ok());
         word.is_some_and(|word| word.load(Ordering::Acquire) == u64::from_ne_bytes(ENDED))
+    }
+
+    /// Tells the launcher that this PE has found `pe` to be lost, if it is the first.
+    pub(crate) fn add(&self, pe: PeId) {
+        if let Some((board, offset)) = &self.board
+            && let Ok(word) = board.word(offset + LOST_AT)
+        {
+            let lost = (u64::from(pe) + 1).to_le();
+            let _ = word.compare_exchange(0, lost, Ordering::Release, Ordering::Relaxed);
+        }
     }
 }
 
@@ -90,5 +102,19 @@ mod tests {
         let ended = [0, 1, 2, 3, u32::MAX].map(|pe| obituaries.contains(pe));
         assert_eq!(ended, [false, false, true, false, false]);
         assert!(!Status::default().obituaries().contains(2));
+    }
+
+    #[test]
+    fn the_first_loss_is_told_to_the_launcher() {
+        let board = Memory::anonymous(2 * RECORD_BYTES);
+        let obituaries = Status::new(Some(board.clone()), 1).obituaries();
+        obituaries.add(0);
+        obituaries.add(7);
+        let mut bytes = [1; 2 * RECORD_BYTES];
+        board.copy_out(0, &mut bytes).unwrap();
+        let mut expected = [0; 2 * RECORD_BYTES];
+        expected[80] = 1;
+        assert_eq!(bytes, expected);
+        Status::default().obituaries().add(0);
     }
 }

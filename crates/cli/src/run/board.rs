@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use hostwire::board::{Activity, ENDED, ENDED_AT, RECORD_BYTES, Record};
+use hostwire::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 
@@ -39,13 +39,21 @@ impl Board {
     /// What `pe` wrote last. `None` when it never attached, or wrote what makes
     /// no sense.
     pub fn last(&self, pe: u32) -> Option<Record> {
-        let mut word = [0; 8];
-        let at = u64::from(pe) * RECORD_BYTES as u64;
-        let read = rustix::io::pread(&*self.fd, &mut word, at).ok()?;
-        if read != word.len() {
-            return None;
-        }
+        let word = self.word(pe, 0)?;
         Record::parse(word).filter(|record| record.activity != Activity::NotAttached)
+    }
+
+    /// The PE that `pe` was the first to find lost, as it says. No such PE need exist.
+    pub fn lost(&self, pe: u32) -> Option<u32> {
+        let lost = u64::from_le_bytes(self.word(pe, LOST_AT)?);
+        lost.checked_sub(1).and_then(|lost| lost.try_into().ok())
+    }
+
+    fn word(&self, pe: u32, offset: usize) -> Option<[u8; 8]> {
+        let mut word = [0; 8];
+        let at = u64::from(pe) * RECORD_BYTES as u64 + offset as u64;
+        let read = rustix::io::pread(&*self.fd, &mut word, at).ok()?;
+        (read == word.len()).then_some(word)
     }
 }
 
@@ -66,6 +74,21 @@ mod tests {
         assert_eq!(board.last(3), None);
         rustix::io::pwrite(&**board.fd(), &[0xee; 8], 64).unwrap();
         assert_eq!(board.last(1), None);
+    }
+
+    #[test]
+    fn what_a_pe_says_is_lost_is_read() {
+        let board = Board::new(2).unwrap();
+        let lost = |bytes: [u8; 8]| {
+            rustix::io::pwrite(&**board.fd(), &bytes, 80).unwrap();
+            board.lost(1)
+        };
+        assert_eq!(lost([1, 0, 0, 0, 0, 0, 0, 0]), Some(0));
+        assert_eq!(lost([0, 1, 0, 0, 0, 0, 0, 0]), Some(255));
+        assert_eq!(lost([0; 8]), None);
+        assert_eq!(lost([0xff; 8]), None);
+        assert_eq!(board.lost(0), None);
+        assert_eq!(board.lost(2), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::signals::Signals;
 use super::spawn::{Input, spawn};
 use super::stdin::Pump;
 use super::strays;
+use super::suspects::Suspects;
 use super::warden::Warden;
 
 /// How long an output may stay silent after every PE has ended, before what
@@ -46,6 +47,10 @@ pub struct Job {
     /// Set once the job is being ended.
     ending: Option<Ending>,
     kill_at: Option<Instant>,
+    /// The failures of which it is not known yet which led to the others.
+    suspects: Suspects,
+    /// Whether the PEs that wait for one that has ended have been told.
+    ends_told: bool,
     /// With `--keep-going`: the exit status of the PE that failed first.
     failed_status: Option<u8>,
     /// Whether what the PEs left behind has been killed.
@@ -114,6 +119,8 @@ impl Job {
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
             ending: None,
             kill_at: None,
+            suspects: Suspects::default(),
+            ends_told: true,
             failed_status: None,
             swept: false,
             plan,
@@ -130,6 +137,7 @@ impl Job {
     pub fn run(mut self) -> ExitCode {
         // A PE may have ended before its end could have been signalled to us.
         self.notice_ends();
+        self.judge();
         while !self.is_over() {
             let ready = self.wait();
             self.pass_deadlines();
@@ -139,6 +147,7 @@ impl Job {
             for source in ready {
                 self.handle(source);
             }
+            self.judge();
             self.sweep();
             self.flush();
         }
@@ -154,6 +163,11 @@ impl Job {
         drop(self);
         strays::end();
         ExitCode::from(status.unwrap_or(0))
+    }
+
+    /// Not while it is about to end for another reason.
+    fn may_time_out(&self) -> bool {
+        self.ending.is_none() && self.suspects.is_empty()
     }
 
     fn all_ended(&self) -> bool {
@@ -231,12 +245,13 @@ impl Job {
     fn poll_timeout(&self) -> Option<Duration> {
         let now = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(now);
-        let deadline = self.deadline.filter(|_| self.ending.is_none()).map(until);
+        let deadline = self.deadline.filter(|_| self.may_time_out()).map(until);
+        let judgement = self.suspects.deadline().map(until);
         let kill = self.kill_at.filter(|_| !self.all_ended()).map(until);
         let silence = self.all_ended().then_some(SILENCE);
         let background = self.stdin.is_some() && !Pump::is_in_foreground();
         let background = background.then_some(FOREGROUND_CHECK);
-        [deadline, kill, silence, background]
+        [deadline, judgement, kill, silence, background]
             .into_iter()
             .flatten()
             .min()
@@ -317,13 +332,7 @@ impl Job {
                     }
                 }
                 Effect::Abort { pe, code, message } => {
-                    let cause = Cause::Abort { code, message };
-                    let failure = Failure {
-                        pe,
-                        cause,
-                        last: self.board.last(pe),
-                    };
-                    self.end(Ending::Failed(failure));
+                    self.suspect(pe, Cause::Abort { code, message });
                 }
                 Effect::Violation { pe, reason } => {
                     let cause = Cause::Violation(reason);
@@ -359,14 +368,14 @@ impl Job {
         !bytes.is_empty()
     }
 
-    /// Finds the PEs that have ended and judges them.
+    /// Finds the PEs that have ended.
     fn notice_ends(&mut self) {
-        let mut failures = Vec::new();
         for index in 0..self.pes.len() {
             let Some(end) = self.pes.get_mut(index).and_then(Pe::notice_end) else {
                 continue;
             };
             let pe = index as u32;
+            self.ends_told = false;
             // What it said before it ended comes first.
             self.serve(index);
             for which in [Which::Stdout, Which::Stderr] {
@@ -382,21 +391,36 @@ impl Job {
                 if self.server.has_joined(pe) {
                     self.board.note_end(pe);
                 }
-                failures.push(Failure {
-                    pe,
-                    cause,
-                    last: self.board.last(pe),
-                });
+                self.suspect(pe, cause);
             }
             if pe == 0 {
                 self.stdin = None;
             }
         }
-        // A stable sort: among equals the lowest PE.
-        failures.sort_by_key(Failure::rank);
-        for failure in failures {
+    }
+
+    fn suspect(&mut self, pe: u32, cause: Cause) {
+        let last = self.board.last(pe);
+        let failure = Failure { pe, cause, last };
+        self.suspects
+            .add(failure, self.board.lost(pe), Instant::now());
+    }
+
+    /// Decides what becomes of the failures, once it is known which led to the others.
+    fn judge(&mut self) {
+        let pes = &self.pes;
+        let is_running = |pe: u32| pes.get(pe as usize).is_some_and(|pe| pe.end().is_none());
+        let somebody_dies = || pes.iter().any(Pe::is_dying);
+        let judged = self
+            .suspects
+            .judge(Instant::now(), is_running, somebody_dies);
+        for failure in judged {
             self.fail(failure);
         }
+        if self.ends_told || !self.suspects.is_empty() {
+            return;
+        }
+        self.ends_told = true;
         // Those who wait for an ended PE in a PMI barrier are told after it has
         // been decided whether they are ended as well.
         if self.ending.is_none() {
@@ -413,7 +437,8 @@ impl Job {
         if self.ending.is_some() {
             return;
         }
-        if self.plan.keep_going {
+        let asked_for = matches!(failure.cause, Cause::Abort { .. });
+        if self.plan.keep_going && !asked_for {
             self.failed_status.get_or_insert(failure.status());
             self.stderr.merger.note(&failure.to_string());
         } else {
@@ -450,10 +475,11 @@ impl Job {
 
     fn pass_deadlines(&mut self) {
         let now = Instant::now();
-        if self.ending.is_none() && self.deadline.is_some_and(|deadline| deadline <= now) {
+        if self.may_time_out() && self.deadline.is_some_and(|deadline| deadline <= now) {
             // One that ended in this very moment is not running.
             self.notice_ends();
-            if !self.all_ended() {
+            self.judge();
+            if !self.all_ended() && self.may_time_out() {
                 let running = (0u32..)
                     .zip(&self.pes)
                     .filter(|(_, pe)| pe.end().is_none())

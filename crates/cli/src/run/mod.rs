@@ -9,12 +9,14 @@
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`output`] | lines of many PEs into one stream |
 //! | [`strays`], [`warden`] | nothing stays, however the launcher ends |
+//! | [`suspects`], [`dying`] | which of several failures led to the others |
 //! | [`outcome`] | how it ended, in words and as an exit status |
 
 mod args;
 mod bind;
 mod board;
 mod counters;
+mod dying;
 mod job;
 mod limits;
 mod outcome;
@@ -28,6 +30,7 @@ mod signals;
 mod spawn;
 mod stdin;
 mod strays;
+mod suspects;
 pub mod warden;
 
 use std::process::ExitCode;

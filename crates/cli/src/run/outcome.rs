@@ -63,6 +63,11 @@ impl Failure {
             Cause::Signal(_) | Cause::Exited(_) | Cause::Abort { .. } => 3,
         }
     }
+
+    /// Whether no failure of another PE can have led to this one.
+    pub fn is_cause(&self) -> bool {
+        self.rank() <= 1
+    }
 }
 
 impl fmt::Display for Failure {

@@ -8,6 +8,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
+use super::dying;
 use super::spawn::Spawned;
 
 /// How the process of a PE ended.
@@ -79,6 +80,11 @@ impl Pe {
             (None, None) => return None,
         });
         self.end
+    }
+
+    /// Whether the process is on its way out and its end has not been noticed.
+    pub fn is_dying(&self) -> bool {
+        self.end.is_none() && dying::is_dying(self.pid)
     }
 
     /// Sends `signal` to the process and to what it started.

@@ -39,26 +39,15 @@ fn on_two_hosts(command: &[&str]) -> Option<Ended> {
         return None;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/launchers/hosts.sh");
-    let namespaces = [
-        "--mount",
-        "--net",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-        "--kill-child",
-    ];
-    let mut unshare = Command::new("unshare");
-    unshare
-        .args(namespaces)
-        .args(["bash", script])
+    let mut hosts = Command::new("bash");
+    hosts
+        .arg(script)
         .args(command)
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    die_with_parent(&mut unshare);
-    Some(Job::start(unshare).end())
+    die_with_parent(&mut hosts);
+    Some(Job::start(hosts).end())
 }
 
 /// Two PEs on each of two hosts.
@@ -67,35 +56,13 @@ const LAUNCHERS: [(&str, &str, &str, &[&str]); 2] = [
         "mpirun.openmpi",
         "openmpi-bin",
         "PMIx",
-        &[
-            "--mca",
-            "plm_rsh_agent",
-            "/run/agent",
-            "--mca",
-            "oob_tcp_if_include",
-            "10.9.0.0/24",
-            "--bind-to",
-            "none",
-            "-H",
-            "fa:2,fb:2",
-            "-np",
-            "4",
-        ],
+        &["-H", "fa:2,fb:2", "-np", "4"],
     ),
     (
         "mpiexec.hydra",
         "mpich",
         "PMI-1",
-        &[
-            "-launcher",
-            "ssh",
-            "-launcher-exec",
-            "/run/agent",
-            "-hosts",
-            "fa:2,fb:2",
-            "-n",
-            "4",
-        ],
+        &["-hosts", "fa:2,fb:2", "-n", "4"],
     ),
 ];
 
@@ -259,10 +226,7 @@ fn slurm_on_two_hosts() {
     if !slurm::is_here() {
         return;
     }
-    let slurm = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/launchers/slurm-hosts.sh"
-    );
+    let slurm = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/launchers/slurm.sh");
     let probe = fault_probe();
     // Slurm takes longer to start than a job.
     let script = format!(

@@ -1,11 +1,18 @@
 #!/bin/bash
 # Two hosts on this machine, fa and fb: network namespaces with names of their own and a
-# cable between them. Runs COMMAND on fa, which reaches fb with the agent /run/agent. Like
-# slurm.sh it runs as the first process of namespaces that take everything along.
+# cable between them. Runs COMMAND on fa, which reaches fb with the agent /run/agent; Open
+# MPI and MPICH find the agent by themselves. All of it is in namespaces that end with it.
+# Needs root.
 #
 #     hosts.sh COMMAND...
 set -eu
 PATH=$PATH:/usr/sbin:/sbin
+
+if [[ -z ${HOSTS_INSIDE-} ]]; then
+    export HOSTS_INSIDE=1
+    exec unshare --mount --net --pid --fork --mount-proc --kill-child bash "$0" "$@"
+fi
+unset HOSTS_INSIDE
 
 mount -t tmpfs -o mode=755 hostwire-hosts /run
 for host in fa fb; do
@@ -20,11 +27,6 @@ ip -n fb link set wire up
 printf '127.0.0.1 localhost\n10.9.0.1 fa\n10.9.0.2 fb\n' >/run/hosts
 mount --bind /run/hosts /etc/hosts
 
-# Open MPI names its folders by host and process number, which are the same in every pair
-# of hosts that this script makes: a folder of its own for each.
-mkdir -m 1777 /run/tmp
-export TMPDIR=/run/tmp OMPI_MCA_orte_tmpdir_base=/run/tmp
-
 # In place of ssh: options, the host, then a command line for a shell.
 cat >/run/agent <<'AGENT'
 #!/bin/bash
@@ -34,5 +36,14 @@ shift
 exec ip netns exec "$host" unshare --uts bash -c "hostname $host; $*"
 AGENT
 chmod +x /run/agent
+
+# Open MPI names its folders by host and process number, which are the same in every pair
+# of hosts that this script makes: a folder of its own for each.
+mkdir -m 1777 /run/tmp
+export TMPDIR=/run/tmp OMPI_MCA_orte_tmpdir_base=/run/tmp
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_plm_rsh_agent=/run/agent OMPI_MCA_oob_tcp_if_include=10.9.0.0/24
+export OMPI_MCA_hwloc_base_binding_policy=none
+export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=/run/agent
 
 ip netns exec fa unshare --uts bash -c 'hostname fa; "$@"' fa "$@"

@@ -3,12 +3,15 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::process::Command;
 use std::time::Duration;
 
-use hostwire::board::{Activity, BOARD_FD_VARIABLE, RECORD_BYTES, Record};
+use hostwire::board::{
+    Activity, BOARD_FD_VARIABLE, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record,
+};
 use hostwire::pmi::Client;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -67,12 +70,33 @@ fn main() -> Result<(), Box<dyn Error>> {
             )?;
             client.barrier()?;
             if rank == 0 && argument(3) == "kill" {
-                let me = std::process::id().to_string();
-                std::process::Command::new("kill")
-                    .args(["-9", &me])
-                    .status()?;
+                kill_me()?;
             }
             std::thread::sleep(Duration::from_secs(1000));
+        }
+        // PE 1 says that it has lost PE 0 and fails; PE 0 is killed when the launcher knows.
+        "lose" => {
+            client.barrier()?;
+            if rank > 1 {
+                // Until it is ended, or told that nobody comes.
+                let _ = client.barrier();
+                client.finalize()?;
+                return Ok(());
+            }
+            if rank == 1 {
+                let lost = 1u64.to_le_bytes();
+                board()?.write_all_at(&lost, record(1) + LOST_AT as u64)?;
+                std::process::exit(argument(1).parse()?);
+            }
+            let mut ended = [0; 8];
+            while ended != ENDED {
+                std::thread::sleep(Duration::from_millis(1));
+                board()?.read_exact_at(&mut ended, record(1) + ENDED_AT as u64)?;
+            }
+            if argument(2) == "kill" {
+                kill_me()?;
+            }
+            std::process::exit(argument(2).parse()?);
         }
         other => return Err(format!("nothing is called {other:?}").into()),
     }
@@ -80,12 +104,24 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes on the board as the library would.
-fn show(rank: u32, record: Record) -> Result<(), Box<dyn Error>> {
+fn show(rank: u32, shown: Record) -> Result<(), Box<dyn Error>> {
+    board()?.write_all_at(&shown.to_word().to_le_bytes(), record(rank))?;
+    Ok(())
+}
+
+fn board() -> Result<File, Box<dyn Error>> {
     let fd = std::env::var(BOARD_FD_VARIABLE)?;
-    let board = OpenOptions::new()
-        .write(true)
-        .open(format!("/proc/self/fd/{fd}"))?;
-    let at = u64::from(rank) * RECORD_BYTES as u64;
-    board.write_all_at(&record.to_word().to_le_bytes(), at)?;
+    let path = format!("/proc/self/fd/{fd}");
+    Ok(OpenOptions::new().read(true).write(true).open(path)?)
+}
+
+/// Where the record of a PE is on the board.
+fn record(rank: u32) -> u64 {
+    u64::from(rank) * RECORD_BYTES as u64
+}
+
+fn kill_me() -> Result<(), Box<dyn Error>> {
+    let me = std::process::id().to_string();
+    Command::new("kill").args(["-9", &me]).status()?;
     Ok(())
 }

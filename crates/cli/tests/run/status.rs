@@ -41,6 +41,30 @@ fn what_a_killed_pe_last_did_is_told() {
     );
 }
 
+/// A neighbour misses a PE that is killed before the launcher can: its locks go first. PE 1
+/// fails for PE 0, which is killed when the launcher knows of PE 1.
+#[test]
+fn the_status_is_that_of_the_failure_that_led_to_the_others() {
+    let lose = |options: &[&str], how: &str| {
+        let probe = probe();
+        run(&[&["run", "-n", "3"], options, &[&probe, "lose", "1", how]].concat())
+    };
+    let ended = lose(&[], "kill");
+    assert_eq!(ended.status, 137, "{ended:#?}");
+    assert_eq!(
+        ended.stderr,
+        line("PE 0 was killed by SIGKILL; ended the other 1 PE")
+    );
+    let ended = lose(&[], "7");
+    assert_eq!(ended.status, 7, "{ended:#?}");
+    let ended = lose(&["--keep-going"], "7");
+    assert_eq!(ended.status, 7, "{ended:#?}");
+    assert_eq!(
+        ended.stderr,
+        line("PE 0 exited with status 7") + &line("PE 1 exited with status 1")
+    );
+}
+
 #[test]
 fn pes_that_ignore_sigterm_are_killed_after_the_grace() {
     let script = "trap '' TERM; [ $PMI_RANK = 0 ] && exit 3; while :; do sleep 1; done";

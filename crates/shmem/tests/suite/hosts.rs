@@ -20,9 +20,14 @@ fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
     Some(command)
 }
 
-/// Whether hosts can be made. The guard lets jobs run one after the other: each wants all cores.
-fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
+/// Lets jobs on hosts run one after the other: each wants all cores.
+pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether hosts can be made. The guard is the turn.
+fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
     let tried = output(on_hosts(2, 2)?.arg("true"));
     if !tried.status.success() {
         skip(&format!(
@@ -31,7 +36,7 @@ fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
         ));
         return None;
     }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    Some(turn())
 }
 
 fn runs(name: &str, language: Language, shapes: &[(usize, usize)], arguments: &[&str]) {

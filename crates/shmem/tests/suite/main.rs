@@ -8,6 +8,7 @@ mod build;
 mod exports;
 mod hosts;
 mod install;
+mod launchers;
 mod lifecycle;
 mod programs;
 

@@ -1,0 +1,163 @@
+//! Which of several failures led to the others.
+//!
+//! The first failure that the launcher sees need not be the first one: a PE that is killed is
+//! missed by its neighbours as soon as its locks are gone, and one of them may have ended for
+//! it before it has ended itself. So a failure that may have followed from another one is held
+//! back while a PE is on its way out, and while a PE that somebody has lost has not ended.
+
+use std::time::{Duration, Instant};
+
+use super::outcome::Failure;
+
+/// How long a failure is held back at most. A PE may be lost for good and run on, on a host
+/// that cannot be reached, and one that is on its way out may get stuck there.
+const HOLD: Duration = Duration::from_secs(1);
+
+/// A failure, and the PE that the failed one has lost.
+#[derive(Clone, Debug)]
+struct Suspect {
+    failure: Failure,
+    lost: Option<u32>,
+}
+
+/// Failures that have not been judged.
+#[derive(Clone, Debug, Default)]
+pub struct Suspects {
+    held: Vec<Suspect>,
+    /// When they are judged by what is known then.
+    deadline: Option<Instant>,
+}
+
+impl Suspects {
+    /// Adds a failure. The PE says that it has lost `lost`.
+    pub fn add(&mut self, failure: Failure, lost: Option<u32>, now: Instant) {
+        self.held.push(Suspect { failure, lost });
+        self.deadline = self.deadline.or(now.checked_add(HOLD));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// When to [judge](Self::judge) whatever happens. `None` when there is nothing to judge.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// The failures in order of cause, each once. None while the first one may not be among
+    /// them.
+    pub fn judge(
+        &mut self,
+        now: Instant,
+        is_running: impl Fn(u32) -> bool,
+        somebody_dies: impl FnOnce() -> bool,
+    ) -> Vec<Failure> {
+        let certain = |suspect: &Suspect| suspect.failure.is_cause();
+        let missed = |suspect: &Suspect| suspect.lost.is_some_and(&is_running);
+        let late = self.deadline.is_none_or(|deadline| deadline <= now);
+        let decided = late || self.held.iter().any(certain);
+        if !decided && (self.held.iter().any(missed) || somebody_dies()) {
+            return Vec::new();
+        }
+        self.deadline = None;
+        let mut judged = std::mem::take(&mut self.held);
+        // Who says that it has lost somebody may have failed for that. A stable sort: among
+        // equals the one that was seen first.
+        judged.sort_by_key(|suspect| (suspect.failure.rank(), suspect.lost.is_some()));
+        judged.into_iter().map(|suspect| suspect.failure).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome::Cause;
+    use super::*;
+
+    const KILLED: Cause = Cause::Signal(9);
+
+    fn failure(pe: u32, cause: Cause) -> Failure {
+        Failure {
+            pe,
+            cause,
+            last: None,
+        }
+    }
+
+    /// The PEs of the failures, in the order in which they are judged.
+    fn judge(
+        suspects: &mut Suspects,
+        now: Instant,
+        running: &[u32],
+        somebody_dies: bool,
+    ) -> Vec<u32> {
+        let is_running = |pe: u32| running.contains(&pe);
+        let judged = suspects.judge(now, is_running, || somebody_dies);
+        assert!(judged.is_empty() || suspects.is_empty());
+        judged.iter().map(|failure| failure.pe).collect()
+    }
+
+    #[test]
+    fn a_neighbour_that_ends_first_waits_for_the_one_that_was_killed() {
+        let now = Instant::now();
+        for neighbours in [
+            Cause::Exited(1),
+            Cause::Signal(6),
+            Cause::NotFinalized,
+            Cause::Abort {
+                code: 1,
+                message: String::new(),
+            },
+        ] {
+            let mut suspects = Suspects::default();
+            suspects.add(failure(0, neighbours), None, now);
+            assert!(judge(&mut suspects, now, &[1], true).is_empty());
+            suspects.add(failure(1, KILLED), None, now);
+            assert_eq!(judge(&mut suspects, now, &[], false), [1, 0]);
+            assert_eq!(suspects.deadline(), None);
+        }
+    }
+
+    #[test]
+    fn a_pe_that_somebody_lost_is_waited_for() {
+        let now = Instant::now();
+        let mut suspects = Suspects::default();
+        suspects.add(failure(0, Cause::Exited(1)), Some(2), now);
+        assert!(judge(&mut suspects, now, &[1, 2], false).is_empty());
+        suspects.add(failure(2, Cause::Exited(7)), None, now);
+        assert_eq!(judge(&mut suspects, now, &[1], false), [2, 0]);
+    }
+
+    #[test]
+    fn a_failure_of_its_own_is_judged_at_once() {
+        let now = Instant::now();
+        let mut suspects = Suspects::default();
+        assert!(judge(&mut suspects, now, &[0], true).is_empty());
+        suspects.add(failure(3, KILLED), None, now);
+        assert_eq!(judge(&mut suspects, now, &[0, 1, 2], true), [3]);
+        suspects.add(failure(2, Cause::Exited(4)), None, now);
+        assert_eq!(judge(&mut suspects, now, &[0, 1], false), [2]);
+    }
+
+    #[test]
+    fn nothing_is_held_back_for_longer_than_the_hold() {
+        let now = Instant::now();
+        let mut suspects = Suspects::default();
+        suspects.add(failure(0, Cause::Exited(1)), Some(1), now);
+        // Later ones do not put it off.
+        suspects.add(failure(2, Cause::Exited(1)), Some(1), now + HOLD / 2);
+        assert_eq!(suspects.deadline(), Some(now + HOLD));
+        let before = now + HOLD - Duration::from_nanos(1);
+        assert!(judge(&mut suspects, before, &[1], true).is_empty());
+        assert_eq!(judge(&mut suspects, now + HOLD, &[1], true), [0, 2]);
+    }
+
+    #[test]
+    fn among_equals_the_one_seen_first_is_first() {
+        let now = Instant::now();
+        let mut suspects = Suspects::default();
+        for pe in [5, 3, 4] {
+            suspects.add(failure(pe, Cause::Exited(1)), None, now);
+        }
+        assert_eq!(judge(&mut suspects, now, &[], false), [5, 3, 4]);
+    }
+}
