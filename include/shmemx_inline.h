@@ -747,5 +747,7 @@ HOSTWIRE_ATOMIC_FETCH_XOR(shmem_uint64_atomic_fetch_xor, uint64_t, sizeof(uint64
 #undef HOSTWIRE_ATOMIC_FETCH_XOR
 #undef HOSTWIRE_FETCHING
 #undef HOSTWIRE_CHANGING
+#undef HOSTWIRE_BARRIER
+#undef HOSTWIRE_INLINE
 
 #endif /* SHMEMX_INLINE_H */

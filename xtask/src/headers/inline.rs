@@ -31,7 +31,8 @@ pub fn header(table: &Table) -> String {
         }
     }
     lines.push('\n');
-    kinds.extend(["HOSTWIRE_FETCHING", "HOSTWIRE_CHANGING"].map(String::from));
+    let helpers = ["FETCHING", "CHANGING", "BARRIER", "INLINE"];
+    kinds.extend(helpers.map(|helper| format!("HOSTWIRE_{helper}")));
     for kind in kinds {
         lines.push_str(&format!("#undef {kind}\n"));
     }
