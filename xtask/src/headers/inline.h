@@ -230,7 +230,9 @@ HOSTWIRE_INLINE size_t hostwire_bytes(size_t nelems, size_t element)
     return nelems > ~(size_t)0 / element ? ~(size_t)0 : nelems * element;
 }
 
-/* Whether it was put. Lengths that are rare, below 16 bytes, are the library's. */
+/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare,
+ * and 65 to 256 bytes: it has wider vectors than every processor of this architecture has, and a
+ * call of it takes less than one of memmove. */
 HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, size_t element,
                                  int pe)
 {
@@ -241,19 +243,16 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_store(place.at, source, bytes);
-    } else if (__builtin_constant_p(bytes) && bytes >= 16 && bytes <= 64) {
+    } else if (bytes - 16 <= 48) {
         if (!hostwire_short(&place, dest, pe))
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_vectors((void *)place.at, source, bytes);
-    } else if (bytes >= 16) {
+    } else if (bytes > 256) {
         if (!hostwire_long(&place, dest, bytes, pe))
             return 0;
         HOSTWIRE_BARRIER();
-        if (bytes <= 64)
-            hostwire_vectors((void *)place.at, source, bytes);
-        else
-            __builtin_memmove((void *)place.at, source, bytes);
+        __builtin_memmove((void *)place.at, source, bytes);
     } else {
         return 0;
     }
@@ -272,19 +271,16 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_load(dest, place.at, bytes);
-    } else if (__builtin_constant_p(bytes) && bytes >= 16 && bytes <= 64) {
+    } else if (bytes - 16 <= 48) {
         if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_vectors(dest, (const void *)place.at, bytes);
-    } else if (bytes >= 16) {
+    } else if (bytes > 64) {
         if (!hostwire_long(&place, source, bytes, pe) || hostwire_may_be_dead(&place))
             return 0;
         HOSTWIRE_BARRIER();
-        if (bytes <= 64)
-            hostwire_vectors(dest, (const void *)place.at, bytes);
-        else
-            __builtin_memmove(dest, (const void *)place.at, bytes);
+        __builtin_memmove(dest, (const void *)place.at, bytes);
     } else {
         return 0;
     }
