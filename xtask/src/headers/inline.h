@@ -47,6 +47,10 @@ SHMEM_FUNCTION_ATTRIBUTES void shmemx_ring_1(const char *routine, int pe);
  * architecture keep stores in order, and loads. */
 #define HOSTWIRE_BARRIER() __asm__ __volatile__("" ::: "memory")
 
+/* What it points to is unknown from here on: compilers warn of what code for longer runs would do to a
+ * short object, although nobody asks for that. */
+#define HOSTWIRE_HIDE(pointer) __asm__("" : "+r"(pointer))
+
 /* By way of the table of addresses, so that the linker makes no copy of it in the program, where it
  * would be a static object, and so symmetric. */
 HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
@@ -238,6 +242,8 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
 {
     struct hostwire_place place;
     size_t bytes = hostwire_bytes(nelems, element);
+    if (!__builtin_constant_p(bytes))
+        HOSTWIRE_HIDE(source);
     if (bytes == 8 || bytes == 4) {
         if (!hostwire_short(&place, dest, pe))
             return 0;
@@ -266,6 +272,8 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
 {
     struct hostwire_place place;
     size_t bytes = hostwire_bytes(nelems, element);
+    if (!__builtin_constant_p(bytes))
+        HOSTWIRE_HIDE(dest);
     if (bytes == 8 || bytes == 4) {
         if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
             return 0;

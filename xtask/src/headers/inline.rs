@@ -31,7 +31,7 @@ pub fn header(table: &Table) -> String {
         }
     }
     lines.push('\n');
-    let helpers = ["FETCHING", "CHANGING", "BARRIER", "INLINE"];
+    let helpers = ["FETCHING", "CHANGING", "BARRIER", "HIDE", "INLINE"];
     kinds.extend(helpers.map(|helper| format!("HOSTWIRE_{helper}")));
     for kind in kinds {
         lines.push_str(&format!("#undef {kind}\n"));

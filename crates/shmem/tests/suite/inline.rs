@@ -299,6 +299,27 @@ fn every_inline_function() -> String {
         ));
     }
     assert!(number > 200, "only {number} functions");
-    text.push_str("int main(void) { return 0; }\n");
+    // Objects that some of the code behind a length that is not known does not fit.
+    text.push_str(
+        "\
+long small(char *there, size_t count, int pe);
+long small(char *there, size_t count, int pe)
+{
+    char byte = 1;
+    int two[2] = {1, 2};
+    long some[13] = {1, 2, 3};
+    shmem_putmem(there, &byte, count, pe);
+    shmem_getmem(&byte, there, count, pe);
+    shmem_int_put((int *)there, two, count, pe);
+    shmem_int_get(two, (int *)there, count, pe);
+    shmem_put64(there, some, count, pe);
+    shmem_get64(some, there, count, pe);
+    shmem_put64(there, some, 13, pe);
+    shmem_get64(some, there, 13, pe);
+    return byte + two[0] + some[0];
+}
+int main(void) { return 0; }
+",
+    );
     text
 }
