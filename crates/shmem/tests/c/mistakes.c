@@ -102,19 +102,27 @@ static void bounds(const char *by)
     shmem_finalize();
 }
 
-/* Two PEs, the same words, nothing between. */
+/* Two PEs, the same words, nothing between: one after the other, but by loads and stores that the
+ * library does not know of. */
 static void race(const char *by)
 {
+    static volatile int turn[2];
     shmem_init();
     meet();
     long *block = (long *)shmem_malloc(1000);
+    volatile int *theirs = (volatile int *)shmem_ptr((void *)&turn[right], right);
+    CHECK(pes == 2 && theirs != NULL);
     shmem_barrier_all();
-    if (me == 0)
-        shmem_putmem(block, words, 104, 1);
-    else
-        pause_ms(300);
     if (me == 1)
+        *theirs = 1;
+    while (!turn[me])
+        pause_ms(1);
+    if (me == 0) {
+        shmem_putmem(block, words, 104, 1);
+        *theirs = 1;
+    } else {
         operate(by, block, 1);
+    }
     shmem_barrier_all();
     shmem_free(block);
     shmem_finalize();
