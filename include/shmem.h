@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Define SHMEMX_INLINE to have short puts, gets and atomics on the default context compiled into
+ * the program, which makes them faster: see oshcc(1). Tools that stand in front of functions of
+ * this header do not see those then. Compilers and processors that it is not for call them. */
+#if defined(SHMEMX_INLINE) && defined(__GNUC__) && defined(__x86_64__) && defined(__LP64__)
+#define SHMEMX_IS_INLINE
+#endif
+
 #define SHMEM_FUNCTION_ATTRIBUTES __attribute__((visibility("default")))
 #define SHMEM_NORETURN_ATTRIBUTE __attribute__((noreturn))
 /* Define SHMEM_WARN_DEPRECATED to be warned of what OpenSHMEM has deprecated. */
@@ -207,6 +214,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_session_stop(shmem_ctx_t ctx);
 /* Remote memory access. */
 
 /* shmem_put(3): copy contiguous data to a PE. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_float_put(float *dest, const float *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_double_put(double *dest, const double *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_longdouble_put(long double *dest, const long double *source, size_t nelems, int pe);
@@ -231,6 +239,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_put(uint32_t *dest, const uint32_t *
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_put(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_put(size_t *dest, const size_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_put(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_float_put(shmem_ctx_t ctx, float *dest, const float *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_double_put(shmem_ctx_t ctx, double *dest, const double *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_longdouble_put(shmem_ctx_t ctx, long double *dest, const long double *source, size_t nelems, int pe);
@@ -255,23 +264,30 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_put(shmem_ctx_t ctx, uint32_t *d
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_put(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_size_put(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ptrdiff_put(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_put8(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_put16(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_put32(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_put64(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_put128(void *dest, const void *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_put8(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_put16(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_put32(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_put64(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_put128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_putmem(void *dest, const void *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
 /* shmem_p(3): store one element on a PE. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_float_p(float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_double_p(double *dest, double value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_longdouble_p(long double *dest, long double value, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_char_p(char *dest, char value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_schar_p(signed char *dest, signed char value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_short_p(short *dest, short value, int pe);
@@ -293,6 +309,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_p(uint32_t *dest, uint32_t value, in
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_p(uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_p(size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_p(ptrdiff_t *dest, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_float_p(shmem_ctx_t ctx, float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_double_p(shmem_ctx_t ctx, double *dest, double value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_longdouble_p(shmem_ctx_t ctx, long double *dest, long double value, int pe);
@@ -439,6 +456,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ibput64(shmem_ctx_t ctx, void *dest, co
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe);
 
 /* shmem_get(3): copy contiguous data from a PE. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_float_get(float *dest, const float *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_double_get(double *dest, const double *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_longdouble_get(long double *dest, const long double *source, size_t nelems, int pe);
@@ -463,6 +481,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_get(uint32_t *dest, const uint32_t *
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_get(uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_get(size_t *dest, const size_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_get(ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_float_get(shmem_ctx_t ctx, float *dest, const float *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_double_get(shmem_ctx_t ctx, double *dest, const double *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_longdouble_get(shmem_ctx_t ctx, long double *dest, const long double *source, size_t nelems, int pe);
@@ -487,23 +506,30 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_get(shmem_ctx_t ctx, uint32_t *d
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_get(shmem_ctx_t ctx, uint64_t *dest, const uint64_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_size_get(shmem_ctx_t ctx, size_t *dest, const size_t *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ptrdiff_get(shmem_ctx_t ctx, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_get8(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_get16(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_get32(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_get64(void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_get128(void *dest, const void *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_get8(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_get16(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_get32(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_get64(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_get128(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_getmem(void *dest, const void *source, size_t nelems, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
 /* shmem_g(3): load one element from a PE. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES float shmem_float_g(const float *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_double_g(const double *source, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES long double shmem_longdouble_g(const long double *source, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES char shmem_char_g(const char *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES signed char shmem_schar_g(const signed char *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES short shmem_short_g(const short *source, int pe);
@@ -525,6 +551,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_g(const uint32_t *source, int pe
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_g(const uint64_t *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_g(const size_t *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_g(const ptrdiff_t *source, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES float shmem_ctx_float_g(shmem_ctx_t ctx, const float *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_ctx_double_g(shmem_ctx_t ctx, const double *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long double shmem_ctx_longdouble_g(shmem_ctx_t ctx, const long double *source, int pe);
@@ -937,6 +964,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_signal_wait_until(uint64_t *sig_addr, i
 /* Atomic memory operations. */
 
 /* shmem_atomic_fetch(3): read an object of a PE atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES float shmem_float_atomic_fetch(const float *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_double_atomic_fetch(const double *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_int_atomic_fetch(const int *source, int pe);
@@ -951,6 +979,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch(const uint32_t *sou
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch(const uint64_t *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_atomic_fetch(const size_t *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_atomic_fetch(const ptrdiff_t *source, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES float shmem_ctx_float_atomic_fetch(shmem_ctx_t ctx, const float *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_ctx_double_atomic_fetch(shmem_ctx_t ctx, const double *source, int pe);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_ctx_int_atomic_fetch(shmem_ctx_t ctx, const int *source, int pe);
@@ -1000,6 +1029,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long shmem_long_fetch(const
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long long shmem_longlong_fetch(const long long *source, int pe);
 
 /* shmem_atomic_set(3): set an object of a PE atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_float_atomic_set(float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_double_atomic_set(double *dest, double value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int_atomic_set(int *dest, int value, int pe);
@@ -1014,6 +1044,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_set(uint32_t *dest, uint32_t 
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_set(uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_atomic_set(size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_atomic_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_float_atomic_set(shmem_ctx_t ctx, float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_double_atomic_set(shmem_ctx_t ctx, double *dest, double value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int_atomic_set(shmem_ctx_t ctx, int *dest, int value, int pe);
@@ -1035,6 +1066,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_long_set(long *d
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_longlong_set(long long *dest, long long value, int pe);
 
 /* shmem_atomic_swap(3): exchange an object of a PE atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES float shmem_float_atomic_swap(float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_double_atomic_swap(double *dest, double value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_int_atomic_swap(int *dest, int value, int pe);
@@ -1049,6 +1081,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_swap(uint32_t *dest, uint
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_swap(uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_atomic_swap(size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_atomic_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES float shmem_ctx_float_atomic_swap(shmem_ctx_t ctx, float *dest, float value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES double shmem_ctx_double_atomic_swap(shmem_ctx_t ctx, double *dest, double value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES int shmem_ctx_int_atomic_swap(shmem_ctx_t ctx, int *dest, int value, int pe);
@@ -1098,6 +1131,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long shmem_long_swap(long *
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long long shmem_longlong_swap(long long *dest, long long value, int pe);
 
 /* shmem_atomic_compare_swap(3): exchange an object of a PE atomically if it has a value. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES int shmem_int_atomic_compare_swap(int *dest, int cond, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_long_atomic_compare_swap(long *dest, long cond, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_longlong_atomic_compare_swap(long long *dest, long long cond, long long value, int pe);
@@ -1110,6 +1144,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_compare_swap(uint32_t *de
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_compare_swap(uint64_t *dest, uint64_t cond, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_atomic_compare_swap(size_t *dest, size_t cond, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_atomic_compare_swap(ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES int shmem_ctx_int_atomic_compare_swap(shmem_ctx_t ctx, int *dest, int cond, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_ctx_long_atomic_compare_swap(shmem_ctx_t ctx, long *dest, long cond, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_ctx_longlong_atomic_compare_swap(shmem_ctx_t ctx, long long *dest, long long cond, long long value, int pe);
@@ -1151,6 +1186,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long shmem_long_cswap(long 
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
 
 /* shmem_atomic_inc(3): increment an object of a PE atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int_atomic_inc(int *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_long_atomic_inc(long *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_longlong_atomic_inc(long long *dest, int pe);
@@ -1163,6 +1199,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_inc(uint32_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_inc(uint64_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_atomic_inc(size_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_atomic_inc(ptrdiff_t *dest, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int_atomic_inc(shmem_ctx_t ctx, int *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_long_atomic_inc(shmem_ctx_t ctx, long *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_longlong_atomic_inc(shmem_ctx_t ctx, long long *dest, int pe);
@@ -1175,6 +1212,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_inc(shmem_ctx_t ctx, uint
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_inc(shmem_ctx_t ctx, uint64_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES int shmem_int_atomic_fetch_inc(int *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_long_atomic_fetch_inc(long *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_longlong_atomic_fetch_inc(long long *dest, int pe);
@@ -1187,6 +1225,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch_inc(uint32_t *dest,
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch_inc(uint64_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_atomic_fetch_inc(size_t *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_atomic_fetch_inc(ptrdiff_t *dest, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES int shmem_ctx_int_atomic_fetch_inc(shmem_ctx_t ctx, int *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_ctx_long_atomic_fetch_inc(shmem_ctx_t ctx, long *dest, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_ctx_longlong_atomic_fetch_inc(shmem_ctx_t ctx, long long *dest, int pe);
@@ -1231,6 +1270,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long shmem_long_finc(long *
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long long shmem_longlong_finc(long long *dest, int pe);
 
 /* shmem_atomic_add(3): add to an object of a PE atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int_atomic_add(int *dest, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_long_atomic_add(long *dest, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_longlong_atomic_add(long long *dest, long long value, int pe);
@@ -1243,6 +1283,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_add(uint32_t *dest, uint32_t 
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_add(uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_size_atomic_add(size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ptrdiff_atomic_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int_atomic_add(shmem_ctx_t ctx, int *dest, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_long_atomic_add(shmem_ctx_t ctx, long *dest, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_longlong_atomic_add(shmem_ctx_t ctx, long long *dest, long long value, int pe);
@@ -1255,6 +1296,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_add(shmem_ctx_t ctx, uint
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_add(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES int shmem_int_atomic_fetch_add(int *dest, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_long_atomic_fetch_add(long *dest, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_longlong_atomic_fetch_add(long long *dest, long long value, int pe);
@@ -1267,6 +1309,7 @@ SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch_add(uint32_t *dest,
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch_add(uint64_t *dest, uint64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES size_t shmem_size_atomic_fetch_add(size_t *dest, size_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES ptrdiff_t shmem_ptrdiff_atomic_fetch_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES int shmem_ctx_int_atomic_fetch_add(shmem_ctx_t ctx, int *dest, int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long shmem_ctx_long_atomic_fetch_add(shmem_ctx_t ctx, long *dest, long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES long long shmem_ctx_longlong_atomic_fetch_add(shmem_ctx_t ctx, long long *dest, long long value, int pe);
@@ -1311,6 +1354,7 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long shmem_long_fadd(long *
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE long long shmem_longlong_fadd(long long *dest, long long value, int pe);
 
 /* shmem_atomic_and(3): bitwise and with an object of a PE, atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint_atomic_and(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulong_atomic_and(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulonglong_atomic_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -1318,6 +1362,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_int32_atomic_and(int32_t *dest, int32_t val
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int64_atomic_and(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_and(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_and(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint_atomic_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulong_atomic_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulonglong_atomic_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -1325,6 +1370,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int32_atomic_and(shmem_ctx_t ctx, int32
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int64_atomic_and(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_and(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_uint_atomic_fetch_and(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ulong_atomic_fetch_and(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ulonglong_atomic_fetch_and(unsigned long long *dest, unsigned long long value, int pe);
@@ -1332,6 +1378,7 @@ SHMEM_FUNCTION_ATTRIBUTES int32_t shmem_int32_atomic_fetch_and(int32_t *dest, in
 SHMEM_FUNCTION_ATTRIBUTES int64_t shmem_int64_atomic_fetch_and(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch_and(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch_and(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_ctx_uint_atomic_fetch_and(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ctx_ulong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ctx_ulonglong_atomic_fetch_and(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -1355,6 +1402,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_fetch_and_nbi(shmem_ctx_t
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_atomic_or(3): bitwise or with an object of a PE, atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint_atomic_or(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulong_atomic_or(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulonglong_atomic_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -1362,6 +1410,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_int32_atomic_or(int32_t *dest, int32_t valu
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int64_atomic_or(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_or(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_or(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint_atomic_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulong_atomic_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulonglong_atomic_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -1369,6 +1418,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int32_atomic_or(shmem_ctx_t ctx, int32_
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int64_atomic_or(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_or(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_uint_atomic_fetch_or(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ulong_atomic_fetch_or(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ulonglong_atomic_fetch_or(unsigned long long *dest, unsigned long long value, int pe);
@@ -1376,6 +1426,7 @@ SHMEM_FUNCTION_ATTRIBUTES int32_t shmem_int32_atomic_fetch_or(int32_t *dest, int
 SHMEM_FUNCTION_ATTRIBUTES int64_t shmem_int64_atomic_fetch_or(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch_or(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch_or(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_ctx_uint_atomic_fetch_or(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ctx_ulong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ctx_ulonglong_atomic_fetch_or(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -1399,6 +1450,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_fetch_or_nbi(shmem_ctx_t 
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_atomic_xor(3): bitwise exclusive or with an object of a PE, atomically. */
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint_atomic_xor(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulong_atomic_xor(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ulonglong_atomic_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -1406,6 +1458,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_int32_atomic_xor(int32_t *dest, int32_t val
 SHMEM_FUNCTION_ATTRIBUTES void shmem_int64_atomic_xor(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint32_atomic_xor(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_uint64_atomic_xor(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint_atomic_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulong_atomic_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_ulonglong_atomic_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -1413,6 +1466,7 @@ SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int32_atomic_xor(shmem_ctx_t ctx, int32
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_int64_atomic_xor(shmem_ctx_t ctx, int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint32_atomic_xor(shmem_ctx_t ctx, uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
+#ifndef SHMEMX_IS_INLINE
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_uint_atomic_fetch_xor(unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ulong_atomic_fetch_xor(unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ulonglong_atomic_fetch_xor(unsigned long long *dest, unsigned long long value, int pe);
@@ -1420,6 +1474,7 @@ SHMEM_FUNCTION_ATTRIBUTES int32_t shmem_int32_atomic_fetch_xor(int32_t *dest, in
 SHMEM_FUNCTION_ATTRIBUTES int64_t shmem_int64_atomic_fetch_xor(int64_t *dest, int64_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint32_t shmem_uint32_atomic_fetch_xor(uint32_t *dest, uint32_t value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES uint64_t shmem_uint64_atomic_fetch_xor(uint64_t *dest, uint64_t value, int pe);
+#endif
 SHMEM_FUNCTION_ATTRIBUTES unsigned int shmem_ctx_uint_atomic_fetch_xor(shmem_ctx_t ctx, unsigned int *dest, unsigned int value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long shmem_ctx_ulong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe);
 SHMEM_FUNCTION_ATTRIBUTES unsigned long long shmem_ctx_ulonglong_atomic_fetch_xor(shmem_ctx_t ctx, unsigned long long *dest, unsigned long long value, int pe);
@@ -2107,6 +2162,10 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_set_cache_line_i
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_clear_cache_line_inv(void *dest);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_udcflush(void);
 SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_udcflush_line(void *dest);
+
+#ifdef SHMEMX_IS_INLINE
+#include "shmemx_inline.h"
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -88,9 +88,10 @@ int main(int argc, char **argv)
     gex_AD_Create(&atomics, team, GEX_DT_U64, used, 0);
     barrier();
 
+    long most = getenv("BENCH_SHORT") ? 16384 : LARGE;
     TIME("p", 1000000, 0, gex_RMA_PutBlockingVal(team, peer, word, (gex_RMA_Value_t)i, 8, 0));
     TIME("put64-1", 1000000, 0, gex_RMA_PutBlocking(team, peer, word, here, 8, 0));
-    for (long bytes = 64; bytes <= LARGE; bytes *= 4) {
+    for (long bytes = 64; bytes <= most; bytes *= bytes < 4096 ? 2 : 4) {
         char name[32];
         long times = bytes < 4096 ? 500000 : (1L << 28) / bytes;
         snprintf(name, sizeof name, "putmem-%ld", bytes);
@@ -100,8 +101,10 @@ int main(int argc, char **argv)
     TIME("g", 500000, 0, sink = gex_RMA_GetBlockingVal(team, peer, word, 8, 0));
     TIME("get64-1", 500000, 0, gex_RMA_GetBlocking(team, here, peer, word, 8, 0));
     TIME("getmem-64", 500000, 0, gex_RMA_GetBlocking(team, here, peer, there, 64, 0));
+    TIME("getmem-256", 500000, 0, gex_RMA_GetBlocking(team, here, peer, there, 256, 0));
     TIME("getmem-4096", 100000, 0, gex_RMA_GetBlocking(team, here, peer, there, 4096, 0));
-    TIME("getmem-1048576", 500, 0, gex_RMA_GetBlocking(team, here, peer, there, 1 << 20, 0));
+    if (most == LARGE)
+        TIME("getmem-1048576", 500, 0, gex_RMA_GetBlocking(team, here, peer, there, 1 << 20, 0));
     uint64_t old;
     TIME("fetch-add", 200000, 0,
          gex_Event_Wait(gex_AD_OpNB_U64(atomics, &old, peer, word, GEX_OP_FADD, 1, 0, 0));
@@ -110,6 +113,10 @@ int main(int argc, char **argv)
          gex_Event_Wait(gex_AD_OpNB_U64(atomics, &old, peer, word, GEX_OP_FCAS, i, i + 1, 0));
          sink = old);
     (void)sink;
+    if (most < LARGE) {
+        fflush(stdout);
+        gasnet_exit(0);
+    }
     TIME("barrier_all", 20000, 1, barrier());
     int64_t *source = (int64_t *)here, *dest = (int64_t *)base[me];
 #define BROADCAST(bytes) \

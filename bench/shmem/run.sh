@@ -4,13 +4,15 @@
 #
 #     bench/shmem/run.sh [-t TURNS] [-f FIRST] [-o FOLDER] [NAME=OSHCC,OSHRUN | NAME:COMMAND]...
 #
-# hostwire is built and always there. Others are given by their compiler wrapper and launcher:
+# hostwire is built and always there, with short operations called and inline. Others are given by
+# their compiler wrapper and launcher:
 #
 #     bench/shmem/run.sh openmpi=oshcc.openmpi,oshrun.openmpi sos=/opt/sos/bin/oshcc,/opt/sos/bin/oshrun
 #
 # and what is no OpenSHMEM by a command that prints the same lines (bench/peers/openshmem.sh does
 # so for UCX and GASNet). Raw values and the table go to FOLDER (default: out/shmem). With -f, turns
-# are counted from FIRST on and added to what is there. Let nothing else run meanwhile.
+# are counted from FIRST on and added to what is there. With BENCH_SHORT=1 in the environment only
+# puts, gets and atomics up to 16 KiB are timed. Let nothing else run meanwhile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -32,7 +34,7 @@ trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
 ((first > 1)) || : >"$out/raw.tsv"
 
-names=(bare call hostwire)
+names=(bare call hostwire inline)
 declare -A run
 ${CC:-cc} -O2 -std=gnu11 -o "$build/bare" bench/shmem/bare.c
 run[bare]="$build/bare 0 1"
@@ -43,6 +45,9 @@ ${CC:-cc} -O2 -std=gnu11 -DCALLS -o "$build/call" bench/shmem/bare.c \
 run[call]="$build/call 0 1"
 "$tree/bin/oshcc" -O2 -o "$build/hostwire" bench/shmem/shmem.c
 run[hostwire]="$tree/bin/oshrun -n 2 --bind 0,1 $build/hostwire"
+# The same program, with short puts, gets and atomics in it.
+"$tree/bin/oshcc" --inline -O2 -o "$build/inline" bench/shmem/shmem.c
+run[inline]="$tree/bin/oshrun -n 2 --bind 0,1 $build/inline"
 for peer in "$@"; do
     if [[ $peer =~ ^([a-z0-9]+):(.+)$ ]]; then
         names+=("${BASH_REMATCH[1]}")

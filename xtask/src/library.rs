@@ -110,6 +110,7 @@ pub fn symbols(table: &Table) -> Vec<String> {
     let names = table.functions().into_iter();
     names
         .flat_map(|function| [function.name().to_string(), function.profiling_name()])
+        .chain(headers::inline::SYMBOLS.map(String::from))
         .collect()
 }
 

@@ -76,6 +76,7 @@ fn text(table: &Table, page: &Page, functions: &[&Function<'_>]) -> String {
         out.push_str(".SH RETURN VALUE\n");
         out.push_str(&sentence(&page.returns));
     }
+    out.push_str(&notes(functions));
     out.push_str(&history(page));
     if functions.len() > 1 {
         let names: Vec<&str> = functions.iter().map(|function| function.name()).collect();
@@ -164,6 +165,16 @@ fn arguments(table: &Table, page: &Page) -> String {
         ));
     }
     out
+}
+
+fn notes(functions: &[&Function<'_>]) -> String {
+    if !functions.iter().any(|function| function.is_inline()) {
+        return String::new();
+    }
+    let text = "On the default context these are part of the program, and no calls, if it is \
+                compiled with SHMEMX_INLINE or by oshcc \\-\\-inline; see oshcc(1). Nonblocking and \
+                deprecated forms, and those for long double by value, are always calls.";
+    format!(".SH NOTES\n{text}\n")
 }
 
 fn history(page: &Page) -> String {

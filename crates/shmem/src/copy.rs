@@ -7,7 +7,7 @@
 // A block here is one move: a load and a store that are valid for the same reason.
 #![allow(clippy::multiple_unsafe_ops_per_block)]
 
-use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed};
 
 /// 16 bytes, moved at once: the type that the compiler keeps in one register.
 #[cfg(target_arch = "x86_64")]
@@ -175,6 +175,84 @@ pub(crate) unsafe fn vectors(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
+/// How many lengths [`wide`] is for, from the first one on: none where the processor does not
+/// have what it takes.
+static WIDE_LENGTHS: AtomicUsize = AtomicUsize::new(0);
+const WIDE_LEAST: usize = 65;
+const WIDE_MOST: usize = 256;
+
+/// Whether `len` bytes are for [`wide`].
+#[inline(always)]
+pub(crate) fn is_wide(len: usize) -> bool {
+    len.wrapping_sub(WIDE_LEAST) < WIDE_LENGTHS.load(Relaxed)
+}
+
+/// Looks what this processor has.
+pub(crate) fn detect() {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx") {
+        WIDE_LENGTHS.store(WIDE_MOST + 1 - WIDE_LEAST, Relaxed);
+    }
+}
+
+/// Copies 65 to 256 bytes: four or eight vectors of 32 bytes that may overlap, all loaded
+/// before any is stored. In place, since a library that calls `memcpy` is two calls.
+///
+/// # Safety
+/// Both are valid for `len` bytes, and [`is_wide`] has said yes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn wide(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: the offsets are in the `len` bytes of both; the processor has the instructions.
+    unsafe {
+        core::arch::asm!(
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + 32]",
+            "vmovdqu ymm2, [{from} + {len} - 64]",
+            "vmovdqu ymm3, [{from} + {len} - 32]",
+            "cmp {len}, 128",
+            "jbe 2f",
+            "vmovdqu ymm4, [{from} + 64]",
+            "vmovdqu ymm5, [{from} + 96]",
+            "vmovdqu ymm6, [{from} + {len} - 128]",
+            "vmovdqu ymm7, [{from} + {len} - 96]",
+            "vmovdqu [{to} + 64], ymm4",
+            "vmovdqu [{to} + 96], ymm5",
+            "vmovdqu [{to} + {len} - 128], ymm6",
+            "vmovdqu [{to} + {len} - 96], ymm7",
+            "2:",
+            "vmovdqu [{to}], ymm0",
+            "vmovdqu [{to} + 32], ymm1",
+            "vmovdqu [{to} + {len} - 64], ymm2",
+            "vmovdqu [{to} + {len} - 32], ymm3",
+            "vzeroupper",
+            to = in(reg) to,
+            from = in(reg) from,
+            len = in(reg) len,
+            out("xmm0") _,
+            out("xmm1") _,
+            out("xmm2") _,
+            out("xmm3") _,
+            out("xmm4") _,
+            out("xmm5") _,
+            out("xmm6") _,
+            out("xmm7") _,
+            options(nostack),
+        );
+    }
+}
+
+/// There are no such vectors here: not called.
+///
+/// # Safety
+/// Both are valid for `len` bytes.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) unsafe fn wide(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { run(to, from, len) }
+}
+
 /// Copies a run of bytes. The two may be the same, or overlap.
 ///
 /// # Safety
@@ -214,6 +292,23 @@ mod tests {
                 // SAFETY: as above; `back` has `len` bytes.
                 unsafe { from_peer(back.as_mut_ptr(), there.as_ptr().add(place), len) };
                 assert_eq!(back, source[skip..skip + len]);
+            }
+        }
+    }
+
+    #[test]
+    fn wide_copies_are_whole_and_may_overlap() {
+        detect();
+        let source: Vec<u8> = (0..400).map(|i| (i * 7 % 251) as u8).collect();
+        for len in (0..1000).filter(|len| is_wide(*len)) {
+            for (from, to) in [(0, 0), (0, 9), (40, 3), (1, 130), (140, 0)] {
+                let mut memory = source.clone();
+                let start = memory.as_mut_ptr();
+                // SAFETY: 400 bytes, of which at most 140 + 256 are used.
+                unsafe { wide(start.add(to), start.add(from), len) };
+                let mut expected = source.clone();
+                expected.copy_within(from..from + len, to);
+                assert_eq!(memory, expected, "{len} bytes from {from} to {to}");
             }
         }
     }

@@ -7,11 +7,15 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
+use core::hint::cold_path;
+use core::sync::atomic::{
+    AtomicI32, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed, compiler_fence,
+};
 
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
+use crate::copy;
 use crate::fail;
 use crate::remote;
 
@@ -34,25 +38,54 @@ impl Region {
     }
 }
 
-/// What it takes to find a byte of a peer. In the order in which it is needed.
+/// A region of symmetric objects, as short operations look at it.
+#[repr(C)]
+struct Part {
+    /// Where this PE sees it. While there is none: far from everything.
+    address: usize,
+    /// At how many of its bytes a short access may begin.
+    starts: usize,
+    /// What to add to an address here to have that of PE 0.
+    to_first: usize,
+    len_bytes: usize,
+}
+
+impl Part {
+    /// No address is in it, whatever else of it was read before.
+    const NONE: Self = Self {
+        address: 1 << (usize::BITS - 1),
+        starts: 0,
+        to_first: 0,
+        len_bytes: 0,
+    };
+}
+
+/// What it takes to find a byte of a peer.
+///
+/// Programs that were compiled with `SHMEMX_INLINE` look at it themselves, as
+/// `shmemx_reach_1`: what is here, and what it means, stays as it is for as long as that name
+/// is exported (`xtask/src/headers/inline.h` says the same in C). A library that wants to know
+/// something else exports another name, and leaves [`pes`](Self::pes) of this one at 0.
+///
+/// All but `pes` is written once, when the library is first initialised, and before `pes`.
 #[repr(C, align(64))]
 struct Fast {
+    version: u32,
+    bytes: u32,
+    /// PEs in reach: 0 while nothing is.
     pes: usize,
-    heap: usize,
-    /// The last byte of the heap at which a short access may begin.
-    heap_last: usize,
-    /// What to add to an address here to have that of PE 0.
-    heap_to_first: usize,
     /// From one segment to the next.
     stride: usize,
     /// That of PE 0.
     doorbell: usize,
-    statics: usize,
-    statics_last: usize,
-    statics_to_first: usize,
-    heap_bytes: usize,
-    statics_bytes: usize,
+    heap: Part,
+    statics: Part,
 }
+
+/// Without what fills the last line.
+const FAST_BYTES: usize = core::mem::offset_of!(Fast, statics) + size_of::<Part>();
+
+const _: () = assert!(FAST_BYTES == 96);
 
 struct Shared(UnsafeCell<Fast>);
 
@@ -61,24 +94,29 @@ struct Shared(UnsafeCell<Fast>);
 unsafe impl Sync for Shared {}
 
 static FAST: Shared = Shared(UnsafeCell::new(Fast {
+    version: 1,
+    bytes: FAST_BYTES as u32,
     pes: 0,
-    heap: 0,
-    heap_last: 0,
-    heap_to_first: 0,
     stride: 0,
     doorbell: 0,
-    statics: 0,
-    statics_last: 0,
-    statics_to_first: 0,
-    heap_bytes: 0,
-    statics_bytes: 0,
+    heap: Part::NONE,
+    statics: Part::NONE,
 }));
+
+core::arch::global_asm!(
+    ".globl shmemx_reach_1",
+    ".type shmemx_reach_1, %object",
+    ".size shmemx_reach_1, {}",
+    ".set shmemx_reach_1, {}",
+    const FAST_BYTES,
+    sym FAST,
+);
 
 /// One field: a plain load, which the compiler may make part of a compare or a sum.
 macro_rules! fast {
-    ($field:ident) => {
+    ($($field:ident).+) => {
         // SAFETY: see `Shared`; a number, so whatever it holds is valid.
-        unsafe { (*FAST.0.get()).$field }
+        unsafe { (*FAST.0.get()).$($field).+ }
     };
 }
 
@@ -86,38 +124,29 @@ macro_rules! fast {
 static MY_PE: AtomicI32 = AtomicI32::new(-1);
 static N_PES: AtomicI32 = AtomicI32::new(-1);
 
-/// Bytes that are moved in place. A region that is open has at least as many.
+/// Bytes that are moved in place.
 pub(crate) const SHORT_BYTES: usize = 64;
 
 /// From now on everything is in reach: `pes` segments, the first one at `first`.
 pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics: Region) {
-    // A program without static objects has the heap twice.
-    let statics = if statics.len_bytes < SHORT_BYTES {
-        heap
-    } else {
-        statics
-    };
-    let to_first = |region: Region| (first + region.offset).wrapping_sub(region.address);
-    let fast = Fast {
-        // Not even a byte of a heap this small is worth a short way.
-        pes: if heap.len_bytes < SHORT_BYTES {
-            0
-        } else {
-            pes as usize
-        },
-        heap: heap.address,
-        heap_last: heap.len_bytes.saturating_sub(SHORT_BYTES),
-        heap_to_first: to_first(heap),
-        stride,
-        doorbell: first + DOORBELL_OFFSET_BYTES,
-        statics: statics.address,
-        statics_last: statics.len_bytes.saturating_sub(SHORT_BYTES),
-        statics_to_first: to_first(statics),
-        heap_bytes: heap.len_bytes,
-        statics_bytes: statics.len_bytes,
+    copy::detect();
+    let part = |region: Region| Part {
+        address: region.address,
+        starts: (region.len_bytes + 1).saturating_sub(SHORT_BYTES),
+        to_first: (first + region.offset).wrapping_sub(region.address),
+        len_bytes: region.len_bytes,
     };
     // SAFETY: see `Shared`.
-    unsafe { FAST.0.get().write(fast) };
+    let fast = unsafe { &mut *FAST.0.get() };
+    fast.stride = stride;
+    fast.doorbell = first + DOORBELL_OFFSET_BYTES;
+    fast.heap = part(heap);
+    // A program may have none.
+    if statics.len_bytes > 0 {
+        fast.statics = part(statics);
+    }
+    compiler_fence(Ordering::SeqCst);
+    fast.pes = pes as usize;
 }
 
 /// From now on nothing is.
@@ -186,10 +215,12 @@ pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
     if pe >= fast!(pes) {
         return None;
     }
-    let to_first = if (address as usize).wrapping_sub(fast!(heap)) <= fast!(heap_last) {
-        fast!(heap_to_first)
-    } else if (address as usize).wrapping_sub(fast!(statics)) <= fast!(statics_last) {
-        fast!(statics_to_first)
+    let to_first = if (address as usize).wrapping_sub(fast!(heap.address)) < fast!(heap.starts) {
+        fast!(heap.to_first)
+    } else if (address as usize).wrapping_sub(fast!(statics.address)) < fast!(statics.starts) {
+        // As good as the heap; this keeps the two ways through the code apart.
+        cold_path();
+        fast!(statics.to_first)
     } else {
         return None;
     };
@@ -203,14 +234,18 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
     if pe >= fast!(pes) {
         return None;
     }
-    let fits = |region: usize, bytes: usize| {
-        let at = (address as usize).wrapping_sub(region);
-        at <= bytes && len <= bytes - at
-    };
-    let to_first = if fits(fast!(heap), fast!(heap_bytes)) {
-        fast!(heap_to_first)
-    } else if fits(fast!(statics), fast!(statics_bytes)) {
-        fast!(statics_to_first)
+    macro_rules! is_in {
+        ($part:ident) => {
+            len <= fast!($part.len_bytes)
+                && (address as usize).wrapping_sub(fast!($part.address))
+                    <= fast!($part.len_bytes) - len
+        };
+    }
+    let to_first = if is_in!(heap) {
+        fast!(heap.to_first)
+    } else if is_in!(statics) {
+        cold_path();
+        fast!(statics.to_first)
     } else {
         return None;
     };

@@ -102,6 +102,9 @@ fn first_time(what: &'static str) {
         Ok(runtime) => runtime::install(runtime),
         Err(error) => fatal(what, error),
     };
+    if let Some(why) = runtime.debug.refusal(runtime) {
+        fatal(what, why);
+    }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     fork::prepare_children(statics);
     at_exit();

@@ -37,7 +37,7 @@ pub(crate) fn done<T, E: Display>(what: &str, result: Result<T, E>) -> T {
 /// it lost.
 #[cold]
 #[inline(never)]
-pub(crate) fn ring(what: &'static str, pe: c_int) {
+pub(crate) fn ring(what: &str, pe: c_int) {
     let Some(runtime) = runtime::any() else {
         return;
     };
@@ -229,7 +229,8 @@ pub(crate) unsafe fn get_at(
     }
 }
 
-/// A put of more bytes than are moved in place, or one that is not in reach.
+/// A put of more bytes than [`crate::api::put`] moves, or one that is not in reach. Up to
+/// a few vectors without a call, and so without a register that has to be kept.
 ///
 /// # Safety
 /// `source` is valid for `len` bytes.
@@ -243,6 +244,26 @@ pub(crate) unsafe extern "C" fn put_many(
     ctx: Ctx,
 ) {
     if ctx.is_of_world()
+        && copy::is_wide(len)
+        && let Some(place) = fast::at(dest, len, pe)
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
+        unsafe { copy::wide(place.at, source, len) };
+        place.stored(&"shmem_put", pe);
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { put_long(dest, source, len, pe, ctx) };
+    }
+}
+
+/// What [`put_many`] does not do itself: with a call of `memmove`.
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn put_long(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+    if ctx.is_of_world()
         && len > fast::SHORT_BYTES
         && let Some(place) = fast::at(dest, len, pe)
     {
@@ -255,7 +276,7 @@ pub(crate) unsafe extern "C" fn put_many(
     }
 }
 
-/// What [`put_many`] does not do itself. A jump, too: its arguments are where they were.
+/// What [`put_long`] does not do itself. A jump, too: its arguments are where they were.
 ///
 /// # Safety
 /// `source` is valid for `len` bytes.
@@ -274,7 +295,7 @@ unsafe extern "C" fn put_few(dest: *mut u8, source: *const u8, len: usize, pe: c
     }
 }
 
-/// A get of more bytes than are moved in place, or one that is not in reach.
+/// As [`put_many`], the other way.
 ///
 /// # Safety
 /// `dest` is valid for `len` bytes.
@@ -287,6 +308,26 @@ pub(crate) unsafe extern "C" fn get_many(
     pe: c_int,
     ctx: Ctx,
 ) {
+    if ctx.is_of_world()
+        && copy::is_wide(len)
+        && let Some(place) = fast::at(source, len, pe)
+        && !place.may_be_dead()
+    {
+        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
+        unsafe { copy::wide(dest, place.at, len) };
+    } else {
+        // SAFETY: as the caller promises.
+        unsafe { get_long(dest, source, len, pe, ctx) };
+    }
+}
+
+/// As [`put_long`], the other way.
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[inline(never)]
+#[allow(improper_ctypes_definitions)]
+unsafe extern "C" fn get_long(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
     if ctx.is_of_world()
         && len > fast::SHORT_BYTES
         && let Some(place) = fast::at(source, len, pe)

@@ -9,7 +9,14 @@ pub fn of(table: &Table, prefix: &str, wanted: impl Fn(&Function<'_>) -> bool) -
     let mut out = String::new();
     let (mut chapter, mut page) = ("", "");
     let functions = table.functions();
+    // Functions in a row that are inline for who asks for it.
+    let mut is_guarded = false;
     for function in functions.iter().filter(|function| wanted(function)) {
+        let is_inline = prefix.is_empty() && function.is_inline();
+        if is_guarded && (!is_inline || function.page.name != page) {
+            out.push_str("#endif\n");
+            is_guarded = false;
+        }
         if function.page.chapter != chapter {
             chapter = &function.page.chapter;
             out.push_str(&format!("\n/* {chapter}. */\n"));
@@ -18,7 +25,14 @@ pub fn of(table: &Table, prefix: &str, wanted: impl Fn(&Function<'_>) -> bool) -
             page = &function.page.name;
             out.push_str(&format!("\n/* {page}(3): {}. */\n", function.page.summary));
         }
+        if is_inline && !is_guarded {
+            out.push_str("#ifndef SHMEMX_IS_INLINE\n");
+            is_guarded = true;
+        }
         out.push_str(&declaration(function, prefix));
+    }
+    if is_guarded {
+        out.push_str("#endif\n");
     }
     out
 }

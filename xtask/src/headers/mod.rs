@@ -2,6 +2,7 @@
 
 mod declarations;
 mod generic;
+pub mod inline;
 mod overloads;
 
 use hostwire_shmem_table::{Constant, Handle, Table};
@@ -17,6 +18,7 @@ const NOTICE: &str = "\
 pub fn tree(table: &Table) -> Tree {
     let mut tree = Tree::default();
     tree.add("shmem.h", shmem(table));
+    tree.add("shmemx_inline.h", inline::header(table));
     tree.add("pshmem.h", pshmem(table));
     tree.add("shmemx.h", shmemx(table));
     for name in ["shmem.h", "shmemx.h"] {
@@ -38,6 +40,13 @@ fn shmem(table: &Table) -> String {
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Define SHMEMX_INLINE to have short puts, gets and atomics on the default context compiled into
+ * the program, which makes them faster: see oshcc(1). Tools that stand in front of functions of
+ * this header do not see those then. Compilers and processors that it is not for call them. */
+#if defined(SHMEMX_INLINE) && defined(__GNUC__) && defined(__x86_64__) && defined(__LP64__)
+#define SHMEMX_IS_INLINE
+#endif
 
 #define SHMEM_FUNCTION_ATTRIBUTES __attribute__((visibility(\"default\")))
 #define SHMEM_NORETURN_ATTRIBUTE __attribute__((noreturn))
@@ -70,6 +79,10 @@ typedef struct {{
     size_t total_ops;
 }} shmem_ctx_session_config_t;
 {functions}
+#ifdef SHMEMX_IS_INLINE
+#include \"shmemx_inline.h\"
+#endif
+
 #ifdef __cplusplus
 }} /* extern \"C\" */
 {overloads}

@@ -10,6 +10,8 @@ pub mod constants {
     include!(concat!(env!("OUT_DIR"), "/constants.rs"));
 }
 
+mod inline;
+
 mod entry_points {
     // What a caller has to promise is what the specification says of the C function.
     #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]

@@ -31,52 +31,115 @@ fn is_vectors<T>(nelems: usize) -> bool {
     nelems.wrapping_sub(least) <= most - least
 }
 
+/// Whether words are asked for first: who puts bytes puts several.
+const fn words_first<T>() -> bool {
+    size_of::<T>() >= 4
+}
+
+/// A put of one word, if it is in reach.
+///
+/// # Safety
+/// One word of `len` bytes is at `source`.
+#[inline(always)]
+unsafe fn put_word(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> bool {
+    let Some(place) = fast::short(dest, pe) else {
+        return false;
+    };
+    // SAFETY: one word in reach; the caller has one at `source`.
+    unsafe { copy::word_to_peer(place.at, source, len) };
+    place.stored(&"shmem_put", pe);
+    true
+}
+
+/// A put of a few vectors, if they are in reach.
+///
+/// # Safety
+/// `len` bytes are at `source`, 16 to 64.
+#[inline(always)]
+unsafe fn put_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> bool {
+    let Some(place) = fast::short(dest, pe) else {
+        return false;
+    };
+    // SAFETY: so many bytes in reach; the caller has as many at `source`.
+    unsafe { copy::vectors(place.at, source, len) };
+    place.stored(&"shmem_put", pe);
+    true
+}
+
 /// `shmem_put`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    if ctx.is_of_world() {
-        if is_word::<T>(nelems) {
-            if let Some(place) = fast::short(dest.cast(), pe) {
-                // SAFETY: one word in reach; the caller has one at `source`.
-                unsafe { copy::word_to_peer(place.at, source.cast(), nelems * size_of::<T>()) };
-                return place.stored(&"shmem_put", pe);
-            }
-        } else if is_vectors::<T>(nelems)
-            && let Some(place) = fast::short(dest.cast(), pe)
-        {
-            // SAFETY: so many bytes in reach; the caller has as many at `source`.
-            unsafe { copy::vectors(place.at, source.cast(), nelems * size_of::<T>()) };
-            return place.stored(&"shmem_put", pe);
-        }
-    }
+    let (dest, source) = (dest.cast(), source.cast());
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { remote::put_many(dest.cast(), source.cast(), len, pe, ctx) };
+    // SAFETY: as the caller promises; the length is as asked.
+    let as_word = || is_word::<T>(nelems).then(|| unsafe { put_word(dest, source, len, pe) });
+    let as_vectors =
+        // SAFETY: as above.
+        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, len, pe) });
+    let is_put = ctx.is_of_world()
+        && match words_first::<T>() {
+            true => as_word().or_else(as_vectors),
+            false => as_vectors().or_else(as_word),
+        }
+        .unwrap_or(false);
+    if !is_put {
+        // SAFETY: as the caller promises.
+        unsafe { remote::put_many(dest, source, len, pe, ctx) };
+    }
+}
+
+/// As [`put_word`], the other way.
+///
+/// # Safety
+/// There is room for one word of `len` bytes at `dest`.
+#[inline(always)]
+unsafe fn get_word(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> bool {
+    match fast::short(source, pe) {
+        Some(place) if !place.may_be_dead() => {
+            // SAFETY: one word in reach; the caller has room for one at `dest`.
+            unsafe { copy::word_from_peer(dest, place.at, len) };
+            true
+        }
+        _ => false,
+    }
+}
+
+/// As [`put_vectors`], the other way.
+///
+/// # Safety
+/// There is room for `len` bytes at `dest`, 16 to 64.
+#[inline(always)]
+unsafe fn get_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> bool {
+    match fast::short(source, pe) {
+        Some(place) if !place.may_be_dead() => {
+            // SAFETY: so many bytes in reach; the caller has as many at `dest`.
+            unsafe { copy::vectors(dest, place.at, len) };
+            true
+        }
+        _ => false,
+    }
 }
 
 /// `shmem_get`, of all types and sizes.
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
-    if ctx.is_of_world() {
-        if is_word::<T>(nelems) {
-            if let Some(place) = fast::short(source.cast(), pe)
-                && !place.may_be_dead()
-            {
-                let len = nelems * size_of::<T>();
-                // SAFETY: one word in reach; the caller has room for one at `dest`.
-                return unsafe { copy::word_from_peer(dest.cast(), place.at, len) };
-            }
-        } else if is_vectors::<T>(nelems)
-            && let Some(place) = fast::short(source.cast(), pe)
-            && !place.may_be_dead()
-        {
-            // SAFETY: so many bytes in reach; the caller has as many at `dest`.
-            return unsafe { copy::vectors(dest.cast(), place.at, nelems * size_of::<T>()) };
-        }
-    }
+    let (dest, source) = (dest.cast(), source.cast());
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { remote::get_many(dest.cast(), source.cast(), len, pe, ctx) };
+    // SAFETY: as the caller promises; the length is as asked.
+    let as_word = || is_word::<T>(nelems).then(|| unsafe { get_word(dest, source, len, pe) });
+    let as_vectors =
+        // SAFETY: as above.
+        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, len, pe) });
+    let is_got = ctx.is_of_world()
+        && match words_first::<T>() {
+            true => as_word().or_else(as_vectors),
+            false => as_vectors().or_else(as_word),
+        }
+        .unwrap_or(false);
+    if !is_got {
+        // SAFETY: as the caller promises.
+        unsafe { remote::get_many(dest, source, len, pe, ctx) };
+    }
 }
 
 /// `shmem_p`.

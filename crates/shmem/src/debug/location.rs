@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
+/// The header whose functions are inline in the program's.
+const INLINE: &str = "shmemx_inline.h";
+
 /// Whether the code at an address is the library's own, by address.
 static OWN: Mutex<Option<HashMap<usize, bool>>> = Mutex::new(None);
 
@@ -53,7 +56,9 @@ fn look_up(address: usize) -> bool {
             .name()
             .map(|name| name.to_string())
             .unwrap_or_default();
-        is_own |= is_rust || name.starts_with("shmem_") || name.starts_with("pshmem_");
+        // The last one is the function itself, those before are inline in it: of the program's
+        // functions, ours may be.
+        is_own = is_rust || name.starts_with("shmem_") || name.starts_with("pshmem_");
     });
     is_own
 }
@@ -73,6 +78,9 @@ pub(crate) fn describe(address: usize) -> String {
     let mut function = None;
     let mut line = None;
     backtrace::resolve(address as *mut c_void, |symbol| {
+        if symbol.filename().is_some_and(|file| file.ends_with(INLINE)) {
+            return;
+        }
         if function.is_none() {
             function = symbol.name().map(|name| name.to_string());
         }

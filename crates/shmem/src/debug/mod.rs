@@ -63,6 +63,11 @@ impl Debug {
         }
     }
 
+    /// What was asked for and cannot be done for this job, if anything.
+    pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
+        self.race.as_ref().and_then(|race| race.refusal(runtime))
+    }
+
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.checks

@@ -110,6 +110,24 @@ impl Race {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Why it cannot look at this job, if so.
+    pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
+        let pes = runtime.attachment.pes() as usize;
+        let why = if runtime.mapped.is_none() {
+            "the memory of all PEs is not mapped here: they are on several hosts, or \
+             HOSTWIRE_WIRE hides it"
+                .to_string()
+        } else if pes > PES_MAX {
+            format!("the job has {pes} PEs, and it can tell {PES_MAX} apart")
+        } else {
+            return None;
+        };
+        Some(format!(
+            "SHMEM_DEBUG=race cannot find races in this job, since {why}; \
+             SHMEM_DEBUG=checks,bounds works"
+        ))
+    }
+
     /// Only where everybody's memory is mapped, and the numbers fit.
     fn works(&self, runtime: &Runtime) -> bool {
         runtime.mapped.is_some() && runtime.attachment.pes() as usize <= PES_MAX

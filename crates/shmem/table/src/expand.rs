@@ -39,6 +39,11 @@ impl Function<'_> {
         format!("p{}", self.name())
     }
 
+    /// It is an inline function in programs that ask for it.
+    pub fn is_inline(&self) -> bool {
+        self.family.is_inline && !self.is_ctx && !self.is_c()
+    }
+
     /// It has to be written in C: what it passes by value cannot be said in Rust.
     pub fn is_c(&self) -> bool {
         self.family.is_c || self.prototype.has_value_of("long double")

@@ -95,6 +95,8 @@ pub struct Family {
     pub deprecated: Option<String>,
     /// An extension of this library.
     pub is_extension: bool,
+    /// Inlined into programs that ask for it, but for the forms with a context.
+    pub is_inline: bool,
     /// It does not return.
     pub is_noreturn: bool,
     /// Implemented in the C file.

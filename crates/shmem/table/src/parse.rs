@@ -26,6 +26,7 @@
 //! since VERSION       of OpenSHMEM
 //! deprecated VERSION  of OpenSHMEM
 //! extension           not of OpenSHMEM; declared in shmemx.h if it is not generic
+//! inline              without a context, an inline function in programs that ask for it
 //! noreturn            does not return
 //! c                   implemented in the C file
 //! rust CALL           what the glue calls: a path below crate::api, with arguments if they
@@ -221,6 +222,7 @@ impl Reader {
                 since: None,
                 deprecated: None,
                 is_extension: false,
+                is_inline: false,
                 is_noreturn: false,
                 is_c: false,
                 rust: None,
@@ -250,6 +252,7 @@ impl Reader {
                 "since" => family.since = Some(value),
                 "deprecated" => family.deprecated = Some(value),
                 "extension" => family.is_extension = true,
+                "inline" => family.is_inline = true,
                 "noreturn" => family.is_noreturn = true,
                 "c" => family.is_c = true,
                 "rust" => family.rust = Some(value),

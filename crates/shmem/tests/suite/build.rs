@@ -21,6 +21,15 @@ pub enum Language {
     Cxx,
 }
 
+/// How short puts, gets and atomics get into a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Short {
+    /// As calls of the library.
+    Called,
+    /// As part of the program.
+    Inline,
+}
+
 /// The table of functions.
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load().expect("the table"));
 
@@ -58,26 +67,43 @@ pub fn has_program(name: &str) -> bool {
 
 /// Compiles `tests/c/NAME.c`, once.
 pub fn program(tree: &Path, name: &str, language: Language) -> PathBuf {
-    type Once = Arc<OnceLock<PathBuf>>;
-    static BUILT: LazyLock<Mutex<HashMap<(String, Language), Once>>> =
-        LazyLock::new(Mutex::default);
-    let cell = {
-        let mut built = BUILT.lock().expect("no test panics with it");
-        Arc::clone(built.entry((name.to_string(), language)).or_default())
-    };
-    cell.get_or_init(|| compile(tree, name, language)).clone()
+    program_with(tree, name, language, Short::Called)
 }
 
-fn compile(tree: &Path, name: &str, language: Language) -> PathBuf {
+/// The same, with short operations as asked.
+pub fn program_with(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf {
+    type Once = Arc<OnceLock<PathBuf>>;
+    type Key = (String, Language, Short);
+    static BUILT: LazyLock<Mutex<HashMap<Key, Once>>> = LazyLock::new(Mutex::default);
+    let cell = {
+        let mut built = BUILT.lock().expect("no test panics with it");
+        Arc::clone(
+            built
+                .entry((name.to_string(), language, short))
+                .or_default(),
+        )
+    };
+    cell.get_or_init(|| compile(tree, name, language, short))
+        .clone()
+}
+
+fn compile(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     let (wrapper, standard, suffix) = match language {
         Language::C11 => ("oshcc", "-std=gnu11", "c11"),
         Language::C99 => ("oshcc", "-std=gnu99", "c99"),
         Language::Cxx => ("oshc++", "-std=gnu++11", "cxx"),
     };
-    let program = work().join(format!("{name}.{suffix}"));
+    // What is inline is for the optimiser to move.
+    let (options, inline): (&[&str], _) = match short {
+        Short::Called => (&["-O1"], ""),
+        Short::Inline => (&["--inline", "-O2"], ".inline"),
+    };
+    let program = work().join(format!("{name}.{suffix}{inline}"));
     let mut command = Command::new(tree.join("bin").join(wrapper));
-    command.args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+    command
+        .args(options)
+        .args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]);
     if language == Language::Cxx {
         command.args(["-x", "c++"]);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use xtask::headers::inline::SYMBOLS;
 use xtask::{Tree, suite};
 
 use crate::build::{TABLE, has_program, tree, work};
@@ -35,6 +36,10 @@ fn are_those_of_the_table(mut symbols: BTreeMap<String, char>) {
         let (name, strong) = (function.name(), function.profiling_name());
         assert_eq!(symbols.remove(name), Some('W'), "{name}");
         assert_eq!(symbols.remove(&strong), Some('T'), "{strong}");
+    }
+    // What inline functions of the header use.
+    for (name, kind) in SYMBOLS.into_iter().zip(['D', 'T']) {
+        assert_eq!(symbols.remove(name), Some(kind), "{name}");
     }
     assert!(symbols.is_empty(), "also visible: {symbols:?}");
 }

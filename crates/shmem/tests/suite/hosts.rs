@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::build::{Language, oshrun, program, tree};
+use crate::build::{Language, Short, oshrun, program, program_with, tree};
 use crate::{output, skip, succeeds, text};
 
 /// PEs and hosts: alone on each, and two that share one of them.
@@ -14,8 +14,13 @@ const MORE_SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2), (4, 2), (3, 3)];
 
 /// `oshrun` for so many PEs on so many hosts.
 fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
+    on_hosts_by("ether", pes, hosts)
+}
+
+/// The same by this wire.
+fn on_hosts_by(wire: &str, pes: usize, hosts: usize) -> Option<Command> {
     let mut command = oshrun(tree()?, pes);
-    command.args(["--wire", "ether", "--hosts", &hosts.to_string()]);
+    command.args(["--wire", wire, "--hosts", &hosts.to_string()]);
     command.args(["-x", &format!("SHMEM_TEST_HOSTS={hosts}")]);
     Some(command)
 }
@@ -84,6 +89,41 @@ programs! {
     blocks_that_are_left_over: "lifecycle" ["left-over"] on SHAPES;
 }
 
+/// The same frames by AF_XDP, which takes one PE per host.
+#[test]
+fn programs_run_over_xdp() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    let Some(mut alone) = on_hosts_by("xdp", 2, 2) else {
+        return;
+    };
+    let hello = program(tree, "rma", Language::C11);
+    let tried = output(alone.arg(&hello));
+    if text(&tried).contains("AF_XDP") {
+        return skip(&format!("no AF_XDP here: {}", text(&tried).trim()));
+    }
+    for (name, argument) in [
+        ("rma", ""),
+        ("signal", ""),
+        ("atomic", ""),
+        ("collective", ""),
+        ("wait", ""),
+        ("lock", ""),
+        ("random", "7"),
+        ("short", "7"),
+        ("lifecycle", "repeated"),
+    ] {
+        let program = program(tree, name, Language::C11);
+        for hosts in [2, 3] {
+            let Some(mut command) = on_hosts_by("xdp", hosts, hosts) else {
+                return;
+            };
+            succeeds(command.arg(&program).arg(argument));
+        }
+    }
+}
+
 /// Frames that are lost have to be sent again, also those of a PE that ends first.
 #[test]
 fn lost_frames_do_not_matter() {
@@ -120,6 +160,43 @@ fn a_death_on_another_host_is_told() {
         said.contains("shmem_finalize: PE 3 on host1 is lost"),
         "{said}"
     );
+}
+
+/// It would find nothing, so it must not look as if there were none.
+#[test]
+fn races_between_hosts_are_not_looked_for() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    let program = program(tree, "rma", Language::C11);
+    let Some(mut command) = on_hosts(2, 2) else {
+        return;
+    };
+    command.args(["-x", "SHMEM_DEBUG=race"]).arg(program);
+    let ended = output(&mut command);
+    let said = text(&ended);
+    assert!(!ended.status.success(), "{said}");
+    assert!(
+        said.contains("shmem_init: SHMEM_DEBUG=race cannot find races in this job"),
+        "{said}"
+    );
+}
+
+/// Operations between hosts are calls, those within a host too: not all PEs are in reach.
+#[test]
+fn programs_with_inline_operations_are_the_same() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    for (name, argument) in [("random", "7"), ("short", "7"), ("atomic", ""), ("rma", "")] {
+        let program = program_with(tree, name, Language::C11, Short::Inline);
+        for &(pes, hosts) in SHAPES {
+            let Some(mut command) = on_hosts(pes, hosts) else {
+                return;
+            };
+            succeeds(command.arg(&program).arg(argument));
+        }
+    }
 }
 
 /// What the whole job ends with.

@@ -7,6 +7,7 @@
 mod build;
 mod exports;
 mod hosts;
+mod inline;
 mod install;
 mod launchers;
 mod lifecycle;

@@ -1,0 +1,327 @@
+//! Programs whose short puts, gets and atomics are inline: they do what calls do, and say what calls
+//! say.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use xtask::Tree;
+
+use crate::build::{self, Language, Short, TABLE, oshrun, program_with, tree, work};
+use crate::{output, skip, succeeds, text};
+
+const PES: [usize; 3] = [1, 2, 4];
+
+fn runs(name: &str, language: Language, short: Short, arguments: &[&str]) {
+    let Some(tree) = tree() else { return };
+    if language == Language::Cxx && !build::has_program("c++") {
+        return skip("there is no C++ compiler (c++)");
+    }
+    let program = program_with(tree, name, language, short);
+    for pes in PES {
+        succeeds(oshrun(tree, pes).arg(&program).args(arguments));
+    }
+}
+
+macro_rules! programs {
+    ($($test:ident: $name:literal in $language:ident;)*) => { $(
+        #[test]
+        fn $test() {
+            runs($name, Language::$language, Short::Inline, &[]);
+        }
+    )* };
+}
+
+programs! {
+    puts_and_gets: "rma" in C11;
+    puts_and_gets_in_c99: "rma" in C99;
+    puts_and_gets_in_cxx: "rma" in Cxx;
+    atomics: "atomic" in C11;
+    atomics_in_c99: "atomic" in C99;
+    atomics_in_cxx: "atomic" in Cxx;
+    static_objects: "statics" in C11;
+    arguments_at_their_limits: "edges" in C11;
+    threads: "threads" in C11;
+    locks: "lock" in C11;
+    signals: "signal" in C11;
+}
+
+#[test]
+fn random_traffic_agrees_with_a_model() {
+    for seed in ["1", "2", "3", "4", "5"] {
+        runs("random", Language::C11, Short::Inline, &[seed]);
+    }
+}
+
+#[test]
+fn short_traffic_agrees_with_a_model() {
+    for seed in ["1", "2", "3"] {
+        for short in [Short::Called, Short::Inline] {
+            runs("short", Language::C11, short, &[seed]);
+            runs("short", Language::Cxx, short, &[seed]);
+        }
+        runs("short", Language::C99, Short::Inline, &[seed]);
+    }
+}
+
+#[test]
+fn the_library_begins_and_ends_many_times() {
+    runs("lifecycle", Language::C11, Short::Inline, &["repeated"]);
+    runs("lifecycle", Language::C11, Short::Inline, &["implicit"]);
+}
+
+/// They see what is in reach, and that nothing is where the library has to look itself.
+#[test]
+fn programs_see_what_is_in_reach() {
+    let Some(tree) = tree() else { return };
+    if !cfg!(target_arch = "x86_64") {
+        return skip("nothing is inline on this processor");
+    }
+    let program = program_with(tree, "mistakes", Language::C11, Short::Inline);
+    let cases = [
+        ("all", "SHMEM_VERSION=0"),
+        ("none", "SHMEM_DEBUG=checks"),
+        ("none", "SHMEM_DEBUG=bounds"),
+        ("none", "SHMEM_DEBUG=race"),
+        ("none", "HOSTWIRE_WIRE=stores"),
+    ];
+    for (reach, variable) in cases {
+        // The launcher sets the wire: this is behind it.
+        let mut command = oshrun(tree, 2);
+        command.args(["env", variable]).arg(&program);
+        succeeds(command.args(["reach", reach]));
+    }
+    let program = program_with(tree, "short", Language::C11, Short::Inline);
+    succeeds(
+        oshrun(tree, 2)
+            .args(["env", "HOSTWIRE_WIRE=stores"])
+            .arg(program),
+    );
+}
+
+/// What `mistakes.c` says when short operations are called, or inline: the lines of its PEs,
+/// without what differs from run to run.
+fn says(short: Short, options: &[&str], mistake: &str, by: &str) -> BTreeSet<String> {
+    let Some(tree) = tree() else {
+        return BTreeSet::new();
+    };
+    let program = program_with(tree, "mistakes", Language::C11, short);
+    let mut command = oshrun(tree, 2);
+    command.args(options).arg(program).args([mistake, by]);
+    let output = output(&mut command);
+    let said = text(&output);
+    assert!(!said.contains("signal 11"), "{command:?}: {said}");
+    let is_told = |line: &&str| {
+        let is_of_pe = line.contains("shmem_") || line.contains("race on");
+        // Who meets a PE that has made its mistake may say so, too.
+        let meets = line.contains("shmem_barrier_all: ") || line.contains("shmem_finalize: ");
+        is_of_pe && !meets && !line.contains("aborted the job")
+    };
+    said.lines().filter(is_told).map(without_numbers).collect()
+}
+
+/// Addresses become `0x`, and who says it `PE`.
+fn without_numbers(line: &str) -> String {
+    let mut words = Vec::new();
+    for word in line.split(' ') {
+        let word = match word.split_once("0x") {
+            Some((front, rest)) => {
+                let rest = rest.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+                format!("{front}0x{rest}")
+            }
+            None => word.to_string(),
+        };
+        words.push(word);
+    }
+    let line = words.join(" ");
+    let line = line.replacen("hostwire: PE 0:", "hostwire: PE:", 1);
+    line.replacen("hostwire: PE 1:", "hostwire: PE:", 1)
+}
+
+/// Every operation that may be inline says `words` about a mistake, and the same as when it is called.
+fn says_the_same(mistake: &str, options: &[&str], operations: &[&str], words: &[&str]) {
+    for by in operations {
+        let called = says(Short::Called, options, mistake, by);
+        let inline = says(Short::Inline, options, mistake, by);
+        assert_eq!(called, inline, "{mistake} by {by}");
+        if tree().is_some() {
+            let all: Vec<&str> = inline.iter().map(String::as_str).collect();
+            let all = all.join("\n");
+            for word in words {
+                assert!(
+                    all.contains(word),
+                    "{mistake} by {by} does not say '{word}': {all}"
+                );
+            }
+        }
+    }
+}
+
+const RMA: [&str; 8] = [
+    "p", "g", "put", "put-8", "put-many", "get", "get-8", "get-many",
+];
+const ATOMICS: [&str; 10] = [
+    "fetch",
+    "set",
+    "swap",
+    "compare-swap",
+    "inc",
+    "fetch-inc",
+    "add",
+    "fetch-add",
+    "xor",
+    "fetch-xor",
+];
+
+fn all() -> Vec<&'static str> {
+    RMA.into_iter().chain(ATOMICS).collect()
+}
+
+#[test]
+fn pes_that_are_not_there_are_told() {
+    says_the_same("bad-pe", &[], &all(), &["there is no PE 2"]);
+    says_the_same("negative-pe", &[], &all(), &["there is no PE -1"]);
+}
+
+#[test]
+fn addresses_that_are_not_symmetric_are_told() {
+    says_the_same("bad-address", &[], &all(), &["is not symmetric"]);
+}
+
+#[test]
+fn words_that_are_not_aligned_are_told() {
+    says_the_same("unaligned", &[], &ATOMICS, &["is not aligned to 8 bytes"]);
+    // Data need not be.
+    says_the_same("unaligned", &[], &RMA, &[]);
+}
+
+#[test]
+fn use_before_and_behind_the_library_is_told() {
+    says_the_same("before-init", &[], &all(), &["called before shmem_init"]);
+    let behind = ["called after shmem_finalize"];
+    says_the_same("after-finalize", &[], &all(), &behind);
+}
+
+#[test]
+fn accesses_beyond_a_block_are_told() {
+    let options = ["-x", "SHMEM_DEBUG=bounds"];
+    // With the line of the program, not that of the header.
+    let words = ["beyond its end, called at", "mistakes.c:"];
+    says_the_same("bounds", &options, &all(), &words);
+}
+
+#[test]
+fn races_are_told() {
+    let options = ["-x", "SHMEM_DEBUG=race"];
+    let words = ["race on byte 0 of the symmetric heap", "mistakes.c:"];
+    says_the_same("race", &options, &all(), &words);
+}
+
+#[test]
+fn the_dead_are_told() {
+    let options = ["--keep-going"];
+    says_the_same("death", &options, &all(), &["PE 1 is lost"]);
+}
+
+/// Code that is inline has no reference to what it stands for, and code that is not has.
+#[test]
+fn only_programs_that_ask_for_it_are_inline() {
+    let Some(tree) = tree() else { return };
+    if !build::has_program("nm") || !cfg!(target_arch = "x86_64") {
+        return skip("there is no nm (binutils), or nothing is inline on this processor");
+    }
+    for short in [Short::Called, Short::Inline] {
+        let program = program_with(tree, "mistakes", Language::C11, short);
+        let symbols = succeeds(Command::new("nm").arg("--undefined-only").arg(program));
+        let names: BTreeSet<&str> = symbols
+            .lines()
+            .filter_map(|line| line.split_whitespace().last())
+            .collect();
+        for name in ["long_p", "long_g", "long_put", "getmem", "long_atomic_add"] {
+            let is_called = names.contains(format!("shmem_{name}").as_str());
+            assert_eq!(is_called, short == Short::Called, "shmem_{name}: {names:?}");
+        }
+    }
+}
+
+/// Every inline function, called once, with no warning from any compiler that is here.
+#[test]
+fn the_header_is_clean() {
+    let Some(tree) = tree() else { return };
+    let mut source = Tree::default();
+    source.add("inline_all.c", every_inline_function());
+    source.write(&work()).expect("the source can be written");
+    let strict = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
+    let old_cxx = ["-Wno-long-long", "-Wno-variadic-macros"];
+    // A program that may be anywhere, and one that may not.
+    let ways = [&["-O2"][..], &["-O1", "-fno-pie", "-no-pie"]];
+    let c = ["c11", "c99"];
+    let cxx = ["c++17", "c++98"];
+    for (wrapper, variable, compilers, standards) in [
+        ("oshcc", "OSHCC", ["gcc", "clang"], c),
+        ("oshc++", "OSHCXX", ["g++", "clang++"], cxx),
+    ] {
+        for compiler in compilers {
+            if !build::has_program(compiler) {
+                skip(&format!("there is no {compiler}"));
+                continue;
+            }
+            for (standard, options) in standards.into_iter().zip(ways) {
+                let mut command = Command::new(tree.join("bin").join(wrapper));
+                command.env(variable, compiler).arg("--inline");
+                command.arg(format!("-std={standard}")).args(strict);
+                if wrapper == "oshc++" {
+                    command.args(old_cxx).args(["-x", "c++"]);
+                }
+                command.args(options).arg(work().join("inline_all.c"));
+                let program = work().join(format!("inline_all.{compiler}.{standard}"));
+                command.args(["-x", "none", "-o"]).arg(&program);
+                succeeds(&mut command);
+                succeeds(&mut Command::new(&program));
+            }
+        }
+    }
+}
+
+/// A program with a function for each that may be inline.
+fn every_inline_function() -> String {
+    let mut text = String::from("#include <shmem.h>\n");
+    let mut number = 0;
+    for function in TABLE.functions().iter().filter(|of| of.is_inline()) {
+        let mut own = function.prototype.clone();
+        own.name = format!("call_{number}");
+        number += 1;
+        let returns = match own.returns.as_str() {
+            "void" => "",
+            _ => "return ",
+        };
+        text.push_str(&format!(
+            "{own};\n{own} {{ {returns}{}({}); }}\n",
+            function.name(),
+            own.arguments()
+        ));
+    }
+    assert!(number > 200, "only {number} functions");
+    // Objects that some of the code behind a length that is not known does not fit.
+    text.push_str(
+        "\
+long small(char *there, size_t count, int pe);
+long small(char *there, size_t count, int pe)
+{
+    char byte = 1;
+    int two[2] = {1, 2};
+    long some[13] = {1, 2, 3};
+    shmem_putmem(there, &byte, count, pe);
+    shmem_getmem(&byte, there, count, pe);
+    shmem_int_put((int *)there, two, count, pe);
+    shmem_int_get(two, (int *)there, count, pe);
+    shmem_put64(there, some, count, pe);
+    shmem_get64(some, there, count, pe);
+    shmem_put64(there, some, 13, pe);
+    shmem_get64(some, there, 13, pe);
+    return byte + two[0] + some[0];
+}
+int main(void) { return 0; }
+",
+    );
+    text
+}

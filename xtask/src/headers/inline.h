@@ -1,0 +1,456 @@
+/* Short puts, gets and atomics as part of the program, for programs that define SHMEMX_INLINE
+ * before they include shmem.h (`oshcc --inline` does). Part of shmem.h: not to be included
+ * by itself.
+ *
+ * Each function here looks whether the object is in reach of stores and loads, does the work in
+ * place, and else calls pshmem_NAME, which is what the library has under the name that the
+ * function stands for. So it does what the call does, and says what the call says; but tools that
+ * stand in front of shmem_NAME do not see it. */
+#ifndef SHMEMX_INLINE_H
+#define SHMEMX_INLINE_H
+
+#ifndef SHMEM_H
+#error "include shmem.h, with SHMEMX_INLINE defined"
+#endif
+
+/* What the library says of the memory of the PEs, as shmemx_reach_1; programs must not write it.
+ * What is here, and what it means, never changes: a library that finds memory in another way leaves
+ * pes at 0, and programs compiled with this call it. */
+struct shmemx_reach_1 {
+    uint32_t version;
+    uint32_t size;
+    /* PEs in reach. None before shmem_init and behind shmem_finalize, with SHMEM_DEBUG, and where a
+     * PE is on another host. All else is written once, before this. */
+    size_t pes;
+    /* From the memory of one PE to that of the next. */
+    size_t stride;
+    /* The doorbell of PE 0: what has to be looked at behind a store and before a load. */
+    size_t doorbell;
+    /* The symmetric heap: its address on this PE, at how many of its bytes an access of up to 64
+     * bytes may begin, what to add to an address here for that of PE 0, and its length. */
+    size_t heap;
+    size_t heap_starts;
+    size_t heap_to_first;
+    size_t heap_bytes;
+    /* The same of static objects. */
+    size_t statics;
+    size_t statics_starts;
+    size_t statics_to_first;
+    size_t statics_bytes;
+};
+
+/* For a doorbell that is not at rest, behind a store by `routine`. */
+SHMEM_FUNCTION_ATTRIBUTES void shmemx_ring_1(const char *routine, int pe);
+
+#define HOSTWIRE_INLINE static __inline__ __attribute__((always_inline, unused))
+/* Nothing in front of it is moved behind it, and the other way round. Processors of this
+ * architecture keep stores in order, and loads. */
+#define HOSTWIRE_BARRIER() __asm__ __volatile__("" ::: "memory")
+
+/* What it points to is unknown from here on: compilers warn of what code for longer runs would do to a
+ * short object, although nobody asks for that. */
+#define HOSTWIRE_HIDE(pointer) __asm__("" : "+r"(pointer))
+
+/* By way of the table of addresses, so that the linker makes no copy of it in the program, where it
+ * would be a static object, and so symmetric. */
+HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
+{
+    const struct shmemx_reach_1 *reach;
+    __asm__("{movq shmemx_reach_1@GOTPCREL(%%rip), %0|mov %0, QWORD PTR shmemx_reach_1@GOTPCREL[rip]}"
+            : "=r"(reach));
+    return reach;
+}
+
+/* What is written once is read so that compilers may keep it in a register, across barriers and
+ * calls: in a loop it is read once. A value from before the library was initialised may be kept,
+ * too, so the address of a region is read first and all else `after` it: an address from that time
+ * is far from every object, and what is read later is as new, or newer. */
+#define HOSTWIRE_FIRST(field) \
+    HOSTWIRE_INLINE size_t hostwire_##field(const struct shmemx_reach_1 *reach) \
+    { \
+        size_t value; \
+        __asm__("{movq %c2(%1), %0|mov %0, QWORD PTR [%1+%c2]}" \
+                : "=r"(value) \
+                : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field))); \
+        return value; \
+    }
+#define HOSTWIRE_THEN(field) \
+    HOSTWIRE_INLINE size_t hostwire_##field(const struct shmemx_reach_1 *reach, size_t after) \
+    { \
+        size_t value; \
+        __asm__("{movq %c2(%1), %0|mov %0, QWORD PTR [%1+%c2]}" \
+                : "=r"(value) \
+                : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field)), "r"(after)); \
+        return value; \
+    }
+HOSTWIRE_FIRST(heap)
+HOSTWIRE_THEN(heap_starts)
+HOSTWIRE_THEN(heap_to_first)
+HOSTWIRE_THEN(heap_bytes)
+HOSTWIRE_FIRST(statics)
+HOSTWIRE_THEN(statics_starts)
+HOSTWIRE_THEN(statics_to_first)
+HOSTWIRE_THEN(statics_bytes)
+HOSTWIRE_THEN(stride)
+HOSTWIRE_THEN(doorbell)
+#undef HOSTWIRE_FIRST
+#undef HOSTWIRE_THEN
+
+/* An object of a PE, and the doorbell of that PE. */
+struct hostwire_place {
+    size_t at;
+    size_t doorbell;
+};
+
+HOSTWIRE_INLINE void hostwire_found(struct hostwire_place *place,
+                                    const struct shmemx_reach_1 *reach, size_t part,
+                                    size_t first, size_t pe)
+{
+    size_t distance = pe * hostwire_stride(reach, part);
+    place->at = first + distance;
+    place->doorbell = hostwire_doorbell(reach, part) + distance;
+}
+
+/* Where up to 64 bytes at `address` here lie at `pe`, if they are in reach. */
+HOSTWIRE_INLINE int hostwire_short(struct hostwire_place *place, const void *address, int pe)
+{
+    const struct shmemx_reach_1 *reach = hostwire_reach();
+    size_t at = (size_t)address, number = (unsigned int)pe;
+    size_t heap = hostwire_heap(reach), statics;
+    if (__builtin_expect(number >= reach->pes, 0))
+        return 0;
+    if (__builtin_expect(at - heap < hostwire_heap_starts(reach, heap), 1)) {
+        hostwire_found(place, reach, heap, at + hostwire_heap_to_first(reach, heap), number);
+        return 1;
+    }
+    statics = hostwire_statics(reach);
+    if (at - statics < hostwire_statics_starts(reach, statics)) {
+        hostwire_found(place, reach, statics, at + hostwire_statics_to_first(reach, statics),
+                       number);
+        return 1;
+    }
+    return 0;
+}
+
+/* The same of any number of bytes. */
+HOSTWIRE_INLINE int hostwire_long(struct hostwire_place *place, const void *address, size_t bytes,
+                                  int pe)
+{
+    const struct shmemx_reach_1 *reach = hostwire_reach();
+    size_t at = (size_t)address, number = (unsigned int)pe;
+    size_t heap = hostwire_heap(reach), statics, length;
+    if (__builtin_expect(number >= reach->pes, 0))
+        return 0;
+    length = hostwire_heap_bytes(reach, heap);
+    if (__builtin_expect(bytes <= length && at - heap <= length - bytes, 1)) {
+        hostwire_found(place, reach, heap, at + hostwire_heap_to_first(reach, heap), number);
+        return 1;
+    }
+    statics = hostwire_statics(reach);
+    length = hostwire_statics_bytes(reach, statics);
+    if (bytes <= length && at - statics <= length - bytes) {
+        hostwire_found(place, reach, statics, at + hostwire_statics_to_first(reach, statics),
+                       number);
+        return 1;
+    }
+    return 0;
+}
+
+/* The same of a word of `bytes`, 4 or 8, for atomics. */
+HOSTWIRE_INLINE int hostwire_word(struct hostwire_place *place, const void *address, size_t bytes,
+                                  int pe)
+{
+    return ((size_t)address & (bytes - 1)) == 0 && hostwire_short(place, address, pe);
+}
+
+/* Behind a store: the PE may sleep, or be lost. */
+HOSTWIRE_INLINE void hostwire_stored(const struct hostwire_place *place, const char *routine,
+                                     int pe)
+{
+    HOSTWIRE_BARRIER();
+    if (__builtin_expect(*(const volatile uint32_t *)place->doorbell != 0, 0))
+        shmemx_ring_1(routine, pe);
+}
+
+/* The PE may be dead: the library has to look more closely. */
+HOSTWIRE_INLINE int hostwire_may_be_dead(const struct hostwire_place *place)
+{
+    return __builtin_expect(*(const volatile uint32_t *)place->doorbell == 2, 0);
+}
+
+typedef uint8_t hostwire_u8 __attribute__((__may_alias__));
+typedef uint16_t hostwire_u16 __attribute__((__may_alias__, __aligned__(1)));
+typedef uint32_t hostwire_u32 __attribute__((__may_alias__, __aligned__(1)));
+typedef uint64_t hostwire_u64 __attribute__((__may_alias__, __aligned__(1)));
+typedef uint64_t hostwire_v16
+    __attribute__((__vector_size__(16), __may_alias__, __aligned__(1)));
+
+/* A word of 1, 2, 4 or 8 bytes, in one piece if it is aligned. */
+HOSTWIRE_INLINE void hostwire_store(size_t at, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        *(volatile hostwire_u64 *)at = *(const hostwire_u64 *)from;
+    else if (bytes == 4)
+        *(volatile hostwire_u32 *)at = *(const hostwire_u32 *)from;
+    else if (bytes == 2)
+        *(volatile hostwire_u16 *)at = *(const hostwire_u16 *)from;
+    else
+        *(volatile hostwire_u8 *)at = *(const hostwire_u8 *)from;
+}
+
+HOSTWIRE_INLINE void hostwire_load(void *to, size_t at, size_t bytes)
+{
+    if (bytes == 8)
+        *(hostwire_u64 *)to = *(const volatile hostwire_u64 *)at;
+    else if (bytes == 4)
+        *(hostwire_u32 *)to = *(const volatile hostwire_u32 *)at;
+    else if (bytes == 2)
+        *(hostwire_u16 *)to = *(const volatile hostwire_u16 *)at;
+    else
+        *(hostwire_u8 *)to = *(const volatile hostwire_u8 *)at;
+}
+
+/* 16 to 64 bytes: two or four vectors that may overlap, all loaded before any is stored. */
+HOSTWIRE_INLINE void hostwire_vectors(void *to, const void *from, size_t bytes)
+{
+    char *const dest = (char *)to;
+    const char *const source = (const char *)from;
+    size_t last = bytes - 16;
+    hostwire_v16 a = *(const hostwire_v16 *)source;
+    hostwire_v16 d = *(const hostwire_v16 *)(source + last);
+    if (bytes > 32) {
+        hostwire_v16 b = *(const hostwire_v16 *)(source + 16);
+        hostwire_v16 c = *(const hostwire_v16 *)(source + last - 16);
+        *(hostwire_v16 *)(dest + 16) = b;
+        *(hostwire_v16 *)(dest + last - 16) = c;
+    }
+    *(hostwire_v16 *)dest = a;
+    *(hostwire_v16 *)(dest + last) = d;
+}
+
+/* So many bytes, or more than there can be. */
+HOSTWIRE_INLINE size_t hostwire_bytes(size_t nelems, size_t element)
+{
+    return nelems > ~(size_t)0 / element ? ~(size_t)0 : nelems * element;
+}
+
+/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare,
+ * and 65 to 256 bytes: it has wider vectors than every processor of this architecture has, and a
+ * call of it takes less than one of memmove. */
+HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, size_t element,
+                                 int pe)
+{
+    struct hostwire_place place;
+    size_t bytes = hostwire_bytes(nelems, element);
+    if (!__builtin_constant_p(bytes))
+        HOSTWIRE_HIDE(source);
+    if (bytes == 8 || bytes == 4) {
+        if (!hostwire_short(&place, dest, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_store(place.at, source, bytes);
+    } else if (bytes - 16 <= 48) {
+        if (!hostwire_short(&place, dest, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_vectors((void *)place.at, source, bytes);
+    } else if (bytes > 256) {
+        if (!hostwire_long(&place, dest, bytes, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        __builtin_memmove((void *)place.at, source, bytes);
+    } else {
+        return 0;
+    }
+    hostwire_stored(&place, "shmem_put", pe);
+    return 1;
+}
+
+/* Whether it was got. */
+HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, size_t element,
+                                 int pe)
+{
+    struct hostwire_place place;
+    size_t bytes = hostwire_bytes(nelems, element);
+    if (!__builtin_constant_p(bytes))
+        HOSTWIRE_HIDE(dest);
+    if (bytes == 8 || bytes == 4) {
+        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_load(dest, place.at, bytes);
+    } else if (bytes - 16 <= 48) {
+        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_vectors(dest, (const void *)place.at, bytes);
+    } else if (bytes > 64) {
+        if (!hostwire_long(&place, source, bytes, pe) || hostwire_may_be_dead(&place))
+            return 0;
+        HOSTWIRE_BARRIER();
+        __builtin_memmove(dest, (const void *)place.at, bytes);
+    } else {
+        return 0;
+    }
+    HOSTWIRE_BARRIER();
+    return 1;
+}
+
+#define HOSTWIRE_PUT(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, const TYPE *source, size_t nelems, \
+                                               int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, const TYPE *source, size_t nelems, int pe) \
+    { \
+        if (!hostwire_put(dest, source, nelems, BYTES, pe)) \
+            p##function(dest, source, nelems, pe); \
+    }
+#define HOSTWIRE_GET(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, const TYPE *source, size_t nelems, \
+                                               int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, const TYPE *source, size_t nelems, int pe) \
+    { \
+        if (!hostwire_get(dest, source, nelems, BYTES, pe)) \
+            p##function(dest, source, nelems, pe); \
+    }
+#define HOSTWIRE_P(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, TYPE value, int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        if (hostwire_short(&place, dest, pe)) { \
+            HOSTWIRE_BARRIER(); \
+            hostwire_store(place.at, &value, BYTES); \
+            hostwire_stored(&place, "shmem_p", pe); \
+        } else { \
+            p##function(dest, value, pe); \
+        } \
+    }
+#define HOSTWIRE_G(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(const TYPE *source, int pe); \
+    HOSTWIRE_INLINE TYPE function(const TYPE *source, int pe) \
+    { \
+        struct hostwire_place place; \
+        TYPE value; \
+        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place)) \
+            return p##function(source, pe); \
+        HOSTWIRE_BARRIER(); \
+        hostwire_load(&value, place.at, BYTES); \
+        HOSTWIRE_BARRIER(); \
+        return value; \
+    }
+
+#define HOSTWIRE_ATOMIC_FETCH(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(const TYPE *source, int pe); \
+    HOSTWIRE_INLINE TYPE function(const TYPE *source, int pe) \
+    { \
+        struct hostwire_place place; \
+        TYPE value; \
+        if (!hostwire_word(&place, source, BYTES, pe)) \
+            return p##function(source, pe); \
+        __atomic_load((const TYPE *)place.at, &value, __ATOMIC_SEQ_CST); \
+        if (hostwire_may_be_dead(&place)) \
+            return p##function(source, pe); \
+        return value; \
+    }
+#define HOSTWIRE_ATOMIC_SET(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, TYPE value, int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        if (hostwire_word(&place, dest, BYTES, pe)) { \
+            __atomic_store((TYPE *)place.at, &value, __ATOMIC_RELEASE); \
+            hostwire_stored(&place, "shmem_atomic_set", pe); \
+        } else { \
+            p##function(dest, value, pe); \
+        } \
+    }
+#define HOSTWIRE_ATOMIC_SWAP(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(TYPE *dest, TYPE value, int pe); \
+    HOSTWIRE_INLINE TYPE function(TYPE *dest, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        TYPE old; \
+        if (!hostwire_word(&place, dest, BYTES, pe)) \
+            return p##function(dest, value, pe); \
+        __atomic_exchange((TYPE *)place.at, &value, &old, __ATOMIC_SEQ_CST); \
+        hostwire_stored(&place, "shmem_atomic_swap", pe); \
+        return old; \
+    }
+#define HOSTWIRE_ATOMIC_COMPARE_SWAP(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(TYPE *dest, TYPE cond, TYPE value, int pe); \
+    HOSTWIRE_INLINE TYPE function(TYPE *dest, TYPE cond, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        if (!hostwire_word(&place, dest, BYTES, pe)) \
+            return p##function(dest, cond, value, pe); \
+        __atomic_compare_exchange_n((TYPE *)place.at, &cond, value, 0, __ATOMIC_SEQ_CST, \
+                                    __ATOMIC_SEQ_CST); \
+        hostwire_stored(&place, "shmem_atomic_compare_swap", pe); \
+        return cond; \
+    }
+#define HOSTWIRE_FETCHING(function, TYPE, BYTES, operation, routine) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(TYPE *dest, TYPE value, int pe); \
+    HOSTWIRE_INLINE TYPE function(TYPE *dest, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        TYPE old; \
+        if (!hostwire_word(&place, dest, BYTES, pe)) \
+            return p##function(dest, value, pe); \
+        old = operation((TYPE *)place.at, value, __ATOMIC_SEQ_CST); \
+        hostwire_stored(&place, routine, pe); \
+        return old; \
+    }
+#define HOSTWIRE_CHANGING(function, TYPE, BYTES, operation, routine) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, TYPE value, int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, TYPE value, int pe) \
+    { \
+        struct hostwire_place place; \
+        if (hostwire_word(&place, dest, BYTES, pe)) { \
+            (void)operation((TYPE *)place.at, value, __ATOMIC_SEQ_CST); \
+            hostwire_stored(&place, routine, pe); \
+        } else { \
+            p##function(dest, value, pe); \
+        } \
+    }
+#define HOSTWIRE_ATOMIC_FETCH_INC(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(TYPE *dest, int pe); \
+    HOSTWIRE_INLINE TYPE function(TYPE *dest, int pe) \
+    { \
+        struct hostwire_place place; \
+        TYPE old; \
+        if (!hostwire_word(&place, dest, BYTES, pe)) \
+            return p##function(dest, pe); \
+        old = __atomic_fetch_add((TYPE *)place.at, 1, __ATOMIC_SEQ_CST); \
+        hostwire_stored(&place, "shmem_atomic_fetch_inc", pe); \
+        return old; \
+    }
+#define HOSTWIRE_ATOMIC_INC(function, TYPE, BYTES) \
+    SHMEM_FUNCTION_ATTRIBUTES void p##function(TYPE *dest, int pe); \
+    HOSTWIRE_INLINE void function(TYPE *dest, int pe) \
+    { \
+        struct hostwire_place place; \
+        if (hostwire_word(&place, dest, BYTES, pe)) { \
+            (void)__atomic_fetch_add((TYPE *)place.at, 1, __ATOMIC_SEQ_CST); \
+            hostwire_stored(&place, "shmem_atomic_inc", pe); \
+        } else { \
+            p##function(dest, pe); \
+        } \
+    }
+#define HOSTWIRE_ATOMIC_FETCH_ADD(function, TYPE, BYTES) \
+    HOSTWIRE_FETCHING(function, TYPE, BYTES, __atomic_fetch_add, "shmem_atomic_fetch_add")
+#define HOSTWIRE_ATOMIC_FETCH_AND(function, TYPE, BYTES) \
+    HOSTWIRE_FETCHING(function, TYPE, BYTES, __atomic_fetch_and, "shmem_atomic_fetch_and")
+#define HOSTWIRE_ATOMIC_FETCH_OR(function, TYPE, BYTES) \
+    HOSTWIRE_FETCHING(function, TYPE, BYTES, __atomic_fetch_or, "shmem_atomic_fetch_or")
+#define HOSTWIRE_ATOMIC_FETCH_XOR(function, TYPE, BYTES) \
+    HOSTWIRE_FETCHING(function, TYPE, BYTES, __atomic_fetch_xor, "shmem_atomic_fetch_xor")
+#define HOSTWIRE_ATOMIC_ADD(function, TYPE, BYTES) \
+    HOSTWIRE_CHANGING(function, TYPE, BYTES, __atomic_fetch_add, "shmem_atomic_add")
+#define HOSTWIRE_ATOMIC_AND(function, TYPE, BYTES) \
+    HOSTWIRE_CHANGING(function, TYPE, BYTES, __atomic_fetch_and, "shmem_atomic_and")
+#define HOSTWIRE_ATOMIC_OR(function, TYPE, BYTES) \
+    HOSTWIRE_CHANGING(function, TYPE, BYTES, __atomic_fetch_or, "shmem_atomic_or")
+#define HOSTWIRE_ATOMIC_XOR(function, TYPE, BYTES) \
+    HOSTWIRE_CHANGING(function, TYPE, BYTES, __atomic_fetch_xor, "shmem_atomic_xor")
+@FUNCTIONS@
+#endif /* SHMEMX_INLINE_H */
