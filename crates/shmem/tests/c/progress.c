@@ -1,6 +1,8 @@
 /* Puts, gets and atomics complete while their target does not call the library: it computes, or
  * it sleeps in read(). */
 #include "check.h"
+#include <signal.h>
+#include <sys/wait.h>
 
 static volatile long ready, done;
 static long word, data[1 << 16], back[1 << 16];
@@ -32,23 +34,27 @@ int main(int argc, char **argv)
         data[me * 4096 + i] = me * 10000 + i;
     shmem_barrier_all();
     if (me == 0 && sleeps) {
-        /* Only the others' work ends the sleep: a child writes when it has seen it. */
+        /* Looks by plain loads once a second, when a child wakes it up; calls nothing meanwhile. */
         char byte;
         CHECK(pipe(ends) == 0);
         ready = 1;
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0) {
-            for (;;) {
-                /* Long enough for all others; the parent sleeps meanwhile. */
+            for (int seconds = 0; seconds < 50; seconds++) {
                 struct timespec time = {1, 0};
                 nanosleep(&time, NULL);
-                if (write(ends[1], "x", 1) == 1)
-                    _exit(0);
+                if (write(ends[1], "x", 1) != 1)
+                    break;
             }
+            _exit(0);
         }
-        CHECK(read(ends[0], &byte, 1) == 1);
-        CHECK(word == 400L * (pes - 1));
+        close(ends[1]);
+        do
+            CHECK(read(ends[0], &byte, 1) == 1);
+        while (*(volatile long *)&word != 400L * (pes - 1));
+        kill(child, SIGKILL);
+        CHECK(waitpid(child, NULL, 0) == child);
     } else if (me == 0) {
         /* Plain loads only. */
         ready = 1;
