@@ -13,9 +13,6 @@ use super::ring::Ring;
 use super::{BATCH_FRAMES, FRAME_LEN_MAX, Received, SendError, mixed};
 use crate::error::TransportError;
 
-/// No station sends from this address.
-const NOBODY: MacAddress = MacAddress([0; 6]);
-
 /// A packet socket of one interface and one EtherType.
 #[derive(Debug)]
 pub struct PacketSocket {
@@ -27,7 +24,7 @@ pub struct PacketSocket {
     peers: Vec<Option<libc::sockaddr_ll>>,
     known: HashSet<MacAddress>,
     /// One of those: frames come in runs.
-    last: MacAddress,
+    last: Option<MacAddress>,
 }
 
 impl PacketSocket {
@@ -52,7 +49,7 @@ impl PacketSocket {
             links,
             peers: Vec::new(),
             known: HashSet::new(),
-            last: NOBODY,
+            last: None,
         })
     }
 
@@ -116,8 +113,8 @@ impl PacketSocket {
         let (known, last) = (&self.known, &mut self.last);
         for _ in 0..BATCH_FRAMES {
             let taken = self.ring.next(|from, frame| {
-                if from == *last || known.contains(&from) {
-                    *last = from;
+                if Some(from) == *last || known.contains(&from) {
+                    *last = Some(from);
                     received.frames += 1;
                     take(frame);
                 } else {

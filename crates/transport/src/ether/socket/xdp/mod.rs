@@ -23,8 +23,9 @@ use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
 use crate::error::TransportError;
 
-/// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole.
-const PLACE_BYTES: u64 = 4096;
+/// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
+/// half of one, where frames are short enough.
+const PLACE_BYTES_MAX: u64 = 4096;
 /// What the kernel keeps free in front of a frame that comes (`XDP_PACKET_HEADROOM`).
 const HEADROOM_BYTES: usize = 256;
 const RECEIVE_PLACES: u32 = 1024;
@@ -50,10 +51,13 @@ pub struct XdpSocket {
     sent: Ring<u64>,
     /// Places for frames to be sent.
     free: Vec<u64>,
+    place_bytes: u64,
     interface: Interface,
     ether_type: u16,
     peers: Vec<Option<MacAddress>>,
     known: HashSet<MacAddress>,
+    /// One of those: frames come in runs.
+    last: Option<MacAddress>,
 }
 
 // SAFETY: the memory belongs to this value alone, and only `&mut self` reads or writes it.
@@ -105,12 +109,13 @@ impl XdpSocket {
         }
         // SAFETY: a fresh descriptor that nobody else knows.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+        let place_bytes = place_bytes(interface.mtu_bytes);
         let places = u64::from(RECEIVE_PLACES + SEND_PLACES);
-        let memory = Mapping::anonymous((places * PLACE_BYTES) as usize)?;
+        let memory = Mapping::anonymous((places * place_bytes) as usize)?;
         let registration = libc::xdp_umem_reg {
             addr: memory.address(),
-            len: places * PLACE_BYTES,
-            chunk_size: PLACE_BYTES as u32,
+            len: places * place_bytes,
+            chunk_size: place_bytes as u32,
             headroom: 0,
             flags: 0,
             tx_metadata_len: 0,
@@ -137,7 +142,7 @@ impl XdpSocket {
         let send_page = libc::XDP_PGOFF_TX_RING as u64;
         let sending = Ring::map(fd, send_page, &at.tx, SEND_PLACES)?;
         for place in 0..u64::from(RECEIVE_PLACES) {
-            fill.put(place * PLACE_BYTES);
+            fill.put(place * place_bytes);
         }
         let program = Program::attach(interface.index, ether_type, QUEUE + 1)?;
         bind(&socket, interface.index)?;
@@ -151,12 +156,14 @@ impl XdpSocket {
             sending,
             sent,
             free: (u64::from(RECEIVE_PLACES)..places)
-                .map(|place| place * PLACE_BYTES)
+                .map(|place| place * place_bytes)
                 .collect(),
+            place_bytes,
             interface: interface.clone(),
             ether_type,
             peers: Vec::new(),
             known: HashSet::new(),
+            last: None,
         })
     }
 
@@ -165,8 +172,7 @@ impl XdpSocket {
     }
 
     pub(super) fn frame_len_max(&self) -> usize {
-        let place = PLACE_BYTES as usize - HEADROOM_BYTES - ETHERNET_LEN;
-        self.interface.mtu_bytes.min(place)
+        self.interface.mtu_bytes.min(frame_len_in(self.place_bytes))
     }
 
     pub(super) fn frames_max(&self) -> usize {
@@ -253,6 +259,7 @@ impl XdpSocket {
 
     pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
         let mut received = Received::default();
+        let Self { known, last, .. } = self;
         for _ in 0..BATCH_FRAMES {
             let Some(entry) = self.received.take() else {
                 break;
@@ -266,20 +273,35 @@ impl XdpSocket {
                 Some(MacAddress(*from))
             });
             match (frame, from) {
-                (Some((_, frame)), Some(from)) if self.known.contains(&from) => {
+                (Some((_, frame)), Some(from)) if Some(from) == *last || known.contains(&from) => {
+                    *last = Some(from);
                     received.frames += 1;
                     take(frame);
                 }
                 _ => received.strangers += 1,
             }
             // As many entries as places: there is room.
-            self.fill.put(entry.addr - entry.addr % PLACE_BYTES);
+            self.fill.put(entry.addr - entry.addr % self.place_bytes);
         }
         received
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// Longest frame in a place, without Ethernet header.
+const fn frame_len_in(place_bytes: u64) -> usize {
+    place_bytes as usize - HEADROOM_BYTES - ETHERNET_LEN
+}
+
+/// As short as frames of `mtu_bytes` allow: so twice as many stay in the cache.
+fn place_bytes(mtu_bytes: usize) -> u64 {
+    let half = PLACE_BYTES_MAX / 2;
+    match mtu_bytes <= frame_len_in(half) {
+        true => half,
+        false => PLACE_BYTES_MAX,
     }
 }
 
