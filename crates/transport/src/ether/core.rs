@@ -29,14 +29,14 @@ const GLANCES_IN_A_ROW: u32 = 16;
 const JOINED_PER_CLOCK: u32 = 16;
 
 /// Frames of a stream of stores that leave together.
-const STREAM_FRAMES: usize = 8;
+const STREAM_FRAMES: usize = 16;
 
 /// Targets in turn that frames are held for.
 const HELD_MAX: usize = 64;
 
 /// How long a frame that is not full waits for more stores. Longer than it takes to send one,
 /// or each would leave alone.
-pub(super) const HOLD_NS: u64 = 20_000;
+pub(super) const HOLD_NS: u64 = 50_000;
 
 /// When frames that the system had no room for are sent again.
 const SEND_AGAIN: Duration = Duration::from_micros(50);
