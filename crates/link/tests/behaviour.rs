@@ -81,6 +81,69 @@ fn many_lines_at_once_make_the_frames_of_one_by_one() {
 }
 
 #[test]
+fn a_put_alone_is_the_frame_of_a_put_and_a_flush() {
+    for (address, len) in [(0, 64), (4096, 8), (20, 44), (3, 1), (61, 3), (8, 20)] {
+        let bytes: Vec<u8> = (0..len).collect();
+        let (mut alone, mut each) = (Pair::new(Config::default()), Pair::new(Config::default()));
+        // The second follows at once, the third later.
+        for wait_ns in [0, 0, 1_000_000] {
+            alone.pass(wait_ns);
+            each.pass(wait_ns);
+            let sent = alone.endpoint.put_alone(alone.link, address, &bytes);
+            let frame = sent.map(|transmit| transmit.frame.to_vec());
+            alone.endpoint.has_left(alone.now, alone.link);
+            assert_eq!(
+                each.endpoint.put(each.link, address, &bytes),
+                Ok(bytes.len())
+            );
+            each.endpoint.flush(each.link);
+            assert_eq!(frame, each.sent(), "{len} bytes to {address}");
+            assert_eq!((alone.sent(), each.sent()), (None, None));
+            assert_eq!(alone.endpoint.deadline(), each.endpoint.deadline());
+            assert_eq!(
+                alone.endpoint.frames_kept(alone.link),
+                each.endpoint.frames_kept(each.link)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_does_not_go_alone_is_not_taken() {
+    let refused = |pair: &mut Pair, address, bytes: &[u8]| {
+        let before = pair.endpoint.credits(pair.link, VirtualChannel::Posted);
+        let kept = pair.endpoint.frames_kept(pair.link);
+        assert!(pair.endpoint.put_alone(pair.link, address, bytes).is_none());
+        assert_eq!(
+            pair.endpoint.credits(pair.link, VirtualChannel::Posted),
+            before
+        );
+        assert_eq!(pair.endpoint.frames_kept(pair.link), kept);
+    };
+    let mut pair = Pair::new(Config::default());
+    // More than one packet, none, and no address.
+    refused(&mut pair, 0, &[1; 65]);
+    refused(&mut pair, 60, &[1; 8]);
+    refused(&mut pair, 0, &[]);
+    refused(&mut pair, u64::MAX, &[1; 64]);
+    // Behind others that wait.
+    pair.pass(Config::default().hold_ns);
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    refused(&mut pair, 0, &[2; 64]);
+    assert_eq!(packets_in(&pair.sent().unwrap()), 1);
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    assert_eq!(pair.sent(), None);
+    refused(&mut pair, 0, &[2; 64]);
+    // Without credits: the peer has 100 buffers.
+    assert_eq!(pair.endpoint.put(pair.link, 0, &[3; 98 * 64]), Ok(98 * 64));
+    assert!(!pair.all_sent().is_empty());
+    refused(&mut pair, 0, &[4; 64]);
+    // To nobody.
+    pair.endpoint.finish(pair.now, pair.link);
+    refused(&mut pair, 0, &[5; 64]);
+}
+
+#[test]
 fn of_many_lines_those_without_credit_are_left_to_the_caller() {
     let mut pair = Pair::new(Config::default());
     let bytes = [5; 150 * 64];

@@ -164,6 +164,13 @@ impl Pair {
             }
             6 => {
                 let address = argument.first().copied().unwrap_or(0);
+                if self
+                    .a
+                    .put_alone(self.link, address.into(), argument)
+                    .is_some()
+                {
+                    self.a.has_left(self.now, self.link);
+                }
                 let _ = self.a.put(self.link, address.into(), argument);
             }
             _ => match argument.first().copied().unwrap_or(0) % 4 {

@@ -57,10 +57,9 @@ pub struct SocketCounters {
 pub(super) struct Core {
     pub(super) endpoint: Endpoint,
     pub(super) socket: Socket,
-    pub(super) counters: SocketCounters,
+    counters: SocketCounters,
     window: Window,
-    guard: Guard,
-    injector: Option<Injector>,
+    path: Path,
     outbox: Outbox,
     glances: u32,
     /// Links that were stored to since somebody looked: stores may wait there for more.
@@ -83,7 +82,41 @@ pub(super) struct Core {
     pub(super) looked: bool,
 }
 
-/// What stands between the endpoint and the network: encryption, or none.
+/// What stands between the endpoint and the network.
+#[derive(Debug)]
+struct Path {
+    guard: Guard,
+    injector: Option<Injector>,
+    /// Faults that frames met on purpose.
+    injected: u64,
+}
+
+impl Path {
+    /// Whether frames are sent as they are.
+    const fn is_bare(&self) -> bool {
+        self.guard.seals.is_none() && self.injector.is_none()
+    }
+
+    /// Puts what becomes of a frame into the outbox.
+    fn pass(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
+        let Self {
+            guard,
+            injector,
+            injected,
+        } = self;
+        let Some(injector) = injector else {
+            return outbox.push(peer.0, |place| guard.seal(peer, frame, place));
+        };
+        let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
+        let len = guard.seal(peer, frame, &mut sealed);
+        sealed.truncate(len);
+        *injected += injector.pass(peer.0, &sealed, &mut |pe, frame| {
+            outbox.push(pe, |place| copy(frame, place));
+        });
+    }
+}
+
+/// Encryption, or none.
 #[derive(Debug)]
 struct Guard {
     seals: Option<Seals>,
@@ -100,11 +133,6 @@ impl Guard {
             None => Ok(&*bytes),
         };
         opened.map_err(|cause| self.counters.drop_frame(cause)).ok()
-    }
-
-    /// Whether frames are sent as they are.
-    const fn lets_through(&self) -> bool {
-        self.seals.is_none()
     }
 
     /// Writes what is to be sent in place of a frame; its length.
@@ -150,11 +178,14 @@ impl Core {
             socket,
             counters: SocketCounters::default(),
             window,
-            guard: Guard {
-                seals,
-                counters: Counters::default(),
+            path: Path {
+                guard: Guard {
+                    seals,
+                    counters: Counters::default(),
+                },
+                injector,
+                injected: 0,
             },
-            injector,
             outbox: Outbox::new(frame_len_max),
             glances: 0,
             held: Vec::new(),
@@ -203,24 +234,14 @@ impl Core {
         if data.len() > LINE_BYTES || !self.held.is_empty() || !self.outbox.is_empty() {
             return false;
         }
-        let Self {
-            endpoint,
-            socket,
-            guard,
-            injector: None,
-            outbox,
-            ..
-        } = self
-        else {
-            return false;
-        };
-        let Some(transmit) = endpoint.put_alone(link, offset_bytes as u64, data) else {
+        let Some(transmit) = self.endpoint.put_alone(link, offset_bytes as u64, data) else {
             return false;
         };
         let (peer, frame) = (transmit.peer, transmit.frame);
-        if !guard.lets_through() || socket.send(&[(peer.0, frame)]).is_err() {
-            outbox.push(peer.0, |place| guard.seal(peer, frame, place));
-            outbox.send_once(socket);
+        let socket = &mut self.socket;
+        if !self.path.is_bare() || socket.send(&[(peer.0, frame)]).is_err() {
+            self.path.pass(peer, frame, &mut self.outbox);
+            self.outbox.send_once(socket);
         }
         // The frame is on its way: what is left to do costs nobody time.
         let now = self.now();
@@ -284,11 +305,11 @@ impl Core {
             endpoint,
             socket,
             window,
-            guard,
+            path,
             ..
         } = self;
         let received = socket.receive(&mut |bytes| {
-            if let Some(frame) = guard.open(bytes) {
+            if let Some(frame) = path.guard.open(bytes) {
                 take_frame(endpoint, window, now, frame);
             }
         });
@@ -306,8 +327,7 @@ impl Core {
             endpoint,
             socket,
             counters,
-            guard,
-            injector,
+            path,
             outbox,
             sent_at,
             defers,
@@ -320,25 +340,13 @@ impl Core {
                     break;
                 };
                 let (peer, frame) = (transmit.peer, transmit.frame);
-                match injector {
-                    None if !transmit.more && outbox.is_empty() && guard.lets_through() => {
-                        // A lone frame: most of the time.
-                        *sent_at = now;
-                        match socket.send(&[(peer.0, frame)]) {
-                            Ok(_) => return,
-                            Err(_) => outbox.push(peer.0, |place| copy(frame, place)),
-                        }
-                    }
-                    None => outbox.push(peer.0, |place| guard.seal(peer, frame, place)),
-                    Some(injector) => {
-                        let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
-                        let len = guard.seal(peer, frame, &mut sealed);
-                        sealed.truncate(len);
-                        counters.injected += injector.pass(peer.0, &sealed, &mut |pe, frame| {
-                            outbox.push(pe, |place| copy(frame, place));
-                        });
-                    }
+                // A lone frame: most of the time.
+                let is_lone = !transmit.more && outbox.is_empty();
+                if is_lone && path.is_bare() && socket.send(&[(peer.0, frame)]).is_ok() {
+                    *sent_at = now;
+                    return;
                 }
+                path.pass(peer, frame, outbox);
             }
             if outbox.is_empty() || !outbox.send(now, socket, &mut counters.unsent) {
                 return;
@@ -350,8 +358,16 @@ impl Core {
     /// What the endpoint and what stands before it have counted.
     pub(super) fn counters(&self) -> Counters {
         let mut counters = self.endpoint.counters();
-        counters += &self.guard.counters;
+        counters += &self.path.guard.counters;
         counters
+    }
+
+    /// What the wire has counted beside those.
+    pub(super) fn socket_counters(&self) -> SocketCounters {
+        SocketCounters {
+            injected: self.path.injected,
+            ..self.counters
+        }
     }
 
     /// Longest frame of the endpoint.

@@ -118,7 +118,7 @@ impl Ether {
 
     /// What the socket has counted.
     pub fn socket_counters(&self) -> SocketCounters {
-        self.shared.lock().counters
+        self.shared.lock().socket_counters()
     }
 
     /// Why the link to a PE of another host is closed, if it is.
@@ -402,7 +402,7 @@ impl Transport for Ether {
 
     fn tally(&self) -> Vec<(String, u64)> {
         let core = self.shared.lock();
-        tally::tally(&core.counters(), &core.counters)
+        tally::tally(&core.counters(), &core.socket_counters())
     }
 
     fn finish(&self) {

@@ -74,6 +74,9 @@ impl Outbox {
     /// Sends with one call what the system takes. What is left goes with the next
     /// [`send`](Self::send).
     pub(super) fn send_once(&mut self, socket: &mut Socket) {
+        if self.is_empty() {
+            return;
+        }
         self.sent += self.send_some(socket).unwrap_or(0);
         if self.is_empty() {
             self.sent = 0;
