@@ -98,14 +98,23 @@ impl Path {
     }
 
     /// Puts what becomes of a frame into the outbox.
+    #[inline]
     fn pass(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
+        match self.injector {
+            None => outbox.push(peer.0, |place| self.guard.seal(peer, frame, place)),
+            Some(_) => self.pass_with_faults(peer, frame, outbox),
+        }
+    }
+
+    #[cold]
+    fn pass_with_faults(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
         let Self {
             guard,
-            injector,
+            injector: Some(injector),
             injected,
-        } = self;
-        let Some(injector) = injector else {
-            return outbox.push(peer.0, |place| guard.seal(peer, frame, place));
+        } = self
+        else {
+            return;
         };
         let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
         let len = guard.seal(peer, frame, &mut sealed);
