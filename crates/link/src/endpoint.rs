@@ -380,6 +380,7 @@ impl Endpoint {
         cause
     }
 
+    #[cold]
     fn receive_session(
         &mut self,
         now: Ns,

@@ -172,6 +172,7 @@ impl Link {
     }
 
     /// Ends the session. `tell` sends the peer a close frame.
+    #[cold]
     pub(crate) fn close(&mut self, now: Ns, reason: CloseReason, tell: bool, shared: &mut Shared) {
         if matches!(self.state, State::Closed(_)) {
             return;
@@ -182,6 +183,7 @@ impl Link {
         self.news = true;
     }
 
+    #[cold]
     pub(crate) fn misbehaved(&mut self, now: Ns, how: Misbehaviour, shared: &mut Shared) {
         self.close(now, CloseReason::Misbehaved(how), true, shared);
     }

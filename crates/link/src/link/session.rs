@@ -363,6 +363,7 @@ impl Link {
     }
 
     /// The reset or close frame that is due, in the scratch buffer.
+    #[cold]
     pub(super) fn session_frame(&mut self, shared: &mut Shared) -> Option<usize> {
         let ready = self.state == State::Open;
         let session = &mut self.session;

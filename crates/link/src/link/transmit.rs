@@ -25,7 +25,9 @@ pub(crate) enum Out {
 impl Link {
     /// The next frame, if there is one to be sent now.
     pub(crate) fn next_frame(&mut self, now: Ns, shared: &mut Shared) -> Option<Out> {
-        if let Some(len) = self.session_frame(shared) {
+        if self.session.frame_is_due()
+            && let Some(len) = self.session_frame(shared)
+        {
             self.counters.sessions_sent += 1;
             return Some(self.sent(Out::Scratch { len }, len));
         }
