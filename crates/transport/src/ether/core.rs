@@ -26,7 +26,7 @@ const GLANCES: u32 = 64;
 const GLANCES_IN_A_ROW: u32 = 16;
 
 /// Stores that join a frame for one at the clock.
-const JOINED_PER_CLOCK: u32 = 16;
+const JOINED_PER_CLOCK: u32 = 64;
 
 /// Frames of a stream of stores that leave together.
 const STREAM_FRAMES: usize = 16;
