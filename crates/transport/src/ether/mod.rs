@@ -176,7 +176,6 @@ impl Ether {
         }
         let mut patience = Patience::default();
         loop {
-            let now = core.now();
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
             let accepted = match core.put(link, offset_bytes, piece) {
                 Ok(accepted) => accepted,
@@ -191,7 +190,7 @@ impl Ether {
             data = data.get(accepted..).unwrap_or_default();
             let mut came = false;
             if data.is_empty() && !core.socket.has_come() {
-                core.transmit_stored(now, link);
+                core.transmit_stored(link);
             } else {
                 came = core.drive();
             }
