@@ -220,7 +220,9 @@ fn races_are_told() {
 fn the_dead_are_told() {
     let options = ["--keep-going"];
     // Short gets do not look, when they are inline.
-    let looking = all().into_iter().filter(|by| !["g", "get", "get-8"].contains(by));
+    let looking = all()
+        .into_iter()
+        .filter(|by| !["g", "get", "get-8"].contains(by));
     let looking: Vec<&str> = looking.collect();
     says_the_same("death", &options, &looking, &["PE 1 is lost"]);
 }

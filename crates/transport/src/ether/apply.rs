@@ -179,31 +179,49 @@ mod tests {
         })
     }
 
-    /// Everything that both have to say to each other.
-    fn exchange(now: Ns, ends: &mut [(Endpoint, LinkId); 2], window: &Window) {
+    /// Everything that both have to say to each other; each has a window.
+    fn exchange(now: Ns, ends: &mut [(Endpoint, LinkId); 2], windows: [&Window; 2]) {
+        let [(a, _), (b, _)] = ends;
         for _ in 0..8 {
-            let [(a, _), (b, _)] = ends;
-            for (from, to) in [(0, 1), (1, 0)] {
-                let (from, to) = match (from, to) {
-                    (0, _) => (&mut *a, &mut *b),
-                    _ => (&mut *b, &mut *a),
-                };
-                while let Some(transmit) = from.poll_transmit(now) {
-                    take_frame(to, window, now, transmit.frame);
-                }
+            while let Some(transmit) = a.poll_transmit(now) {
+                take_frame(b, windows[1], now, transmit.frame);
+            }
+            while let Some(transmit) = b.poll_transmit(now) {
+                take_frame(a, windows[0], now, transmit.frame);
             }
         }
+    }
+
+    #[test]
+    fn who_sleeps_is_woken_by_stores_and_by_nothing_else() {
+        let [stores, sleeps] = [window(), window()];
+        let mut ends = pair();
+        exchange(Ns(2), &mut ends, [&stores, &sleeps]);
+        for window in [&stores, &sleeps] {
+            window.doorbell().arm(core::time::Duration::ZERO);
+        }
+        // As many as it takes to have credits back.
+        for round in 0..50 {
+            let (a, link) = &mut ends[0];
+            assert_eq!(a.put(*link, 4096, &[7; 64]), Ok(64));
+            a.flush(*link);
+            exchange(Ns(10_000 * (1 + round)), &mut ends, [&stores, &sleeps]);
+        }
+        let received = |end: &(Endpoint, LinkId)| end.0.counters().frames_received;
+        assert!(received(&ends[0]) > 2 && received(&ends[1]) >= 50);
+        assert!(sleeps.doorbell().is_at_rest(), "stores have rung");
+        assert!(!stores.doorbell().is_at_rest(), "credits and acks have not");
     }
 
     #[test]
     fn who_stores_where_nothing_is_is_cut_off() {
         let window = window();
         let mut ends = pair();
-        exchange(Ns(2), &mut ends, &window);
+        exchange(Ns(2), &mut ends, [&window; 2]);
         let (a, link) = &mut ends[0];
         assert_eq!(a.put(*link, 4096, b"fine"), Ok(4));
         a.flush(*link);
-        exchange(Ns(10_001), &mut ends, &window);
+        exchange(Ns(10_001), &mut ends, [&window; 2]);
         let mut got = [0; 4];
         window.get(4096, &mut got).unwrap();
         assert_eq!(&got, b"fine");
@@ -211,7 +229,7 @@ mod tests {
         let (a, link) = &mut ends[0];
         assert!(a.put(*link, 1 << 30, &[0; 64]).is_ok());
         a.flush(*link);
-        exchange(Ns(20_001), &mut ends, &window);
+        exchange(Ns(20_001), &mut ends, [&window; 2]);
         let (b, link) = &ends[1];
         let why = Misbehaviour::Above("a write outside of the segment");
         assert_eq!(b.is_open(*link), Err(CloseReason::Misbehaved(why)));

@@ -287,9 +287,8 @@ impl Core {
     /// more may leave with it.
     pub(super) fn transmit_stored(&mut self, link: LinkId) {
         let lone = core::mem::take(&mut self.lone);
-        let streams = !lone
-            && self.held.len() == 1
-            && self.endpoint.frames_unsent(link) <= STREAM_FRAMES;
+        let streams =
+            !lone && self.held.len() == 1 && self.endpoint.frames_unsent(link) <= STREAM_FRAMES;
         self.defers = streams;
         // The clock costs as much as a store.
         if streams && !self.joined.is_multiple_of(JOINED_PER_CLOCK) {
