@@ -88,6 +88,19 @@ pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> 
         }
         return Ok(());
     }
+    exchange_pieces(team, tag, out, into)
+}
+
+/// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the rank
+/// `k` back. Both hold a piece for each rank; the own one stays as it is.
+pub(super) fn exchange_pieces<T: Element>(
+    team: &Team,
+    tag: u32,
+    out: &[T],
+    into: &mut [T],
+) -> Result<()> {
+    let (size, own) = (team.members.len(), team.rank as usize);
+    let each = out.len() / size;
     for step in 1..size {
         let (to, from) = ((own + step) % size, (own + size - step) % size);
         exchange(
