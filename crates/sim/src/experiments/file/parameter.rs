@@ -128,10 +128,13 @@ impl Parameter {
         let refused = match self.kind {
             Kind::Credits => Diagnostic::error(
                 "no-credit",
-                format!("`{}` of 0 stops every packet of that channel", self.key),
+                format!(
+                    "`{}` of {} keeps packets of that channel waiting for ever",
+                    self.key, value.value
+                ),
             )
             .label(value.span, format!("expected {least} to {most}"))
-            .note("a link sends a packet only into a buffer that the other end has announced"),
+            .note("a link sends a packet only into buffers that the other end has announced"),
             _ => Diagnostic::error("value", format!("`{}` is out of range", self.key))
                 .label(value.span, format!("expected {least} to {most}")),
         };
