@@ -7,6 +7,7 @@ use hostwire::Result;
 
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
+use super::rate;
 
 const TAG: u32 = 9;
 
@@ -15,7 +16,7 @@ pub fn run(bench: &Context) -> Result<()> {
         let turns = ((64 << 20) / size).clamp(4, 256);
         let kinds: [(&'static str, Loop<'_>); 2] = [
             ("bandwidth", one_copy(bench, size as usize)),
-            ("bandwidth-staged", two_copies(bench, size as usize)),
+            ("bandwidth-staged", rate::ours(bench, size as usize)),
         ];
         for (name, ours) in kinds {
             let line = measure(
@@ -43,23 +44,6 @@ pub fn one_copy(bench: &Context, size: usize) -> Loop<'_> {
                     job.send(peer, TAG, &buffer)?;
                 } else {
                     job.recv_into(peer, TAG, &bench.arena, place::DATA, size)?;
-                }
-            }
-            job.barrier()
-        })
-    })
-}
-
-fn two_copies(bench: &Context, size: usize) -> Loop<'_> {
-    let mut buffer = vec![1_u8; size];
-    let (job, peer) = (&bench.job, bench.peer());
-    Box::new(move |n| {
-        time(|| {
-            for _ in 0..n {
-                if bench.is_first() {
-                    job.send(peer, TAG, &buffer)?;
-                } else {
-                    job.recv(peer, TAG, &mut buffer)?;
                 }
             }
             job.barrier()

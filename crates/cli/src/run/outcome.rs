@@ -140,6 +140,9 @@ impl Ending {
         };
         match self {
             Ending::Failed(failure) if others == 0 => Some(failure.to_string()),
+            Ending::Failed(failure) if others == 1 => {
+                Some(format!("{failure}; ended the other PE"))
+            }
             Ending::Failed(failure) => Some(format!("{failure}; ended the other {}", pes(others))),
             Ending::Interrupted(signal) => Some(format!(
                 "interrupted by {}; ended {}",

@@ -22,6 +22,28 @@ fn each_pe_knows_its_place() {
 }
 
 #[test]
+fn variables_stand_in_for_options() {
+    let script = "echo $HOSTWIRE_WIRE $HOSTWIRE_HEAP $HOSTWIRE_RING";
+    for (options, expected) in [
+        (&[][..], "stores 67108864 8192\n"),
+        (&["--wire", "shm", "--heap", "1G"], "shm 1073741824 8192\n"),
+    ] {
+        let mut command = hostwire(&[&["run", "-n1"], options, &["sh", "-c", script]].concat());
+        command.envs([
+            ("HOSTWIRE_WIRE", "stores"),
+            ("HOSTWIRE_HEAP", "64MiB"),
+            ("HOSTWIRE_RING", "8K"),
+        ]);
+        let ended = Job::start(command).end();
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (0, expected),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
 fn sizes_reach_the_pes_in_bytes() {
     let program = ["sh", "-c", "echo $HOSTWIRE_HEAP $HOSTWIRE_RING"];
     let ended = run(&[
