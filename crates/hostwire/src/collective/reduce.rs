@@ -1,6 +1,6 @@
 //! Combining data: all-reduce and scan, always in the order of ranks.
 
-use super::gather::{exchange_pieces, is_direct};
+use super::gather::{exchange_pieces, is_gathered};
 use super::{all_gather, check_length, receive, send};
 use crate::element::Element;
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(crate) fn all_reduce<T: Element>(
     if size == 1 || values.is_empty() {
         return Ok(());
     }
-    if is_direct(team, values) {
+    if is_gathered(team, values) {
         let mut all = vec![values[0]; values.len() * size];
         all_gather(team, values, &mut all)?;
         fold(values, &all, combine);
