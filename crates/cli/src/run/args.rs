@@ -71,6 +71,7 @@ how the program does over Ethernet (needs root):
 
 EXIT STATUS
     0    every PE exited with 0
+    1    what the PEs print could not be written
     2    something was wrong before anything was started
     124  --timeout passed
     130  Ctrl-C (128 + the signal that ended hostwire)

@@ -74,8 +74,17 @@ pub enum StartError {
         cause: TransportError,
     },
     /// The kernel refused something else.
-    #[error("cannot {what}: {}", std::io::Error::from(*errno))]
+    #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
+}
+
+/// What to do about an error of the kernel, where that is known.
+fn remedy(errno: Errno) -> &'static str {
+    match errno {
+        Errno::FBIG => "; memory files count: raise the limit with 'ulimit -f'",
+        Errno::MFILE => "; raise the limit with 'ulimit -n'",
+        _ => "",
+    }
 }
 
 /// A job that can be started.

@@ -155,6 +155,16 @@ fn too_few_descriptors() {
 }
 
 #[test]
+fn no_file_may_be_written() {
+    let hostwire = env!("CARGO_BIN_EXE_hostwire");
+    let script = format!("ulimit -f 0 && exec '{hostwire}' run -n 2 true");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("raise the limit with 'ulimit -f'"), "{said}");
+}
+
+#[test]
 fn a_low_soft_limit_is_raised_for_the_launcher_only() {
     let hostwire = env!("CARGO_BIN_EXE_hostwire");
     let script = format!("ulimit -Sn 64 && exec '{hostwire}' run -n 40 sh -c 'ulimit -Sn'");

@@ -22,6 +22,21 @@ fn each_pe_knows_its_place() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for pes in ["1", "3"] {
+        let mut command = hostwire(&["run", "-n", pes, "echo", "lost"]);
+        command.stdout(std::fs::File::create("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.starts_with("hostwire: cannot write standard output: No space left"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn variables_stand_in_for_options() {
     let script = "echo $HOSTWIRE_WIRE $HOSTWIRE_HEAP $HOSTWIRE_RING";
     for (options, expected) in [
