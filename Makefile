@@ -1,7 +1,7 @@
 # The chores of this repository. The work is in scripts/; see CONTRIBUTING.md.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench install uninstall
+.PHONY: help run test test-long test-arm bench install uninstall
 
 help: ## Say what there is to make
 	@echo 'make TARGET, where TARGET is one of'
@@ -15,6 +15,9 @@ test: ## Everything that CI checks
 
 test-long: ## Slow suites: ignored tests, many more cases for the random ones
 	@scripts/test-long.sh
+
+test-arm: ## The lower crates and the examples on 64-bit Arm, emulated elsewhere
+	@scripts/test-arm.sh
 
 bench: ## Measure hostwire beside the limits of this machine
 	@scripts/bench.sh

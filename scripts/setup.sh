@@ -3,6 +3,7 @@
 #
 #     scripts/setup.sh run     what `make run` needs
 #     scripts/setup.sh test    what `make test` needs, too
+#     scripts/setup.sh arm     what `make test-arm` needs
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
 # missing. Without mpich, openmpi-bin or slurm-wlm the tests under mpiexec.hydra, mpirun or
@@ -33,6 +34,11 @@ if [[ $purpose == test ]]; then
     has_library libpmix.so.2 || optional+=(libpmix2)
     has_library libpmix.so || optional+=(libpmix-dev)
     have ip || optional+=(iproute2)
+fi
+
+if [[ $purpose == arm && $(uname -m) != aarch64 ]]; then
+    have aarch64-linux-gnu-gcc || required+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+    have qemu-aarch64 || required+=(qemu-user)
 fi
 
 install() {

@@ -40,9 +40,9 @@ else
     without ucx "no ucx_perftest"
 fi
 
-if flags=$(pkg-config --cflags --libs gasnet-smp-seq 2>/dev/null); then
-    # shellcheck disable=SC2086
-    ${CC:-cc} -std=gnu11 -o "$build/gasnet" bench/peers/gasnet.c $flags
+if gasnet=$(pkg-config --cflags --libs gasnet-smp-seq 2>/dev/null); then
+    # shellcheck disable=SC2046,SC2086
+    ${CC:-cc} $(bench/cflags.sh) -std=gnu11 -o "$build/gasnet" bench/peers/gasnet.c $gasnet
     peers+=("gasnet:env GASNET_PSHM_NODES=2 GASNET_QUIET=1 $build/gasnet")
 else
     without gasnet "pkg-config does not find gasnet-smp-seq"

@@ -13,6 +13,7 @@
 # so for UCX and GASNet). Raw values and the table go to FOLDER (default: out/shmem). With -f, turns
 # are counted from FIRST on and added to what is there. With BENCH_SHORT=1 in the environment only
 # puts, gets and atomics up to 16 KiB are timed. Let nothing else run meanwhile.
+# shellcheck disable=SC2086 # $flags is several words
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -32,21 +33,23 @@ tree=${CARGO_TARGET_DIR:-target}/shmem
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
+
+flags=$(bench/cflags.sh)
 ((first > 1)) || : >"$out/raw.tsv"
 
 names=(bare call hostwire inline)
 declare -A run
-${CC:-cc} -O2 -std=gnu11 -o "$build/bare" bench/shmem/bare.c
+${CC:-cc} $flags -std=gnu11 -o "$build/bare" bench/shmem/bare.c
 run[bare]="$build/bare 0 1"
 # The same work, each operation a call into another library.
-${CC:-cc} -O2 -std=gnu11 -shared -fPIC -o "$build/libcalls.so" bench/shmem/calls.c
-${CC:-cc} -O2 -std=gnu11 -DCALLS -o "$build/call" bench/shmem/bare.c \
+${CC:-cc} $flags -std=gnu11 -shared -fPIC -o "$build/libcalls.so" bench/shmem/calls.c
+${CC:-cc} $flags -std=gnu11 -DCALLS -o "$build/call" bench/shmem/bare.c \
     -L"$build" -lcalls -Wl,-rpath,"$build"
 run[call]="$build/call 0 1"
-"$tree/bin/oshcc" -O2 -o "$build/hostwire" bench/shmem/shmem.c
+"$tree/bin/oshcc" $flags -o "$build/hostwire" bench/shmem/shmem.c
 run[hostwire]="$tree/bin/oshrun -n 2 --bind 0,1 $build/hostwire"
 # The same program, with short puts, gets and atomics in it.
-"$tree/bin/oshcc" --inline -O2 -o "$build/inline" bench/shmem/shmem.c
+"$tree/bin/oshcc" --inline $flags -o "$build/inline" bench/shmem/shmem.c
 run[inline]="$tree/bin/oshrun -n 2 --bind 0,1 $build/inline"
 for peer in "$@"; do
     if [[ $peer =~ ^([a-z0-9]+):(.+)$ ]]; then
@@ -59,7 +62,7 @@ for peer in "$@"; do
         echo "run.sh: a peer is NAME=OSHCC,OSHRUN or NAME:COMMAND, not '$peer'" >&2
         exit 2
     fi
-    "${tools%%,*}" -O2 -o "$build/$name" bench/shmem/shmem.c
+    "${tools%%,*}" $flags -o "$build/$name" bench/shmem/shmem.c
     names+=("$name")
     run[$name]="${tools#*,} -n 2 $build/$name"
 done

@@ -24,7 +24,7 @@ struct shmemx_reach_1 {
     size_t pes;
     /* From the memory of one PE to that of the next. */
     size_t stride;
-    /* The doorbell of PE 0: what has to be looked at behind a store and before a load. */
+    /* The doorbell of PE 0: what has to be looked at behind a store. */
     size_t doorbell;
     /* The symmetric heap: its address on this PE, at how many of its bytes an access of up to 64
      * bytes may begin, what to add to an address here for that of PE 0, and its length. */
@@ -61,10 +61,12 @@ HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
     return reach;
 }
 
-/* What is written once is read so that compilers may keep it in a register, across barriers and
- * calls: in a loop it is read once. A value from before the library was initialised may be kept,
- * too, so the address of a region is read first and all else `after` it: an address from that time
- * is far from every object, and what is read later is as new, or newer. */
+/* All of it is read so that compilers may keep it in a register, across barriers and calls: in a loop
+ * it is read once. A value from before the library was initialised may be kept, too, so the address
+ * of a region is read first and all else `after` it: an address from that time is far from every
+ * object, and what is read later is as new, or newer. A number of PEs from before is none, which is
+ * a call; one that was kept while the library ended is seen by who uses the library behind its end
+ * only, in the function that was in it before. */
 #define HOSTWIRE_FIRST(field) \
     HOSTWIRE_INLINE size_t hostwire_##field(const struct shmemx_reach_1 *reach) \
     { \
@@ -83,6 +85,7 @@ HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
                 : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field)), "r"(after)); \
         return value; \
     }
+HOSTWIRE_FIRST(pes)
 HOSTWIRE_FIRST(heap)
 HOSTWIRE_THEN(heap_starts)
 HOSTWIRE_THEN(heap_to_first)
@@ -117,7 +120,7 @@ HOSTWIRE_INLINE int hostwire_short(struct hostwire_place *place, const void *add
     const struct shmemx_reach_1 *reach = hostwire_reach();
     size_t at = (size_t)address, number = (unsigned int)pe;
     size_t heap = hostwire_heap(reach), statics;
-    if (__builtin_expect(number >= reach->pes, 0))
+    if (__builtin_expect(number >= hostwire_pes(reach), 0))
         return 0;
     if (__builtin_expect(at - heap < hostwire_heap_starts(reach, heap), 1)) {
         hostwire_found(place, reach, heap, at + hostwire_heap_to_first(reach, heap), number);
@@ -139,7 +142,7 @@ HOSTWIRE_INLINE int hostwire_long(struct hostwire_place *place, const void *addr
     const struct shmemx_reach_1 *reach = hostwire_reach();
     size_t at = (size_t)address, number = (unsigned int)pe;
     size_t heap = hostwire_heap(reach), statics, length;
-    if (__builtin_expect(number >= reach->pes, 0))
+    if (__builtin_expect(number >= hostwire_pes(reach), 0))
         return 0;
     length = hostwire_heap_bytes(reach, heap);
     if (__builtin_expect(bytes <= length && at - heap <= length - bytes, 1)) {
@@ -228,15 +231,32 @@ HOSTWIRE_INLINE void hostwire_vectors(void *to, const void *from, size_t bytes)
     *(hostwire_v16 *)(dest + last) = d;
 }
 
+/* 64 to 128 bytes: as many vectors from the front as from the back, all loaded before any is stored. */
+HOSTWIRE_INLINE void hostwire_more_vectors(void *to, const void *from, size_t bytes)
+{
+    hostwire_v16 *const dest = (hostwire_v16 *)to;
+    const hostwire_v16 *const source = (const hostwire_v16 *)from;
+    hostwire_v16 *const dest_back = (hostwire_v16 *)((char *)to + bytes - 64);
+    const hostwire_v16 *const back = (const hostwire_v16 *)((const char *)from + bytes - 64);
+    hostwire_v16 a = source[0], b = source[1], c = source[2], d = source[3];
+    hostwire_v16 e = back[0], f = back[1], g = back[2], h = back[3];
+    dest[0] = a;
+    dest[1] = b;
+    dest[2] = c;
+    dest[3] = d;
+    dest_back[0] = e;
+    dest_back[1] = f;
+    dest_back[2] = g;
+    dest_back[3] = h;
+}
+
 /* So many bytes, or more than there can be. */
 HOSTWIRE_INLINE size_t hostwire_bytes(size_t nelems, size_t element)
 {
     return nelems > ~(size_t)0 / element ? ~(size_t)0 : nelems * element;
 }
 
-/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare,
- * and 65 to 256 bytes: it has wider vectors than every processor of this architecture has, and a
- * call of it takes less than one of memmove. */
+/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare. */
 HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, size_t element,
                                  int pe)
 {
@@ -254,7 +274,12 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_vectors((void *)place.at, source, bytes);
-    } else if (bytes > 256) {
+    } else if (bytes - 65 <= 63) {
+        if (!hostwire_long(&place, dest, bytes, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_more_vectors((void *)place.at, source, bytes);
+    } else if (bytes > 64) {
         if (!hostwire_long(&place, dest, bytes, pe))
             return 0;
         HOSTWIRE_BARRIER();
@@ -266,7 +291,8 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
     return 1;
 }
 
-/* Whether it was got. */
+/* Whether it was got. Up to 64 bytes without a look whether the PE is dead, which takes as long as the
+ * get does: what it left is still there. */
 HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, size_t element,
                                  int pe)
 {
@@ -275,12 +301,12 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     if (!__builtin_constant_p(bytes))
         HOSTWIRE_HIDE(dest);
     if (bytes == 8 || bytes == 4) {
-        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
+        if (!hostwire_short(&place, source, pe))
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_load(dest, place.at, bytes);
     } else if (bytes - 16 <= 48) {
-        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place))
+        if (!hostwire_short(&place, source, pe))
             return 0;
         HOSTWIRE_BARRIER();
         hostwire_vectors(dest, (const void *)place.at, bytes);
@@ -331,7 +357,7 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     { \
         struct hostwire_place place; \
         TYPE value; \
-        if (!hostwire_short(&place, source, pe) || hostwire_may_be_dead(&place)) \
+        if (!hostwire_short(&place, source, pe)) \
             return p##function(source, pe); \
         HOSTWIRE_BARRIER(); \
         hostwire_load(&value, place.at, BYTES); \

@@ -7,16 +7,17 @@ use hostwire::Result;
 
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
-use super::rate;
 
 const TAG: u32 = 9;
 
 pub fn run(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[64 << 10, 1 << 20, 4 << 20]) {
         let turns = ((64 << 20) / size).clamp(4, 256);
+        // All read this one: where in memory a source is decides how much of it a cache keeps.
+        let source = vec![1_u8; size as usize];
         let kinds: [(&'static str, Loop<'_>); 2] = [
-            ("bandwidth", one_copy(bench, size as usize)),
-            ("bandwidth-staged", rate::ours(bench, size as usize)),
+            ("bandwidth", one_copy(bench, &source)),
+            ("bandwidth-staged", two_copies(bench, &source)),
         ];
         for (name, ours) in kinds {
             let line = measure(
@@ -26,7 +27,7 @@ pub fn run(bench: &Context) -> Result<()> {
                 Unit::GBPerS { bytes: size as f64 },
                 bench.plan(5, turns),
                 ours,
-                vec![memcpy(bench, size as usize)?],
+                vec![memcpy(bench, &source)?],
             )?;
             bench.print(&line);
         }
@@ -34,16 +35,32 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-pub fn one_copy(bench: &Context, size: usize) -> Loop<'_> {
-    let buffer = vec![1_u8; size];
+pub fn one_copy<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
     let (job, peer) = (&bench.job, bench.peer());
     Box::new(move |n| {
         time(|| {
             for _ in 0..n {
                 if bench.is_first() {
-                    job.send(peer, TAG, &buffer)?;
+                    job.send(peer, TAG, source)?;
                 } else {
-                    job.recv_into(peer, TAG, &bench.arena, place::DATA, size)?;
+                    job.recv_into(peer, TAG, &bench.arena, place::DATA, source.len())?;
+                }
+            }
+            job.barrier()
+        })
+    })
+}
+
+fn two_copies<'a>(bench: &'a Context, source: &'a [u8]) -> Loop<'a> {
+    let mut buffer = vec![0_u8; source.len()];
+    let (job, peer) = (&bench.job, bench.peer());
+    Box::new(move |n| {
+        time(|| {
+            for _ in 0..n {
+                if bench.is_first() {
+                    job.send(peer, TAG, source)?;
+                } else {
+                    job.recv(peer, TAG, &mut buffer)?;
                 }
             }
             job.barrier()
@@ -52,14 +69,13 @@ pub fn one_copy(bench: &Context, size: usize) -> Loop<'_> {
 }
 
 /// PE 0 copies; PE 1 looks on.
-pub fn memcpy(bench: &Context, size: usize) -> Result<Loop<'_>> {
-    let buffer = vec![2_u8; size];
+pub fn memcpy<'a>(bench: &'a Context, source: &'a [u8]) -> Result<Loop<'a>> {
     let (memory, base) = bench.memory(1)?;
     Ok(Box::new(move |n| {
         time(|| {
             if bench.is_first() {
                 for _ in 0..n {
-                    memory.copy_in(base + place::DATA, std::hint::black_box(&buffer))?;
+                    memory.copy_in(base + place::DATA, std::hint::black_box(source))?;
                 }
             }
             Ok(())

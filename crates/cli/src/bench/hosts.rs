@@ -104,13 +104,14 @@ pub fn message_bandwidth(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[64 << 10, 1 << 20]) {
         let turns = ((8 << 20) / size).clamp(4, 256);
+        let source = vec![1_u8; size as usize];
         let line = measure(
             &bench.job,
             "bandwidth",
             size,
             Unit::GBPerS { bytes: size as f64 },
             bench.plan(5, turns),
-            bandwidth::one_copy(bench, size as usize),
+            bandwidth::one_copy(bench, &source),
             bare.flood_of(bench, size),
         )?;
         bench.print(&line);

@@ -34,15 +34,18 @@ pub fn put(bench: &Context) -> Result<()> {
     let words = bench.job.alloc::<u64>(512)?;
     let source = Source([5; 8]);
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
+        // Both sides read this one: where in memory it is decides how much of it a cache keeps.
+        let long = vec![5_u8; size as usize];
         let ours = match size {
             8 => put_words::<1>(bench, &words, &source),
             64 => put_words::<8>(bench, &words, &source),
-            _ => put_bytes(bench, size as usize),
+            _ => put_bytes(bench, &long),
         };
-        put_beside_stores(bench, "put", size, ours, &words, &source)?;
+        let limit = || stores(bench, &words, &source, &long);
+        put_beside_stores(bench, "put", size, ours, limit()?)?;
         if size == 64 {
             let ours = put_indexed(bench, &words, &source);
-            put_beside_stores(bench, "put-indexed", size, ours, &words, &source)?;
+            put_beside_stores(bench, "put-indexed", size, ours, limit()?)?;
         }
     }
     words.free()
@@ -53,26 +56,36 @@ fn put_beside_stores<'a>(
     name: &'static str,
     size: u64,
     ours: Loop<'a>,
-    words: &'a Symmetric<u64>,
-    source: &'a Source,
+    limit: Loop<'a>,
 ) -> Result<()> {
-    let limit: Loop<'_> = match size {
-        8 | 64 => Box::new(move |n| {
-            bench.one_sided(|| {
-                let (memory, at) = bench.mapped(words, 1)?;
-                match size {
-                    8 => limits::store_8(memory, at, n)?,
-                    _ => limits::store_64(memory, at, &source.0, n)?,
-                }
-                Ok(())
-            })
-        }),
-        _ => memcpy(bench, size as usize)?,
-    };
     let plan = bench.plan(9, turns(size));
     let line = measure(&bench.job, name, size, unit(size), plan, ours, vec![limit])?;
     bench.print(&line);
     Ok(())
+}
+
+/// Bare stores of as much as is in `long`: short ones of `source`, to 8 places in turn.
+fn stores<'a>(
+    bench: &'a Context,
+    words: &'a Symmetric<u64>,
+    source: &'a Source,
+    long: &'a [u8],
+) -> Result<Loop<'a>> {
+    let is_word = match long.len() {
+        8 => true,
+        64 => false,
+        _ => return memcpy(bench, long),
+    };
+    Ok(Box::new(move |n| {
+        bench.one_sided(|| {
+            let (memory, at) = bench.mapped(words, 1)?;
+            match is_word {
+                true => limits::store_8(memory, at, n)?,
+                false => limits::store_64(memory, at, &source.0, n)?,
+            }
+            Ok(())
+        })
+    }))
 }
 
 /// Puts whose size the compiler knows, to 8 places in turn of a PE worked out once.
@@ -121,12 +134,11 @@ fn put_indexed_n(words: &Symmetric<u64>, values: &[u64; 8], n: u64) -> Result<()
     Ok(())
 }
 
-fn put_bytes(bench: &Context, size: usize) -> Loop<'_> {
-    let values = vec![5_u8; size];
+fn put_bytes<'a>(bench: &'a Context, values: &'a [u8]) -> Loop<'a> {
     Box::new(move |n| {
         bench.one_sided(|| {
             for _ in 0..n {
-                bench.arena.put(1, place::DATA, black_box(&values))?;
+                bench.arena.put(1, place::DATA, black_box(values))?;
             }
             bench.job.quiet()?;
             Ok(())

@@ -70,12 +70,15 @@ unsafe fn put_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
-    let len = nelems.saturating_mul(size_of::<T>());
+    // Each way has the product for itself, where it cannot overflow: kept for all, it would have to be
+    // looked at first.
+    let short = nelems.wrapping_mul(size_of::<T>());
+    let word = if size_of::<T>() == 4 { short } else { 8 };
     // SAFETY: as the caller promises; the length is as asked.
-    let as_word = || is_word::<T>(nelems).then(|| unsafe { put_word(dest, source, len, pe) });
+    let as_word = || is_word::<T>(nelems).then(|| unsafe { put_word(dest, source, word, pe) });
     let as_vectors =
         // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, len, pe) });
+        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, short, pe) });
     let is_put = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),
@@ -83,6 +86,7 @@ pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
         }
         .unwrap_or(false);
     if !is_put {
+        let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
         unsafe { remote::put_many(dest, source, len, pe, ctx) };
     }
@@ -124,12 +128,15 @@ unsafe fn get_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
-    let len = nelems.saturating_mul(size_of::<T>());
+    // Each way has the product for itself, where it cannot overflow: kept for all, it would have to be
+    // looked at first.
+    let short = nelems.wrapping_mul(size_of::<T>());
+    let word = if size_of::<T>() == 4 { short } else { 8 };
     // SAFETY: as the caller promises; the length is as asked.
-    let as_word = || is_word::<T>(nelems).then(|| unsafe { get_word(dest, source, len, pe) });
+    let as_word = || is_word::<T>(nelems).then(|| unsafe { get_word(dest, source, word, pe) });
     let as_vectors =
         // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, len, pe) });
+        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, short, pe) });
     let is_got = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),
@@ -137,6 +144,7 @@ pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
         }
         .unwrap_or(false);
     if !is_got {
+        let len = nelems.saturating_mul(size_of::<T>());
         // SAFETY: as the caller promises.
         unsafe { remote::get_many(dest, source, len, pe, ctx) };
     }

@@ -2,11 +2,12 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use hostwire_link::Ns;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+use spin::mutex::{SpinMutex, SpinMutexGuard};
+use spin::relax::Yield;
 
 use super::core::Core;
 use crate::error::TransportError;
@@ -17,15 +18,22 @@ const YIELDS: u32 = 50;
 /// has looked whenever it was back.
 const ASIDE_MIN: Duration = Duration::from_micros(100);
 const ASIDE_MAX: Duration = Duration::from_micros(400);
-/// How long it leaves the wire to a PE that only stores: nobody looks after the last store.
-const ASIDE_STORES: Duration = Duration::from_micros(40);
+/// How long it leaves the wire to a PE that only stores, as above: nobody looks after the last
+/// store, which may wait for more until then.
+const ASIDE_STORES_MIN: Duration = Duration::from_micros(40);
+const ASIDE_STORES_MAX: Duration = Duration::from_micros(160);
 /// Longest sleep.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+/// The wire in one's hand.
+pub(super) type Hold<'a> = SpinMutexGuard<'a, Core, Yield>;
 
 /// What the agent shares with the threads of the PE.
 #[derive(Debug)]
 pub(super) struct Shared {
-    core: Mutex<Core>,
+    /// Taken for every store, and so one that is given back by a store: threads that meet here
+    /// look again, or come by later.
+    core: SpinMutex<Core, Yield>,
     /// Ends a sleep of the agent.
     bell: OwnedFd,
     /// A second descriptor of the socket, to wait on without the lock.
@@ -39,25 +47,20 @@ impl Shared {
         let frames = core.socket.fd().try_clone_to_owned().map_err(failed)?;
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
-            core: Mutex::new(core),
+            core: SpinMutex::new(core),
             bell: bell.map_err(|e| failed(e.into()))?,
             frames,
             stop: AtomicBool::new(false),
         })
     }
 
-    /// A thread that panicked here has broken nothing that matters more than going on.
-    pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> Hold<'_> {
+        self.core.lock()
     }
 
     /// Nothing if somebody else has the wire in hand.
-    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, Core>> {
-        match self.core.try_lock() {
-            Ok(core) => Some(core),
-            Err(TryLockError::Poisoned(core)) => Some(core.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    pub(super) fn try_lock(&self) -> Option<Hold<'_>> {
+        self.core.try_lock()
     }
 
     /// Looks for frames on behalf of a thread that waits. Returns whether any came.
@@ -73,7 +76,7 @@ impl Shared {
     }
 
     /// Gives the lock back and wakes the agent if it sleeps too long.
-    pub(super) fn release(&self, mut core: MutexGuard<'_, Core>) {
+    pub(super) fn release(&self, mut core: Hold<'_>) {
         let wake = core.agent_oversleeps();
         if wake {
             core.agent_wakes = None;
@@ -104,6 +107,7 @@ impl Shared {
     pub(super) fn serve(&self) {
         let mut idle = 0;
         let mut aside = ASIDE_MIN;
+        let mut aside_stores = ASIDE_STORES_MIN;
         while !self.stop.load(Ordering::Acquire) {
             match self.try_lock() {
                 Some(mut core) => {
@@ -118,9 +122,11 @@ impl Shared {
                     }
                     aside = ASIDE_MIN;
                     if driven {
-                        self.nap(ASIDE_STORES);
+                        self.nap(aside_stores);
+                        aside_stores = (aside_stores * 2).min(ASIDE_STORES_MAX);
                         continue;
                     }
+                    aside_stores = ASIDE_STORES_MIN;
                     idle = if came { 0 } else { idle + 1 };
                 }
                 None => {
@@ -149,18 +155,19 @@ impl Shared {
             PollFd::new(&self.bell, PollFlags::IN),
         ];
         wait(&mut fds, limit);
-        self.awake();
+        self.hear();
+        self.lock().agent_wakes = None;
     }
 
     /// For this long, or until it is rung.
     fn nap(&self, time: Duration) {
         wait(&mut [PollFd::new(&self.bell, PollFlags::IN)], time);
-        self.awake();
+        self.hear();
     }
 
-    fn awake(&self) {
+    /// Takes back what was rung.
+    fn hear(&self) {
         let _ = rustix::io::read(self.bell.as_fd(), &mut [0; 8]);
-        self.lock().agent_wakes = None;
     }
 }
 

@@ -20,8 +20,12 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, fram
         return;
     };
     let mut packets = delivery.packets.clone();
-    let applied = apply_all(window, &mut packets);
-    window.notify();
+    let mut stored = false;
+    let applied = apply_all(window, &mut packets, &mut stored);
+    // Frames of nothing but credits come back for every few that leave: nobody waits for those.
+    if stored {
+        window.notify();
+    }
     if let Err(why) = applied {
         return endpoint.cut_off(now, delivery.link, Misbehaviour::Above(why));
     }
@@ -29,16 +33,24 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, fram
     debug_assert_eq!(released, Ok(()));
 }
 
-fn apply_all(window: &Window, packets: &mut CarriedPackets<'_>) -> Result<(), &'static str> {
+fn apply_all(
+    window: &Window,
+    packets: &mut CarriedPackets<'_>,
+    stored: &mut bool,
+) -> Result<(), &'static str> {
     loop {
         // Nearly all packets.
         while let Some(PlainWrite { address, data }) = packets.next_plain() {
+            *stored = true;
             if !usize::try_from(address).is_ok_and(|at| store(window, at, data)) {
                 return Err(OUTSIDE);
             }
         }
         match packets.next() {
-            Some(packet) => apply(window, &packet)?,
+            Some(packet) => {
+                *stored = true;
+                apply(window, &packet)?;
+            }
             None => return Ok(()),
         }
     }

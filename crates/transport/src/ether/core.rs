@@ -25,8 +25,8 @@ const GLANCES: u32 = 64;
 /// what else a PE that waits looks at takes fifty.
 const GLANCES_IN_A_ROW: u32 = 16;
 
-/// Stores that join a frame for one at the clock.
-const JOINED_PER_CLOCK: u32 = 16;
+/// Stores of a stream for one at the clock.
+const JOINED_PER_CLOCK: u32 = 64;
 
 /// Frames of a stream of stores that leave together.
 const STREAM_FRAMES: usize = 16;
@@ -285,11 +285,18 @@ impl Core {
 
     /// Sends what is to be sent after stores to a link, unless it is part of a stream and
     /// more may leave with it.
-    pub(super) fn transmit_stored(&mut self, now: Ns, link: LinkId) {
+    pub(super) fn transmit_stored(&mut self, link: LinkId) {
         let lone = core::mem::take(&mut self.lone);
-        let streams = self.held.len() == 1 && now.since(self.sent_at) < HOLD_NS;
-        if !lone && streams && self.endpoint.frames_unsent(link) <= STREAM_FRAMES {
-            self.defers = true;
+        let streams = !lone
+            && self.held.len() == 1
+            && self.endpoint.frames_unsent(link) <= STREAM_FRAMES;
+        self.defers = streams;
+        // The clock costs as much as a store.
+        if streams && !self.joined.is_multiple_of(JOINED_PER_CLOCK) {
+            return;
+        }
+        let now = self.now();
+        if streams && now.since(self.sent_at) < HOLD_NS {
             return;
         }
         self.endpoint.on_timeout(now);

@@ -65,7 +65,7 @@ pub use self::local::{LocalOptions, LocalWire, local};
 pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
 
-use self::agent::Shared;
+use self::agent::{Hold, Shared};
 use crate::error::{PeId, TransportError};
 use crate::ring::PAYLOAD_BYTES;
 use crate::shm::Shm;
@@ -140,26 +140,42 @@ impl Ether {
     }
 
     /// Sends bytes to be stored, in order.
+    #[inline]
     fn put(
         &self,
+        pe: PeId,
+        link: LinkId,
+        offset_bytes: usize,
+        data: &[u8],
+    ) -> Result<(), TransportError> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let mut core = self.shared.lock();
+        if core.join(link, offset_bytes, data) {
+            return Ok(());
+        }
+        self.put_pieces(core, pe, link, offset_bytes, data)
+    }
+
+    /// As [`put`](Self::put), of what joins no other stores.
+    #[inline(never)]
+    fn put_pieces<'a>(
+        &'a self,
+        mut core: Hold<'a>,
         pe: PeId,
         link: LinkId,
         mut offset_bytes: usize,
         mut data: &[u8],
     ) -> Result<(), TransportError> {
+        // The agent need not be awake for what is held for a moment: it comes by.
+        core.driven = true;
+        if core.put_alone(link, offset_bytes, data) {
+            self.shared.release(core);
+            return Ok(());
+        }
         let mut patience = Patience::default();
-        while !data.is_empty() {
-            let mut core = self.shared.lock();
-            if core.join(link, offset_bytes, data) {
-                return Ok(());
-            }
-            // The agent need not be awake for what is held for a moment: it comes by.
-            core.driven = true;
-            if core.put_alone(link, offset_bytes, data) {
-                self.shared.release(core);
-                return Ok(());
-            }
-            let now = core.now();
+        loop {
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
             let accepted = match core.put(link, offset_bytes, piece) {
                 Ok(accepted) => accepted,
@@ -174,18 +190,22 @@ impl Ether {
             data = data.get(accepted..).unwrap_or_default();
             let mut came = false;
             if data.is_empty() && !core.socket.has_come() {
-                core.transmit_stored(now, link);
+                core.transmit_stored(link);
             } else {
                 came = core.drive();
             }
             self.shared.release(core);
+            if data.is_empty() {
+                return Ok(());
+            }
             if came || accepted > 0 {
                 patience = Patience::default();
-            } else if !data.is_empty() {
+            } else {
                 patience.wait(self);
             }
+            core = self.shared.lock();
+            core.driven = true;
         }
-        Ok(())
     }
 
     /// Waits until the packets before a ticket have arrived.
