@@ -6,55 +6,24 @@
 #endif
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <gasnetex.h>
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 
-enum { ROUNDS = 9, LARGE = 4 << 20, SEGMENT = 16 << 20 };
+static void barrier(void);
+#define BARRIER() barrier()
+#include "../timing.h"
+
+enum { LARGE = 4 << 20, SEGMENT = 16 << 20 };
 
 static gex_TM_t team;
-
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
 
 static void barrier(void)
 {
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
-
-#define TIME(name, times, together, body) \
-    do { \
-        double rounds[ROUNDS]; \
-        for (int round = -1; round < ROUNDS; round++) { \
-            barrier(); \
-            double begin = now_ns(); \
-            if (me == 0 || (together)) \
-                for (long i = 0; i < (times); i++) { \
-                    body; \
-                } \
-            if (round >= 0) \
-                rounds[round] = (now_ns() - begin) / (double)(times); \
-        } \
-        barrier(); \
-        qsort(rounds, ROUNDS, sizeof *rounds, by_value); \
-        if (me == 0) \
-            printf("%s %.2f\n", name, rounds[ROUNDS / 2]); \
-    } while (0)
 
 int main(int argc, char **argv)
 {
@@ -150,7 +119,7 @@ int main(int argc, char **argv)
         }
         rounds[round] = (now_ns() - begin) / 40000;
     }
-    qsort(rounds, ROUNDS, sizeof *rounds, by_value);
+    sort(rounds, ROUNDS);
     if (me == 0)
         printf("put-signal-ping-pong %.2f\n", rounds[ROUNDS / 2]);
     barrier();

@@ -2,18 +2,8 @@
 # What ucx_perftest has of the work of bench/shmem/shmem.c: the same lines, "NAME NANOSECONDS".
 # Puts by their rate, all others by their latency; between CPUs 0 and 1, over shared memory.
 set -euo pipefail
-export UCX_TLS=${UCX_TLS:-posix,self} UCX_WARN_UNUSED_ENV_VARS=n
+. "$(dirname "$0")/perftest.sh"
 
-# test, bytes, iterations -> its last line
-perftest() {
-    taskset -c 1 ucx_perftest -p 13997 >/dev/null 2>&1 &
-    local server=$!
-    sleep 0.2
-    taskset -c 0 ucx_perftest 127.0.0.1 -p 13997 -t "$1" -s "$2" -n "$3" -w 10000 -f 2>/dev/null |
-        grep -vE '^\s*$|\+|\||Final' | tail -1
-    wait "$server" || true
-}
-# The columns from behind: overall rate, average rate, overall MB/s, average MB/s, overall latency.
 by_rate() { perftest "$2" "$3" "$4" | awk -v name="$1" 'NF > 5 { printf "%s %.2f\n", name, 1e9 / $NF }'; }
 by_latency() { perftest "$2" "$3" "$4" | awk -v name="$1" 'NF > 5 { printf "%s %.2f\n", name, $(NF - 4) * 1000 }'; }
 

@@ -12,10 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 9, LARGE = 4 << 20 };
+static void barrier(void);
+#define BARRIER() barrier()
+#include "../timing.h"
+
+enum { LARGE = 4 << 20 };
 
 struct shared {
     /* As in shmem.c, the addresses differ in their low 12 bits. */
@@ -34,19 +37,6 @@ static char *const local = local_pages + LOCAL_OFFSET;
 static int me;
 static long barriers;
 
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
 /* Each stores into its own line and looks at the other's. */
 static void barrier(void)
 {
@@ -55,25 +45,6 @@ static void barrier(void)
     while (atomic_load_explicit(&shared->flags[1 - me][0], memory_order_acquire) < barriers)
         ;
 }
-
-#define TIME(name, times, together, body) \
-    do { \
-        double rounds[ROUNDS]; \
-        for (int round = -1; round < ROUNDS; round++) { \
-            barrier(); \
-            double begin = now_ns(); \
-            if (me == 0 || (together)) \
-                for (long i = 0; i < (times); i++) { \
-                    body; \
-                } \
-            if (round >= 0) \
-                rounds[round] = (now_ns() - begin) / (double)(times); \
-        } \
-        barrier(); \
-        qsort(rounds, ROUNDS, sizeof *rounds, by_value); \
-        if (me == 0) \
-            printf("%s %.2f\n", name, rounds[ROUNDS / 2]); \
-    } while (0)
 
 #ifdef CALLS
 #include "calls.h"

@@ -4,24 +4,9 @@
  *     oshcc -O2 -o crowd bench/shmem/crowd.c && taskset -c 0,1 oshrun -n 8 ./crowd
  */
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "../timing.h"
 
 enum { TIMES = 5000 };
-
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
 
 int main(void)
 {
@@ -33,7 +18,7 @@ int main(void)
         if (i >= 0)
             taken[i] = now_ns() - begin;
     }
-    qsort(taken, TIMES, sizeof *taken, by_value);
+    sort(taken, TIMES);
     if (shmem_my_pe() == 0)
         printf("barrier_all-%d-median %.0f\nbarrier_all-%d-99th %.0f\n", shmem_n_pes(),
                taken[TIMES / 2], shmem_n_pes(), taken[TIMES / 100 * 99]);

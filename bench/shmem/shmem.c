@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#define BARRIER() shmem_barrier_all()
+#define FINISH() shmem_quiet()
+#include "../timing.h"
 
 #if !defined(SHMEM_MINOR_VERSION)
 #define SHMEM_MINOR_VERSION _SHMEM_MINOR_VERSION
 #endif
 #define HAS_TEAMS (SHMEM_MINOR_VERSION >= 5)
 
-enum { ROUNDS = 9, LARGE = 4 << 20, LONGS = (64 << 10) / 8 };
+enum { LARGE = 4 << 20, LONGS = (64 << 10) / 8 };
 
 static long psync[4][256];
 #if !HAS_TEAMS
@@ -22,42 +24,6 @@ static long pwrk[LONGS];
 static char *remote, *local;
 static long *word, *flag;
 static int me, pes, peer;
-
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
-/* Prints what one of `times` costs PE 0, whose work is `body`; the others do theirs, too, if
- * `together`. */
-#define TIME(name, times, together, body) \
-    do { \
-        double rounds[ROUNDS]; \
-        for (int round = -1; round < ROUNDS; round++) { \
-            shmem_barrier_all(); \
-            double begin = now_ns(); \
-            if (me == 0 || (together)) \
-                for (long i = 0; i < (times); i++) { \
-                    body; \
-                } \
-            if (!(together)) \
-                shmem_quiet(); \
-            if (round >= 0) \
-                rounds[round] = (now_ns() - begin) / (double)(times); \
-        } \
-        shmem_barrier_all(); \
-        qsort(rounds, ROUNDS, sizeof *rounds, by_value); \
-        if (me == 0) \
-            printf("%s %.2f\n", name, rounds[ROUNDS / 2]); \
-    } while (0)
 
 static void collectives(void)
 {
@@ -110,7 +76,7 @@ static void ping_pong(void)
         }
         rounds[round] = (now_ns() - begin) / 40000;
     }
-    qsort(rounds, ROUNDS, sizeof *rounds, by_value);
+    sort(rounds, ROUNDS);
     if (me == 0)
         printf("put-signal-ping-pong %.2f\n", rounds[ROUNDS / 2]);
 }

@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 pub const USAGE_STATUS: u8 = 2;
 
 #[derive(Debug, Parser)]
-#[command(name = "hostwire", version, disable_help_subcommand = true)]
+#[command(name = "hostwire", version)]
 #[command(
     about = "Program a cluster as one address space that is only ever written across the wire."
 )]

@@ -53,6 +53,27 @@ pub enum Operation {
     Xor = 8,
 }
 
+/// One operation on an atomic word of either width.
+macro_rules! apply {
+    ($operation:expr, $word:expr, $operand:expr, $compare:expr) => {{
+        const ORDER: Ordering = Ordering::SeqCst;
+        let (word, operand) = ($word, $operand);
+        match $operation {
+            Operation::Get | Operation::Fetch => word.load(ORDER),
+            Operation::Swap => word.swap(operand, ORDER),
+            Operation::CompareSwap => {
+                match word.compare_exchange($compare, operand, ORDER, ORDER) {
+                    Ok(old) | Err(old) => old,
+                }
+            }
+            Operation::Add => word.fetch_add(operand, ORDER),
+            Operation::And => word.fetch_and(operand, ORDER),
+            Operation::Or => word.fetch_or(operand, ORDER),
+            Operation::Xor => word.fetch_xor(operand, ORDER),
+        }
+    }};
+}
+
 impl Operation {
     fn from_code(code: u8) -> Option<Self> {
         use Operation::*;
@@ -64,35 +85,13 @@ impl Operation {
     /// Does it to a 64-bit word and returns the old value.
     #[inline(always)]
     pub fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
-        const ORDER: Ordering = Ordering::SeqCst;
-        match self {
-            Self::Get | Self::Fetch => word.load(ORDER),
-            Self::Swap => word.swap(operand, ORDER),
-            Self::CompareSwap => match word.compare_exchange(compare, operand, ORDER, ORDER) {
-                Ok(old) | Err(old) => old,
-            },
-            Self::Add => word.fetch_add(operand, ORDER),
-            Self::And => word.fetch_and(operand, ORDER),
-            Self::Or => word.fetch_or(operand, ORDER),
-            Self::Xor => word.fetch_xor(operand, ORDER),
-        }
+        apply!(self, word, operand, compare)
     }
 
     /// Does it to a 32-bit word and returns the old value.
     #[inline(always)]
     pub fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
-        const ORDER: Ordering = Ordering::SeqCst;
-        match self {
-            Self::Get | Self::Fetch => word.load(ORDER),
-            Self::Swap => word.swap(operand, ORDER),
-            Self::CompareSwap => match word.compare_exchange(compare, operand, ORDER, ORDER) {
-                Ok(old) | Err(old) => old,
-            },
-            Self::Add => word.fetch_add(operand, ORDER),
-            Self::And => word.fetch_and(operand, ORDER),
-            Self::Or => word.fetch_or(operand, ORDER),
-            Self::Xor => word.fetch_xor(operand, ORDER),
-        }
+        apply!(self, word, operand, compare)
     }
 }
 

@@ -33,14 +33,14 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
     let status = Status::new(board, pe);
     status.set(Activity::Attaching, None);
-    let sizes = sizes(settings.sizes, pes)?;
+    let sizes = sizes(settings.sizes(), pes)?;
     let segment = Segment {
         len_bytes: Layout::new(pes, sizes)?.segment_bytes(),
         ring_bytes: sizes.ring_bytes,
         deadline: Instant::now() + patience,
     };
     let options = ShmOptions {
-        stores_only: settings.wire == Wire::Shm { stores_only: true },
+        stores_only: settings.wire() == Wire::Stores,
         ..ShmOptions::default()
     };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
@@ -68,8 +68,8 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         }
     };
     let wire_name = match launched.nodes.nodes().len() {
-        1 => Wire::Shm { stores_only: false }.name(),
-        _ => settings.wire.name(),
+        1 => Wire::Shm.name(),
+        _ => settings.wire().name(),
     };
     crate::error::name_hosts(&launched.nodes);
     let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;

@@ -1,5 +1,6 @@
 //! What can go wrong in a program, and whose fault it is.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use hostwire_transport::{PeId, TransportError};
@@ -36,7 +37,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 /// An error of hostwire. The first group of variants is the caller's to mend, the
 /// second a peer's doing, the third the machine's or the launcher's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The caller named elements that a segment does not have.
@@ -151,18 +152,26 @@ pub enum Error {
     #[error("{0}")]
     SeveralHosts(String),
     /// A setting in the environment is unusable.
-    #[error("{variable}={value:?} is not usable: {expected}")]
+    #[error("{variable}={value:?} is not usable: {problem}")]
     Setting {
         /// The variable.
         variable: &'static str,
         /// What it holds.
         value: String,
-        /// What it has to hold.
-        expected: String,
+        /// What is wrong with that, or what was expected.
+        problem: String,
     },
     /// The machine refused something.
     #[error(transparent)]
     Environment(TransportError),
+}
+
+/// As it is displayed: what users of a program read if its `main` returns the error, or if it
+/// unwraps a result.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

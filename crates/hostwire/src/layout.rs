@@ -13,10 +13,11 @@
 //! | heap | the rest | the program |
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::{RING_BYTES_DEFAULT, RING_BYTES_MAX, RING_BYTES_MIN, Slots};
+use hostwire_transport::ring::{RING_BYTES_DEFAULT, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
 use crate::error::{Error, Result};
+use crate::settings::check_ring;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
@@ -110,11 +111,7 @@ impl Layout {
                 pes: PES_MAX,
             });
         }
-        let slots = Slots::of_bytes(sizes.ring_bytes).ok_or_else(|| Error::Setting {
-            variable: crate::settings::RING,
-            value: sizes.ring_bytes.to_string(),
-            expected: format!("a power of two from {RING_BYTES_MIN} to {RING_BYTES_MAX} bytes"),
-        })?;
+        let slots = check_ring(sizes.ring_bytes)?;
         let all = pes as usize;
         let flags = FIRST_FREE_OFFSET_BYTES;
         let mails = flags + TEAM_SLOTS * ROUNDS * LINE;
@@ -129,7 +126,7 @@ impl Layout {
             .ok_or_else(|| Error::Setting {
                 variable: crate::settings::HEAP,
                 value: sizes.heap_bytes.to_string(),
-                expected: "less than half of the address space".into(),
+                problem: "expected less than half of the address space".into(),
             })?;
         Ok(Self {
             slots,

@@ -1,8 +1,12 @@
 //! Which peers are lost, and the thread that finds out.
 //!
 //! An operation that never waits has no occasion to look whether its peer lives, and a
-//! program may be built of nothing but those. So a thread of each PE looks at all peers
-//! four times a second; the operations only read what it found.
+//! program may be built of nothing but those. So a thread of each PE looks, four times a
+//! second; the operations only read what it found.
+//!
+//! To look at a peer of the same host is a system call that takes the longer the more PEs
+//! there are. If everybody looked at everybody, hundreds of PEs would do nothing else. So
+//! each looks at the few that follow it, and whoever finds a loss tells all others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +24,9 @@ use crate::layout::{LOST, Layout, Mail};
 use crate::status::Obituaries;
 
 const INTERVAL: Duration = Duration::from_millis(250);
+/// How many peers of its host a PE looks at; it is told of the others. Those that are lost do
+/// not count, so somebody looks at each PE unless that many before it have stopped at once.
+const LOOKED_AT: usize = 8;
 
 /// See the [module text](self). A PE that is lost stays so.
 #[derive(Debug)]
@@ -68,7 +75,11 @@ impl Lost {
             }
             .into());
         };
-        if !lost.load(Ordering::Relaxed) && (!wire.is_alive(pe)? || self.is_told(wire, pe)?) {
+        if lost.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let told = self.is_told(wire, pe)?;
+        if told || !wire.is_alive(pe)? {
             let known = lost.swap(true, Ordering::Relaxed);
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
@@ -77,7 +88,7 @@ impl Lost {
             if !known && !self.has_left(wire, pe) {
                 self.obituaries.add(pe);
                 if self.nodes.share_memory(wire.pe(), pe) {
-                    self.tell(wire, pe);
+                    self.tell(wire, pe, told);
                 }
             }
         }
@@ -99,16 +110,37 @@ impl Lost {
         wire.segment().load_word(departure) == Ok(Departure::Gone as u64)
     }
 
-    /// Tells the PEs of other hosts of one that has died on this host, where it shows at
-    /// once, while others would have to wait until it has been silent for long.
-    fn tell(&self, wire: &dyn Transport, pe: PeId) {
+    /// Tells of a PE that has died on this host, where it shows at once: the PEs of other
+    /// hosts, who would have to wait until it has been silent for long, and those of this
+    /// one, unless it is from them that we know.
+    fn tell(&self, wire: &dyn Transport, pe: PeId, told: bool) {
         let at = self.layout.mail(pe, Mail::Lost);
-        let elsewhere = |other: &PeId| !self.nodes.share_memory(wire.pe(), *other);
-        for other in (0..wire.pes()).filter(elsewhere) {
-            if !self.contains(other) {
+        let own = wire.pe();
+        for other in (0..wire.pes()).filter(|other| *other != own && *other != pe) {
+            let knows = told && self.nodes.share_memory(own, other);
+            if !knows && !self.contains(other) {
                 // One that is lost as well need not know.
                 let _ = wire.store_word(other, at, LOST);
             }
+        }
+    }
+
+    /// Looks at the PEs of other hosts, at the next few of this one, and at those that
+    /// others have found. An error shows itself in the operation that needs the peer.
+    fn look_around(&self, wire: &dyn Transport) {
+        let own = wire.pe();
+        let mut near = 0;
+        for pe in (own + 1..wire.pes()).chain(0..own) {
+            if self.contains(pe) {
+                continue;
+            }
+            if self.nodes.share_memory(own, pe) {
+                near += 1;
+                if near > LOOKED_AT && self.is_told(wire, pe) != Ok(true) {
+                    continue;
+                }
+            }
+            let _ = self.look(wire, pe);
         }
     }
 
@@ -137,10 +169,7 @@ impl Watcher {
         let (stop, stopped) = channel();
         let look = move || {
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                for pe in 0..wire.pes() {
-                    // An error shows itself in the operation that needs the peer.
-                    let _ = lost.look(&*wire, pe);
-                }
+                lost.look_around(&*wire);
                 if let Some(publisher) = &publisher {
                     publisher.publish(&*wire);
                 }

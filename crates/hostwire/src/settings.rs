@@ -1,6 +1,7 @@
-//! What the environment may set, by variable.
+//! What the environment may set, by variable. One that is empty counts as not set.
 
 use hostwire_transport::ether::{self, Faults};
+use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};
 
 use crate::error::{Error, Result};
 use crate::layout::Sizes;
@@ -38,23 +39,31 @@ pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
-/// What carries stores between hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wire {
-    /// Nothing: shared memory, whole or only its posted stores.
-    Shm {
-        stores_only: bool,
-    },
+/// What carries stores from PE to PE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Wire {
+    /// The shared memory of one host.
+    #[default]
+    Shm,
+    /// The same, with all hidden but its posted stores.
+    Stores,
+    /// Ethernet frames between hosts.
     Ether,
+    /// The same, past the network stack.
     Xdp,
+    /// UDP datagrams between hosts.
     Udp,
 }
 
 impl Wire {
-    /// For people.
-    pub(crate) fn name(self) -> &'static str {
+    const ALL: [Self; 5] = [Self::Shm, Self::Stores, Self::Ether, Self::Xdp, Self::Udp];
+
+    /// Its name, as in [`WIRE`].
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Shm { .. } => "shm",
+            Self::Shm => "shm",
+            Self::Stores => "stores",
             Self::Ether => "ether",
             Self::Xdp => "xdp",
             Self::Udp => "udp",
@@ -62,11 +71,17 @@ impl Wire {
     }
 }
 
-/// What the environment says.
+/// What the environment says, checked: the library asks as a process joins its job, and a
+/// launcher before it starts any.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) sizes: Sizes,
-    pub(crate) wire: Wire,
+#[non_exhaustive]
+pub struct Settings {
+    /// [`HEAP`], if it is set.
+    pub heap_bytes: Option<usize>,
+    /// [`RING`], if it is set.
+    pub ring_bytes: Option<usize>,
+    /// [`WIRE`], if it is set.
+    pub wire: Option<Wire>,
     pub(crate) interface: Option<String>,
     pub(crate) ether_type: u16,
     pub(crate) insecure_wire: bool,
@@ -77,57 +92,63 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn from_env() -> Result<Self> {
+    /// Reads the environment of this process.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for the first variable whose value makes no sense.
+    pub fn from_env() -> Result<Self> {
         Self::from_lookup(|name| {
             std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
         })
     }
 
+    /// The sizes of this process's segment, but for what a program asks for.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let usual = Sizes::default();
+        Sizes {
+            heap_bytes: self.heap_bytes.unwrap_or(usual.heap_bytes),
+            ring_bytes: self.ring_bytes.unwrap_or(usual.ring_bytes),
+        }
+    }
+
+    /// The wire of this process.
+    pub(crate) fn wire(&self) -> Wire {
+        self.wire.unwrap_or_default()
+    }
+
     pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let mut sizes = Sizes::default();
-        if let Some(value) = lookup(HEAP) {
-            sizes.heap_bytes = bytes(HEAP, &value)?;
+        let lookup = |name| lookup(name).filter(|value| !value.is_empty());
+        let heap_bytes = lookup(HEAP).map(|value| bytes(HEAP, &value)).transpose()?;
+        let ring_bytes = lookup(RING).map(|value| bytes(RING, &value)).transpose()?;
+        if let Some(ring_bytes) = ring_bytes {
+            check_ring(ring_bytes)?;
         }
-        if let Some(value) = lookup(RING) {
-            sizes.ring_bytes = bytes(RING, &value)?;
-        }
-        let wire = match lookup(WIRE).as_deref() {
-            None | Some("shm") => Wire::Shm { stores_only: false },
-            Some("stores") => Wire::Shm { stores_only: true },
-            Some("ether") => Wire::Ether,
-            Some("xdp") => Wire::Xdp,
-            Some("udp") => Wire::Udp,
-            Some(other) => {
-                return Err(unusable(
-                    WIRE,
-                    other,
-                    "the wires of this build are: shm, ether, xdp, udp, stores",
-                ));
-            }
-        };
+        let wire = lookup(WIRE).map(|value| {
+            let wire = Wire::ALL.into_iter().find(|wire| wire.name() == value);
+            wire.ok_or_else(|| unusable(WIRE, &value, "expected shm, ether, xdp, udp or stores"))
+        });
+        let wire = wire.transpose()?;
         let ether_type = match lookup(ETHERTYPE) {
             None => ETHERTYPE_DEFAULT,
             Some(value) => parse_ether_type(&value).ok_or_else(|| {
-                let expected = "an EtherType, 0x0600 to 0xffff and no VLAN tag, such as 0x88b5";
+                let expected =
+                    "expected an EtherType, 0x0600 to 0xffff and no VLAN tag, such as 0x88b5";
                 unusable(ETHERTYPE, &value, expected)
             })?,
         };
-        let insecure_wire = match lookup(INSECURE_WIRE).as_deref() {
-            None | Some("" | "0") => false,
-            Some("1") => true,
-            Some(other) => return Err(unusable(INSECURE_WIRE, other, "1, 0 or nothing")),
+        let switch = |name| match lookup(name).as_deref() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(unusable(name, other, "expected 1, 0 or nothing")),
         };
-        let faults = match lookup(FAULTS).filter(|text| !text.is_empty()) {
+        let insecure_wire = switch(INSECURE_WIRE)?;
+        let stats = switch(STATS)?;
+        let faults = match lookup(FAULTS) {
             None => None,
             Some(value) => Some(value.parse().map_err(|_| {
-                let expected = "faults, such as drop=0.01,dup=0,reorder=0.1,flip=0,seed=7";
+                let expected = "expected faults, such as drop=0.01,dup=0,reorder=0.1,flip=0,seed=7";
                 unusable(FAULTS, &value, expected)
             })?),
-        };
-        let stats = match lookup(STATS).as_deref() {
-            None | Some("" | "0") => false,
-            Some("1") => true,
-            Some(other) => return Err(unusable(STATS, other, "1, 0 or nothing")),
         };
         let seconds = |name, usual| match lookup(name) {
             None => Ok(usual),
@@ -135,14 +156,15 @@ impl Settings {
                 .parse()
                 .ok()
                 .filter(|seconds| (1..=86_400).contains(seconds))
-                .ok_or_else(|| unusable(name, &value, "1 to 86400 seconds")),
+                .ok_or_else(|| unusable(name, &value, "expected 1 to 86400 seconds")),
         };
         let attach_timeout_s = seconds(ATTACH_TIMEOUT, 60)?;
         let lost_after_s = seconds(LOST_AFTER, ether::LOST_AFTER.as_secs())?;
         Ok(Self {
-            sizes,
+            heap_bytes,
+            ring_bytes,
             wire,
-            interface: lookup(IFACE).filter(|name| !name.is_empty()),
+            interface: lookup(IFACE),
             ether_type,
             insecure_wire,
             faults,
@@ -170,39 +192,66 @@ fn parse_ether_type(text: &str) -> Option<u16> {
     (number >= ETHERTYPE_MIN && !VLAN_TAGS.contains(&number)).then_some(number)
 }
 
-/// A number of bytes: digits with an optional `K`, `M`, `G` or `T` (powers of 1024).
+/// A number of bytes: digits, with `K`, `M`, `G` or `T` (or `KiB` ...) for powers of 1024.
 ///
-/// Returns `None` if it is anything else or does not fit.
-pub fn parse_bytes(text: &str) -> Option<usize> {
+/// # Errors
+/// What is wrong with `text`, for people.
+pub fn parse_bytes(text: &str) -> std::result::Result<usize, String> {
+    let expected = || "expected bytes, or a number with K, M, G or T, such as 64M".to_owned();
     let text = text.trim();
-    let (digits, shift) = match text.char_indices().next_back()? {
-        (end, 'k' | 'K') => (&text[..end], 10),
-        (end, 'm' | 'M') => (&text[..end], 20),
-        (end, 'g' | 'G') => (&text[..end], 30),
-        (end, 't' | 'T') => (&text[..end], 40),
-        _ => (text, 0),
-    };
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
+    let digits_end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(digits_end);
+    if digits.is_empty() {
+        return Err(expected());
     }
-    digits.parse::<usize>().ok()?.checked_mul(1 << shift)
+    let shift = match suffix {
+        "" | "B" => 0,
+        "K" | "k" | "KiB" => 10,
+        "M" | "m" | "MiB" => 20,
+        "G" | "g" | "GiB" => 30,
+        "T" | "t" | "TiB" => 40,
+        "kB" | "KB" | "MB" | "GB" | "TB" => {
+            return Err(format!(
+                "{suffix} is a power of 1000 to some and of 1024 to others; say {}iB",
+                suffix.trim_end_matches('B').to_uppercase()
+            ));
+        }
+        _ => return Err(expected()),
+    };
+    let number = digits.parse::<usize>().ok();
+    match number.and_then(|number| number.checked_mul(1 << shift)) {
+        Some(0) => Err("must be more than 0".to_owned()),
+        Some(bytes) => Ok(bytes),
+        None => Err("more than any machine has".to_owned()),
+    }
 }
 
-fn bytes(variable: &'static str, value: &str) -> Result<usize> {
-    parse_bytes(value).ok_or_else(|| {
+/// Checks the size of a message ring.
+///
+/// # Errors
+/// [`Error::Setting`].
+pub(crate) fn check_ring(ring_bytes: usize) -> Result<Slots> {
+    Slots::of_bytes(ring_bytes).ok_or_else(|| {
+        let expected = format!("a power of two from {RING_BYTES_MIN} to {RING_BYTES_MAX} bytes");
         unusable(
-            variable,
-            value,
-            "a number of bytes, such as 4096, 64K, 512M or 2G",
+            RING,
+            &ring_bytes.to_string(),
+            &format!("expected {expected}"),
         )
     })
 }
 
-fn unusable(variable: &'static str, value: &str, expected: &str) -> Error {
+fn bytes(variable: &'static str, value: &str) -> Result<usize> {
+    parse_bytes(value).map_err(|problem| unusable(variable, value, &problem))
+}
+
+fn unusable(variable: &'static str, value: &str, problem: &str) -> Error {
     Error::Setting {
         variable,
         value: value.into(),
-        expected: expected.into(),
+        problem: problem.into(),
     }
 }
 
@@ -212,12 +261,25 @@ mod tests {
 
     #[test]
     fn sizes_may_carry_a_unit() {
-        assert_eq!(parse_bytes("4096"), Some(4096));
-        assert_eq!(parse_bytes("64k"), Some(65_536));
-        assert_eq!(parse_bytes(" 2G "), Some(2 << 30));
-        for bad in ["", "k", "-1", "+1", "1.5G", "1KB", "99999999T", "é", "1 G"] {
-            assert_eq!(parse_bytes(bad), None, "{bad}");
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("1", 1),
+            ("64k", 65_536),
+            ("64M", 64 << 20),
+            ("64MiB", 64 << 20),
+            (" 2G ", 2 << 30),
+            ("1T", 1 << 40),
+        ] {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
+        for bad in ["", "M", "-1", "+1", "1.5G", "é", "1 G", "0x10", "1Q"] {
+            let problem = parse_bytes(bad).unwrap_err();
+            assert!(problem.starts_with("expected bytes"), "{bad}: {problem}");
+        }
+        assert_eq!(parse_bytes("0").unwrap_err(), "must be more than 0");
+        let huge = parse_bytes("17000000T").unwrap_err();
+        assert_eq!(huge, "more than any machine has");
+        assert!(parse_bytes("64MB").unwrap_err().ends_with("say MiB"));
     }
 
     #[test]
@@ -225,12 +287,10 @@ mod tests {
         let settings = |name: &str, value: &str| {
             Settings::from_lookup(|asked| (asked == name).then(|| value.into())).unwrap()
         };
-        let wires = ["shm", "stores", "ether", "udp", "xdp"].map(|name| settings(WIRE, name).wire);
-        let shm = |stores_only| Wire::Shm { stores_only };
-        assert_eq!(
-            wires,
-            [shm(false), shm(true), Wire::Ether, Wire::Udp, Wire::Xdp]
-        );
+        for wire in Wire::ALL {
+            assert_eq!(settings(WIRE, wire.name()).wire, Some(wire));
+        }
+        assert_eq!(settings(WIRE, "stores").wire(), Wire::Stores);
         assert_eq!(settings(ETHERTYPE, "0x88B6").ether_type, 0x88b6);
         assert_eq!(settings(IFACE, "eth1").interface.as_deref(), Some("eth1"));
         assert!(settings(INSECURE_WIRE, "1").insecure_wire);
@@ -239,10 +299,43 @@ mod tests {
     }
 
     #[test]
+    fn all_are_in_the_documentation() {
+        let page = include_str!("../../../docs/environment.md");
+        for name in [
+            HEAP,
+            RING,
+            WIRE,
+            IFACE,
+            ETHERTYPE,
+            INSECURE_WIRE,
+            FAULTS,
+            STATS,
+            LOST_AFTER,
+            ATTACH_TIMEOUT,
+            hostwire_pmix::LIBRARY_VARIABLE,
+        ] {
+            assert!(page.contains(&format!("| `{name}` |")), "{name}");
+        }
+        for wire in Wire::ALL {
+            assert!(page.contains(&format!("`{}`", wire.name())), "{wire:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_empty_is_not_set() {
+        let nothing = Settings::from_lookup(|_| None).unwrap();
+        assert_eq!(nothing.sizes(), Sizes::default());
+        assert_eq!((nothing.wire, nothing.wire()), (None, Wire::Shm));
+        assert_eq!(Settings::from_lookup(|_| Some(String::new())), Ok(nothing));
+    }
+
+    #[test]
     fn an_unusable_setting_is_named() {
         for (name, value) in [
             (HEAP, "lots"),
+            (HEAP, "0"),
             (RING, "4 KB"),
+            (RING, "192"),
             (WIRE, "pigeon"),
             (ATTACH_TIMEOUT, "0"),
             (LOST_AFTER, "0.5"),
@@ -260,9 +353,5 @@ mod tests {
             let text = error.to_string();
             assert!(text.contains(name) && text.contains(value), "{text}");
         }
-        assert_eq!(
-            Settings::from_lookup(|_| None).unwrap().sizes,
-            Sizes::default()
-        );
     }
 }

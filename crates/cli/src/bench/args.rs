@@ -1,6 +1,9 @@
 //! The options of `hostwire bench`.
 
-use crate::run::Wire;
+use crate::run::{Wire, parse_size};
+
+/// What fits the memory that a PE of a benchmark has.
+const SIZE_BYTES_MAX: u64 = 64 << 20;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,6 +51,11 @@ impl Bench {
         }
     }
 
+    /// Whether it is something that any number of PEs do.
+    pub fn is_collective(self) -> bool {
+        matches!(self, Self::Barrier | Self::Allreduce | Self::Startup)
+    }
+
     fn from_name(name: &str) -> Result<Self, String> {
         use clap::ValueEnum;
         if name == "startup" {
@@ -67,9 +75,9 @@ the message rate, a bare memcpy or store loop for bandwidth, put and get, a \
 bare atomic instruction, a bare flag barrier. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
-    With --wire ether or udp the two PEs are on two hosts that are made of this \
+    With --wire ether, xdp or udp the two PEs are on two hosts that are made of this \
 machine: network namespaces with a cable between them, which end with the \
-command. That needs root. The limits are a bare packet socket (ether) or UDP \
+command. That needs root. The limits are a bare packet socket (ether, xdp) or UDP \
 socket (udp): a ping-pong of one frame, one frame per put, a flood of full \
 frames. Of a flood what counts is what arrives. The limit of udp hands every \
 datagram to the kernel by itself; hostwire hands over many at a time where the \
@@ -94,8 +102,10 @@ pub struct Args {
     #[arg(value_enum)]
     pub bench: Bench,
 
-    /// Sizes in bytes, separated by commas, instead of the usual ones.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=64 << 20))]
+    /// Sizes, such as 8,64,16K, instead of the usual ones.
+    ///
+    /// At most 64M each. pingpong and allreduce round up to whole words of 8 bytes.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = size)]
     pub size: Vec<u64>,
 
     /// What carries the stores from PE to PE.
@@ -103,6 +113,8 @@ pub struct Args {
     pub wire: Wire,
 
     /// Send the frames between hosts as they are, without encryption.
+    ///
+    /// Only with a wire between hosts.
     #[arg(long)]
     pub insecure_wire: bool,
 
@@ -117,6 +129,15 @@ pub struct Args {
     /// How often to repeat each measurement.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
+}
+
+/// One size of `--size`.
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    match bytes <= SIZE_BYTES_MAX {
+        true => Ok(bytes),
+        false => Err("expected at most 64M".to_owned()),
+    }
 }
 
 /// The options of a PE of a benchmark.

@@ -34,7 +34,8 @@ pub fn barrier(bench: &Context) -> Result<()> {
 pub fn all_reduce(bench: &Context) -> Result<()> {
     let mut turn = 0;
     for size in bench.sizes(&[8, 64 << 10]) {
-        let mut values = vec![1.0_f64; (size as usize / 8).max(1)];
+        let mut values = vec![1.0_f64; (size as usize).div_ceil(8)];
+        let size = size_of_val(&values[..]) as u64;
         let ours: Loop<'_> = Box::new(move |n| {
             time(|| {
                 for _ in 0..n {

@@ -23,6 +23,7 @@ pub fn ping_pong(bench: &Context) -> Result<()> {
     let mut bare = Bare::open(bench)?;
     for size in bench.sizes(&[8, 64, 1024]) {
         let words = bench.job.alloc::<u64>((size as usize).div_ceil(8))?;
+        let size = 8 * words.len() as u64;
         let limits = bare.ping_pong(bench, size);
         let line = measure(
             &bench.job,

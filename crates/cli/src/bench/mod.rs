@@ -45,15 +45,11 @@ pub fn main(args: &Args) -> ExitCode {
         return ExitCode::from(crate::USAGE_STATUS);
     };
     let wanted = args.bench;
-    let mut jobs = Vec::new();
-    match args.pes {
-        Some(pes) => jobs.push((pes, wanted)),
-        None => jobs.push((2, wanted)),
-    }
-    if wanted == Bench::Pingpong && !args.wire.spans_hosts() {
-        crate::report::line("bench pingpong is for wires between hosts; say --wire ether or udp");
+    if let Err(problem) = check(args) {
+        crate::report::line(&problem);
         return ExitCode::from(crate::USAGE_STATUS);
     }
+    let mut jobs = vec![(args.pes.unwrap_or(2), wanted)];
     if wanted == Bench::All && args.pes.is_none() {
         // More PEs than cores: what must not collapse.
         jobs.extend([(8, Bench::Barrier), (8, Bench::Allreduce)]);
@@ -77,6 +73,20 @@ pub fn main(args: &Args) -> ExitCode {
         report::foot();
     }
     ExitCode::SUCCESS
+}
+
+/// What cannot be measured.
+fn check(args: &Args) -> Result<(), String> {
+    let name = args.bench.name();
+    match args.pes {
+        Some(pes) if pes != 2 && !args.bench.is_collective() => Err(format!(
+            "bench {name} takes 2 PEs, not {pes}; barrier and allreduce take more"
+        )),
+        _ if args.bench == Bench::Pingpong && !args.wire.spans_hosts() => Err(format!(
+            "bench {name} is for wires between hosts; say --wire ether, xdp or udp"
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn run_job(args: &Args, program: &std::path::Path, pes: u32, bench: Bench) -> ExitCode {

@@ -69,8 +69,7 @@ fn run(args: &PeArgs) -> Result<()> {
     };
     for (name, run) in all.iter().copied() {
         if args.bench == Bench::All || args.bench == name {
-            let any_size = matches!(name, Bench::Barrier | Bench::Allreduce);
-            if bench.job.pes() != 2 && !any_size {
+            if bench.job.pes() != 2 && !name.is_collective() {
                 return Err(Error::Length {
                     what: "PEs for this benchmark",
                     expected: 2,

@@ -59,6 +59,7 @@ pub fn run(bench: &Context) -> Result<()> {
     Ok(())
 }
 
+/// Messages from private memory to private memory, until all have been received.
 pub fn ours(bench: &Context, size: usize) -> Loop<'_> {
     let mut buffer = vec![1_u8; size];
     let (job, peer) = (&bench.job, bench.peer());

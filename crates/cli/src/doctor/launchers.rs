@@ -23,7 +23,13 @@ pub fn findings() -> Vec<Finding> {
     )];
     for (program, option, package) in PROGRAMS {
         match version(program, option) {
-            Some(version) => findings.push(Finding::ok(TOPIC, program, version)),
+            Some(Ok(version)) => findings.push(Finding::ok(TOPIC, program, version)),
+            Some(Err(complaint)) => findings.push(Finding::note(
+                TOPIC,
+                program,
+                format!("fails: {complaint}"),
+                "only for jobs that it shall start",
+            )),
             // One of the two names of Open MPI's is enough.
             None if program == "mpirun" => {}
             None => findings.push(Finding::note(
@@ -38,28 +44,41 @@ pub fn findings() -> Vec<Finding> {
     findings
 }
 
-/// The first line that names a version.
-fn version(program: &str, option: &str) -> Option<String> {
+/// The line that names its version, or what it says if it cannot even say that. `None` if there
+/// is no such program.
+fn version(program: &str, option: &str) -> Option<Result<String, String>> {
     let output = Command::new(program)
         .arg(option)
         .stdin(Stdio::null())
-        .stderr(Stdio::null())
         .output()
         .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some(read_version(&text))
+    Some(match output.status.success() {
+        true => Ok(read_version(&String::from_utf8_lossy(&output.stdout))),
+        false => Err(read_complaint(&String::from_utf8_lossy(&output.stderr))),
+    })
 }
 
 fn read_version(text: &str) -> String {
     let has_number = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
-    let line = text.lines().find(has_number).unwrap_or_default();
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let shown = |c: char| if c.is_control() { '?' } else { c };
-    let line: String = words.join(" ").chars().take(80).map(shown).collect();
-    match line.is_empty() {
-        true => "it does not say which version".to_owned(),
-        false => line,
+    match text.lines().find(has_number) {
+        Some(line) => shown(line),
+        None => "it does not say which version".to_owned(),
     }
+}
+
+/// The last line is the one that ended it.
+fn read_complaint(text: &str) -> String {
+    match text.lines().rfind(|line| !line.trim().is_empty()) {
+        Some(line) => shown(line),
+        None => "without a word".to_owned(),
+    }
+}
+
+/// A line of another program, short and without control characters.
+fn shown(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    words.join(" ").chars().take(80).map(plain).collect()
 }
 
 /// The library by which PEs talk to mpirun and srun --mpi=pmix.
@@ -103,6 +122,10 @@ mod tests {
         assert_eq!(read_version(hydra), "Version: 4.0.2");
         assert_eq!(read_version("slurm-wlm 22.05.8\n"), "slurm-wlm 22.05.8");
         assert_eq!(read_version(""), "it does not say which version");
+        let slurm = "srun: error: no DNS\nsrun: fatal: no configuration\n\n";
+        assert_eq!(read_complaint(slurm), "srun: fatal: no configuration");
         assert_eq!(version("/nonexistent/mpirun", "--version"), None);
+        let failed = Some(Err("without a word".to_owned()));
+        assert_eq!(version("false", "--version"), failed);
     }
 }

@@ -11,6 +11,9 @@ use super::parse;
 pub enum Wire {
     /// Shared memory of one host.
     Shm,
+    /// Only by `HOSTWIRE_WIRE`: for tests of the library.
+    #[value(skip)]
+    Stores,
     /// Ethernet frames between hosts, shared memory within them.
     Ether,
     /// As ether, through AF_XDP: one PE per host.
@@ -24,15 +27,23 @@ impl Wire {
     pub fn name(self) -> &'static str {
         match self {
             Wire::Shm => "shm",
+            Wire::Stores => "stores",
             Wire::Ether => "ether",
             Wire::Xdp => "xdp",
             Wire::Udp => "udp",
         }
     }
 
+    /// The wire of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Shm, Self::Stores, Self::Ether, Self::Xdp, Self::Udp]
+            .into_iter()
+            .find(|wire| wire.name() == name)
+    }
+
     /// Whether it goes from host to host.
     pub fn spans_hosts(self) -> bool {
-        !matches!(self, Wire::Shm)
+        !matches!(self, Wire::Shm | Wire::Stores)
     }
 }
 
@@ -43,7 +54,7 @@ impl Wire {
 EXAMPLES
     Four PEs, each line of output marked with the PE it came from:
 
-        hostwire run -n 4 --label ./heat2d 1024
+        hostwire run -n 4 --label ./heat2d --size 512x512
 
     Give up after two minutes, and say what every PE was doing:
 
@@ -56,10 +67,11 @@ EXAMPLES
     Six PEs on three hosts that are made of this machine for the job, to see \
 how the program does over Ethernet (needs root):
 
-        hostwire run -n 6 --wire ether --hosts 3 ./heat2d 1024
+        hostwire run -n 6 --wire ether --hosts 3 ./heat2d
 
 EXIT STATUS
     0    every PE exited with 0
+    1    what the PEs print could not be written
     2    something was wrong before anything was started
     124  --timeout passed
     130  Ctrl-C (128 + the signal that ended hostwire)
@@ -72,28 +84,33 @@ several machines, with HOSTWIRE_WIRE=ether, xdp or udp; this command starts PEs 
 this machine only.
 
 ENVIRONMENT
+    HOSTWIRE_WIRE, HOSTWIRE_HEAP and HOSTWIRE_RING are what --wire, --heap and \
+--ring are where those are not given. HOSTWIRE_STATS=1, HOSTWIRE_INSECURE_WIRE=1, \
+HOSTWIRE_LOST_AFTER, HOSTWIRE_ATTACH_TIMEOUT and others are for the library in the \
+PEs; docs/environment.md lists them all.
     Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
-with MPICH. HOSTWIRE_WIRE, HOSTWIRE_HEAP, HOSTWIRE_RING and HOSTWIRE_BOARD_FD \
-are for the hostwire library.")]
+with MPICH.")]
 pub struct Args {
     /// How many PEs to start.
     ///
     /// At least 1, at most 4096. More PEs than CPUs is fine: a PE that waits
     /// sleeps.
-    #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes)]
+    #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes, allow_negative_numbers = true)]
     pub pes: u32,
 
     /// What carries the stores from PE to PE.
     ///
-    /// With ether and udp the PEs are started on hosts that are made of this
-    /// machine: network namespaces with a cable or a switch between them, which
-    /// end with the job. That needs root. See --hosts.
-    #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
-    pub wire: Wire,
+    /// shm by default, or what HOSTWIRE_WIRE says. With ether, xdp and udp the PEs
+    /// are started on hosts that are made of this machine: network namespaces with a
+    /// cable or a switch between them, which end with the job. That needs root. See
+    /// --hosts.
+    #[arg(long, value_name = "WIRE", value_enum)]
+    pub wire: Option<Wire>,
 
-    /// How many hosts to make of this machine, with --wire ether or udp.
+    /// How many hosts to make of this machine, with --wire ether, xdp or udp.
     ///
-    /// 1 to 64, 2 by default. The first PEs are on the first host, and so on.
+    /// 1 to 64. By default 2, and with xdp one for each PE. The first PEs are on the
+    /// first host, and so on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub hosts: Option<u32>,
 
@@ -103,14 +120,14 @@ pub struct Args {
     /// list is shorter than the job. With auto, each PE gets a CPU of its own
     /// if there are enough, and no binding at all otherwise. Only CPUs that
     /// hostwire itself may use are handed out by auto.
-    #[arg(long, value_name = "BIND", default_value = "auto", value_parser = parse::bind)]
+    #[arg(long, value_name = "BIND", default_value = "auto", value_parser = parse::bind, allow_negative_numbers = true)]
     pub bind: Bind,
 
     /// End the job after this long: 30s, 2m, 1h, 500ms or plain seconds.
     ///
     /// The PEs still running are named with what each was doing. The exit
     /// status is 124.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
     /// Begin each line of output with the PE it came from, as in `[3] `.
@@ -120,20 +137,20 @@ pub struct Args {
     /// Size of each PE's symmetric heap: bytes, or with K, M, G or T.
     ///
     /// Suffixes are powers of 1024. The heaps of all PEs must fit into this
-    /// machine's memory together.
-    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    /// machine's memory together. 256M by default, or what HOSTWIRE_HEAP says.
+    #[arg(long, value_name = "SIZE", value_parser = parse::size, allow_negative_numbers = true)]
     pub heap: Option<u64>,
 
     /// Size of the ring that each pair of PEs exchanges messages through.
     ///
-    /// A multiple of 64 bytes. A larger ring lets a sender run further ahead of
-    /// its receiver.
-    #[arg(long, value_name = "SIZE", value_parser = parse::ring)]
+    /// A power of two from 256 bytes to 1M, 4K by default, or what HOSTWIRE_RING
+    /// says. A larger ring lets a sender run further ahead of its receiver.
+    #[arg(long, value_name = "SIZE", value_parser = parse::ring, allow_negative_numbers = true)]
     pub ring: Option<u64>,
 
     /// Send the frames between hosts as they are, without encryption.
     ///
-    /// Whoever is on the network can then read and change the memory of the job.
+    /// Only with a wire between hosts. Whoever is on the network can then read and change the memory of the job.
     #[arg(long)]
     pub insecure_wire: bool,
 
@@ -151,7 +168,7 @@ pub struct Args {
     pub stats: bool,
 
     /// How long PEs that are ended have between SIGTERM and SIGKILL.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse::grace)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse::grace, allow_negative_numbers = true)]
     pub grace: Duration,
 
     /// The program and its arguments.
@@ -168,7 +185,7 @@ impl Args {
     pub fn quiet(pes: u32, wire: Wire, command: Vec<OsString>) -> Self {
         Self {
             pes,
-            wire,
+            wire: Some(wire),
             hosts: None,
             bind: Bind::Auto,
             timeout: None,

@@ -34,8 +34,7 @@ impl Binding {
         let original = match sched_getaffinity(None) {
             Ok(set) => set,
             // More CPUs than the set can name: binding is beyond us.
-            Err(_) if *bind != Bind::None && !matches!(bind, Bind::List(_)) => CpuSet::new(),
-            Err(_) if *bind == Bind::None => CpuSet::new(),
+            Err(_) if !matches!(bind, Bind::List(_)) => CpuSet::new(),
             Err(errno) => {
                 return Err(StartError::System {
                     what: "ask for the CPUs",

@@ -531,10 +531,14 @@ impl Job {
 
     fn flush(&mut self) {
         self.stdout.flush();
-        self.stderr.flush();
-        if self.stdout.is_broken() && self.ending.is_none() && !self.all_ended() {
-            self.end(Ending::OutputClosed);
+        match self.stdout.broken() {
+            // Who has read enough has read all that there was.
+            Some(Errno::PIPE) if self.all_ended() => {}
+            Some(Errno::PIPE) => self.end(Ending::OutputClosed),
+            Some(errno) => self.end(Ending::OutputFailed(errno)),
+            None => {}
         }
+        self.stderr.flush();
     }
 
     fn sink(&self, which: Which) -> &Sink {

@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn more_than_the_machine_has_is_refused() {
-        assert_eq!(check_memory("heap", None, 4096), Ok(()));
-        assert_eq!(check_memory("heap", Some(4096), 4), Ok(()));
+        assert_eq!(check_memory("--heap", None, 4096), Ok(()));
+        assert_eq!(check_memory("--heap", Some(4096), 4), Ok(()));
         for (bytes, pes) in [(1 << 60, 1), (u64::MAX, 4096)] {
-            let error = check_memory("heap", Some(bytes), pes).unwrap_err();
+            let error = check_memory("--heap", Some(bytes), pes).unwrap_err();
             assert!(matches!(error, StartError::Memory { .. }));
         }
     }

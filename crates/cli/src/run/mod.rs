@@ -36,7 +36,7 @@ pub mod warden;
 use std::process::ExitCode;
 
 pub use args::{Args, Wire};
-pub use parse::duration as parse_duration;
+pub use parse::{duration as parse_duration, size as parse_size};
 
 use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING};
 
@@ -44,10 +44,12 @@ use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
-    if let Some(reason) = insecure_by(args) {
-        report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
-    }
-    let started = plan::Plan::new(args).and_then(job::Job::start);
+    let started = plan::Plan::new(args).and_then(|plan| {
+        if let Some(reason) = insecure_by(&plan) {
+            report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
+        }
+        job::Job::start(plan)
+    });
     match started {
         Ok(job) => job.run(),
         Err(error) => {
@@ -58,11 +60,11 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 /// What makes the frames of this job go bare, if anything does.
-fn insecure_by(args: &Args) -> Option<&'static str> {
+fn insecure_by(plan: &plan::Plan) -> Option<&'static str> {
     let by_variable = || std::env::var_os(INSECURE_WIRE).is_some_and(|value| value == "1");
-    if args.insecure_wire {
+    if plan.insecure_wire {
         Some("--insecure-wire")
-    } else if args.wire.spans_hosts() && by_variable() {
+    } else if plan.wire.spans_hosts() && by_variable() {
         Some("HOSTWIRE_INSECURE_WIRE=1")
     } else {
         None

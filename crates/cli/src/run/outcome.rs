@@ -5,12 +5,15 @@ use std::fmt;
 use std::time::Duration;
 
 use hostwire::board::Record;
+use rustix::io::Errno;
 use signal_hook::consts::{SIGABRT, SIGPIPE};
 
 use super::bind::ranges;
 
 /// The exit status when `--timeout` passed, as that of timeout(1).
 const TIMEOUT_STATUS: u8 = 124;
+/// The exit status when what the PEs print is lost, as that of cat(1).
+const OUTPUT_STATUS: u8 = 1;
 
 /// Why a PE counts as failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +121,8 @@ pub enum Ending {
     },
     /// Nobody reads the launcher's standard output any more.
     OutputClosed,
+    /// The launcher's standard output cannot be written.
+    OutputFailed(Errno),
 }
 
 impl Ending {
@@ -128,6 +133,7 @@ impl Ending {
             Ending::Interrupted(signal) => signal_status(*signal),
             Ending::TimedOut { .. } => TIMEOUT_STATUS,
             Ending::OutputClosed => signal_status(SIGPIPE),
+            Ending::OutputFailed(_) => OUTPUT_STATUS,
         }
     }
 
@@ -140,6 +146,9 @@ impl Ending {
         };
         match self {
             Ending::Failed(failure) if others == 0 => Some(failure.to_string()),
+            Ending::Failed(failure) if others == 1 => {
+                Some(format!("{failure}; ended the other PE"))
+            }
             Ending::Failed(failure) => Some(format!("{failure}; ended the other {}", pes(others))),
             Ending::Interrupted(signal) => Some(format!(
                 "interrupted by {}; ended {}",
@@ -151,6 +160,10 @@ impl Ending {
                 grouped(running)
             )),
             Ending::OutputClosed => None,
+            Ending::OutputFailed(errno) => {
+                let error = std::io::Error::from(*errno);
+                Some(format!("cannot write standard output: {error}"))
+            }
         }
     }
 }

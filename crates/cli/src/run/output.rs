@@ -107,7 +107,7 @@ pub struct Sink {
     fd: BorrowedFd<'static>,
     pub merger: Merger,
     written: usize,
-    broken: bool,
+    broken: Option<Errno>,
 }
 
 impl Sink {
@@ -117,7 +117,7 @@ impl Sink {
             fd,
             merger,
             written: 0,
-            broken: false,
+            broken: None,
         }
     }
 
@@ -136,20 +136,20 @@ impl Sink {
         self.merger.merged.len() - self.written > QUEUE_BYTES_MAX
     }
 
-    /// Whether nobody will ever read from here. What is written is dropped.
-    pub fn is_broken(&self) -> bool {
+    /// Why nothing can be written any more, if so: what comes is dropped.
+    pub fn broken(&self) -> Option<Errno> {
         self.broken
     }
 
     /// Drops what is pending and all that comes.
     pub fn abandon(&mut self) {
-        self.broken = true;
+        self.broken = Some(Errno::PIPE);
         self.flush();
     }
 
     /// Writes as much as can be written without waiting.
     pub fn flush(&mut self) {
-        while !self.broken && self.is_pending() && self.is_writable() {
+        while self.broken.is_none() && self.is_pending() && self.is_writable() {
             let pending = self.merger.merged.get(self.written..).unwrap_or_default();
             // The descriptor may be shared with other processes, so it is not
             // ours to make non-blocking.
@@ -158,10 +158,10 @@ impl Sink {
                 Ok(n) => self.written += n,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
-                Err(_) => self.broken = true,
+                Err(errno) => self.broken = Some(errno),
             }
         }
-        if self.broken || !self.is_pending() {
+        if self.broken.is_some() || !self.is_pending() {
             self.merger.merged.clear();
             self.written = 0;
         } else if self.written > QUEUE_BYTES_MAX {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use hostwire::settings::parse_bytes;
+use hostwire_transport::ring::Slots;
+
 use super::bind::Bind;
 
 /// The most PEs of one job.
@@ -12,8 +15,6 @@ const CPU_MAX: usize = 1023;
 const CPU_LIST_MAX: usize = PES_MAX as usize;
 /// The longest time, about 31 years: beyond it a deadline could overflow.
 const SECONDS_MAX: u64 = 1_000_000_000;
-/// Rings consist of slots of this size.
-const SLOT_BYTES: u64 = 64;
 
 /// A number of PEs.
 pub fn pes(text: &str) -> Result<u32, String> {
@@ -27,49 +28,17 @@ pub fn pes(text: &str) -> Result<u32, String> {
     }
 }
 
-/// A size in bytes: digits, with K, M, G or T (or KiB ...) for powers of 1024.
+/// A size in bytes, as in the environment.
 pub fn size(text: &str) -> Result<u64, String> {
-    let expected = || "expected bytes, or a number with K, M, G or T, such as 64M".to_owned();
-    let digits_end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, suffix) = text.split_at(digits_end);
-    if digits.is_empty() {
-        return Err(expected());
-    }
-    let shift = match suffix {
-        "" | "B" => 0,
-        "K" | "k" | "KiB" => 10,
-        "M" | "m" | "MiB" => 20,
-        "G" | "g" | "GiB" => 30,
-        "T" | "t" | "TiB" => 40,
-        "kB" | "KB" | "MB" | "GB" | "TB" => {
-            return Err(format!(
-                "{suffix} is a power of 1000 to some and of 1024 to others; \
-                say {}iB",
-                suffix.trim_end_matches('B').to_uppercase()
-            ));
-        }
-        _ => return Err(expected()),
-    };
-    let bytes = digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|n| n.checked_mul(1 << shift));
-    match bytes {
-        Some(0) => Err("must be more than 0".to_owned()),
-        Some(bytes) => Ok(bytes),
-        None => Err("more than any machine has".to_owned()),
-    }
+    parse_bytes(text).map(|bytes| bytes as u64)
 }
 
 /// The size of a ring.
 pub fn ring(text: &str) -> Result<u64, String> {
-    let bytes = size(text)?;
-    if bytes % SLOT_BYTES == 0 {
-        Ok(bytes)
-    } else {
-        Err(format!("must be a multiple of {SLOT_BYTES} bytes"))
+    let bytes = parse_bytes(text)?;
+    match Slots::of_bytes(bytes) {
+        Some(_) => Ok(bytes as u64),
+        None => Err("expected a power of two from 256 to 1M".to_owned()),
     }
 }
 
@@ -167,22 +136,15 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(size("1"), Ok(1));
-        assert_eq!(size("64M"), Ok(64 << 20));
         assert_eq!(size("64MiB"), Ok(64 << 20));
-        assert_eq!(size("2G"), Ok(2 << 30));
-        assert_eq!(size("1T"), Ok(1 << 40));
         assert_eq!(size("0").unwrap_err(), "must be more than 0");
-        assert_eq!(size("17000000T").unwrap_err(), "more than any machine has");
-        assert!(size("64MB").unwrap_err().ends_with("say MiB"));
-        for wrong in ["", "M", "-1", "1.5G", "1 G", "0x10", "1Q"] {
-            assert!(
-                size(wrong).unwrap_err().starts_with("expected bytes"),
-                "{wrong}"
-            );
+        for (text, bytes) in [("256", 256), ("4K", 4096), ("1M", 1 << 20)] {
+            assert_eq!(ring(text), Ok(bytes));
         }
-        assert_eq!(ring("4K"), Ok(4096));
-        assert_eq!(ring("100").unwrap_err(), "must be a multiple of 64 bytes");
+        for wrong in ["64", "192", "2M"] {
+            let problem = ring(wrong).unwrap_err();
+            assert_eq!(problem, "expected a power of two from 256 to 1M");
+        }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hostwire::settings::{self, Settings};
 use hostwire_transport::TransportError;
-use hostwire_transport::os::hosts::{HostPlace, Hosts};
+use hostwire_transport::os::hosts::{HOSTS_MAX, HostPlace, Hosts};
 use rustix::io::Errno;
 
 use super::args::{Args, Wire};
@@ -31,7 +32,7 @@ pub enum StartError {
     NoSuchCpu { cpu: usize, usable: String },
     /// Heaps or rings beyond this machine's memory.
     #[error(
-        "--{what}: {} for each of {pes} PEs is more than the {} of memory of this machine",
+        "{what}: {} for each of {pes} PEs is more than the {} of memory of this machine",
         human_size(*bytes_per_pe), human_size(*machine_bytes)
     )]
     Memory {
@@ -49,12 +50,23 @@ pub enum StartError {
     /// Too few processes.
     #[error("{pes} PEs are more than the {limit} processes this user may have ('ulimit -u')")]
     Processes { pes: u32, limit: u64 },
-    /// Hosts and no wire between them.
-    #[error("--hosts: the wire {wire} joins PEs of one host; say --wire ether or --wire udp")]
-    WireOfOneHost { wire: &'static str },
+    /// A variable of the library holds what makes no sense.
+    #[error(transparent)]
+    Setting(#[from] hostwire::Error),
+    /// An option that is for hosts, and no wire between them.
+    #[error("--{what}: the wire {wire} joins PEs of one host; say --wire ether, xdp or udp")]
+    WireOfOneHost {
+        what: &'static str,
+        wire: &'static str,
+    },
     /// Some hosts would have no PE.
     #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
     TooManyHosts { pes: u32, hosts: u32 },
+    /// Several PEs would be on one host.
+    #[error(
+        "--wire xdp takes one PE per host: {pes} PEs on {hosts} hosts; at most {HOSTS_MAX} can be made"
+    )]
+    OnePePerHost { pes: u32, hosts: u32 },
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
     Hosts {
@@ -62,8 +74,17 @@ pub enum StartError {
         cause: TransportError,
     },
     /// The kernel refused something else.
-    #[error("cannot {what}: {}", std::io::Error::from(*errno))]
+    #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
+}
+
+/// What to do about an error of the kernel, where that is known.
+fn remedy(errno: Errno) -> &'static str {
+    match errno {
+        Errno::FBIG => "; memory files count: raise the limit with 'ulimit -f'",
+        Errno::MFILE => "; raise the limit with 'ulimit -n'",
+        _ => "",
+    }
 }
 
 /// A job that can be started.
@@ -91,26 +112,37 @@ pub struct Plan {
 impl Plan {
     /// Checks `args` against this machine.
     pub fn new(args: &Args) -> Result<Plan, StartError> {
+        let settings = Settings::from_env()?;
+        let set = |bytes: Option<usize>| bytes.map(|bytes| bytes as u64);
+        let (heap, ring) = (
+            args.heap.or(set(settings.heap_bytes)),
+            args.ring.or(set(settings.ring_bytes)),
+        );
+        let wire = wire(args, &settings);
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
-        limits::check_memory("heap", args.heap, args.pes)?;
+        let named = |option, variable, given: Option<u64>| match given {
+            Some(_) => option,
+            None => variable,
+        };
+        let what = named("--heap", settings::HEAP, args.heap);
+        limits::check_memory(what, heap, args.pes)?;
         // Every PE has a ring for each of the others.
-        let rings = args
-            .ring
-            .map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
-        limits::check_memory("ring", rings, args.pes)?;
+        let rings = ring.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
+        let what = named("--ring", settings::RING, args.ring);
+        limits::check_memory(what, rings, args.pes)?;
         limits::check_processes(args.pes)?;
         let binding = Binding::new(&args.bind, args.pes)?;
-        let hosts = hosts(args)?;
+        let hosts = hosts(args, wire)?;
         let nofile = limits::make_room_for_descriptors(args.pes)?;
         Ok(Plan {
             pes: args.pes,
-            wire: args.wire,
+            wire,
             hosts,
             program,
             command: args.command.clone(),
-            heap_bytes: args.heap,
-            ring_bytes: args.ring,
+            heap_bytes: heap,
+            ring_bytes: ring,
             binding,
             nofile,
             timeout: args.timeout,
@@ -141,22 +173,51 @@ impl Plan {
 /// The MTU of plain Ethernet.
 const MTU_BYTES: u32 = 1500;
 
+/// The wire that `args` name, or else the environment.
+fn wire(args: &Args, settings: &Settings) -> Wire {
+    let set = || settings.wire.and_then(|wire| Wire::from_name(wire.name()));
+    args.wire.or_else(set).unwrap_or(Wire::Shm)
+}
+
 /// The hosts that `args` ask for.
-fn hosts(args: &Args) -> Result<Option<Hosts>, StartError> {
-    let (pes, wire) = (args.pes, args.wire.name());
-    let hosts = match args.hosts {
-        Some(hosts) if hosts > 1 && !args.wire.spans_hosts() => {
-            return Err(StartError::WireOfOneHost { wire });
-        }
-        Some(hosts) if hosts > pes => return Err(StartError::TooManyHosts { pes, hosts }),
-        Some(hosts) => hosts,
-        None if args.wire.spans_hosts() => pes.min(2),
-        None => 1,
+fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
+    let count = count_hosts(args, wire)?;
+    let made = (count > 1).then(|| Hosts::new(count, MTU_BYTES));
+    let wire = wire.name();
+    made.transpose()
+        .map_err(|cause| StartError::Hosts { wire, cause })
+}
+
+/// How many hosts those are; 1 is this one.
+fn count_hosts(args: &Args, wire: Wire) -> Result<u32, StartError> {
+    let pes = args.pes;
+    if !wire.spans_hosts() {
+        let wire = wire.name();
+        let several = args.hosts.is_some_and(|hosts| hosts > 1);
+        return match (several, args.insecure_wire) {
+            (true, _) => Err(StartError::WireOfOneHost {
+                what: "hosts",
+                wire,
+            }),
+            (_, true) => Err(StartError::WireOfOneHost {
+                what: "insecure-wire",
+                wire,
+            }),
+            (false, false) => Ok(1),
+        };
+    }
+    let usual = match wire {
+        Wire::Xdp => pes.min(HOSTS_MAX),
+        _ => pes.min(2),
     };
-    let made = (hosts > 1)
-        .then(|| Hosts::new(hosts, MTU_BYTES))
-        .transpose();
-    made.map_err(|cause| StartError::Hosts { wire, cause })
+    let hosts = args.hosts.unwrap_or(usual);
+    if hosts > pes {
+        return Err(StartError::TooManyHosts { pes, hosts });
+    }
+    if wire == Wire::Xdp && hosts < pes {
+        return Err(StartError::OnePePerHost { pes, hosts });
+    }
+    Ok(hosts)
 }
 
 /// A size as a person would say it: `1.5 GiB`.
@@ -182,6 +243,32 @@ fn human_size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_fit_the_wire() {
+        let count = |pes, wire, hosts| {
+            let args = Args {
+                hosts,
+                ..Args::quiet(pes, wire, Vec::new())
+            };
+            count_hosts(&args, wire)
+        };
+        assert_eq!(count(4, Wire::Shm, None), Ok(1));
+        assert_eq!(count(4, Wire::Shm, Some(1)), Ok(1));
+        assert_eq!(count(4, Wire::Ether, None), Ok(2));
+        assert_eq!(count(1, Wire::Udp, None), Ok(1));
+        assert_eq!(count(4, Wire::Udp, Some(1)), Ok(1));
+        assert_eq!(count(5, Wire::Xdp, None), Ok(5));
+        let (pes, hosts) = (5, 2);
+        let crowded = Err(StartError::OnePePerHost { pes, hosts });
+        assert_eq!(count(5, Wire::Xdp, Some(2)), crowded);
+        let (pes, hosts) = (65, HOSTS_MAX);
+        let crowded = Err(StartError::OnePePerHost { pes, hosts });
+        assert_eq!(count(65, Wire::Xdp, None), crowded);
+        let (pes, hosts) = (2, 3);
+        let empty = Err(StartError::TooManyHosts { pes, hosts });
+        assert_eq!(count(2, Wire::Ether, Some(3)), empty);
+    }
 
     #[test]
     fn sizes_read_well() {

@@ -3,7 +3,10 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use rustix::process::Signal;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -24,6 +27,9 @@ impl Signals {
         if !is_ignored(&status, SIGHUP) {
             signals.push(SIGHUP);
         }
+        // Files that are too long for a limit are told by the call that writes them.
+        let unheeded = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(Signal::XFSZ.as_raw(), unheeded)?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
         Ok(Signals { delivery })
     }

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "KEY=FROM..TO")]
     pub sweep: Option<String>,
     /// Points of a sweep at work at a time [default: one per core]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroU16>,
     /// Keep a file per point of a sweep in DIR [default: EXPERIMENT.sweep, in this folder]
     #[arg(long, value_name = "DIR")]
@@ -89,4 +89,9 @@ impl Args {
     pub fn is_sweep(&self) -> bool {
         self.sweep.is_some() || self.jobs.is_some() || self.results.is_some() || self.part.is_some()
     }
+}
+
+fn jobs(text: &str) -> Result<NonZeroU16, String> {
+    text.parse()
+        .map_err(|_| format!("expected a number from 1 to {}", u16::MAX))
 }

@@ -127,7 +127,8 @@ fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
         return Err(failure(BAD_INPUT, why));
     }
     if args.plot.is_some() && experiment.sweep().is_none() {
-        let why = "--plot shows results over a swept key, and this experiment has no [sweep]";
+        let why = "--plot shows results over a swept key, and this experiment has no [sweep]; \
+                   add one, or --sweep";
         return Err(failure(BAD_INPUT, why));
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use hostwire_plan::file::display_count;
 use hostwire_sim::experiments::file::{ClusterFigures, Outcome, RunResult};
 use serde_json::Value;
 
@@ -221,9 +222,10 @@ fn write_cluster(out: &mut String, cluster: &ClusterFigures) -> std::fmt::Result
     let processors: usize = cluster.nodes.iter().map(|n| n.memory_bytes.len()).sum();
     writeln!(
         out,
-        "  cluster: {} nodes, {processors} processors, {} cables",
-        cluster.nodes.len(),
-        cluster.cables.len()
+        "  cluster: {}, {}, {}",
+        display_count(cluster.nodes.len(), "node"),
+        display_count(processors, "processor"),
+        display_count(cluster.cables.len(), "cable")
     )?;
     for cable in cluster.cables.iter().take(CABLES_SHOWN) {
         writeln!(

@@ -45,7 +45,7 @@ JSON
 pe, pes, wire, counters.")]
 pub struct Args {
     /// The process that started the job (hostwire run, mpirun, srun), or a PE.
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_name = "PID", value_parser = pid)]
     pub pid: Option<u32>,
 
     /// Print JSON, one object per line and PE.
@@ -55,6 +55,11 @@ pub struct Args {
     /// Print again after this long, until there is no job: 1s, 500ms.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub watch: Option<Duration>,
+}
+
+fn pid(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected the number of a process, such as 4711".to_owned())
 }
 
 /// Runs the command.

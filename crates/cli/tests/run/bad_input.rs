@@ -3,11 +3,18 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::job::{Job, hostwire, run};
+use crate::job::{Job, hostwire};
 
 /// The one line that `hostwire run ARGUMENTS` says.
 fn refusal(arguments: &[&str]) -> String {
-    let ended = run(&[&["run"], arguments].concat());
+    refusal_with(&[], arguments)
+}
+
+/// The same, with these variables in its environment.
+fn refusal_with(variables: &[(&str, &str)], arguments: &[&str]) -> String {
+    let mut command = hostwire(&[&["run"], arguments].concat());
+    command.envs(variables.iter().copied());
+    let ended = Job::start(command).end();
     assert_eq!(
         (ended.status, ended.stdout.as_str()),
         (2, ""),
@@ -74,7 +81,12 @@ fn options() {
     );
     assert!(refusal(&["-n", "2", "--heap", "64MB", "true"]).ends_with("say MiB"));
     assert!(refusal(&["-n", "2", "--heap", "0", "true"]).ends_with("must be more than 0"));
-    assert!(refusal(&["-n", "2", "--ring", "100", "true"]).ends_with("multiple of 64 bytes"));
+    assert!(refusal(&["-n", "2", "--ring", "192", "true"]).ends_with("from 256 to 1M"));
+    assert!(refusal(&["-n", "2", "--heap", "-1", "true"]).contains("expected bytes"));
+    assert!(refusal(&["-n", "2", "--insecure-wire", "true"]).starts_with("--insecure-wire: "));
+    assert!(refusal(&["-n", "2", "--hosts", "2", "true"]).starts_with("--hosts: "));
+    let crowded = refusal(&["-n", "3", "--wire", "xdp", "--hosts", "2", "true"]);
+    assert!(crowded.contains("one PE per host"), "{crowded}");
     assert!(refusal(&["-n", "2", "--timeout", "soon", "true"]).contains("expected a time"));
     assert!(refusal(&["-n", "2", "--timeout", "0", "true"]).ends_with("must be more than 0"));
     assert!(refusal(&["-n", "2", "--bind", "all", "true"]).contains("expected auto, none, or"));
@@ -84,6 +96,48 @@ fn options() {
         "{cpu}"
     );
     assert!(refusal(&["-n", "2", "--no-such-option", "true"]).contains("--no-such-option"));
+}
+
+/// The library would refuse them, too, once for each PE.
+#[test]
+fn variables_of_the_library() {
+    for (variable, value) in [
+        ("HOSTWIRE_WIRE", "string"),
+        ("HOSTWIRE_HEAP", "much"),
+        ("HOSTWIRE_RING", "100"),
+        ("HOSTWIRE_STATS", "x"),
+        ("HOSTWIRE_FAULTS", "drop=9"),
+    ] {
+        let line = refusal_with(&[(variable, value)], &["-n", "2", "true"]);
+        let expected = format!("{variable}=\"{value}\" is not usable: ");
+        assert!(line.starts_with(&expected), "{line}");
+    }
+    let heap = refusal_with(&[("HOSTWIRE_HEAP", "900T")], &["-n", "2", "true"]);
+    assert!(
+        heap.starts_with("HOSTWIRE_HEAP: 900 TiB for each"),
+        "{heap}"
+    );
+}
+
+#[test]
+fn benchmarks() {
+    for (arguments, problem) in [
+        (&["put", "--pes", "4"][..], "bench put takes 2 PEs, not 4"),
+        (&["all", "--pes", "4"], "bench all takes 2 PEs, not 4"),
+        (&["pingpong"], "bench pingpong is for wires between hosts"),
+        (&["put", "--insecure-wire"], "--insecure-wire: the wire shm"),
+        (&["put", "--size", "8,"], "invalid value '' for '--size"),
+        (&["put", "--size", "65M"], "invalid value '65M' for '--size"),
+    ] {
+        let ended = Job::start(hostwire(&[&["bench"], arguments].concat())).end();
+        let expected = format!("hostwire: {problem}");
+        assert!(ended.stderr.starts_with(&expected), "{ended:?}");
+        assert_eq!(
+            (ended.status, ended.stderr.lines().count()),
+            (2, 1),
+            "{ended:?}"
+        );
+    }
 }
 
 #[test]
@@ -98,6 +152,16 @@ fn too_few_descriptors() {
         said.contains("the limit is 64; raise it with 'ulimit -Hn "),
         "{said}"
     );
+}
+
+#[test]
+fn no_file_may_be_written() {
+    let hostwire = env!("CARGO_BIN_EXE_hostwire");
+    let script = format!("ulimit -f 0 && exec '{hostwire}' run -n 2 true");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("raise the limit with 'ulimit -f'"), "{said}");
 }
 
 #[test]
@@ -132,6 +196,8 @@ fn help_and_version_are_no_errors() {
             ended.stdout
         );
     }
+    let ended = Job::start(hostwire(&["help", "run"])).end();
+    assert!(ended.stdout.contains("EXIT STATUS"), "{ended:?}");
     for arguments in [&[][..], &["bogus"]] {
         let ended = Job::start(hostwire(arguments)).end();
         assert_eq!(

@@ -22,6 +22,43 @@ fn each_pe_knows_its_place() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for pes in ["1", "3"] {
+        let mut command = hostwire(&["run", "-n", pes, "echo", "lost"]);
+        command.stdout(std::fs::File::create("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.starts_with("hostwire: cannot write standard output: No space left"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn variables_stand_in_for_options() {
+    let script = "echo $HOSTWIRE_WIRE $HOSTWIRE_HEAP $HOSTWIRE_RING";
+    for (options, expected) in [
+        (&[][..], "stores 67108864 8192\n"),
+        (&["--wire", "shm", "--heap", "1G"], "shm 1073741824 8192\n"),
+    ] {
+        let mut command = hostwire(&[&["run", "-n1"], options, &["sh", "-c", script]].concat());
+        command.envs([
+            ("HOSTWIRE_WIRE", "stores"),
+            ("HOSTWIRE_HEAP", "64MiB"),
+            ("HOSTWIRE_RING", "8K"),
+        ]);
+        let ended = Job::start(command).end();
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (0, expected),
+            "{ended:?}"
+        );
+    }
+}
+
+#[test]
 fn sizes_reach_the_pes_in_bytes() {
     let program = ["sh", "-c", "echo $HOSTWIRE_HEAP $HOSTWIRE_RING"];
     let ended = run(&[

@@ -80,7 +80,7 @@ fn nonsense_on_the_socket_ends_the_job() {
     assert_eq!(
         ended.stderr,
         "hostwire: PE 1 sent its launcher what is not PMI-1: a line that does not begin with \
-         \"cmd=\": \"HELO there\"; ended the other 1 PE\n"
+         \"cmd=\": \"HELO there\"; ended the other PE\n"
     );
 }
 

@@ -37,7 +37,7 @@ fn what_a_killed_pe_last_did_is_told() {
     assert_eq!(ended.status, 137);
     assert_eq!(
         ended.stderr,
-        line("PE 0 was killed by SIGKILL; it was last in a barrier; ended the other 1 PE")
+        line("PE 0 was killed by SIGKILL; it was last in a barrier; ended the other PE")
     );
 }
 
@@ -53,7 +53,7 @@ fn the_status_is_that_of_the_failure_that_led_to_the_others() {
     assert_eq!(ended.status, 137, "{ended:#?}");
     assert_eq!(
         ended.stderr,
-        line("PE 0 was killed by SIGKILL; ended the other 1 PE")
+        line("PE 0 was killed by SIGKILL; ended the other PE")
     );
     let ended = lose(&[], "7");
     assert_eq!(ended.status, 7, "{ended:#?}");
@@ -72,7 +72,7 @@ fn pes_that_ignore_sigterm_are_killed_after_the_grace() {
     assert_eq!(ended.status, 3);
     assert_eq!(
         ended.stderr,
-        line("PE 0 exited with status 3; ended the other 1 PE")
+        line("PE 0 exited with status 3; ended the other PE")
     );
 }
 

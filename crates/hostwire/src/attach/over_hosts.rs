@@ -23,8 +23,8 @@ const CARD: &str = "hostwire-ether";
 
 /// Whether the settings allow this job to span hosts.
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
-    match settings.wire {
-        Wire::Shm { .. } => Err(several_hosts(pe, nodes)),
+    match settings.wire() {
+        Wire::Shm | Wire::Stores => Err(several_hosts(pe, nodes)),
         Wire::Ether | Wire::Xdp | Wire::Udp => Ok(()),
     }
 }
@@ -164,10 +164,10 @@ impl Here {
 
 fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> {
     let interface = Interface::choose(settings.interface.as_deref())?;
-    if settings.wire == Wire::Udp {
+    if settings.wire() == Wire::Udp {
         return Ok(Socket::Udp(FramePort::open(interface.address()?)?));
     }
-    if settings.wire == Wire::Xdp {
+    if settings.wire() == Wire::Xdp {
         if here.count() > 1 {
             return Err(Error::Launch(format!(
                 "cannot join the job: the wire xdp takes one PE per host, and there are {} on this \
@@ -355,17 +355,16 @@ mod tests {
     fn no_wire_between_hosts_by_accident() {
         let nodes = Nodes::one(2);
         let settings = |wire| Settings {
-            wire,
+            wire: Some(wire),
             ..Settings::from_lookup(|_| None).unwrap()
         };
         for wire in [Wire::Ether, Wire::Xdp, Wire::Udp] {
             assert_eq!(allow(&settings(wire), 0, &nodes), Ok(()));
         }
-        let shm = settings(Wire::Shm { stores_only: false });
-        assert!(matches!(
-            allow(&shm, 0, &nodes),
-            Err(Error::SeveralHosts(_))
-        ));
+        for wire in [Wire::Shm, Wire::Stores] {
+            let refused = allow(&settings(wire), 0, &nodes);
+            assert!(matches!(refused, Err(Error::SeveralHosts(_))));
+        }
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub(super) fn is_direct<T>(team: &Team, values: &[T]) -> bool {
         && team.members.len() <= DIRECT_PES_MAX
 }
 
+/// Up to this many bytes of result, an all-gather doubles what each has in every step; beyond
+/// it, pieces go around. Fitted.
+const DOUBLING_BYTES_MAX: usize = 64 << 10;
+
+/// Whether a reduction may as well gather everybody's `values` and combine them in each PE.
+pub(super) fn is_gathered<T>(team: &Team, values: &[T]) -> bool {
+    let len_bytes = size_of_val(values);
+    let small = len_bytes <= DIRECT_BYTES_MAX;
+    is_direct(team, values) || small && len_bytes * team.members.len() <= DOUBLING_BYTES_MAX
+}
+
 /// A binomial tree.
 pub(crate) fn broadcast<T: Element>(team: &Team, root: Rank, values: &mut [T]) -> Result<()> {
     team.member(root)?;
@@ -56,6 +67,9 @@ pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -
         }
         return Ok(());
     }
+    if size_of_val(all) <= DOUBLING_BYTES_MAX {
+        return double(team, tag, values, all);
+    }
     // Around a ring: each step passes on what the last one brought.
     let (next, previous) = ((own + 1) % size, (own + size - 1) % size);
     let mut passed = values.to_vec();
@@ -64,6 +78,30 @@ pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -
         let place = &mut all[from * each..][..each];
         exchange(team, tag, next as Rank, &passed, previous as Rank, place)?;
         passed.copy_from_slice(place);
+    }
+    Ok(())
+}
+
+/// Bruck's algorithm: everybody has its own piece and those of the ranks before it, twice as
+/// many after each step. The first step is that of the ring, so that PEs that differ in length
+/// notice it, whichever way they take.
+fn double<T: Element>(team: &Team, tag: u32, values: &[T], all: &mut [T]) -> Result<()> {
+    let (size, each, own) = (team.members.len(), values.len(), team.rank as usize);
+    // From the own rank backwards.
+    let mut pieces = all.to_vec();
+    pieces[..each].copy_from_slice(values);
+    let mut have = 1;
+    while have < size {
+        let more = have.min(size - have);
+        let (to, from) = ((own + have) % size, (own + size - have) % size);
+        let (there, coming) = pieces.split_at_mut(have * each);
+        let (out, into) = (&there[..more * each], &mut coming[..more * each]);
+        exchange(team, tag, to as Rank, out, from as Rank, into)?;
+        have += more;
+    }
+    for back in 1..size {
+        let rank = (own + size - back) % size;
+        all[rank * each..][..each].copy_from_slice(&pieces[back * each..][..each]);
     }
     Ok(())
 }
@@ -88,6 +126,19 @@ pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> 
         }
         return Ok(());
     }
+    exchange_pieces(team, tag, out, into)
+}
+
+/// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the rank
+/// `k` back. Both hold a piece for each rank; the own one stays as it is.
+pub(super) fn exchange_pieces<T: Element>(
+    team: &Team,
+    tag: u32,
+    out: &[T],
+    into: &mut [T],
+) -> Result<()> {
+    let (size, own) = (team.members.len(), team.rank as usize);
+    let each = out.len() / size;
     for step in 1..size {
         let (to, from) = ((own + step) % size, (own + size - step) % size);
         exchange(

@@ -1,10 +1,10 @@
 //! Combining data: all-reduce and scan, always in the order of ranks.
 
-use super::gather::is_direct;
-use super::{all_gather, check_length, exchange, receive, send};
+use super::gather::{exchange_pieces, is_gathered};
+use super::{all_gather, check_length, receive, send};
 use crate::element::Element;
 use crate::error::Result;
-use crate::team::{Rank, Team};
+use crate::team::Team;
 
 pub(crate) fn all_reduce<T: Element>(
     team: &Team,
@@ -15,7 +15,7 @@ pub(crate) fn all_reduce<T: Element>(
     if size == 1 || values.is_empty() {
         return Ok(());
     }
-    if is_direct(team, values) {
+    if is_gathered(team, values) {
         let mut all = vec![values[0]; values.len() * size];
         all_gather(team, values, &mut all)?;
         fold(values, &all, combine);
@@ -30,17 +30,7 @@ pub(crate) fn all_reduce<T: Element>(
     let tag = team.next_tag();
     let mut mine = vec![values[0]; each * size];
     mine[own * each..][..each].copy_from_slice(&padded[own * each..][..each]);
-    for step in 1..size {
-        let (to, from) = ((own + step) % size, (own + size - step) % size);
-        exchange(
-            team,
-            tag,
-            to as Rank,
-            &padded[to * each..][..each],
-            from as Rank,
-            &mut mine[from * each..][..each],
-        )?;
-    }
+    exchange_pieces(team, tag, &padded, &mut mine)?;
     let mut reduced = mine[..each].to_vec();
     fold(&mut reduced, &mine, combine);
     all_gather(team, &reduced, &mut padded)?;

@@ -66,8 +66,35 @@ pub enum LineError {
 /// The most of a malformed line that an error quotes.
 const QUOTED_CHARS_MAX: usize = 40;
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     text.chars().take(QUOTED_CHARS_MAX).collect()
+}
+
+/// `cmd=NAME` and the `key=value` behind it, from the words of `text`.
+pub(super) fn command_and_fields(
+    text: &str,
+    words: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Result<(String, Vec<(String, String)>), LineError> {
+    let mut words = words.into_iter();
+    let first = words.next();
+    let command = first.as_ref().and_then(|w| w.as_ref().strip_prefix("cmd="));
+    let Some(command) = command.filter(|command| !command.is_empty()) else {
+        let begin = quoted(text);
+        return Err(LineError::NoCommand { begin });
+    };
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for word in words {
+        let word = word.as_ref();
+        let (key, value) = match word.split_once('=') {
+            Some((key, value)) if !key.is_empty() => (key, value),
+            _ => return Err(LineError::NotKeyValue { word: quoted(word) }),
+        };
+        if fields.iter().any(|(seen, _)| seen == key) {
+            return Err(LineError::Twice { key: quoted(key) });
+        }
+        fields.push((key.to_owned(), value.to_owned()));
+    }
+    Ok((command.to_owned(), fields))
 }
 
 impl Line {
@@ -119,26 +146,8 @@ impl Line {
                 at,
             });
         }
-        let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
-        let command = match words.next().and_then(|word| word.strip_prefix("cmd=")) {
-            Some(command) if !command.is_empty() => command.to_owned(),
-            _ => {
-                return Err(LineError::NoCommand {
-                    begin: quoted(text),
-                });
-            }
-        };
-        let mut fields: Vec<(String, String)> = Vec::new();
-        for word in words {
-            let (key, value) = match word.split_once('=') {
-                Some((key, value)) if !key.is_empty() => (key, value),
-                _ => return Err(LineError::NotKeyValue { word: quoted(word) }),
-            };
-            if fields.iter().any(|(seen, _)| seen == key) {
-                return Err(LineError::Twice { key: quoted(key) });
-            }
-            fields.push((key.to_owned(), value.to_owned()));
-        }
+        let words = text.split([' ', '\t']).filter(|word| !word.is_empty());
+        let (command, fields) = command_and_fields(text, words)?;
         Ok(Line { command, fields })
     }
 

@@ -3,7 +3,7 @@
 //! [`Message::parse`] takes one message without its length and never panics. A semicolon in
 //! a value is written twice.
 
-use super::wire::{LINE_BYTES_MAX, LineError};
+use super::wire::{LINE_BYTES_MAX, LineError, command_and_fields, quoted};
 
 /// Characters of the length.
 const LENGTH_BYTES: usize = 6;
@@ -53,30 +53,7 @@ impl Message {
             let byte = body.get(at).copied().unwrap_or(0);
             LineError::NotText { byte, at }
         })?;
-        let mut words = split(text).into_iter();
-        let command = match words.next().as_deref().and_then(|w| w.strip_prefix("cmd=")) {
-            Some(command) if !command.is_empty() => command.to_owned(),
-            _ => {
-                return Err(LineError::NoCommand {
-                    begin: quoted(text),
-                });
-            }
-        };
-        let mut fields: Vec<(String, String)> = Vec::new();
-        for word in words {
-            let (key, value) = match word.split_once('=') {
-                Some((key, value)) if !key.is_empty() => (key, value),
-                _ => {
-                    return Err(LineError::NotKeyValue {
-                        word: quoted(&word),
-                    });
-                }
-            };
-            if fields.iter().any(|(seen, _)| seen == key) {
-                return Err(LineError::Twice { key: quoted(key) });
-            }
-            fields.push((key.to_owned(), value.to_owned()));
-        }
+        let (command, fields) = command_and_fields(text, split(text))?;
         Ok(Self { command, fields })
     }
 }
@@ -104,10 +81,6 @@ fn split(text: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
-}
-
-fn quoted(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 /// Cuts a stream of bytes into messages.

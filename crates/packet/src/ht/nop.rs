@@ -209,19 +209,6 @@ impl ChannelCredits {
         Ok(Self { command, data })
     }
 
-    /// Moves as many freed buffers as one NOP can carry out of two counters.
-    pub fn take_from(command: &mut u32, data: &mut u32) -> Self {
-        let take = |pending: &mut u32| {
-            let taken = (*pending).min(CREDITS_MAX.into());
-            *pending -= taken;
-            taken as u8
-        };
-        Self {
-            command: take(command),
-            data: take(data),
-        }
-    }
-
     /// Command buffers freed.
     pub const fn command(self) -> u8 {
         self.command
@@ -320,13 +307,6 @@ impl Repr {
             VirtualChannel::Response => self.response = credits,
         }
     }
-
-    /// Whether the NOP frees at least one buffer.
-    pub fn has_credits(&self) -> bool {
-        VirtualChannel::ALL
-            .iter()
-            .any(|&channel| self.credits(channel) != ChannelCredits::NONE)
-    }
 }
 
 impl fmt::Display for Repr {
@@ -398,7 +378,7 @@ mod tests {
         // DisCon, Isoc and Diag.
         let bytes = [0x40, 0, 0x60, 0];
         let repr = Repr::parse(&bytes).unwrap();
-        assert!(repr.disconnect && repr.isoc && repr.diag && !repr.has_credits());
+        assert!(repr.disconnect && repr.isoc && repr.diag);
         let mut out = [0; 4];
         repr.emit(&mut out).unwrap();
         assert_eq!(out, bytes);
@@ -463,13 +443,5 @@ mod tests {
                 got_bytes: 3
             })
         );
-    }
-
-    #[test]
-    fn taking_credits_leaves_the_rest() {
-        let (mut command, mut data) = (5, 1);
-        let first = ChannelCredits::take_from(&mut command, &mut data);
-        assert_eq!((first.command(), first.data()), (3, 1));
-        assert_eq!((command, data), (2, 0));
     }
 }

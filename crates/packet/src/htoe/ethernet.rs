@@ -19,9 +19,6 @@ pub const ETHER_TYPE_VLAN: u16 = 0x8100;
 /// First value that is an EtherType; smaller ones are lengths.
 pub const ETHER_TYPE_MIN: u16 = 0x0600;
 
-/// Most payload without jumbo frames, in bytes.
-pub const PAYLOAD_LEN_MAX: usize = 1500;
-
 /// Shortest frame from destination address to FCS; shorter ones are padded.
 pub const FRAME_LEN_MIN: usize = 64;
 
@@ -51,9 +48,6 @@ pub const fn wire_len(header_len: usize, payload_len: usize) -> usize {
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// All stations.
-    pub const BROADCAST: Self = Self([0xff; 6]);
-
     /// Whether this is a group address.
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 == 1

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::plan::{LinkRole, NodePlan, Plan, ViewKind};
 use crate::spec::Fabric;
-use crate::spec::units::{display_bytes, display_inches};
+use crate::spec::units::{display_bytes, display_count, display_inches};
 
 /// What the text holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,18 +34,19 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         Fabric::TcCluster => "TCCluster",
         Fabric::Peach2 => "PEACH2",
     };
-    let (nodes, processors) = (plan.nodes().len(), plan.processor_count());
     writeln!(
         out,
-        "{fabric}: {nodes} nodes, {processors} processors, {} cables",
-        plan.cables().len()
+        "{fabric}: {}, {}, {}",
+        display_count(plan.nodes().len(), "node"),
+        display_count(plan.processor_count(), "processor"),
+        display_count(plan.cables().len(), "cable")
     )?;
     let hops = plan.hop_statistics();
     writeln!(
         out,
-        "routing: {}, at most {} hops, {:.2} on average",
+        "routing: {}, at most {}, {:.2} on average",
         scheme_name(plan),
-        hops.hops_max,
+        display_count(hops.hops_max as usize, "hop"),
         hops.hops_mean
     )?;
     writeln!(

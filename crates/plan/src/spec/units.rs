@@ -135,6 +135,14 @@ impl Quantity {
     }
 }
 
+/// `1 cable`, `2 cables`.
+pub fn display_count(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// A number of bytes in the largest unit that divides it: `16GiB`.
 pub fn display_bytes(bytes: u64) -> String {
     SIZE.units

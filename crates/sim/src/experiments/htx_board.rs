@@ -95,6 +95,16 @@ pub fn write_mib_s(bytes: usize) -> Result<f64, ExperimentError> {
     };
     start(&mut sim, host.host, stores.program())?;
     sim.run()?;
+    Ok(written(&sim, &host, bytes as u64)?.0)
+}
+
+/// How fast writes of `bytes` have come to the board, in MiB/s, from the first to the last; and
+/// when that was.
+pub(super) fn written(
+    sim: &Fabric,
+    host: &HtxHost,
+    bytes: u64,
+) -> Result<(f64, Ps), ExperimentError> {
     let counters = sim
         .component::<Nic>(host.nic)
         .map(Nic::counters)
@@ -102,10 +112,9 @@ pub fn write_mib_s(bytes: usize) -> Result<f64, ExperimentError> {
     let first = counters
         .first_write
         .ok_or(ExperimentError::NoMeasurement("writes"))?;
-    Ok(mib_per_s(
-        counters.write_bytes - bytes as u64,
-        counters.last_write - first,
-    ))
+    let after_first = counters.write_bytes.saturating_sub(bytes);
+    let rate = mib_per_s(after_first, counters.last_write - first);
+    Ok((rate, counters.last_write))
 }
 
 /// Table V: an uncached load of `bytes`.

@@ -54,7 +54,10 @@ pub fn map_side_by_side(
     }
     let no_room = |cause: &dyn core::fmt::Display| {
         TransportError::environment(
-            format!("mapping {} segments of {len_bytes} bytes", files.len()),
+            format!(
+                "finding addresses for {} segments of {len_bytes} bytes, most of it heap",
+                files.len()
+            ),
             cause,
         )
     };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::launch::{self, Bootstrap, Nodes};
-use hostwire::{Layout, Sizes, settings};
+use hostwire::settings::Settings;
+use hostwire::{Layout, Sizes};
 use hostwire_transport::Transport;
 use hostwire_transport::shm::{Meeting, Shm, ShmOptions, Ticket};
 
@@ -18,16 +19,12 @@ pub struct ByHand {
 
 /// The sizes that `hostwire run` or the user has set.
 fn sizes() -> Sizes {
-    let bytes = |name, default| {
-        let value = std::env::var(name).ok();
-        value
-            .and_then(|v| settings::parse_bytes(&v))
-            .unwrap_or(default)
-    };
-    let default = Sizes::default();
+    let (set, usual) = (Settings::from_env().ok(), Sizes::default());
+    let heap_bytes = set.as_ref().and_then(|set| set.heap_bytes);
+    let ring_bytes = set.as_ref().and_then(|set| set.ring_bytes);
     Sizes {
-        ring_bytes: bytes(settings::RING, default.ring_bytes),
-        heap_bytes: bytes(settings::HEAP, default.heap_bytes),
+        heap_bytes: heap_bytes.unwrap_or(usual.heap_bytes),
+        ring_bytes: ring_bytes.unwrap_or(usual.ring_bytes),
     }
 }
 

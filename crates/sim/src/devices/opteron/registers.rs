@@ -46,8 +46,6 @@ pub const FORCE_NONCOHERENT: u16 = 0x1f8;
 pub const DRAM_BASE: u16 = 0x40;
 /// F1x80 + 8 per range: MMIO base; limit at + 4.
 pub const MMIO_BASE: u16 = 0x80;
-/// F1xE0 + 4 per range: configuration map.
-pub const CONFIG_MAP: u16 = 0xe0;
 /// F1x140 + 8 per range: bits 47:40 of DRAM base; of the limit at + 4.
 pub const DRAM_BASE_HIGH: u16 = 0x140;
 

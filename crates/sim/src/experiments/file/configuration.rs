@@ -3,7 +3,7 @@
 use hostwire_plan::{CableKind, Fabric, Medium, Plan, Scheme};
 use serde::Serialize;
 
-use super::parameters::ParameterValue;
+use super::parameter::ParameterValue;
 use super::workload::Workload;
 
 /// All that a run depends on, defaults included. Where the files lie and what

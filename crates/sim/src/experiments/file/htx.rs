@@ -2,14 +2,13 @@
 
 use crate::devices::Fabric;
 use crate::devices::link::{End, Link};
-use crate::devices::nic::Nic;
 use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
-use crate::experiments::htx_board::end_to_end_with;
+use crate::experiments::htx_board::{end_to_end_with, written};
 use crate::experiments::htx_host::{HtxHost, Setup, WINDOW, add_host_with, start};
 use crate::experiments::programs::{BareStores, Step, Timed};
 use crate::experiments::traffic::LinkUse;
-use crate::experiments::{ExperimentError, Monitor, mib_per_s};
+use crate::experiments::{ExperimentError, Monitor};
 use crate::record::Recording;
 
 use super::Point;
@@ -38,16 +37,8 @@ pub(super) fn run(
             };
             let program = stores.program();
             let (sim, host, summary) = bench(point, link, program, monitor, recording)?;
-            let counters = sim
-                .component::<Nic>(host.nic)
-                .map(Nic::counters)
-                .unwrap_or_default();
-            let first = counters
-                .first_write
-                .ok_or(ExperimentError::NoMeasurement("writes"))?;
-            let bytes = counters.write_bytes.saturating_sub(*size_bytes);
-            let rate = mib_per_s(bytes, counters.last_write - first);
-            let links = link_use(&sim, &host, counters.last_write - SETTLE);
+            let (rate, last) = written(&sim, &host, *size_bytes)?;
+            let links = link_use(&sim, &host, last - SETTLE);
             Ok(Measured {
                 links,
                 ..measured(vec![metric("bandwidth", rate, "MiB/s")], vec![summary])

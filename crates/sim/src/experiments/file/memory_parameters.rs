@@ -3,7 +3,7 @@
 use crate::engine::Ps;
 use crate::experiments::pgas_cluster::{Media, STREAM, TRANSACTIONS_PER_MILLION_LINES};
 
-use super::parameters::{Kind, Origin, Parameter};
+use super::parameter::{Parameter, number, time};
 
 /// Everything that parameters change in a memory system.
 #[derive(Clone, Debug)]
@@ -41,29 +41,13 @@ const LATENCY_MAX: u64 = 1_000_000_000_000;
 
 macro_rules! latency {
     ($key:literal, $($field:ident).+, $class:ident) => {
-        Parameter {
-            key: $key,
-            kind: Kind::Time,
-            least: 0,
-            most: LATENCY_MAX,
-            class: Origin::$class,
-            read: |models| models.memory.$($field).+.0,
-            write: |models, value| models.memory.$($field).+ = Ps(value),
-        }
+        time!($key, memory.$($field).+, 0, LATENCY_MAX, $class)
     };
 }
 
 macro_rules! bytes {
     ($key:literal, $($field:ident).+, $least:expr, $most:expr, $class:ident) => {
-        Parameter {
-            key: $key,
-            kind: Kind::Bytes,
-            least: $least,
-            most: $most,
-            class: Origin::$class,
-            read: |models| models.memory.$($field).+,
-            write: |models, value| models.memory.$($field).+ = value,
-        }
+        number!(Bytes, $key, memory.$($field).+, $least, $most, $class)
     };
 }
 
@@ -92,25 +76,16 @@ pub(super) const MEMORY: &[Parameter] = &[
     bytes!("page", page_bytes, 512, 1 << 30, Assumed),
     bytes!("line", line_bytes, 8, 4096, Published),
     bytes!("cache", cache_bytes, 8, 1 << 30, Assumed),
-    Parameter {
-        key: "cache_ways",
-        kind: Kind::Count,
-        least: 1,
-        most: 64,
-        class: Origin::Assumed,
-        read: |models| models.memory.cache_ways,
-        write: |models, value| models.memory.cache_ways = value,
-    },
+    number!(Count, "cache_ways", memory.cache_ways, 1, 64, Assumed),
     latency!("cache_hit", cache_hit, Assumed),
-    Parameter {
-        key: "transactions_per_million_lines",
-        kind: Kind::Count,
-        least: 1,
-        most: 1_000_000_000,
-        class: Origin::Fitted,
-        read: |models| models.memory.transactions_per_million_lines,
-        write: |models, value| models.memory.transactions_per_million_lines = value,
-    },
+    number!(
+        Count,
+        "transactions_per_million_lines",
+        memory.transactions_per_million_lines,
+        1,
+        1_000_000_000,
+        Fitted
+    ),
     latency!("work_per_access", work_per_access, Fitted),
     latency!("instruction", instruction, Assumed),
 ];

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cluster_parameters;
 mod configuration;
 mod htea;
 mod htea_parameters;
@@ -30,6 +31,7 @@ mod memory;
 mod memory_parameters;
 mod memory_workload;
 mod outcome;
+mod parameter;
 mod parameters;
 mod points;
 mod range;
@@ -47,7 +49,7 @@ mod workload;
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
-pub use parameters::{Origin, ParameterValue};
+pub use parameter::{Origin, ParameterValue};
 pub use range::{RangeError, SweepRange};
 pub use read::{BadExperiment, FILE_BYTES_MAX, read, read_swept};
 pub use workload::{HtxLink, Workload};

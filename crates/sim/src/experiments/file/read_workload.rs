@@ -1,6 +1,6 @@
 //! The keys of `[workload]`.
 
-use hostwire_plan::diagnostic::Located;
+use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{
     FREQUENCY, Findings, SIZE, Section, TIME, WIDTH, clip, display_bytes, nearest,
 };
@@ -173,14 +173,8 @@ fn read_stream(
     check_segment(&size, 0, memory, out);
     let count = messages.map_or(10_000, |messages| messages.value);
     let lines = count.saturating_mul(size.value.div_ceil(LINE_PAYLOAD));
-    if lines > LINES_MAX {
-        let place = messages.map_or(size.span, |messages| messages.span);
-        out.push(
-            Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
-                .label(place, format!("{count} messages"))
-                .help(format!("stay below {LINES_MAX} lines in all")),
-        );
-    }
+    let place = messages.map_or(size.span, |messages| messages.span);
+    check_lines(lines, place, &format!("{count} messages"), out);
     Some(Workload::Stream {
         from,
         to,
@@ -230,22 +224,25 @@ fn read_all_to_all(
                 .help("use a cluster of at least two processors"),
         );
     }
-    if lines > LINES_MAX {
-        out.push(
-            Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
-                .label(
-                    size.span,
-                    format!("{count} processors store this to each other"),
-                )
-                .help(format!("stay below {LINES_MAX} lines in all")),
-        );
-    }
+    let each_other = format!("{count} processors store this to each other");
+    check_lines(lines, size.span, &each_other, out);
     let memory = processors.iter().map(|(_, bytes)| *bytes).min();
     let all = size.value.saturating_mul(count);
     check_fits(&size, all, memory.unwrap_or(0), out);
     Some(Workload::AllToAll {
         size_bytes: size.value,
     })
+}
+
+/// Not more lines than can be simulated; `place` says, as `label`, where they come from.
+fn check_lines(lines: u64, place: Span, label: &str, out: &mut Findings) {
+    if lines > LINES_MAX {
+        out.push(
+            Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
+                .label(place, label)
+                .help(format!("stay below {LINES_MAX} lines in all")),
+        );
+    }
 }
 
 /// Names of all processors with the sizes of their memory.

@@ -1,11 +1,10 @@
 //! Parameters of TCA sub-clusters.
 
 use crate::devices::link::Damage;
-use crate::engine::Ps;
 use crate::peach2::host::kib_at;
 use crate::peach2::tca::Config;
 
-use super::parameters::{Kind, Origin, Parameter};
+use super::parameter::{Kind, Origin, Parameter, number, time};
 
 /// Everything that parameters change in a sub-cluster.
 #[derive(Clone, Debug)]
@@ -50,17 +49,9 @@ impl TcaModels {
 /// Longest time.
 const TIME_MAX: u64 = 1_000_000_000;
 
-macro_rules! time {
-    ($key:literal, $($field:ident).+, $class:ident) => {
-        Parameter {
-            key: $key,
-            kind: Kind::Time,
-            least: 0,
-            most: TIME_MAX,
-            class: Origin::$class,
-            read: |models| models.tca.config.$($field).+.0,
-            write: |models, value| models.tca.config.$($field).+ = Ps(value),
-        }
+macro_rules! delay {
+    ($key:literal, $($field:ident).+, $least:expr, $class:ident) => {
+        time!($key, tca.config.$($field).+, $least, TIME_MAX, $class)
     };
 }
 
@@ -83,87 +74,46 @@ macro_rules! rate {
 }
 
 macro_rules! count {
-    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $kind:ident, $class:ident) => {
-        Parameter {
-            key: $key,
-            kind: Kind::$kind,
-            least: $least,
-            most: $most,
-            class: Origin::$class,
-            read: |models| models.tca.config.$($field).+ as u64,
-            // Within bounds that its type has.
-            write: |models, value| models.tca.config.$($field).+ = value as _,
-        }
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $class:ident) => {
+        number!(Count, $key, tca.config.$($field).+, $least, $most, $class)
     };
 }
 
 macro_rules! per_million {
     ($key:literal, $field:ident) => {
-        Parameter {
-            key: $key,
-            kind: Kind::Count,
-            least: 0,
-            most: 1_000_000,
-            class: Origin::Assumed,
-            read: |models| u64::from(models.tca.$field),
-            write: |models, value| models.tca.$field = u32::try_from(value).unwrap_or(u32::MAX),
-        }
+        number!(Count, $key, tca.$field, 0, 1_000_000, Assumed)
     };
 }
 
 pub(super) const TCA: &[Parameter] = &[
-    time!("host_out", host.out, Assumed),
-    time!("host_inbound", host.inbound, Assumed),
-    time!("host_poll", host.poll, Assumed),
-    time!("host_read", host.read, Assumed),
-    time!("interrupt", host.interrupt, Fitted),
-    time!("completion_gap", host.completion_gap, Assumed),
+    delay!("host_out", host.out, 0, Assumed),
+    delay!("host_inbound", host.inbound, 0, Assumed),
+    delay!("host_poll", host.poll, 0, Assumed),
+    delay!("host_read", host.read, 0, Assumed),
+    delay!("interrupt", host.interrupt, 0, Fitted),
+    delay!("completion_gap", host.completion_gap, 0, Assumed),
     rate!("gpu_read", host.gpu_read_kib, Fitted),
     rate!("qpi_write", host.qpi_write_kib, Assumed),
     rate!("qpi_read", host.qpi_read_kib, Assumed),
-    count!(
-        "ingress_cycles",
-        chip.ingress_cycles,
-        0,
-        10_000,
-        Count,
-        Fitted
-    ),
-    count!(
-        "egress_cycles",
-        chip.egress_cycles,
-        0,
-        10_000,
-        Count,
-        Fitted
-    ),
-    time!("host_hold", chip.host_hold, Assumed),
-    time!("dma_gap", chip.dma_gap, Fitted),
-    count!("dma_places", chip.dma_places, 1, 1_024, Count, Assumed),
-    count!(
+    count!("ingress_cycles", chip.ingress_cycles, 0, 10_000, Fitted),
+    count!("egress_cycles", chip.egress_cycles, 0, 10_000, Fitted),
+    delay!("host_hold", chip.host_hold, 0, Assumed),
+    delay!("dma_gap", chip.dma_gap, 0, Fitted),
+    count!("dma_places", chip.dma_places, 1, 1_024, Assumed),
+    number!(
+        Bytes,
         "dma_buffer",
-        chip.dma_buffer_bytes,
+        tca.config.chip.dma_buffer_bytes,
         4_096,
         1 << 20,
-        Bytes,
         Assumed
     ),
-    count!("read_tags", chip.read_tags, 1, 200, Count, Assumed),
-    count!("table_reads", chip.table_reads, 1, 16, Count, Assumed),
-    time!("cable", link.propagation, Assumed),
-    time!("dllp_wait", link.dllp_wait, Assumed),
-    Parameter {
-        least: 100_000,
-        ..time!("replay_timeout", link.replay_timeout, Assumed)
-    },
-    count!(
-        "replay_places",
-        link.replay_places,
-        1,
-        2_047,
-        Count,
-        Assumed
-    ),
+    count!("read_tags", chip.read_tags, 1, 200, Assumed),
+    count!("table_reads", chip.table_reads, 1, 16, Assumed),
+    delay!("cable", link.propagation, 0, Assumed),
+    delay!("dllp_wait", link.dllp_wait, 0, Assumed),
+    delay!("replay_timeout", link.replay_timeout, 100_000, Assumed),
+    count!("replay_places", link.replay_places, 1, 2_047, Assumed),
     Parameter {
         key: "header_credits",
         kind: Kind::Credits,
@@ -193,13 +143,5 @@ pub(super) const TCA: &[Parameter] = &[
     },
     per_million!("damaged_tlps_per_million", damaged_tlps),
     per_million!("damaged_dllps_per_million", damaged_dllps),
-    Parameter {
-        key: "damage_seed",
-        kind: Kind::Count,
-        least: 0,
-        most: i64::MAX as u64,
-        class: Origin::Assumed,
-        read: |models| models.tca.seed,
-        write: |models, value| models.tca.seed = value,
-    },
+    number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];

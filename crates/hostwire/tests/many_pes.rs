@@ -1,0 +1,63 @@
+//! What is done in another way from some number of PEs on. They are threads here.
+
+use std::time::{Duration, Instant};
+
+use hostwire::{AgentMode, Error, Job, Sizes};
+use hostwire_transport::conformance::{Fabric, Threads};
+
+/// For a hang.
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn run(pes: u32, program: impl Fn(Job) + Sync) {
+    let sizes = Sizes {
+        heap_bytes: 1 << 20,
+        ..Sizes::default()
+    };
+    let layout = hostwire::Layout::new(pes, sizes).unwrap();
+    Threads::default().run(pes, layout.segment_bytes(), &|wire| {
+        program(Job::over(wire, sizes, AgentMode::Thread).unwrap());
+    });
+}
+
+/// Nobody looks at more than the next few PEs, nor waits here for any.
+#[test]
+fn everybody_hears_of_every_loss() {
+    for dead in [10..11, 3..15] {
+        run(20, |job| {
+            let word = job.alloc::<u32>(1).unwrap();
+            job.barrier().unwrap();
+            if dead.contains(&job.pe()) {
+                return drop((job, word));
+            }
+            let begin = Instant::now();
+            for pe in dead.clone() {
+                while word.put(pe, 0, &[1]).is_ok() {
+                    assert!(begin.elapsed() < LIMIT, "PE {pe}");
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                assert_eq!(word.put(pe, 0, &[1]), Err(Error::PeerLost { pe }));
+            }
+        });
+    }
+}
+
+/// Too many to send to all at once; few bytes, and more than a message holds.
+#[test]
+fn collectives_of_seventy() {
+    run(70, |job| {
+        for len in [1, 9, 300] {
+            let values = |pe: u32| (0..len).map(move |i| 1000 * pe + i);
+            let mut all = vec![0; 70 * len as usize];
+            let own: Vec<u32> = values(job.pe()).collect();
+            job.all_gather(&own, &mut all).unwrap();
+            assert!(all.iter().copied().eq((0..70).flat_map(values)), "{len}");
+            // Neither associative nor commutative: in the order of ranks, or it differs.
+            let combine = |a: u32, b: u32| a.wrapping_mul(3) ^ b;
+            let mut sum = own;
+            job.all_reduce(&mut sum, combine).unwrap();
+            let expected = |i| (1..70).fold(i, |sum, pe| combine(sum, 1000 * pe + i));
+            assert!(sum.into_iter().eq((0..len).map(expected)), "{len}");
+        }
+        job.finalize().unwrap();
+    });
+}

@@ -1,0 +1,158 @@
+//! Parameters of clusters of Opterons and of HTX boards.
+
+use crate::devices::opteron::LINE_BYTES;
+use crate::engine::Ps;
+
+use super::parameter::{Kind, Origin, Parameter, number, time};
+
+/// Longest time a parameter can be: 10 us. The poll loop goes through every
+/// nanosecond of it.
+const TIME_MAX: u64 = 10_000_000;
+
+/// A time of the processor.
+macro_rules! processor {
+    ($key:ident, $least:expr, $class:ident) => {
+        time!(stringify!($key), processor.$key, $least, TIME_MAX, $class)
+    };
+}
+
+macro_rules! credits {
+    ($key:literal, $part:ident, $channel:literal) => {
+        Parameter {
+            key: $key,
+            kind: Kind::Credits,
+            least: 1,
+            most: 255,
+            class: Origin::Assumed,
+            read: |models| u64::from(models.link.buffers[0].$part[$channel]),
+            write: |models, value| {
+                for buffers in &mut models.link.buffers {
+                    buffers.$part[$channel] = u8::try_from(value).unwrap_or(u8::MAX);
+                }
+            },
+        }
+    };
+}
+
+/// Clock cycles of the board.
+macro_rules! cycles {
+    ($key:ident, $class:ident) => {
+        number!(Count, stringify!($key), nic.$key, 0, 10_000, $class)
+    };
+}
+
+const MEMORY_BANDWIDTH: Parameter = Parameter {
+    key: "memory_bandwidth",
+    kind: Kind::Bandwidth,
+    least: 100_000_000,
+    most: 1_000_000_000_000,
+    class: Origin::Derived,
+    // A line takes whole picoseconds.
+    read: |models| LINE_BYTES * 1_000_000_000_000 / models.processor.memory_line.0.max(1),
+    write: |models, value| {
+        models.processor.memory_line = Ps(LINE_BYTES * 1_000_000_000_000 / value.max(1));
+    },
+};
+
+const TRANSMIT_PLACES: Parameter = number!(
+    Count,
+    "transmit_places",
+    processor.port_depth,
+    1,
+    1_024,
+    Assumed
+);
+
+const POSTING: Parameter = number!(
+    Bytes,
+    "posting",
+    processor.posting_bytes,
+    64,
+    1 << 30,
+    Fitted
+);
+
+const WC_BUFFERS: Parameter = number!(
+    Count,
+    "write_combining_buffers",
+    processor.wc_buffers,
+    1,
+    64,
+    Published
+);
+
+pub(super) const CLUSTER: &[Parameter] = &[
+    WC_BUFFERS,
+    POSTING,
+    processor!(store_line, 1, Fitted),
+    processor!(sfence, 0, Fitted),
+    processor!(out, 0, Fitted),
+    processor!(inbound, 0, Fitted),
+    processor!(hop, 0, Assumed),
+    processor!(memory_write, 0, Assumed),
+    MEMORY_BANDWIDTH,
+    processor!(memory_read, 1_000, Measured),
+    TRANSMIT_PLACES,
+    credits!("posted_command_credits", command, 0),
+    credits!("nonposted_command_credits", command, 1),
+    credits!("response_command_credits", command, 2),
+    credits!("posted_data_credits", data, 0),
+    credits!("nonposted_data_credits", data, 1),
+    credits!("response_data_credits", data, 2),
+    number!(
+        Count,
+        "retry_attempts_max",
+        link.retry_attempts_max,
+        0,
+        255,
+        Published
+    ),
+    number!(
+        Count,
+        "damaged_packets_per_million",
+        damage_per_million,
+        0,
+        1_000_000,
+        Assumed
+    ),
+    number!(
+        Count,
+        "damage_seed",
+        damage_seed,
+        0,
+        i64::MAX as u64,
+        Assumed
+    ),
+];
+
+pub(super) const HTX: &[Parameter] = &[
+    Parameter {
+        class: Origin::Published,
+        ..WC_BUFFERS
+    },
+    Parameter {
+        class: Origin::Assumed,
+        ..POSTING
+    },
+    processor!(store_line, 1, Assumed),
+    processor!(sfence, 0, Assumed),
+    processor!(out, 0, Fitted),
+    processor!(inbound, 0, Fitted),
+    processor!(memory_write, 0, Assumed),
+    Parameter {
+        class: Origin::Assumed,
+        ..MEMORY_BANDWIDTH
+    },
+    processor!(memory_read, 1_000, Measured),
+    processor!(io_read, 0, Fitted),
+    processor!(io_read_first, 0, Fitted),
+    TRANSMIT_PLACES,
+    cycles!(core_in_cycles, Published),
+    cycles!(core_out_cycles, Published),
+    cycles!(read_cycles, Fitted),
+    cycles!(requester_cycles, Assumed),
+    cycles!(network_out_cycles, Assumed),
+    cycles!(network_in_cycles, Assumed),
+    cycles!(completer_cycles, Assumed),
+    cycles!(crossbar_cycles, Published),
+];
