@@ -38,6 +38,7 @@ pub mod reduction;
 mod remote;
 mod runtime;
 mod settings;
+mod signals;
 mod statics;
 mod team;
 mod wait;

@@ -22,6 +22,7 @@ use crate::heap::HEAP_ALIGN;
 use crate::line::{self, Kind, Tag};
 use crate::runtime::{self, Runtime, State};
 use crate::settings::{self, Settings};
+use crate::signals::{self, ENDINGS};
 use crate::statics::{self, Statics};
 use crate::team::{self, Slots, TeamState};
 
@@ -98,7 +99,8 @@ fn first_time(what: &'static str) {
         Err(error) => fatal(what, error),
     };
     let statics = statics::find();
-    let runtime = match attach(&settings, statics) {
+    // Over some wires a thread starts here; and others are waited for.
+    let runtime = match signals::blocked(&ENDINGS, || attach(&settings, statics)) {
         Ok(runtime) => runtime::install(runtime),
         Err(error) => fatal(what, error),
     };
@@ -125,7 +127,8 @@ fn again(what: &'static str) {
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {
-    if let Err(error) = runtime.attachment.start(AgentMode::Thread) {
+    let start = || runtime.attachment.start(AgentMode::Thread);
+    if let Err(error) = signals::blocked(&[], start) {
         fatal(what, error);
     }
     let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
