@@ -30,7 +30,10 @@ __extension__ typedef double _Complex shmem_complexd_t;
 __extension__ typedef float _Complex shmem_complexf_t;
 
 #ifdef __cplusplus
+/* Programs from before there were C++ headers include this one inside `extern "C"`. */
+extern "C++" {
 #include <complex>
+}
 extern "C" {
 #endif
 
@@ -2170,6 +2173,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_udcflush_line(vo
 #ifdef __cplusplus
 } /* extern "C" */
 
+extern "C++" {
+
 /* Complex numbers as C++ has them. */
 
 static inline int shmem_complexd_sum_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
@@ -2184,6 +2189,46 @@ static inline int shmem_complexd_sum_inscan(shmem_team_t team, std::complex<doub
 static inline int shmem_complexf_sum_inscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
 static inline int shmem_complexd_sum_exscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
 static inline int shmem_complexf_sum_exscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
+
+/* Objects to wait for and locks were volatile in OpenSHMEM 1.3. */
+
+static inline void shmem_int_wait_until(volatile int *ivar, int cmp, int cmp_value) { shmem_int_wait_until(const_cast<int *>(ivar), cmp, cmp_value); }
+static inline void shmem_long_wait_until(volatile long *ivar, int cmp, long cmp_value) { shmem_long_wait_until(const_cast<long *>(ivar), cmp, cmp_value); }
+static inline void shmem_longlong_wait_until(volatile long long *ivar, int cmp, long long cmp_value) { shmem_longlong_wait_until(const_cast<long long *>(ivar), cmp, cmp_value); }
+static inline void shmem_uint_wait_until(volatile unsigned int *ivar, int cmp, unsigned int cmp_value) { shmem_uint_wait_until(const_cast<unsigned int *>(ivar), cmp, cmp_value); }
+static inline void shmem_ulong_wait_until(volatile unsigned long *ivar, int cmp, unsigned long cmp_value) { shmem_ulong_wait_until(const_cast<unsigned long *>(ivar), cmp, cmp_value); }
+static inline void shmem_ulonglong_wait_until(volatile unsigned long long *ivar, int cmp, unsigned long long cmp_value) { shmem_ulonglong_wait_until(const_cast<unsigned long long *>(ivar), cmp, cmp_value); }
+static inline void shmem_int32_wait_until(volatile int32_t *ivar, int cmp, int32_t cmp_value) { shmem_int32_wait_until(const_cast<int32_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_int64_wait_until(volatile int64_t *ivar, int cmp, int64_t cmp_value) { shmem_int64_wait_until(const_cast<int64_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_uint32_wait_until(volatile uint32_t *ivar, int cmp, uint32_t cmp_value) { shmem_uint32_wait_until(const_cast<uint32_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_uint64_wait_until(volatile uint64_t *ivar, int cmp, uint64_t cmp_value) { shmem_uint64_wait_until(const_cast<uint64_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_size_wait_until(volatile size_t *ivar, int cmp, size_t cmp_value) { shmem_size_wait_until(const_cast<size_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_ptrdiff_wait_until(volatile ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value) { shmem_ptrdiff_wait_until(const_cast<ptrdiff_t *>(ivar), cmp, cmp_value); }
+static inline void shmem_short_wait_until(volatile short *ivar, int cmp, short cmp_value) { shmem_short_wait_until(const_cast<short *>(ivar), cmp, cmp_value); }
+static inline void shmem_ushort_wait_until(volatile unsigned short *ivar, int cmp, unsigned short cmp_value) { shmem_ushort_wait_until(const_cast<unsigned short *>(ivar), cmp, cmp_value); }
+static inline void shmem_wait_until(volatile long *ivar, int cmp, long cmp_value) { shmem_wait_until(const_cast<long *>(ivar), cmp, cmp_value); }
+static inline void shmem_wait(volatile long *ivar, long cmp_value) { shmem_wait(const_cast<long *>(ivar), cmp_value); }
+static inline void shmem_short_wait(volatile short *ivar, short cmp_value) { shmem_short_wait(const_cast<short *>(ivar), cmp_value); }
+static inline void shmem_int_wait(volatile int *ivar, int cmp_value) { shmem_int_wait(const_cast<int *>(ivar), cmp_value); }
+static inline void shmem_long_wait(volatile long *ivar, long cmp_value) { shmem_long_wait(const_cast<long *>(ivar), cmp_value); }
+static inline void shmem_longlong_wait(volatile long long *ivar, long long cmp_value) { shmem_longlong_wait(const_cast<long long *>(ivar), cmp_value); }
+static inline int shmem_int_test(volatile int *ivar, int cmp, int cmp_value) { return shmem_int_test(const_cast<int *>(ivar), cmp, cmp_value); }
+static inline int shmem_long_test(volatile long *ivar, int cmp, long cmp_value) { return shmem_long_test(const_cast<long *>(ivar), cmp, cmp_value); }
+static inline int shmem_longlong_test(volatile long long *ivar, int cmp, long long cmp_value) { return shmem_longlong_test(const_cast<long long *>(ivar), cmp, cmp_value); }
+static inline int shmem_uint_test(volatile unsigned int *ivar, int cmp, unsigned int cmp_value) { return shmem_uint_test(const_cast<unsigned int *>(ivar), cmp, cmp_value); }
+static inline int shmem_ulong_test(volatile unsigned long *ivar, int cmp, unsigned long cmp_value) { return shmem_ulong_test(const_cast<unsigned long *>(ivar), cmp, cmp_value); }
+static inline int shmem_ulonglong_test(volatile unsigned long long *ivar, int cmp, unsigned long long cmp_value) { return shmem_ulonglong_test(const_cast<unsigned long long *>(ivar), cmp, cmp_value); }
+static inline int shmem_int32_test(volatile int32_t *ivar, int cmp, int32_t cmp_value) { return shmem_int32_test(const_cast<int32_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_int64_test(volatile int64_t *ivar, int cmp, int64_t cmp_value) { return shmem_int64_test(const_cast<int64_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_uint32_test(volatile uint32_t *ivar, int cmp, uint32_t cmp_value) { return shmem_uint32_test(const_cast<uint32_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_uint64_test(volatile uint64_t *ivar, int cmp, uint64_t cmp_value) { return shmem_uint64_test(const_cast<uint64_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_size_test(volatile size_t *ivar, int cmp, size_t cmp_value) { return shmem_size_test(const_cast<size_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_ptrdiff_test(volatile ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value) { return shmem_ptrdiff_test(const_cast<ptrdiff_t *>(ivar), cmp, cmp_value); }
+static inline int shmem_short_test(volatile short *ivar, int cmp, short cmp_value) { return shmem_short_test(const_cast<short *>(ivar), cmp, cmp_value); }
+static inline int shmem_ushort_test(volatile unsigned short *ivar, int cmp, unsigned short cmp_value) { return shmem_ushort_test(const_cast<unsigned short *>(ivar), cmp, cmp_value); }
+static inline void shmem_set_lock(volatile long *lock) { shmem_set_lock(const_cast<long *>(lock)); }
+static inline int shmem_test_lock(volatile long *lock) { return shmem_test_lock(const_cast<long *>(lock)); }
+static inline void shmem_clear_lock(volatile long *lock) { shmem_clear_lock(const_cast<long *>(lock)); }
 
 /* The type-generic interface, as overloads. */
 
@@ -3130,6 +3175,8 @@ static inline size_t shmem_test_some_vector(unsigned long *ivars, size_t nelems,
 static inline size_t shmem_test_some_vector(unsigned long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned long long *cmp_values) { return shmem_ulonglong_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 static inline size_t shmem_test_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const short *cmp_values) { return shmem_short_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 static inline size_t shmem_test_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned short *cmp_values) { return shmem_ushort_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
+
+} /* extern "C++" */
 
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
