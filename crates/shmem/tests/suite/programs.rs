@@ -50,6 +50,8 @@ programs! {
     locks: "lock" in C11;
     static_objects: "statics" in C11;
     threads: "threads" in C11;
+    older_programs: "older" in C99;
+    older_programs_in_cxx: "older" in Cxx;
     arguments_at_their_limits: "edges" in C11;
     handles_at_their_limits: "handles" in C11;
     threads_with_teams_of_their_own: "parallel" in C11;
