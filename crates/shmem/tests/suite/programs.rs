@@ -81,6 +81,23 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     }
 }
 
+/// Those that are initialised are in a part of the program of their own then.
+#[test]
+fn static_objects_of_the_medium_code_model() {
+    let Some(tree) = tree() else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/statics.c");
+    for option in ["-pie", "-no-pie"] {
+        let program = work().join(format!("statics.medium{option}"));
+        let mut compile = Command::new(tree.join("bin/oshcc"));
+        compile.args(["-std=gnu11", "-O1", "-mcmodel=medium", option, "-o"]);
+        let compiled = crate::output(compile.arg(&program).arg(&source));
+        if !compiled.status.success() {
+            return skip("the C compiler has no medium code model");
+        }
+        succeeds(oshrun(tree, 3).arg(&program));
+    }
+}
+
 /// AddressSanitizer puts guards between static objects, and sees what is done to them.
 #[test]
 fn address_sanitizer_finds_nothing() {
