@@ -2190,46 +2190,6 @@ static inline int shmem_complexf_sum_inscan(shmem_team_t team, std::complex<floa
 static inline int shmem_complexd_sum_exscan(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nelems); }
 static inline int shmem_complexf_sum_exscan(shmem_team_t team, std::complex<float> *dest, const std::complex<float> *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<shmem_complexf_t *>(dest), reinterpret_cast<const shmem_complexf_t *>(source), nelems); }
 
-/* Objects to wait for and locks were volatile in OpenSHMEM 1.3. */
-
-static inline void shmem_int_wait_until(volatile int *ivar, int cmp, int cmp_value) { shmem_int_wait_until(const_cast<int *>(ivar), cmp, cmp_value); }
-static inline void shmem_long_wait_until(volatile long *ivar, int cmp, long cmp_value) { shmem_long_wait_until(const_cast<long *>(ivar), cmp, cmp_value); }
-static inline void shmem_longlong_wait_until(volatile long long *ivar, int cmp, long long cmp_value) { shmem_longlong_wait_until(const_cast<long long *>(ivar), cmp, cmp_value); }
-static inline void shmem_uint_wait_until(volatile unsigned int *ivar, int cmp, unsigned int cmp_value) { shmem_uint_wait_until(const_cast<unsigned int *>(ivar), cmp, cmp_value); }
-static inline void shmem_ulong_wait_until(volatile unsigned long *ivar, int cmp, unsigned long cmp_value) { shmem_ulong_wait_until(const_cast<unsigned long *>(ivar), cmp, cmp_value); }
-static inline void shmem_ulonglong_wait_until(volatile unsigned long long *ivar, int cmp, unsigned long long cmp_value) { shmem_ulonglong_wait_until(const_cast<unsigned long long *>(ivar), cmp, cmp_value); }
-static inline void shmem_int32_wait_until(volatile int32_t *ivar, int cmp, int32_t cmp_value) { shmem_int32_wait_until(const_cast<int32_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_int64_wait_until(volatile int64_t *ivar, int cmp, int64_t cmp_value) { shmem_int64_wait_until(const_cast<int64_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_uint32_wait_until(volatile uint32_t *ivar, int cmp, uint32_t cmp_value) { shmem_uint32_wait_until(const_cast<uint32_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_uint64_wait_until(volatile uint64_t *ivar, int cmp, uint64_t cmp_value) { shmem_uint64_wait_until(const_cast<uint64_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_size_wait_until(volatile size_t *ivar, int cmp, size_t cmp_value) { shmem_size_wait_until(const_cast<size_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_ptrdiff_wait_until(volatile ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value) { shmem_ptrdiff_wait_until(const_cast<ptrdiff_t *>(ivar), cmp, cmp_value); }
-static inline void shmem_short_wait_until(volatile short *ivar, int cmp, short cmp_value) { shmem_short_wait_until(const_cast<short *>(ivar), cmp, cmp_value); }
-static inline void shmem_ushort_wait_until(volatile unsigned short *ivar, int cmp, unsigned short cmp_value) { shmem_ushort_wait_until(const_cast<unsigned short *>(ivar), cmp, cmp_value); }
-static inline void shmem_wait_until(volatile long *ivar, int cmp, long cmp_value) { shmem_wait_until(const_cast<long *>(ivar), cmp, cmp_value); }
-static inline void shmem_wait(volatile long *ivar, long cmp_value) { shmem_wait(const_cast<long *>(ivar), cmp_value); }
-static inline void shmem_short_wait(volatile short *ivar, short cmp_value) { shmem_short_wait(const_cast<short *>(ivar), cmp_value); }
-static inline void shmem_int_wait(volatile int *ivar, int cmp_value) { shmem_int_wait(const_cast<int *>(ivar), cmp_value); }
-static inline void shmem_long_wait(volatile long *ivar, long cmp_value) { shmem_long_wait(const_cast<long *>(ivar), cmp_value); }
-static inline void shmem_longlong_wait(volatile long long *ivar, long long cmp_value) { shmem_longlong_wait(const_cast<long long *>(ivar), cmp_value); }
-static inline int shmem_int_test(volatile int *ivar, int cmp, int cmp_value) { return shmem_int_test(const_cast<int *>(ivar), cmp, cmp_value); }
-static inline int shmem_long_test(volatile long *ivar, int cmp, long cmp_value) { return shmem_long_test(const_cast<long *>(ivar), cmp, cmp_value); }
-static inline int shmem_longlong_test(volatile long long *ivar, int cmp, long long cmp_value) { return shmem_longlong_test(const_cast<long long *>(ivar), cmp, cmp_value); }
-static inline int shmem_uint_test(volatile unsigned int *ivar, int cmp, unsigned int cmp_value) { return shmem_uint_test(const_cast<unsigned int *>(ivar), cmp, cmp_value); }
-static inline int shmem_ulong_test(volatile unsigned long *ivar, int cmp, unsigned long cmp_value) { return shmem_ulong_test(const_cast<unsigned long *>(ivar), cmp, cmp_value); }
-static inline int shmem_ulonglong_test(volatile unsigned long long *ivar, int cmp, unsigned long long cmp_value) { return shmem_ulonglong_test(const_cast<unsigned long long *>(ivar), cmp, cmp_value); }
-static inline int shmem_int32_test(volatile int32_t *ivar, int cmp, int32_t cmp_value) { return shmem_int32_test(const_cast<int32_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_int64_test(volatile int64_t *ivar, int cmp, int64_t cmp_value) { return shmem_int64_test(const_cast<int64_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_uint32_test(volatile uint32_t *ivar, int cmp, uint32_t cmp_value) { return shmem_uint32_test(const_cast<uint32_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_uint64_test(volatile uint64_t *ivar, int cmp, uint64_t cmp_value) { return shmem_uint64_test(const_cast<uint64_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_size_test(volatile size_t *ivar, int cmp, size_t cmp_value) { return shmem_size_test(const_cast<size_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_ptrdiff_test(volatile ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value) { return shmem_ptrdiff_test(const_cast<ptrdiff_t *>(ivar), cmp, cmp_value); }
-static inline int shmem_short_test(volatile short *ivar, int cmp, short cmp_value) { return shmem_short_test(const_cast<short *>(ivar), cmp, cmp_value); }
-static inline int shmem_ushort_test(volatile unsigned short *ivar, int cmp, unsigned short cmp_value) { return shmem_ushort_test(const_cast<unsigned short *>(ivar), cmp, cmp_value); }
-static inline void shmem_set_lock(volatile long *lock) { shmem_set_lock(const_cast<long *>(lock)); }
-static inline int shmem_test_lock(volatile long *lock) { return shmem_test_lock(const_cast<long *>(lock)); }
-static inline void shmem_clear_lock(volatile long *lock) { shmem_clear_lock(const_cast<long *>(lock)); }
-
 /* The type-generic interface, as overloads. */
 
 static inline void shmem_put(float *dest, const float *source, size_t nelems, int pe) { shmem_float_put(dest, source, nelems, pe); }

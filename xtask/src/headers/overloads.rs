@@ -1,6 +1,6 @@
 //! The same names for C++, as overloads.
 
-use hostwire_shmem_table::{Family, Parameter, Prototype, Table, Type};
+use hostwire_shmem_table::{Family, Prototype, Table, Type};
 
 use super::{generic, portable};
 
@@ -9,10 +9,6 @@ pub fn all(table: &Table) -> String {
     let mut out = String::from("\n/* Complex numbers as C++ has them. */\n\n");
     for function in table.functions() {
         out.push_str(&with_std_complex(&function.prototype, &function.prototype));
-    }
-    out.push_str("\n/* Objects to wait for and locks were volatile in OpenSHMEM 1.3. */\n\n");
-    for function in table.functions() {
-        out.push_str(&with_volatile(&function.prototype));
     }
     out.push_str("\n/* The type-generic interface, as overloads. */\n\n");
     let functions = table.functions();
@@ -93,55 +89,28 @@ fn definition(overload: &Prototype, target: &Prototype) -> String {
 /// An overload that takes `std::complex`, which has the same layout, and calls `target`;
 /// nothing if there are no complex numbers in it.
 fn with_std_complex(overload: &Prototype, target: &Prototype) -> String {
-    converting(overload, target, |parameter| {
-        let c = &parameter.c;
-        let of = ["double", "float"]
-            .into_iter()
-            .find(|of| c.contains(&format!("{of} _Complex")))?;
-        Some(Conversion {
-            from: c.replace(&format!("{of} _Complex"), &format!("std::complex<{of}>")),
-            cast: "reinterpret_cast",
-        })
-    })
-}
-
-/// An overload that takes a volatile object to wait for or lock.
-fn with_volatile(target: &Prototype) -> String {
-    converting(target, target, |parameter| {
-        let was_volatile = ["ivar", "lock"].contains(&parameter.name.as_str());
-        was_volatile.then(|| Conversion {
-            from: format!("volatile {}", parameter.c),
-            cast: "const_cast",
-        })
-    })
-}
-
-/// What a parameter of an overload is, and how it becomes that of the function.
-struct Conversion {
-    from: String,
-    cast: &'static str,
-}
-
-/// An overload that converts some of its arguments and calls `target`; nothing if none is.
-fn converting(
-    overload: &Prototype,
-    target: &Prototype,
-    conversion: impl Fn(&Parameter) -> Option<Conversion>,
-) -> String {
     let mut overload = overload.clone();
     let mut arguments = Vec::new();
-    let mut converts = false;
     for parameter in &mut overload.parameters {
-        let Some(Conversion { from, cast }) = conversion(parameter) else {
-            arguments.push(parameter.name.clone());
-            continue;
-        };
-        let to = portable(&parameter.c);
-        arguments.push(format!("{cast}<{to}>({})", parameter.name));
-        parameter.c = from;
-        converts = true;
+        let complex = parameter.c.contains("_Complex");
+        arguments.push(match complex {
+            true => format!(
+                "reinterpret_cast<{}>({})",
+                portable(&parameter.c),
+                parameter.name
+            ),
+            false => parameter.name.clone(),
+        });
+        for of in ["double", "float"] {
+            let in_cxx = format!("std::complex<{of}>");
+            parameter.c = parameter.c.replace(&format!("{of} _Complex"), &in_cxx);
+        }
     }
-    if !converts {
+    if overload
+        .parameters
+        .iter()
+        .all(|parameter| !parameter.c.contains("std::"))
+    {
         return String::new();
     }
     let returns = if target.returns == "void" {

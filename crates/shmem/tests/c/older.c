@@ -1,5 +1,5 @@
 /* As programs were written before OpenSHMEM 1.4, in C and in C++: the header inside `extern "C"` and
- * from its old place, names with an underscore, volatile objects, work arrays that are static. */
+ * from its old place, names with an underscore, work arrays that are static. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -13,20 +13,13 @@ extern "C" {
 
 enum { COUNT = 4, PES = 16 };
 
-#ifdef __cplusplus
-#define VOLATILE volatile
-#else
-/* C takes them, too, but warns. */
-#define VOLATILE
-#endif
-
 static long sync_of_broadcasts[_SHMEM_BCAST_SYNC_SIZE], sync_of_sums[_SHMEM_REDUCE_SYNC_SIZE],
     sync_of_collects[_SHMEM_COLLECT_SYNC_SIZE], sync_of_barriers[_SHMEM_BARRIER_SYNC_SIZE];
 static int work[_SHMEM_REDUCE_MIN_WRKDATA_SIZE], one, sum;
 static long from[COUNT], to[COUNT * PES], shared;
-static VOLATILE long flag, lock;
-static VOLATILE int number;
-static VOLATILE short small;
+static long flag, lock;
+static int number;
+static short small;
 
 static void clean(long *array, int size)
 {
@@ -57,15 +50,15 @@ static void collectives(void)
 
 static void waits(void)
 {
-    shmem_long_p((long *)&flag, 1, right);
+    shmem_long_p(&flag, 1, right);
     shmem_long_wait(&flag, 0);
     shmem_wait(&flag, 0);
-    shmem_wait_until((long *)&flag, _SHMEM_CMP_EQ, 1);
+    shmem_wait_until(&flag, _SHMEM_CMP_EQ, 1);
     shmem_long_wait_until(&flag, _SHMEM_CMP_GE, 1);
     CHECK(shmem_long_test(&flag, _SHMEM_CMP_EQ, 1) == 1);
-    shmem_int_p((int *)&number, -1, right);
+    shmem_int_p(&number, -1, right);
     shmem_int_wait_until(&number, _SHMEM_CMP_LT, 0);
-    shmem_short_p((short *)&small, 3, right);
+    shmem_short_p(&small, 3, right);
     shmem_short_wait(&small, 0);
 }
 
