@@ -32,6 +32,7 @@ mod heap;
 mod lifecycle;
 mod line;
 mod lock;
+mod mpi;
 mod owner;
 mod query;
 pub mod reduction;

@@ -20,6 +20,7 @@ use crate::fast::{self, Region};
 use crate::fork;
 use crate::heap::HEAP_ALIGN;
 use crate::line::{self, Kind, Tag};
+use crate::mpi;
 use crate::runtime::{self, Runtime, State};
 use crate::settings::{self, Settings};
 use crate::signals::{self, ENDINGS};
@@ -308,7 +309,9 @@ fn end(runtime: &Runtime) {
         .clear();
     // The agent serves until everybody is through.
     runtime.attachment.stop();
-    if let Err(error) = runtime.attachment.leave_launcher() {
+    if !(runtime.attachment.is_under_pmi() && mpi::will_leave())
+        && let Err(error) = runtime.attachment.leave_launcher()
+    {
         fatal(WHAT, error);
     }
     runtime.attachment.activity(Activity::Finished, None);
