@@ -30,7 +30,10 @@ __extension__ typedef double _Complex shmem_complexd_t;
 __extension__ typedef float _Complex shmem_complexf_t;
 
 #ifdef __cplusplus
+/* Programs from before there were C++ headers include this one inside `extern "C"`. */
+extern "C++" {
 #include <complex>
+}
 extern "C" {
 #endif
 
@@ -2170,6 +2173,8 @@ SHMEM_FUNCTION_ATTRIBUTES SHMEM_DEPRECATED_ATTRIBUTE void shmem_udcflush_line(vo
 #ifdef __cplusplus
 } /* extern "C" */
 
+extern "C++" {
+
 /* Complex numbers as C++ has them. */
 
 static inline int shmem_complexd_sum_reduce(shmem_team_t team, std::complex<double> *dest, const std::complex<double> *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<shmem_complexd_t *>(dest), reinterpret_cast<const shmem_complexd_t *>(source), nreduce); }
@@ -3130,6 +3135,8 @@ static inline size_t shmem_test_some_vector(unsigned long *ivars, size_t nelems,
 static inline size_t shmem_test_some_vector(unsigned long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned long long *cmp_values) { return shmem_ulonglong_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 static inline size_t shmem_test_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const short *cmp_values) { return shmem_short_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 static inline size_t shmem_test_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const unsigned short *cmp_values) { return shmem_ushort_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
+
+} /* extern "C++" */
 
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 

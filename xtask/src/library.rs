@@ -156,6 +156,9 @@ fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Err
     command.args([
         "-Wl,--gc-sections",
         "-Wl,-z,relro,-z,now",
+        // A program that closes a plugin which brought the library along still has the exit
+        // handlers of the library, and perhaps its threads.
+        "-Wl,-z,nodelete",
         "-Wl,--as-needed",
         "-lgcc_s",
     ]);

@@ -212,6 +212,14 @@ impl Attachment {
         }
     }
 
+    /// Whether the launcher is reached by PMI-1 or PMI-2: over one socket, which other libraries in
+    /// this process may use, too.
+    pub fn is_under_pmi(&self) -> bool {
+        let launcher = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = launcher.as_ref().map(|launcher| launcher.name());
+        matches!(name, Some("PMI-1" | "PMI-2"))
+    }
+
     /// Asks the launcher to end the whole job with this exit status. Returns whether
     /// there is one to ask; it ends this process, too, so the caller should leave.
     ///

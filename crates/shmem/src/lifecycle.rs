@@ -20,8 +20,10 @@ use crate::fast::{self, Region};
 use crate::fork;
 use crate::heap::HEAP_ALIGN;
 use crate::line::{self, Kind, Tag};
+use crate::mpi;
 use crate::runtime::{self, Runtime, State};
 use crate::settings::{self, Settings};
+use crate::signals::{self, ENDINGS};
 use crate::statics::{self, Statics};
 use crate::team::{self, Slots, TeamState};
 
@@ -98,7 +100,8 @@ fn first_time(what: &'static str) {
         Err(error) => fatal(what, error),
     };
     let statics = statics::find();
-    let runtime = match attach(&settings, statics) {
+    // Over some wires a thread starts here; and others are waited for.
+    let runtime = match signals::blocked(&ENDINGS, || attach(&settings, statics)) {
         Ok(runtime) => runtime::install(runtime),
         Err(error) => fatal(what, error),
     };
@@ -125,7 +128,8 @@ fn again(what: &'static str) {
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {
-    if let Err(error) = runtime.attachment.start(AgentMode::Thread) {
+    let start = || runtime.attachment.start(AgentMode::Thread);
+    if let Err(error) = signals::blocked(&[], start) {
         fatal(what, error);
     }
     let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
@@ -305,7 +309,9 @@ fn end(runtime: &Runtime) {
         .clear();
     // The agent serves until everybody is through.
     runtime.attachment.stop();
-    if let Err(error) = runtime.attachment.leave_launcher() {
+    if !(runtime.attachment.is_under_pmi() && mpi::will_leave())
+        && let Err(error) = runtime.attachment.leave_launcher()
+    {
         fatal(WHAT, error);
     }
     runtime.attachment.activity(Activity::Finished, None);

@@ -94,6 +94,7 @@ fn parse_size(text: &str) -> Option<usize> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
+    let end = end + exponent_len(&text[end..]);
     let (number, rest) = text.split_at(end);
     let factor: u64 = match rest.chars().next().map(|c| c.to_ascii_lowercase()) {
         None => 1,
@@ -112,6 +113,19 @@ fn parse_size(text: &str) -> Option<usize> {
         }
     };
     usize::try_from(bytes).ok()
+}
+
+/// Bytes of the exponent at the beginning of `text`, as in `1e9`; 0 if there is none.
+fn exponent_len(text: &str) -> usize {
+    let Some(power) = text.strip_prefix(['e', 'E']) else {
+        return 0;
+    };
+    let digits = power.strip_prefix(['+', '-']).unwrap_or(power);
+    let rest = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.len() < digits.len() {
+        true => text.len() - rest.len(),
+        false => 0,
+    }
 }
 
 /// Half of the machine's memory shared by the PEs of the job, in whole powers of two and
@@ -153,6 +167,9 @@ mod tests {
             ("1T", 1 << 40),
             ("0", 0),
             ("1.5g", 3 << 29),
+            ("1e6", 1_000_000),
+            ("2.5E+3k", 2_560_000),
+            ("5e-1m", 524_288),
         ] {
             assert_eq!(parse_size(text), Some(bytes), "{text}");
         }
@@ -165,6 +182,9 @@ mod tests {
             "lots",
             "99999999999t",
             "1e300",
+            "1e",
+            "1e+k",
+            "e3",
             "nan",
         ] {
             assert_eq!(parse_size(bad), None, "{bad}");

@@ -6,7 +6,12 @@
 //! with the same addresses and values, and peers reach them as they reach the heap. It is
 //! the offset from the beginning of the part that means the same everywhere, so the
 //! program may be loaded at another address in each process.
+//!
+//! Large objects may be in a part of their own (`-mcmodel=medium`), with a few unused pages in
+//! front of it; these become part of the whole.
 
+use core::ffi::c_void;
+use core::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
@@ -44,8 +49,24 @@ unsafe extern "C" fn look(
     // SAFETY: the object's program headers, as many as it says.
     let headers =
         unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-    *found = measure(info.dlpi_addr as usize, headers, page_bytes());
+    *found = measure(info.dlpi_addr as usize, headers, page_bytes(), claim);
     1
+}
+
+/// Makes free pages between two parts readable: zeros. `false` if they are not free.
+fn claim(gap: Range<usize>) -> bool {
+    let address = core::ptr::with_exposed_provenance_mut::<c_void>(gap.start);
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE | MapFlags::NORESERVE;
+    // SAFETY: replaces nothing.
+    let mapped = unsafe { rustix::mm::mmap_anonymous(address, gap.len(), ProtFlags::READ, flags) };
+    // Kernels before 4.17 take the address for a wish.
+    if let Ok(elsewhere) = mapped
+        && elsewhere != address
+    {
+        // SAFETY: what was just mapped, and nobody knows of.
+        let _ = unsafe { rustix::mm::munmap(elsewhere, gap.len()) };
+    }
+    mapped == Ok(address)
 }
 
 /// By the C library: other ways of asking read what the loader was given, which is not
@@ -59,7 +80,16 @@ fn page_bytes() -> usize {
         .unwrap_or(4096)
 }
 
-fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
+/// Between two parts there are less than two pages of the largest kind that linkers align to.
+const GAP_BYTES_MAX: usize = 4 << 20;
+
+/// The largest of the writable parts, with those next to it as far as `claim` gets what is between.
+fn measure(
+    base: usize,
+    headers: &[libc::Elf64_Phdr],
+    page: usize,
+    claim: impl Fn(Range<usize>) -> bool,
+) -> Statics {
     let span = |header: &libc::Elf64_Phdr| {
         let start = header.p_vaddr as usize;
         start..start.saturating_add(header.p_memsz as usize)
@@ -69,7 +99,7 @@ fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
         .find(|header| header.p_type == libc::PT_GNU_RELRO)
         .map_or(0..0, span);
     let protected = protected.start / page * page..protected.end.next_multiple_of(page);
-    let mut best = 0..0;
+    let (mut best, mut last) = (0..0, 0..0);
     for header in headers {
         let is_writable = header.p_flags & libc::PF_W != 0 && header.p_flags & libc::PF_X == 0;
         if header.p_type != libc::PT_LOAD || !is_writable {
@@ -80,8 +110,19 @@ fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
             part.start = protected.end;
         }
         let part = part.start / page * page..part.end.next_multiple_of(page);
-        if part.len() > best.len() {
-            best = part;
+        if part.is_empty() {
+            continue;
+        }
+        // They come in the order of their addresses.
+        let gap = last.end..part.start.max(last.end);
+        let is_next = !last.is_empty() && last.start < part.start && gap.len() <= GAP_BYTES_MAX;
+        let joins = is_next && (gap.is_empty() || claim(base + gap.start..base + gap.end));
+        last = match joins {
+            true => last.start..part.end.max(last.end),
+            false => part,
+        };
+        if last.len() > best.len() {
+            best = last.clone();
         }
     }
     Statics {
@@ -226,6 +267,36 @@ mod tests {
     }
 
     const RW: u32 = libc::PF_R | libc::PF_W;
+
+    fn measure(base: usize, headers: &[libc::Elf64_Phdr], page: usize) -> Statics {
+        super::measure(base, headers, page, |gap| panic!("{gap:x?} is claimed"))
+    }
+
+    #[test]
+    fn parts_that_are_next_to_each_other_are_one() {
+        // As GNU ld lays out large objects: .data, .bss and .lbss, and behind them .ldata.
+        let first = header(libc::PT_LOAD, RW, 0x3db0, 0x8350);
+        let large = header(libc::PT_LOAD, RW, 0xe100, 0x3500);
+        let joined = super::measure(0x1_0000, &[first, large], 4096, |gap| {
+            assert_eq!(gap, 0x1_d000..0x1_e000);
+            true
+        });
+        assert_eq!((joined.address, joined.len_bytes), (0x1_3000, 0xf000));
+        // Where something else is between, the larger one counts.
+        let apart = super::measure(0x1_0000, &[first, large], 4096, |_| false);
+        assert_eq!((apart.address, apart.len_bytes), (0x1_3000, 0xa000));
+        let close = header(libc::PT_LOAD, RW, 0xd100, 0x100);
+        assert_eq!(measure(0, &[first, close], 4096).len_bytes, 0xb000);
+        let far = header(libc::PT_LOAD, RW, 0x80_0000, 0x100);
+        assert_eq!(measure(0, &[first, far], 4096).len_bytes, 0xa000);
+    }
+
+    #[test]
+    fn pages_in_use_are_not_claimed() {
+        let found = find();
+        let page = page_bytes();
+        assert!(!claim(found.address..found.address + page));
+    }
 
     #[test]
     fn the_part_behind_what_is_protected_is_found() {

@@ -179,9 +179,6 @@ pub(crate) unsafe fn get_config(team: Team, config_mask: c_long, config: *mut Te
     let Some(team) = named("shmem_team_get_config", team) else {
         return -1;
     };
-    if config_mask & !NUM_CONTEXTS != 0 {
-        return -1;
-    }
     if config_mask & NUM_CONTEXTS != 0 && !config.is_null() {
         // SAFETY: as the caller promises.
         unsafe { config.write(team.config) };

@@ -62,7 +62,10 @@ __extension__ typedef double _Complex shmem_complexd_t;
 __extension__ typedef float _Complex shmem_complexf_t;
 
 #ifdef __cplusplus
+/* Programs from before there were C++ headers include this one inside `extern \"C\"`. */
+extern \"C++\" {{
 #include <complex>
+}}
 extern \"C\" {{
 #endif
 
@@ -85,7 +88,11 @@ typedef struct {{
 
 #ifdef __cplusplus
 }} /* extern \"C\" */
+
+extern \"C++\" {{
 {overloads}
+}} /* extern \"C++\" */
+
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 {generics}
 #endif

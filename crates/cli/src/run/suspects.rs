@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::outcome::Failure;
+use super::outcome::{Cause, Failure};
 
 /// How long a failure is held back at most. A PE may be lost for good and run on, on a host
 /// that cannot be reached, and one that is on its way out may get stuck there.
@@ -31,6 +31,13 @@ pub struct Suspects {
 impl Suspects {
     /// Adds a failure. The PE says that it has lost `lost`.
     pub fn add(&mut self, failure: Failure, lost: Option<u32>, now: Instant) {
+        // A PE that asks for the end of the job ends, too, and that is the same failure.
+        let has_asked = |held: &Suspect| {
+            held.failure.pe == failure.pe && matches!(held.failure.cause, Cause::Abort { .. })
+        };
+        if !failure.is_cause() && self.held.iter().any(has_asked) {
+            return;
+        }
         self.held.push(Suspect { failure, lost });
         self.deadline = self.deadline.or(now.checked_add(HOLD));
     }
@@ -70,7 +77,6 @@ impl Suspects {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outcome::Cause;
     use super::*;
 
     const KILLED: Cause = Cause::Signal(9);
@@ -149,6 +155,24 @@ mod tests {
         let before = now + HOLD - Duration::from_nanos(1);
         assert!(judge(&mut suspects, before, &[1], true).is_empty());
         assert_eq!(judge(&mut suspects, now + HOLD, &[1], true), [0, 2]);
+    }
+
+    #[test]
+    fn the_end_of_a_pe_that_asked_for_it_is_no_failure_of_its_own() {
+        let now = Instant::now();
+        let asked = |pe| {
+            let message = String::new();
+            failure(pe, Cause::Abort { code: 0, message })
+        };
+        let mut suspects = Suspects::default();
+        suspects.add(asked(1), None, now);
+        suspects.add(failure(1, Cause::NotFinalized), None, now);
+        suspects.add(failure(2, Cause::Exited(1)), Some(1), now);
+        assert_eq!(judge(&mut suspects, now, &[0], false), [1, 2]);
+        // That of another one is.
+        suspects.add(asked(1), None, now);
+        suspects.add(failure(0, Cause::NotFinalized), None, now);
+        assert_eq!(judge(&mut suspects, now, &[2], false), [0, 1]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Bootstrap for Client {
     }
 
     fn finalize(&mut self) -> Result<(), LaunchError> {
-        Ok(Client::finalize(self)?)
+        left(Client::finalize(self))
     }
 }
 
@@ -78,7 +78,16 @@ impl Bootstrap for Client2 {
     }
 
     fn finalize(&mut self) -> Result<(), LaunchError> {
-        Ok(Client2::finalize(self)?)
+        left(Client2::finalize(self))
+    }
+}
+
+/// Who has no launcher any more need not leave it. An MPI library in the same process, over the
+/// same socket, may have done it for both.
+fn left(result: Result<(), PmiError>) -> Result<(), LaunchError> {
+    match result {
+        Err(PmiError::Lost { .. }) => Ok(()),
+        result => Ok(result?),
     }
 }
 

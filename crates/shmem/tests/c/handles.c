@@ -71,6 +71,7 @@ static void configurations(void)
     CHECK(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0);
     CHECK(got.num_contexts >= 0);
     CHECK(shmem_team_get_config(SHMEM_TEAM_SHARED, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0);
+    CHECK(shmem_team_get_config(SHMEM_TEAM_WORLD, ~0L, &got) == 0);
     CHECK(shmem_team_get_config(SHMEM_TEAM_INVALID, 0, NULL) != 0);
     got.num_contexts = -5;
     CHECK(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &got) != 0);

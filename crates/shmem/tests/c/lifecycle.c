@@ -1,6 +1,7 @@
 /* Beginnings and ends, good and bad: the first argument says which. The driver knows how each has
  * to end. */
 #include "check.h"
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -83,6 +84,55 @@ static void global_exit(void)
         shmem_global_exit(7);
     for (;;)
         pause_ms(1000);
+}
+
+/* As early as it likes, and in good order. */
+static void global_success(void)
+{
+    shmem_init();
+    meet();
+    shmem_barrier_all();
+    if (me == 0)
+        shmem_global_exit(0);
+    for (;;)
+        pause_ms(1000);
+}
+
+static pthread_t the_program;
+static volatile sig_atomic_t taken, taken_by_others;
+
+static void take(int signal)
+{
+    (void)signal;
+    if (pthread_equal(pthread_self(), the_program))
+        taken++;
+    else
+        taken_by_others++;
+}
+
+/* Signals for the process are for threads of the program. */
+static void signals(void)
+{
+    sigset_t both, first;
+    int got = 0;
+    shmem_init();
+    meet();
+    the_program = pthread_self();
+    signal(SIGUSR2, take);
+    sigemptyset(&first);
+    sigaddset(&first, SIGUSR1);
+    both = first;
+    sigaddset(&both, SIGUSR2);
+    CHECK(pthread_sigmask(SIG_BLOCK, &both, NULL) == 0);
+    kill(getpid(), SIGUSR1);
+    kill(getpid(), SIGUSR2);
+    pause_ms(50);
+    shmem_barrier_all();
+    CHECK(taken + taken_by_others == 0);
+    CHECK(sigwait(&first, &got) == 0 && got == SIGUSR1);
+    CHECK(pthread_sigmask(SIG_UNBLOCK, &both, NULL) == 0);
+    CHECK(taken == 1 && taken_by_others == 0);
+    shmem_finalize();
 }
 
 static FILE *file;
@@ -177,7 +227,9 @@ int main(int argc, char **argv)
     } ways[] = {
         {"repeated", repeated}, {"implicit", implicit}, {"out-of-memory", out_of_memory},
         {"double-free", double_free}, {"foreign-free", foreign_free},
-        {"global-exit", global_exit}, {"orderly-exit", orderly_exit}, {"death", death}, {"after-finalize", after_finalize},
+        {"global-exit", global_exit}, {"global-success", global_success},
+        {"orderly-exit", orderly_exit}, {"death", death}, {"after-finalize", after_finalize},
+        {"signals", signals},
         {"bad-pe", bad_pe}, {"bad-address", bad_address}, {"left-over", left_over},
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

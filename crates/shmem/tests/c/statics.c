@@ -4,6 +4,7 @@
 int initialised[4] = {1, 2, 3, 4};
 static double zero[4];
 static char large[3 << 20];
+static long large_initialised[20000] = {1, 2, 3};
 static const char *text = "as it was";
 static FILE *standard_output;
 __attribute__((aligned(4096))) static long page[512];
@@ -34,11 +35,13 @@ int main(void)
     shmem_char_p(&large[sizeof large - 1], (char)('a' + me), right);
     shmem_long_p(in_function(), 1000 + me, right);
     shmem_long_p(&page[511], me, right);
+    shmem_long_p(&large_initialised[19999], 10 + me, right);
     shmem_barrier_all();
     CHECK(initialised[1] == 100 + left && initialised[2] == 3);
     CHECK(zero[0] == 0.5 + left);
     CHECK(large[sizeof large - 1] == 'a' + left);
     CHECK(*in_function() == 1000 + left && page[511] == left);
+    CHECK(large_initialised[19999] == 10 + left && large_initialised[2] == 3);
     CHECK(shmem_int_g(&initialised[1], right) == 100 + me);
     CHECK(shmem_long_atomic_fetch_add(&page[0], 5, right) == 0);
     shmem_barrier_all();

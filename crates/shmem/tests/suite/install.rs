@@ -104,6 +104,44 @@ fn oshrun_hands_on_variables_folders_and_arguments() {
 }
 
 #[test]
+fn oshrun_finds_a_program_that_is_here() {
+    let Some(tree) = tree() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    succeeds(
+        Command::new("cp")
+            .arg("/bin/echo")
+            .arg(folder.path().join("only-here")),
+    );
+    let arguments = ["only-here", "a  b", "-n"];
+    let mut here = oshrun(tree, 1);
+    here.current_dir(folder.path()).args(arguments);
+    assert_eq!(succeeds(&mut here).trim(), "a  b -n");
+    let mut there = oshrun(tree, 1);
+    there.arg("-wd").arg(folder.path()).args(arguments);
+    assert_eq!(succeeds(&mut there).trim(), "a  b -n");
+}
+
+/// All that there is to bring along, at a fixed address or not.
+#[test]
+fn programs_are_linked_statically() {
+    let Some(tree) = tree() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let hello = folder.path().join("hello.c");
+    fs::write(&hello, HELLO).expect("a file");
+    for option in ["-static", "-static-pie"] {
+        let program = folder.path().join("hello");
+        let mut oshcc = Command::new(tree.join("bin/oshcc"));
+        oshcc.arg(option).arg(&hello).arg("-o").arg(&program);
+        if !output(&mut oshcc).status.success() {
+            skip("the C library is not there to be linked statically");
+            return;
+        }
+        let said = succeeds(oshrun(tree, 2).arg(&program));
+        assert!(said.contains("PE 1 of 2"), "{option}: {said}");
+    }
+}
+
+#[test]
 fn an_installation_works_and_goes_without_a_trace() {
     let Some(tree) = tree() else { return };
     let folder = tempfile::tempdir().expect("a folder");

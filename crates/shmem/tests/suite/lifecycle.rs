@@ -90,6 +90,22 @@ fn global_exit_ends_the_job_with_its_status() {
     }
 }
 
+/// The launcher may see the end of the PE before it reads that the PE has asked for it.
+#[test]
+fn global_exit_with_0_is_a_success() {
+    for pes in [1, 2, 3, 3, 3, 8] {
+        let Some(output) = lifecycle("global-success", pes, &[]) else {
+            return;
+        };
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    }
+}
+
+#[test]
+fn signals_are_the_programs() {
+    ends_well("signals");
+}
+
 #[test]
 fn global_exit_runs_exit_handlers_and_writes_buffers() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -11,6 +11,7 @@ mod inline;
 mod install;
 mod launchers;
 mod lifecycle;
+mod mpi;
 mod programs;
 
 use std::process::{Command, Output};

@@ -50,6 +50,8 @@ programs! {
     locks: "lock" in C11;
     static_objects: "statics" in C11;
     threads: "threads" in C11;
+    older_programs: "older" in C99;
+    older_programs_in_cxx: "older" in Cxx;
     arguments_at_their_limits: "edges" in C11;
     handles_at_their_limits: "handles" in C11;
     threads_with_teams_of_their_own: "parallel" in C11;
@@ -76,6 +78,23 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     for seed in 1..=times.unwrap_or(100u64) {
         let pes = PES[seed as usize % PES.len()];
         succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
+    }
+}
+
+/// Those that are initialised are in a part of the program of their own then.
+#[test]
+fn static_objects_of_the_medium_code_model() {
+    let Some(tree) = tree() else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/statics.c");
+    for option in ["-pie", "-no-pie"] {
+        let program = work().join(format!("statics.medium{option}"));
+        let mut compile = Command::new(tree.join("bin/oshcc"));
+        compile.args(["-std=gnu11", "-O1", "-mcmodel=medium", option, "-o"]);
+        let compiled = crate::output(compile.arg(&program).arg(&source));
+        if !compiled.status.success() {
+            return skip("the C compiler has no medium code model");
+        }
+        succeeds(oshrun(tree, 3).arg(&program));
     }
 }
 

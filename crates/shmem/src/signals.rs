@@ -1,0 +1,40 @@
+//! Signals are the program's: threads of the library must not take them.
+//!
+//! A signal for the process goes to any thread that does not block it, so a handler would run in a
+//! thread that the program does not know, and one that the program has blocked, to wait for it,
+//! would end the process. Threads inherit what the thread that starts them blocks.
+
+use core::mem::MaybeUninit;
+
+use libc::c_int;
+
+/// What a thread does to itself: they mean nothing when they are blocked.
+const FAULTS: [c_int; 7] = [
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+    libc::SIGTRAP,
+];
+/// By which users and launchers end a process that waits.
+pub(crate) const ENDINGS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
+/// Does `start` with all signals blocked, but for faults and `others`.
+pub(crate) fn blocked<R>(others: &[c_int], start: impl FnOnce() -> R) -> R {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: fills the set, which is then initialised.
+    unsafe { libc::sigfillset(set.as_mut_ptr()) };
+    for signal in FAULTS.iter().chain(others) {
+        // SAFETY: an initialised set, and a number of a signal.
+        unsafe { libc::sigdelset(set.as_mut_ptr(), *signal) };
+    }
+    // SAFETY: an initialised set, and room for another one; it fails for a wrong first argument only.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), before.as_mut_ptr()) };
+    let result = start();
+    // SAFETY: what was there before, as stored above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), core::ptr::null_mut()) };
+    result
+}
