@@ -20,10 +20,10 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, fram
         return;
     };
     let mut packets = delivery.packets.clone();
-    let mut stored = false;
-    let applied = apply_all(window, &mut packets, &mut stored);
     // Frames of nothing but credits come back for every few that leave: nobody waits for those.
-    if stored {
+    let stores = packets.len() > 0;
+    let applied = apply_all(window, &mut packets);
+    if stores {
         window.notify();
     }
     if let Err(why) = applied {
@@ -33,24 +33,16 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, window: &Window, now: Ns, fram
     debug_assert_eq!(released, Ok(()));
 }
 
-fn apply_all(
-    window: &Window,
-    packets: &mut CarriedPackets<'_>,
-    stored: &mut bool,
-) -> Result<(), &'static str> {
+fn apply_all(window: &Window, packets: &mut CarriedPackets<'_>) -> Result<(), &'static str> {
     loop {
         // Nearly all packets.
         while let Some(PlainWrite { address, data }) = packets.next_plain() {
-            *stored = true;
             if !usize::try_from(address).is_ok_and(|at| store(window, at, data)) {
                 return Err(OUTSIDE);
             }
         }
         match packets.next() {
-            Some(packet) => {
-                *stored = true;
-                apply(window, &packet)?;
-            }
+            Some(packet) => apply(window, &packet)?,
             None => return Ok(()),
         }
     }
