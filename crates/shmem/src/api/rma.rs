@@ -31,6 +31,23 @@ fn is_vectors<T>(nelems: usize) -> bool {
     nelems.wrapping_sub(least) <= most - least
 }
 
+/// The bytes of a run that is short.
+struct Short {
+    /// If it [is a word](is_word).
+    word: usize,
+    /// If it [is a few vectors](is_vectors).
+    vectors: usize,
+}
+
+/// Where the product cannot overflow: that of any run has to be looked at, which short ones would wait
+/// for.
+#[inline(always)]
+const fn short_lens<T>(nelems: usize) -> Short {
+    let vectors = nelems.wrapping_mul(size_of::<T>());
+    let word = if size_of::<T>() == 4 { vectors } else { 8 };
+    Short { word, vectors }
+}
+
 /// Whether words are asked for first: who puts bytes puts several.
 const fn words_first<T>() -> bool {
     size_of::<T>() >= 4
@@ -70,15 +87,12 @@ unsafe fn put_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 #[inline(always)]
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
-    // Each way has the product for itself, where it cannot overflow: kept for all, it would have to be
-    // looked at first.
-    let short = nelems.wrapping_mul(size_of::<T>());
-    let word = if size_of::<T>() == 4 { short } else { 8 };
+    let Short { word, vectors } = short_lens::<T>(nelems);
     // SAFETY: as the caller promises; the length is as asked.
     let as_word = || is_word::<T>(nelems).then(|| unsafe { put_word(dest, source, word, pe) });
     let as_vectors =
         // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, short, pe) });
+        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, vectors, pe) });
     let is_put = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),
@@ -128,15 +142,12 @@ unsafe fn get_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 #[inline(always)]
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
-    // Each way has the product for itself, where it cannot overflow: kept for all, it would have to be
-    // looked at first.
-    let short = nelems.wrapping_mul(size_of::<T>());
-    let word = if size_of::<T>() == 4 { short } else { 8 };
+    let Short { word, vectors } = short_lens::<T>(nelems);
     // SAFETY: as the caller promises; the length is as asked.
     let as_word = || is_word::<T>(nelems).then(|| unsafe { get_word(dest, source, word, pe) });
     let as_vectors =
         // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, short, pe) });
+        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, vectors, pe) });
     let is_got = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),

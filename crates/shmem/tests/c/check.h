@@ -67,6 +67,15 @@ static inline uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* Checks in a random test, whose `seed` and `step` a failure names. */
+#define FINE(condition) \
+    do { \
+        int fine = (condition); \
+        if (!fine) \
+            fprintf(stderr, "seed %llu, step %d\n", (unsigned long long)seed, step); \
+        CHECK_OF(#condition ": ", fine); \
+    } while (0)
+
 #ifdef __cplusplus
 #define COMPLEX(T) std::complex<T>
 #else

@@ -24,13 +24,6 @@ int main(int argc, char **argv)
         size_t at = (r >> 8) % STRIPE, most = STRIPE - at;
         size_t length = (r >> 24) % (r >> 60 < 12 ? (most < 64 ? most : 64) + 1 : most + 1);
         char *expected = model + (size_t)pe * STRIPE;
-#define FINE(condition) \
-    do { \
-        int fine = (condition); \
-        if (!fine) \
-            fprintf(stderr, "seed %llu, step %d\n", (unsigned long long)seed, step); \
-        CHECK_OF(#condition ": ", fine); \
-    } while (0)
         switch ((r >> 40) % 9) {
         case 0:
         case 1:

@@ -11,14 +11,6 @@ static char buffer[STRIPE] __attribute__((aligned(64)));
 static uint64_t seed, state;
 static int step;
 
-#define FINE(condition) \
-    do { \
-        int fine = (condition); \
-        if (!fine) \
-            fprintf(stderr, "seed %llu, step %d\n", (unsigned long long)seed, step); \
-        CHECK_OF(#condition ": ", fine); \
-    } while (0)
-
 static void fill(size_t length)
 {
     for (size_t i = 0; i < length; i++)
