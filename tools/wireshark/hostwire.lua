@@ -83,6 +83,9 @@ local h = {
     [1] = "finished", [2] = "credit overrun", [3] = "credit excess", [4] = "malformed",
     [5] = "silent", [6] = "misused" }),
   crc = ProtoField.uint32("htoe.crc", "CRC-32", base.HEX),
+  burst_lines = ProtoField.uint8("htoe.burst.lines", "Lines of 64 bytes"),
+  burst_address = ProtoField.uint64("htoe.burst.address", "Address of the first", base.HEX),
+  burst_data = ProtoField.bytes("htoe.burst.data", "Data"),
 }
 for name, field in pairs(s) do h["sealed_" .. name] = field end
 htoe.fields = h
@@ -246,6 +249,28 @@ local function sealed(buf, pinfo, tree)
   return len
 end
 
+-- A command that HyperTransport reserves.
+local BURST = 0x24
+
+-- Many lines behind one control packet, which HyperTransport has not. Returns its length, 0 if
+-- this is none, or nil if the buffer ends within it.
+local function burst(buf, at, tree)
+  if buf:len() - at < 8 then return 0 end
+  local first = buf(at, 4):le_uint()
+  if bits(first, 5, 0) ~= BURST then return 0 end
+  local lines = bits(first, 15, 8)
+  local len = 8 + 64 * lines
+  if buf:len() - at < len then return nil end
+  local low = UInt64(bit.lshift(bits(first, 31, 26), 2))
+  local address = low + UInt64(buf(at + 4, 4):le_uint(), 0):lshift(8)
+  local sub = tree:add(htoe, buf(at, len), "Burst of posted writes")
+  sub:add(h.burst_lines, buf(at + 1, 1))
+  sub:add(h.burst_address, buf(at, 8), address)
+  if lines > 0 then sub:add(h.burst_data, buf(at + 8, len - 8)) end
+  sub:append_text(string.format(": 0x%s, %d lines", address:tohex():gsub("^0+(%x)", "%1"), lines))
+  return len
+end
+
 function htoe.dissector(buf, pinfo, tree)
   pinfo.cols.protocol = "HToE"
   if buf:len() > 0 and buf(0, 1):uint() == SEALED then return sealed(buf, pinfo, tree) end
@@ -285,7 +310,8 @@ function htoe.dissector(buf, pinfo, tree)
   local at = 16
   local view = buf(0, stop):tvb()
   while at < stop do
-    local len = packet(view, at, sub)
+    local len = burst(view, at, sub)
+    if len == 0 then len = packet(view, at, sub) end
     if not len then
       sub:add(buf(at, stop - at), "cut off"):add_proto_expert_info(truncated)
       break

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use hostwire_packet::ht::LINE_LEN;
+
 use crate::pool::BufferId;
 use crate::seq::{HALF, Seq};
 use crate::time::Ns;
@@ -18,6 +20,8 @@ pub(crate) struct Slot {
     pub(crate) posted: u8,
     /// Bytes of the packets.
     pub(crate) packets_len: u16,
+    /// The lines that the packets end with.
+    pub(crate) burst: Burst,
     /// Sent at least once; takes no more packets.
     pub(crate) sealed: bool,
     pub(crate) resent: bool,
@@ -33,11 +37,52 @@ impl Slot {
             packets: 0,
             posted: 0,
             packets_len: 0,
+            burst: Burst::NONE,
             sealed: false,
             resent: false,
             sent_at: Ns(0),
         }
     }
+
+    /// The burst that a line at `address` is part of: the one that the packets end with, if it
+    /// follows that, else a new one.
+    #[inline]
+    pub(crate) fn burst_for(&self, address: u64) -> Burst {
+        let Burst {
+            address: first,
+            lines,
+            ..
+        } = self.burst;
+        let end = first.wrapping_add(u64::from(lines) * LINE_LEN as u64);
+        if lines > 0 && end == address {
+            self.burst
+        } else {
+            Burst {
+                address,
+                at: self.packets_len,
+                lines: 0,
+            }
+        }
+    }
+}
+
+/// Lines that follow each other in memory, behind one control packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Burst {
+    /// Of the first line.
+    pub(crate) address: u64,
+    /// Where the control packet lies among the packets.
+    pub(crate) at: u16,
+    /// 0 if the packets end with something else.
+    pub(crate) lines: u8,
+}
+
+impl Burst {
+    pub(crate) const NONE: Self = Self {
+        address: 0,
+        at: 0,
+        lines: 0,
+    };
 }
 
 /// The frames of one link in order: first those sent (up to `sealed`), then

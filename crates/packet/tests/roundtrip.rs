@@ -11,7 +11,7 @@
 mod checks;
 mod strategies;
 
-use hostwire_packet::ht::{self, PacketRepr};
+use hostwire_packet::ht::{self, Address, Dwords, PacketRepr, RequestRepr, UnitId};
 use hostwire_packet::htoe::{FrameBuilder, FrameRepr, HeaderRepr};
 use hostwire_packet::pcie::{DllpRepr, LinkTlpRepr, SequenceNumber, TlpRepr};
 use proptest::prelude::*;
@@ -105,6 +105,9 @@ proptest! {
         packets in prop::collection::vec(strategies::ht_packet(), 0..30),
         ids in any::<(u16, u16, Option<u16>)>(),
         mtu in 20..9000usize,
+        // Behind which packet, and from which line on.
+        bursts in (0..30usize, 0..1u64 << 34),
+        lines in prop::collection::vec(any::<[u8; 64]>(), 0..25),
     ) {
         let header = HeaderRepr::data(ids.0, ids.1, ids.2);
         let mut buffer = vec![0; mtu];
@@ -116,10 +119,17 @@ proptest! {
             }
         }
         let mut sent_packets = Vec::new();
-        for (control, data) in &packets {
+        for (i, (control, data)) in packets.iter().enumerate() {
             let packet = PacketRepr::new(*control, data).unwrap();
             if builder.push_packet(&packet).is_ok() {
                 sent_packets.push(packet);
+            }
+            if i == bursts.0 && builder.push_lines(bursts.1 * 64, &lines).is_ok() {
+                sent_packets.extend(lines.iter().zip(bursts.1..).map(|(line, at)| {
+                    let to = Address::new(at * 64).unwrap();
+                    let write = RequestRepr::posted_write(UnitId::MIN, to, Dwords::MAX);
+                    PacketRepr::new(write, line).unwrap()
+                }));
             }
         }
         let len = builder.finish().unwrap();

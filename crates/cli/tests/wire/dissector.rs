@@ -36,6 +36,7 @@ fn frames_of_a_running_job_are_decoded() {
         "hypertransport.name",
         "_ws.expert",
         "_ws.malformed",
+        "htoe.burst.lines",
     ];
     let text = captured(&["--insecure-wire"], &fields);
     let lines: Vec<Vec<&str>> = text
@@ -47,6 +48,12 @@ fn frames_of_a_running_job_are_decoded() {
         "{text}"
     );
     assert!(lines.iter().any(|line| line[1].contains("NOP")), "{text}");
+    // Several, where a frame has several bursts.
+    let lines_of = |burst: &str| burst.parse::<u32>().is_ok_and(|lines| lines > 1);
+    assert!(
+        lines.iter().any(|line| line[4].split(',').any(lines_of)),
+        "{text}"
+    );
     for line in lines.iter().filter(|line| !line[0].is_empty()) {
         assert_eq!((line[2], line[3]), ("", ""), "{line:?}");
     }

@@ -1,19 +1,24 @@
 //! Packets in: credits, queues, packing.
 
-use hostwire_packet::ht::{LINE_LEN, LINE_PACKET_LEN, PacketRepr, VirtualChannel, emit_lines};
-use hostwire_packet::htoe::{HEADER_LEN, OVERHEAD};
+use hostwire_packet::ht::{
+    Address, LINE_LEN, LINE_PACKET_LEN, NOP_LEN, PacketRepr, VirtualChannel,
+};
+use hostwire_packet::htoe::{HEADER_LEN, LINE_CONTROL_LEN, OVERHEAD, line_control};
 
 use super::{Link, Shared, State};
 use crate::error::SendError;
-use crate::flight::Slot;
+use crate::flight::{Burst, Slot};
 use crate::queue::pass_pw;
 
 /// Room in front of the packets for NOPs, which are only known when the frame
-/// leaves. A frame of 20 lines in 1500 bytes has room for 10.
+/// leaves. A frame of 22 lines in 1500 bytes has room for so many.
 pub(super) const NOPS_WITH_PACKETS_MAX: usize = 16;
 
+/// NOPs that a burst leaves room for while credits are owed: what 20 lines of 72 bytes did.
+const NOPS_WITH_LINES_MIN: usize = 10;
+
 /// Where the packets of a frame begin in its buffer.
-pub(super) const PACKETS_AT: usize = HEADER_LEN + 4 * NOPS_WITH_PACKETS_MAX;
+pub(super) const PACKETS_AT: usize = HEADER_LEN + NOP_LEN * NOPS_WITH_PACKETS_MAX;
 
 /// Bytes that a buffer needs for frames of `frame_len` bytes.
 pub(crate) const fn buffer_len(frame_len: usize) -> usize {
@@ -77,7 +82,9 @@ impl Link {
         shared: &mut Shared,
     ) -> Lines {
         let channel = VirtualChannel::Posted;
+        let lines_below = Address::PLAIN_END.saturating_sub(address) / LINE_LEN as u64;
         if lines.is_empty()
+            || lines_below == 0
             || !address.is_multiple_of(LINE_LEN as u64)
             || self.check_open().is_err()
         {
@@ -86,7 +93,7 @@ impl Link {
         let covered = self.wallet.covered(channel);
         if covered == 0
             || !self.queues.lets_pass(channel, false)
-            || !self.make_room(LINE_PACKET_LEN, shared)
+            || !self.make_room_for_line(address, shared)
         {
             // A queue holds few packets, and each of them costs a copy more. Who has many
             // lines keeps them.
@@ -99,26 +106,41 @@ impl Link {
             };
         }
         let payload_max = self.frame_len - OVERHEAD;
+        let lines_end = self.lines_end();
         let Some(slot) = self.flight.filling() else {
             return Lines::OneByOne;
         };
-        let packed = usize::from(slot.packets_len);
+        let burst = slot.burst_for(address);
+        let data_at = match burst.lines {
+            0 => usize::from(slot.packets_len) + LINE_CONTROL_LEN,
+            _ => usize::from(slot.packets_len),
+        };
         let count = lines
             .len()
-            .min((payload_max - packed) / LINE_PACKET_LEN)
+            .min(lines_end.saturating_sub(data_at) / LINE_LEN)
             .min((u8::MAX - slot.packets).into())
-            .min(covered.into());
-        let buffer = shared.pool.bytes_mut(slot.buffer);
-        let place = buffer.get_mut(PACKETS_AT + packed..).unwrap_or_default();
-        let lines = lines.get(..count).unwrap_or_default();
-        if !emit_lines(address, lines, place) {
-            return Lines::OneByOne;
-        }
-        let news = slot.packets == 0;
+            .min(covered.into())
+            .min(lines_below as usize)
+            // Room for one has been made.
+            .max(1);
         // Bounded above by what is left of 255 packets and of the longest frame.
+        let burst = Burst {
+            lines: burst.lines + count as u8,
+            ..burst
+        };
+        let Some(control) = line_control(burst.address, burst.lines) else {
+            return Lines::OneByOne;
+        };
+        let buffer = shared.pool.bytes_mut(slot.buffer);
+        let place = buffer.get_mut(PACKETS_AT..).unwrap_or_default();
+        let data = lines.get(..count).unwrap_or_default().as_flattened();
+        put(place, burst.at.into(), &control);
+        put(place, data_at, data);
+        let news = slot.packets == 0;
+        slot.burst = burst;
         slot.packets += count as u8;
         slot.posted += count as u8;
-        slot.packets_len += (count * LINE_PACKET_LEN) as u16;
+        slot.packets_len = (data_at + data.len()) as u16;
         let news = news || is_full(slot, payload_max);
         self.wallet.spend_many(channel, count as u16);
         self.counters.packets_sent[channel.index()] += count as u64;
@@ -232,6 +254,31 @@ impl Link {
         self.start_frame(shared)
     }
 
+    /// As [`make_room`](Self::make_room), for a line to be written at `address`.
+    #[inline]
+    fn make_room_for_line(&mut self, address: u64, shared: &mut Shared) -> bool {
+        let lines_end = self.lines_end();
+        match self.flight.filling() {
+            Some(slot) if slot.burst_for(address).lines > 0 => {
+                (slot.packets < u8::MAX && usize::from(slot.packets_len) + LINE_LEN <= lines_end)
+                    || self.start_frame(shared)
+            }
+            _ => self.make_room(LINE_PACKET_LEN, shared),
+        }
+    }
+
+    /// Where the lines of a burst end at the latest. Lines could fill a frame to its last byte,
+    /// and frames of a stream that has no end leave no room for the credits of another that
+    /// comes the other way.
+    #[inline]
+    fn lines_end(&self) -> usize {
+        let payload_max = self.frame_len - OVERHEAD;
+        match self.ledger.owes() {
+            true => payload_max.saturating_sub(NOPS_WITH_LINES_MIN * NOP_LEN),
+            false => payload_max,
+        }
+    }
+
     /// Starts a frame; `false` if as many are kept as may be.
     pub(crate) fn start_frame(&mut self, shared: &mut Shared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
@@ -264,6 +311,7 @@ impl Link {
         let buffer = shared.pool.bytes_mut(slot.buffer);
         let place = buffer.get_mut(at..at + len).unwrap_or_default();
         emit(place).map_err(SendError::Packet)?;
+        slot.burst = Burst::NONE;
         slot.packets += 1;
         slot.packets_len += len as u16;
         slot.posted += u8::from(channel == VirtualChannel::Posted);
@@ -280,6 +328,21 @@ impl Link {
     }
 }
 
+/// Copies `source` to `at`, where there is room for it.
+#[inline]
+fn put(place: &mut [u8], at: usize, source: &[u8]) {
+    if let Some(place) = place.get_mut(at..at + source.len()) {
+        place.copy_from_slice(source);
+    } else {
+        debug_assert!(false, "{} bytes at {at}", source.len());
+    }
+}
+
+/// Whether not even a line that follows the last one has room.
 fn is_full(slot: &Slot, payload_max: usize) -> bool {
-    slot.packets == u8::MAX || usize::from(slot.packets_len) + LINE_PACKET_LEN > payload_max
+    let line_len = match slot.burst.lines {
+        0 => LINE_PACKET_LEN,
+        _ => LINE_LEN,
+    };
+    slot.packets == u8::MAX || usize::from(slot.packets_len) + line_len > payload_max
 }

@@ -32,13 +32,18 @@ fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
     assert_eq!(pair.sent(), None);
     pair.endpoint.flush(pair.link);
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);
-    // A full frame leaves at once: 20 lines in 1500 bytes.
-    for i in 0..41 {
-        pair.endpoint.put(pair.link, i * 64, &[4; 64]).unwrap();
+    // A full frame leaves at once: in 1500 bytes 20 lines from here and there, or 23 that
+    // follow each other.
+    for (stride, full) in [(128, 20), (64, 23)] {
+        for i in 0..2 * full + 1 {
+            pair.endpoint.put(pair.link, i * stride, &[4; 64]).unwrap();
+        }
+        assert_eq!(packets_in(&pair.sent().unwrap()), full as usize);
+        assert_eq!(packets_in(&pair.sent().unwrap()), full as usize);
+        assert_eq!(pair.sent(), None);
+        pair.endpoint.flush(pair.link);
+        assert_eq!(packets_in(&pair.sent().unwrap()), 1);
     }
-    assert_eq!(packets_in(&pair.sent().unwrap()), 20);
-    assert_eq!(packets_in(&pair.sent().unwrap()), 20);
-    assert_eq!(pair.sent(), None);
 }
 
 #[test]

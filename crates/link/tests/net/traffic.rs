@@ -34,13 +34,7 @@ impl Outgoing {
         let number = self.sent[channel.index()];
         let posted = self.sent[VirtualChannel::Posted.index()];
         let dwords = Dwords::new(3 + random.below(14) as u8).unwrap();
-        let mut data = [0; 64];
-        for (i, byte) in data.iter_mut().enumerate() {
-            *byte = pattern(self.epoch, number, i);
-        }
-        data[..4].copy_from_slice(&self.epoch.to_le_bytes());
-        data[4..8].copy_from_slice(&number.to_le_bytes());
-        data[8..12].copy_from_slice(&posted.to_le_bytes());
+        let data = self.line(number, posted);
         let data = &data[..dwords.len_bytes()];
         let control: ControlRepr = match channel {
             VirtualChannel::Posted => {
@@ -86,6 +80,24 @@ impl Outgoing {
         };
         let data = if control.data_len() == 0 { &[] } else { data };
         PacketBuf::from(PacketRepr::new(control, data).unwrap())
+    }
+}
+
+impl Outgoing {
+    /// The data of a packet.
+    fn line(&self, number: u32, posted: u32) -> [u8; 64] {
+        let mut data = core::array::from_fn(|i| pattern(self.epoch, number, i));
+        data[..4].copy_from_slice(&self.epoch.to_le_bytes());
+        data[4..8].copy_from_slice(&number.to_le_bytes());
+        data[8..12].copy_from_slice(&posted.to_le_bytes());
+        data
+    }
+
+    /// The next posted packets as lines that follow each other in memory, and where.
+    pub fn next_lines(&self, count: u32) -> (u64, Vec<u8>) {
+        let first = self.sent[VirtualChannel::Posted.index()];
+        let lines = (first..first + count).flat_map(|number| self.line(number, number));
+        (u64::from(first) * 64, lines.collect())
     }
 }
 

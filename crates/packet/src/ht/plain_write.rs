@@ -20,9 +20,6 @@ pub const LINE_LEN: usize = 64;
 /// Bytes of a plain write of a whole line.
 pub const LINE_PACKET_LEN: usize = CONTROL_LEN + LINE_LEN;
 
-/// First dword of a write of a whole line to address 0 by unit 0.
-const WHOLE_LINE: u32 = COMMAND | field::MASK_COUNT.insert(0, LINE_LEN as u32 / 4 - 1);
-
 /// A plain write as it lies in a frame.
 #[derive(Clone, Copy, Debug)]
 struct Plain<'a> {
@@ -80,38 +77,14 @@ impl<'a> PlainWrite<'a> {
         } = Plain::read(bytes)?;
         Some((Self { address, data }, rest))
     }
-}
 
-/// Writes `lines` as plain writes by unit 0 to `address` and behind, one per line, as
-/// [`PacketRepr::emit`](super::PacketRepr::emit) does one by one.
-///
-/// # Shapes and units
-/// - `address`: bytes, a multiple of 64; the last line ends at 2^40 or before.
-/// - `buffer`: [`LINE_PACKET_LEN`] bytes per line.
-///
-/// Returns whether it is so; `false` with nothing written.
-#[inline]
-pub fn emit_lines(address: u64, lines: &[[u8; LINE_LEN]], buffer: &mut [u8]) -> bool {
-    let end = address.checked_add((lines.len() * LINE_LEN) as u64);
-    let (places, _) = buffer.as_chunks_mut::<LINE_PACKET_LEN>();
-    if !address.is_multiple_of(LINE_LEN as u64)
-        || end.is_none_or(|end| end > Address::PLAIN_END)
-        || places.len() < lines.len()
-    {
-        return false;
+    /// As a packet, by unit 0; `None` if it is none.
+    pub(crate) fn packet(&self) -> Option<Repr<'a>> {
+        let address = Address::new(self.address).ok()?;
+        let dwords = Dwords::from_len_bytes(self.data.len()).ok()?;
+        let write = request::Repr::posted_write(UnitId::MIN, address, dwords);
+        Repr::new(write, self.data).ok()
     }
-    let mut at = address;
-    for (place, line) in places.iter_mut().zip(lines) {
-        let bits = at >> 2;
-        let first = WHOLE_LINE | field::ADDRESS_7_2.insert(0, bits as u32);
-        let both = u64::from(first) | (bits >> 6) << 32;
-        if let Some((control, data)) = place.split_first_chunk_mut::<CONTROL_LEN>() {
-            *control = both.to_le_bytes();
-            data.copy_from_slice(line);
-        }
-        at += LINE_LEN as u64;
-    }
-    true
 }
 
 /// Reads a plain write with its data; `None` for anything else, broken or not.
@@ -211,40 +184,6 @@ mod tests {
             check(COMMAND | high << 22);
         }
         assert!(plain > 500);
-    }
-
-    #[test]
-    fn lines_are_written_as_one_by_one() {
-        let lines: [[u8; LINE_LEN]; 5] = core::array::from_fn(|i| [i as u8 + 1; LINE_LEN]);
-        let end = Address::PLAIN_END;
-        for address in [0, 64, 192, 0x12_3456_7840, end - 5 * 64] {
-            let mut expected = [0xee; 5 * LINE_PACKET_LEN + 3];
-            let mut at = address;
-            for (place, line) in expected.chunks_mut(LINE_PACKET_LEN).zip(&lines) {
-                let to = Address::new(at).unwrap();
-                let write = request::Repr::posted_write(UnitId::MIN, to, Dwords::MAX);
-                Repr::new(write, line).unwrap().emit(place).unwrap();
-                at += 64;
-            }
-            let mut got = [0xee; 5 * LINE_PACKET_LEN + 3];
-            assert!(emit_lines(address, &lines, &mut got));
-            assert_eq!(got, expected, "{address:#x}");
-            let mut rest = &got[..5 * LINE_PACKET_LEN];
-            for (i, line) in lines.iter().enumerate() {
-                let (write, behind) = PlainWrite::split_first(rest).unwrap();
-                assert_eq!(write.address, address + 64 * i as u64);
-                assert_eq!(write.data, line);
-                rest = behind;
-            }
-            assert!(rest.is_empty());
-        }
-        let mut buffer = [0; 5 * LINE_PACKET_LEN];
-        for address in [1, 60, end - 4 * 64, end, u64::MAX - 63] {
-            assert!(!emit_lines(address, &lines, &mut buffer), "{address:#x}");
-        }
-        let short = &mut buffer[..5 * LINE_PACKET_LEN - 1];
-        assert!(!emit_lines(0, &lines, short));
-        assert_eq!(buffer, [0; 5 * LINE_PACKET_LEN]);
     }
 
     #[test]

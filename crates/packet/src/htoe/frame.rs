@@ -4,8 +4,9 @@ use crate::bits::{need, put, room};
 use crate::crc32::crc32_ieee;
 use crate::error::{Error, Result};
 use crate::ht::nop::{credits_of, is_nop};
-use crate::ht::{NOP_LEN, NopRepr, PacketRepr, PlainWrite, VirtualChannel};
+use crate::ht::{Address, LINE_LEN, NOP_LEN, NopRepr, PacketRepr, PlainWrite, VirtualChannel};
 
+use super::burst::{Burst, LINE_CONTROL_LEN, line_control};
 use super::header::{self, Contents, FrameType, Header};
 use super::session;
 
@@ -21,7 +22,7 @@ pub const OVERHEAD: usize = header::LEN + CRC_LEN;
 /// |---|---|
 /// | 0..16 | header |
 /// | 16.. | NOPs, 4 bytes each |
-/// | | packets: 4, 8 or 12 bytes of control packet, 0 to 64 bytes of data |
+/// | | packets: 4, 8 or 12 bytes of control packet, 0 to 64 bytes of data; or many lines behind one control packet of 8, a burst |
 /// | last 4 | CRC-32 over header and payload, big-endian |
 ///
 /// Bytes behind the CRC-32 are Ethernet padding.
@@ -203,12 +204,27 @@ impl<'a> Repr<'a> {
         }
         let mut rest = packets;
         let mut plain = 0_u8;
-        for _ in 0..contents.packets {
+        let mut left = contents.packets;
+        while left > 0 {
             if let Some((_, behind)) = PlainWrite::split_first(rest) {
+                left -= 1;
                 plain += 1;
                 rest = behind;
                 continue;
             }
+            if let Some((burst, behind)) = Burst::split_first(rest)? {
+                let lines = burst.lines.len() as u8;
+                left = left.checked_sub(lines).ok_or(Error::OutOfRange {
+                    field: "htoe.burst.lines",
+                    min: 2,
+                    max: left.into(),
+                    got: lines.into(),
+                })?;
+                plain += lines;
+                rest = behind;
+                continue;
+            }
+            left -= 1;
             let packet = PacketRepr::parse(rest)?;
             let channel = check_carried(&packet)?;
             // 255 packets at most, so neither can overflow.
@@ -326,6 +342,7 @@ impl<'a> Repr<'a> {
     pub const fn packets(&self) -> CarriedPackets<'a> {
         CarriedPackets {
             rest: self.packets,
+            burst: Burst::NONE,
             count: self.packet_count,
         }
     }
@@ -348,19 +365,41 @@ impl<'a> Repr<'a> {
 #[derive(Clone, Debug)]
 pub struct CarriedPackets<'a> {
     rest: &'a [u8],
+    /// What is left of the burst at hand, in front of the rest.
+    burst: Burst<'a>,
     count: u8,
 }
 
 impl<'a> CarriedPackets<'a> {
-    /// The next packet, if it is a plain write: the short way for what nearly all packets
-    /// are. [`next`](Iterator::next) gives all.
+    /// The next packet, if it is a plain write, or all that are left of a burst, as one write
+    /// of whole lines: the short way for what nearly all packets are.
+    /// [`next`](Iterator::next) gives all, one by one.
     #[inline]
     pub fn next_plain(&mut self) -> Option<PlainWrite<'a>> {
         let count = self.count.checked_sub(1)?;
-        let (write, rest) = PlainWrite::split_first(self.rest)?;
-        self.count = count;
+        if self.burst.lines.is_empty() {
+            if let Some((write, rest)) = PlainWrite::split_first(self.rest) {
+                self.count = count;
+                self.rest = rest;
+                return Some(write);
+            }
+            self.start_burst()?;
+        }
+        let Burst { address, lines } = core::mem::replace(&mut self.burst, Burst::NONE);
+        self.count = self.count.checked_sub(lines.len() as u8)?;
+        Some(PlainWrite {
+            address,
+            data: lines.as_flattened(),
+        })
+    }
+
+    /// Takes a burst from the rest, if one is next.
+    #[inline]
+    fn start_burst(&mut self) -> Option<()> {
+        let (burst, rest) = Burst::split_first(self.rest).ok()??;
+        self.burst = burst;
         self.rest = rest;
-        Some(write)
+        Some(())
     }
 }
 
@@ -370,9 +409,12 @@ impl<'a> Iterator for CarriedPackets<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.count = self.count.checked_sub(1)?;
-        let packet = PacketRepr::parse(self.rest).ok()?;
-        self.rest = self.rest.get(packet.buffer_len()..).unwrap_or(&[]);
-        Some(packet)
+        if self.burst.lines.is_empty() && self.start_burst().is_none() {
+            let packet = PacketRepr::parse(self.rest).ok()?;
+            self.rest = self.rest.get(packet.buffer_len()..).unwrap_or(&[]);
+            return Some(packet);
+        }
+        self.burst.take_line()?.packet()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -522,6 +564,43 @@ impl<'a> FrameBuilder<'a> {
             packet.buffer_len(),
             |buffer| packet.emit(buffer),
             |contents| contents.packets = packets,
+        )
+    }
+
+    /// Adds whole lines to be written at `address` and behind: as a posted write if it is one,
+    /// as a burst if they are more.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for no lines, for more than 255 packets, and for lines that are
+    /// not below 2^40; [`Error::Misaligned`], [`Error::BufferTooSmall`]. The frame stays as it
+    /// was.
+    pub fn push_lines(&mut self, address: u64, lines: &[[u8; LINE_LEN]]) -> Result<()> {
+        if !address.is_multiple_of(LINE_LEN as u64) {
+            return Err(Error::Misaligned {
+                field: "htoe.burst.address",
+                align_bytes: LINE_LEN as u64,
+                got: address,
+            });
+        }
+        let max = u8::MAX - self.contents.packets;
+        let count = u8::try_from(lines.len()).ok().filter(|count| *count <= max);
+        let control = count.and_then(|count| Some((count, line_control(address, count)?)));
+        let Some((count, control)) = control else {
+            return Err(Error::OutOfRange {
+                field: "htoe.burst.lines",
+                min: 1,
+                max: (Address::PLAIN_END.saturating_sub(address) / LINE_LEN as u64).min(max.into()),
+                got: lines.len() as u64,
+            });
+        };
+        self.push(
+            LINE_CONTROL_LEN + lines.as_flattened().len(),
+            |buffer| {
+                put(buffer, 0, &control);
+                put(buffer, LINE_CONTROL_LEN, lines.as_flattened());
+                Ok(buffer.len())
+            },
+            |contents| contents.packets += count,
         )
     }
 

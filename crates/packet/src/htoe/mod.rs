@@ -8,6 +8,7 @@
 //! What is here is a proposal that keeps to what papers say of it; it is
 //! described in `docs/wire/htoe.md` and will not talk to other adapters.
 
+mod burst;
 /// Ethernet II headers and lengths on the wire.
 pub mod ethernet;
 mod frame;
@@ -16,6 +17,7 @@ mod header;
 pub mod sealed;
 mod session;
 
+pub use self::burst::{LINE_CONTROL_LEN, line_control};
 pub use self::ethernet::{
     ETHER_TYPE_HTOE, Header as EthernetHeader, MacAddress, Repr as EthernetRepr, VlanTag,
 };

@@ -255,11 +255,31 @@ pub fn htoe_frame(bytes: &[u8]) {
         for packet in repr.packets() {
             assert!(packet.control().virtual_channel().is_some());
         }
+        plain_writes_are_the_packets(&repr);
         for channel in ht::VirtualChannel::ALL {
             assert!(repr.credits(channel).0 <= 3 * 255);
         }
         let again = emitted(repr.buffer_len(), |buffer| repr.emit(buffer));
         assert_eq!(FrameRepr::parse(&again), Ok(repr));
+    }
+}
+
+/// What is given as writes of one line or many holds the bytes of the packets.
+fn plain_writes_are_the_packets(frame: &FrameRepr<'_>) {
+    let mut packets = frame.packets();
+    let mut one_by_one = frame.packets();
+    while packets.len() > 0 {
+        match packets.next_plain() {
+            Some(write) => {
+                for (line, at) in write.data.chunks(64).zip((write.address..).step_by(64)) {
+                    let packet = one_by_one.next().unwrap();
+                    assert_eq!(packet.data(), line);
+                    assert_eq!(packet.control().address().map(ht::Address::get), Some(at));
+                }
+            }
+            None => assert_eq!(packets.next(), one_by_one.next()),
+        }
+        assert_eq!(packets.len(), one_by_one.len());
     }
 }
 
@@ -293,8 +313,21 @@ pub fn htoe_build(bytes: &[u8]) {
             }
         }
     }
+    let before = builder.contents().packets;
+    let (lines, _) = rest.as_chunks();
+    let lines = &lines[..lines.len().min(4)];
+    let pushed = builder.push_lines(u64::from(*size) << 6, lines).is_ok();
     let len = builder.finish().unwrap();
     let frame = FrameRepr::parse(&buffer[..len]).unwrap();
     assert!(frame.nops().eq(nops));
-    assert!(frame.packets().eq(packets));
+    assert!(frame.packets().take(before.into()).eq(packets));
+    let added = frame.packets().skip(before.into());
+    match pushed {
+        true => assert!(
+            added
+                .map(|packet| packet.data().to_vec())
+                .eq(lines.iter().map(|l| l.to_vec()))
+        ),
+        false => assert_eq!(added.count(), 0),
+    }
 }

@@ -237,10 +237,22 @@ fn htoe_frames() -> Vec<(&'static str, Vec<u8>)> {
         buffer
     };
     let data = htoe::HeaderRepr::data(7, 5, Some(9)).with_key(0xabcd);
+    let burst = || {
+        let mut buffer = vec![0; 300];
+        let mut builder = htoe::FrameBuilder::new(data, &mut buffer).unwrap();
+        builder
+            .push_lines(0x1000, &[[1; 64], [2; 64], [3; 64]])
+            .unwrap();
+        builder.push_lines(0x2000, &[[4; 64]]).unwrap();
+        let len = builder.finish().unwrap();
+        buffer.truncate(len);
+        buffer
+    };
     vec![
         ("empty", frame(data, &[], &[])),
         ("nops", frame(data, &[0, 5, 0, 0, 0, 0x39, 6, 0xa5], &[])),
         ("all", frame(data, &[0, 5, 0, 0], &ht_stream())),
+        ("burst", burst()),
         ("ack", frame(htoe::HeaderRepr::ack(7, 9, true), &[], &[])),
         ("reset", session(htoe::HeaderRepr::reset(7, 1), None)),
         (

@@ -37,7 +37,7 @@ fn apply_all(window: &Window, packets: &mut CarriedPackets<'_>) -> Result<(), &'
     loop {
         // Nearly all packets.
         while let Some(PlainWrite { address, data }) = packets.next_plain() {
-            if !usize::try_from(address).is_ok_and(|at| store(window, at, data)) {
+            if !usize::try_from(address).is_ok_and(|at| store_lines(window, at, data)) {
                 return Err(OUTSIDE);
             }
         }
@@ -67,6 +67,15 @@ fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+/// Stores bytes of one line, or many whole lines, in order.
+fn store_lines(window: &Window, mut at: usize, lines: &[u8]) -> bool {
+    lines.chunks(LINE_BYTES).all(|line| {
+        let stored = store(window, at, line);
+        at += line.len();
+        stored
+    })
 }
 
 /// Stores one run, after all that was stored before it. Of a run that begins a line the

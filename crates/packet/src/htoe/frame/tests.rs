@@ -152,6 +152,128 @@ fn twenty_lines_fill_an_mtu() {
     assert_eq!(builder.contents().packets, 19);
 }
 
+/// With one control packet for all, 22 lines and 16 NOPs fill the same MTU.
+#[test]
+fn a_burst_of_lines_is_so_many_packets() {
+    let lines: [[u8; 64]; 22] = core::array::from_fn(|i| [i as u8; 64]);
+    let at = |i: usize| 0x1000 + 64 * i as u64;
+    let mut buffer = [0; 1500];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    for _ in 0..16 {
+        builder.push_nop(&nop()).unwrap();
+    }
+    builder.push_lines(at(0), &lines).unwrap();
+    assert_eq!(builder.room_len(), 0);
+    assert_eq!(builder.finish(), Ok(1500));
+
+    let frame = Repr::parse(&buffer).unwrap();
+    let taken = frame.taken(VirtualChannel::Posted);
+    assert_eq!((taken.command, taken.data), (22, 22));
+    let expected = lines.iter().enumerate().map(|(i, line)| {
+        let to = Address::new(at(i)).unwrap();
+        let write = RequestRepr::posted_write(UnitId::MIN, to, Dwords::MAX);
+        PacketRepr::new(write, line).unwrap()
+    });
+    assert_eq!(frame.packets().len(), 22);
+    assert!(frame.packets().eq(expected.clone()));
+
+    let mut packets = frame.packets();
+    assert!(packets.next().into_iter().eq(expected.take(1)));
+    let rest = packets.next_plain().unwrap();
+    assert_eq!(
+        (rest.address, rest.data),
+        (at(1), lines[1..].as_flattened())
+    );
+    assert_eq!(
+        (packets.len(), packets.next_plain(), packets.next()),
+        (0, None, None)
+    );
+}
+
+#[test]
+fn bursts_between_other_packets() {
+    let lines = [[1; 64], [2; 64], [3; 64]];
+    let mut buffer = [0; 1500];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    builder.push_packet(&write(&[9; 64])).unwrap();
+    builder.push_lines(0x1000, &lines).unwrap();
+    builder.push_lines(0x2000, &lines[..1]).unwrap();
+    builder.push_lines(0x3000, &lines[1..]).unwrap();
+    assert_eq!(builder.contents().packets, 7);
+    let len = builder.finish().unwrap();
+    assert_eq!(len, OVERHEAD + 72 + (8 + 192) + 72 + (8 + 128));
+    let frame = Repr::parse(&buffer[..len]).unwrap();
+    let firsts: Vec<u8> = frame.packets().map(|packet| packet.data()[0]).collect();
+    assert_eq!(firsts, [9, 1, 2, 3, 1, 2, 3]);
+    let mut packets = frame.packets();
+    let runs: Vec<usize> = std::iter::from_fn(|| packets.next_plain())
+        .map(|write| write.data.len())
+        .collect();
+    assert_eq!(runs, [64, 192, 64, 128]);
+}
+
+#[test]
+fn lines_that_may_not_be_pushed() {
+    let mut buffer = [0; 2000];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    let lines = [[0; 64]; 256];
+    let bounds = |max, got| {
+        Err(Error::OutOfRange {
+            field: "htoe.burst.lines",
+            min: 1,
+            max,
+            got,
+        })
+    };
+    assert_eq!(builder.push_lines(0, &[]), bounds(255, 0));
+    assert_eq!(builder.push_lines(0, &lines), bounds(255, 256));
+    let end = 1 << 40;
+    assert_eq!(builder.push_lines(end - 64, &lines[..2]), bounds(1, 2));
+    assert_eq!(
+        builder.push_lines(32, &lines[..2]),
+        Err(Error::Misaligned {
+            field: "htoe.burst.address",
+            align_bytes: 64,
+            got: 32
+        })
+    );
+    assert_eq!(
+        builder.push_lines(0, &lines[..31]),
+        Err(Error::BufferTooSmall {
+            field: "htoe.payload",
+            expected_bytes: 8 + 31 * 64,
+            got_bytes: 1980
+        })
+    );
+    builder.push_lines(0, &lines[..2]).unwrap();
+    assert_eq!(builder.push_lines(0, &lines[..254]), bounds(253, 254));
+    assert_eq!(builder.finish(), Ok(OVERHEAD + 8 + 128));
+}
+
+/// A header that promises fewer packets than there are lines.
+#[test]
+fn a_burst_longer_than_its_frame_says() {
+    let mut buffer = [0; 200];
+    let mut builder = FrameBuilder::new(header::Repr::data(0, 0, None), &mut buffer).unwrap();
+    builder.push_lines(0, &[[7; 64]; 2]).unwrap();
+    let len = builder.finish().unwrap();
+    buffer[8] = 1;
+    let mut header = header::Header::new_checked(&mut buffer[..len]).unwrap();
+    header.fill_hcrc();
+    Frame::new_checked(&mut buffer[..len])
+        .unwrap()
+        .update_ack(None, false);
+    assert_eq!(
+        Repr::parse(&buffer[..len]),
+        Err(Error::OutOfRange {
+            field: "htoe.burst.lines",
+            min: 2,
+            max: 1,
+            got: 2
+        })
+    );
+}
+
 #[test]
 fn counts_end_at_255() {
     let mut buffer = [0; 9000];
