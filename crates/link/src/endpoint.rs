@@ -1,7 +1,7 @@
 mod types;
 
 pub use self::types::{
-    Credits, Delivery, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
+    Credits, Delivery, Departure, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
 };
 
 use std::collections::{HashMap, VecDeque};
@@ -225,8 +225,12 @@ impl Endpoint {
             }
             state.send(&packet, &mut self.shared).ok()?;
         }
-        let out = state.transmit(&mut self.shared);
-        self.transmit_of(link.0, out)
+        let departure = Departure {
+            link,
+            peer: state.peer,
+            out: state.transmit(&mut self.shared),
+        };
+        Some(self.transmit_of(&departure))
     }
 
     /// When the frame of [`put_alone`](Self::put_alone) left.
@@ -441,44 +445,63 @@ impl Endpoint {
     /// frame each.
     #[inline]
     pub fn poll_transmit(&mut self, now: Ns) -> Option<Transmit<'_>> {
+        let departure = self.poll_departure(now)?;
+        Some(self.transmit_of(&departure))
+    }
+
+    /// As [`poll_transmit`](Self::poll_transmit), for who sends several frames with one call:
+    /// [`frame`](Self::frame) shows them.
+    #[inline]
+    pub fn poll_departure(&mut self, now: Ns) -> Option<Departure> {
         match self.ready.is_empty() {
             true => None,
-            false => self.next_transmit(now),
+            false => self.next_departure(now),
         }
     }
 
-    fn next_transmit(&mut self, now: Ns) -> Option<Transmit<'_>> {
-        let (id, out) = loop {
+    fn next_departure(&mut self, now: Ns) -> Option<Departure> {
+        loop {
             let id = self.ready.pop_front()?;
             let Some(link) = self.links.get_mut(usize::from(id)) else {
                 continue;
             };
             link.listed = false;
+            let peer = link.peer;
             match link.next_frame(now, &mut self.shared) {
                 Some(out) => {
                     self.touch(now, id);
-                    break (id, out);
+                    return Some(Departure {
+                        link: LinkId(id),
+                        peer,
+                        out,
+                    });
                 }
                 None => self.arm(now, id),
             }
-        };
-        self.transmit_of(id, out)
+        }
     }
 
-    fn transmit_of(&self, id: u16, out: Out) -> Option<Transmit<'_>> {
-        let frame = match out {
+    /// The frame of a departure. It is there until the endpoint receives or is told of a
+    /// timeout; if it is not [kept](Departure::is_kept), until the next one is asked for.
+    #[inline]
+    pub fn frame(&self, departure: &Departure) -> &[u8] {
+        let frame = match departure.out {
             Out::Kept { buffer, start, len } => {
                 self.shared.pool.bytes(buffer).get(start..start + len)
             }
             Out::Scratch { len } => self.shared.scratch.get(..len),
         };
         debug_assert!(frame.is_some_and(|frame| frame.len() >= HEADER_LEN));
-        Some(Transmit {
-            link: LinkId(id),
-            peer: self.links.get(usize::from(id))?.peer,
-            frame: frame?,
+        frame.unwrap_or_default()
+    }
+
+    fn transmit_of(&self, departure: &Departure) -> Transmit<'_> {
+        Transmit {
+            link: departure.link,
+            peer: departure.peer,
+            frame: self.frame(departure),
             more: !self.ready.is_empty(),
-        })
+        }
     }
 
     /// When to call [`on_timeout`](Self::on_timeout); `None`: whenever

@@ -23,7 +23,8 @@ pub use config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
 pub use counters::{Counters, DropCause};
 pub use credits::Buffers;
 pub use endpoint::{
-    Credits, Delivery, Endpoint, Event, Filled, Identity, LinkId, Progress, Ticket, Transmit,
+    Credits, Delivery, Departure, Endpoint, Event, Filled, Identity, LinkId, Progress, Ticket,
+    Transmit,
 };
 pub use error::{CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError};
 pub use requests::{Answer, OUTSTANDING_MAX, RequestError, Requests, respond_data, respond_done};

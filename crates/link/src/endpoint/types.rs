@@ -5,6 +5,7 @@ use hostwire_packet::htoe::CarriedPackets;
 
 use crate::credits::Buffers;
 use crate::error::{CloseReason, Node};
+use crate::link::Out;
 
 /// A link of one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,6 +65,27 @@ pub struct Transmit<'a> {
     pub frame: &'a [u8],
     /// Whether the next call may give another one.
     pub more: bool,
+}
+
+/// A frame that is to be sent: see [`Endpoint::poll_departure`](crate::Endpoint::poll_departure).
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    pub(super) link: LinkId,
+    pub(super) peer: Node,
+    pub(super) out: Out,
+}
+
+impl Departure {
+    /// Where it goes.
+    pub const fn peer(&self) -> Node {
+        self.peer
+    }
+
+    /// Whether its frame is there until the endpoint receives or is told of a timeout, and not
+    /// only until the next departure.
+    pub const fn is_kept(&self) -> bool {
+        matches!(self.out, Out::Kept { .. })
+    }
 }
 
 /// Packets that have arrived, in order, each for the first time.

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use hostwire_link::seal::{self, Seals};
 use hostwire_link::{
-    CloseReason, Counters, DropCause, Endpoint, Event, LinkId, Node, Ns, SendError,
+    CloseReason, Counters, Departure, DropCause, Endpoint, Event, LinkId, Node, Ns, SendError,
+    Transmit,
 };
 use hostwire_packet::htoe::sealed;
 
 use super::apply::take_frame;
 use super::faults::Injector;
 use super::outbox::Outbox;
-use super::socket::Socket;
+use super::socket::{SEND_BATCH_FRAMES, Socket};
 use crate::window::Window;
 
 /// What one packet can carry.
@@ -61,6 +62,8 @@ pub(super) struct Core {
     window: Window,
     path: Path,
     outbox: Outbox,
+    /// Frames that leave together: empty but while they do.
+    departures: Vec<Departure>,
     glances: u32,
     /// Links that were stored to since somebody looked: stores may wait there for more.
     held: Vec<LinkId>,
@@ -196,6 +199,7 @@ impl Core {
                 injected: 0,
             },
             outbox: Outbox::new(frame_len_max),
+            departures: Vec::new(),
             glances: 0,
             held: Vec::new(),
             joined: 0,
@@ -338,36 +342,77 @@ impl Core {
 
     /// Sends what is to be sent.
     pub(super) fn transmit(&mut self, now: Ns) {
+        self.defers = false;
+        while self.send_waiting(now) && self.take_departures(now) {}
+    }
+
+    /// Sends what waits because the system had no room; whether all has left.
+    fn send_waiting(&mut self, now: Ns) -> bool {
+        if self.outbox.is_empty() {
+            return true;
+        }
+        let unsent = &mut self.counters.unsent;
+        let all = self.outbox.send(now, &mut self.socket, unsent);
+        if all {
+            self.sent_at = now;
+        }
+        all
+    }
+
+    /// Takes frames that are to leave together: sends them, or leaves them to
+    /// [`send_waiting`](Self::send_waiting). Whether there were any.
+    fn take_departures(&mut self, now: Ns) -> bool {
+        if self.path.is_bare() {
+            return self.send_as_they_are(now);
+        }
+        while self.outbox.has_room()
+            && let Some(Transmit { peer, frame, .. }) = self.endpoint.poll_transmit(now)
+        {
+            self.path.pass(peer, frame, &mut self.outbox);
+        }
+        !self.outbox.is_empty()
+    }
+
+    /// Sends frames from where they are kept. Those that the system has no room for are put
+    /// into the outbox.
+    fn send_as_they_are(&mut self, now: Ns) -> bool {
+        const NOTHING: (u32, &[u8]) = (0, &[]);
         let Self {
             endpoint,
             socket,
-            counters,
-            path,
-            outbox,
-            sent_at,
-            defers,
+            departures,
             ..
         } = self;
-        *defers = false;
-        loop {
-            while outbox.has_room() {
-                let Some(transmit) = endpoint.poll_transmit(now) else {
-                    break;
-                };
-                let (peer, frame) = (transmit.peer, transmit.frame);
-                // A lone frame: most of the time.
-                let is_lone = !transmit.more && outbox.is_empty();
-                if is_lone && path.is_bare() && socket.send(&[(peer.0, frame)]).is_ok() {
-                    *sent_at = now;
-                    return;
-                }
-                path.pass(peer, frame, outbox);
+        departures.clear();
+        while departures.len() < SEND_BATCH_FRAMES
+            && let Some(departure) = endpoint.poll_departure(now)
+        {
+            departures.push(departure);
+            if !departure.is_kept() {
+                break;
             }
-            if outbox.is_empty() || !outbox.send(now, socket, &mut counters.unsent) {
-                return;
-            }
-            *sent_at = now;
         }
+        let frame_of = |departure: &Departure| (departure.peer().0, endpoint.frame(departure));
+        let sent = match departures.as_slice() {
+            [] => return false,
+            // Most of the time.
+            [departure] => socket.send(&[frame_of(departure)]),
+            departures => {
+                let mut frames = [NOTHING; SEND_BATCH_FRAMES];
+                for (frame, departure) in frames.iter_mut().zip(departures) {
+                    *frame = frame_of(departure);
+                }
+                socket.send(frames.get(..departures.len()).unwrap_or_default())
+            }
+        };
+        if sent.is_ok() {
+            self.sent_at = now;
+        }
+        let left = departures.get(sent.unwrap_or(0)..).unwrap_or_default();
+        for (pe, frame) in left.iter().map(frame_of) {
+            self.outbox.push(pe, |place| copy(frame, place));
+        }
+        true
     }
 
     /// What the endpoint and what stands before it have counted.
