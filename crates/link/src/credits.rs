@@ -181,6 +181,7 @@ impl Ledger {
         nop
     }
 
+    #[inline]
     pub(crate) fn owes(&self) -> bool {
         self.owed.iter().any(|owed| *owed != Buffers::default())
     }

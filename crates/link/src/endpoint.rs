@@ -187,13 +187,11 @@ impl Endpoint {
         let Some(state) = self.links.get_mut(link.index()) else {
             return false;
         };
+        if let Ok(line) = data.try_into() {
+            return state.join_line(address, line, &mut self.shared);
+        }
         if data.len() > LINE_LEN || !state.lets_join() {
             return false;
-        }
-        if let (lines @ [_], []) = data.as_chunks::<LINE_LEN>()
-            && let Lines::Packed { .. } = state.send_lines(address, lines, &mut self.shared)
-        {
-            return true;
         }
         let mut scratch = [0; MASKED_LEN_MAX];
         match first_packet(address, data, &mut scratch) {

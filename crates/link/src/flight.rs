@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use hostwire_packet::ht::LINE_LEN;
+use hostwire_packet::htoe::LINE_CONTROL_LEN;
 
 use crate::pool::BufferId;
 use crate::seq::{HALF, Seq};
@@ -63,6 +64,16 @@ impl Slot {
                 lines: 0,
             }
         }
+    }
+
+    /// Where the data of a line goes that is added to that burst.
+    #[inline]
+    pub(crate) fn data_at(&self, burst: Burst) -> usize {
+        let control_len = match burst.lines {
+            0 => LINE_CONTROL_LEN,
+            _ => 0,
+        };
+        usize::from(self.packets_len) + control_len
     }
 }
 

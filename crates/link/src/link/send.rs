@@ -3,11 +3,12 @@
 use hostwire_packet::ht::{
     Address, LINE_LEN, LINE_PACKET_LEN, NOP_LEN, PacketRepr, VirtualChannel,
 };
-use hostwire_packet::htoe::{HEADER_LEN, LINE_CONTROL_LEN, OVERHEAD, line_control};
+use hostwire_packet::htoe::{HEADER_LEN, OVERHEAD, line_control};
 
 use super::{Link, Shared, State};
 use crate::error::SendError;
 use crate::flight::{Burst, Slot};
+use crate::pool::Pool;
 use crate::queue::pass_pw;
 
 /// Room in front of the packets for NOPs, which are only known when the frame
@@ -111,41 +112,65 @@ impl Link {
             return Lines::OneByOne;
         };
         let burst = slot.burst_for(address);
-        let data_at = match burst.lines {
-            0 => usize::from(slot.packets_len) + LINE_CONTROL_LEN,
-            _ => usize::from(slot.packets_len),
-        };
         let count = lines
             .len()
-            .min(lines_end.saturating_sub(data_at) / LINE_LEN)
+            .min(lines_end.saturating_sub(slot.data_at(burst)) / LINE_LEN)
             .min((u8::MAX - slot.packets).into())
             .min(covered.into())
             .min(lines_below as usize)
             // Room for one has been made.
             .max(1);
-        // Bounded above by what is left of 255 packets and of the longest frame.
-        let burst = Burst {
-            lines: burst.lines + count as u8,
-            ..burst
-        };
-        let Some(control) = line_control(burst.address, burst.lines) else {
-            return Lines::OneByOne;
-        };
-        let buffer = shared.pool.bytes_mut(slot.buffer);
-        let place = buffer.get_mut(PACKETS_AT..).unwrap_or_default();
-        let data = lines.get(..count).unwrap_or_default().as_flattened();
-        put(place, burst.at.into(), &control);
-        put(place, data_at, data);
+        let lines = lines.get(..count).unwrap_or_default();
         let news = slot.packets == 0;
-        slot.burst = burst;
-        slot.packets += count as u8;
-        slot.posted += count as u8;
-        slot.packets_len = (data_at + data.len()) as u16;
+        if !append(slot, burst, lines, &mut shared.pool) {
+            return Lines::OneByOne;
+        }
         let news = news || is_full(slot, payload_max);
+        self.lines_are_packed(count);
+        Lines::Packed { count, news }
+    }
+
+    /// Takes a line that joins others which wait in a frame, and leaves room behind it: it
+    /// makes nothing to send, and no time to wait for, that was not there before. Returns
+    /// whether it is so.
+    #[inline]
+    pub(crate) fn join_line(
+        &mut self,
+        address: u64,
+        line: &[u8; LINE_LEN],
+        shared: &mut Shared,
+    ) -> bool {
+        if !self.takes_more() {
+            return false;
+        }
+        let lines_end = self.lines_end();
+        let Some(slot) = self.flight.filling() else {
+            return false;
+        };
+        let burst = slot.burst_for(address);
+        let joins = (1..u8::MAX - 1).contains(&slot.packets)
+            && slot.data_at(burst) + LINE_LEN + LINE_PACKET_LEN <= lines_end
+            && append(slot, burst, core::slice::from_ref(line), &mut shared.pool);
+        if joins {
+            self.lines_are_packed(1);
+        }
+        joins
+    }
+
+    #[inline]
+    fn lines_are_packed(&mut self, count: usize) {
+        let channel = VirtualChannel::Posted;
         self.wallet.spend_many(channel, count as u16);
         self.counters.packets_sent[channel.index()] += count as u64;
         self.posted_accepted += count as u64;
-        Lines::Packed { count, news }
+    }
+
+    /// Whether a posted packet that comes now has credits and nothing before it.
+    #[inline]
+    fn takes_more(&self) -> bool {
+        self.check_open().is_ok()
+            && self.queues.is_empty()
+            && self.wallet.covered(VirtualChannel::Posted) > 0
     }
 
     /// Whether any one packet of a put joins others that wait in a frame, and leaves room
@@ -154,9 +179,7 @@ impl Link {
     #[inline]
     pub(crate) fn lets_join(&mut self) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
-        self.check_open().is_ok()
-            && self.queues.is_empty()
-            && self.wallet.covered(VirtualChannel::Posted) > 0
+        self.takes_more()
             && self.flight.filling().is_some_and(|slot| {
                 let packed = usize::from(slot.packets_len);
                 (1..u8::MAX - 1).contains(&slot.packets)
@@ -326,6 +349,32 @@ impl Link {
             .filling()
             .is_some_and(|slot| is_full(slot, payload_max))
     }
+}
+
+/// Writes lines behind those of a burst that [`burst_for`](Slot::burst_for) gave, where there is
+/// room for them. `false`, with nothing written, if they may not be there.
+#[inline]
+fn append(slot: &mut Slot, burst: Burst, lines: &[[u8; LINE_LEN]], pool: &mut Pool) -> bool {
+    // Bounded by what is left of 255 packets and of the longest frame.
+    let count = lines.len() as u8;
+    let data_at = slot.data_at(burst);
+    let burst = Burst {
+        lines: burst.lines + count,
+        ..burst
+    };
+    let Some(control) = line_control(burst.address, burst.lines) else {
+        return false;
+    };
+    let buffer = pool.bytes_mut(slot.buffer);
+    let place = buffer.get_mut(PACKETS_AT..).unwrap_or_default();
+    let data = lines.as_flattened();
+    put(place, burst.at.into(), &control);
+    put(place, data_at, data);
+    slot.burst = burst;
+    slot.packets += count;
+    slot.posted += count;
+    slot.packets_len = (data_at + data.len()) as u16;
+    true
 }
 
 /// Copies `source` to `at`, where there is room for it.
