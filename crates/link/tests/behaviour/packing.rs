@@ -155,3 +155,70 @@ fn of_many_lines_those_without_credit_are_left_to_the_caller() {
     assert_eq!(put(&mut pair), Ok(2 * 64));
     assert_eq!(put(&mut pair), full);
 }
+
+/// The peer takes a frame, acknowledges it and gives the credits back.
+fn take(pair: &mut Pair, frame: &[u8]) {
+    let packets = packets_in(frame) as u8;
+    if packets == 0 {
+        return;
+    }
+    pair.expected = pair.expected.wrapping_add(1);
+    let owed = (0..packets).step_by(3).map(|i| 3.min(packets - i));
+    let nops: Vec<_> = owed.map(|owed| credits(owed, owed)).collect();
+    let frame = pair.data(&nops, &[]);
+    assert_eq!(pair.give(&frame), Ok(0));
+    pair.seq = pair.seq.wrapping_add(1);
+}
+
+/// Lines here and there and in a row, other packets between them, and whatever else a program
+/// does: it cannot be told from frames, credits or counters who joined.
+#[test]
+fn who_joins_cannot_be_told_from_who_puts() {
+    let (mut joins, mut puts) = (Pair::new(Config::default()), Pair::new(Config::default()));
+    let mut joined = 0;
+    for i in 0..2_000_u64 {
+        let address = match i % 37 {
+            0..20 => i * 64,
+            20..30 => i * 192,
+            _ => 4096 + i % 5 * 8,
+        };
+        let bytes = [i as u8; 64];
+        let bytes = &bytes[..if i % 37 < 34 { 64 } else { 8 }];
+        if joins.endpoint.join(joins.link, address, bytes) {
+            joined += 1;
+        } else {
+            let accepted = joins.endpoint.put(joins.link, address, bytes);
+            assert_eq!(accepted, Ok(bytes.len()));
+        }
+        let accepted = puts.endpoint.put(puts.link, address, bytes);
+        assert_eq!(accepted, Ok(bytes.len()));
+        for channel in VirtualChannel::ALL {
+            assert_eq!(
+                joins.endpoint.credits(joins.link, channel),
+                puts.endpoint.credits(puts.link, channel)
+            );
+        }
+        assert_eq!(joins.endpoint.counters(), puts.endpoint.counters());
+        match i % 101 {
+            50 => [&mut joins, &mut puts].map(|pair| pair.endpoint.flush(pair.link)),
+            70 => [&mut joins, &mut puts].map(|pair| pair.pass(5_000)),
+            90 => {
+                assert_eq!(
+                    joins.endpoint.ticket(joins.link),
+                    puts.endpoint.ticket(puts.link)
+                );
+                [(), ()]
+            }
+            _ => [(), ()],
+        };
+        loop {
+            let frame = puts.sent();
+            assert_eq!(joins.sent(), frame, "after {i}");
+            let Some(frame) = frame else { break };
+            for pair in [&mut joins, &mut puts] {
+                take(pair, &frame);
+            }
+        }
+    }
+    assert!(joined > 1_500, "{joined}");
+}
