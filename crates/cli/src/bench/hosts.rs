@@ -15,6 +15,8 @@ use super::{bandwidth, latency, rate};
 
 /// Below this a figure is a rate, from here on a bandwidth.
 const RATE_BYTES_MAX: u64 = 4 << 10;
+/// Puts of up to so many bytes go to eight places in a row, longer ones to one.
+const WORDS_BYTES_MAX: u64 = 64;
 /// Longest payload that is compared with a frame of the same payload.
 const ONE_FRAME_BYTES: u64 = 1400;
 
@@ -135,9 +137,15 @@ pub fn put(bench: &Context) -> Result<()> {
             false => bare.flood_of(bench, size),
         };
         let values = vec![5_u8; size as usize];
+        // As over shared memory.
+        let places = match size <= WORDS_BYTES_MAX {
+            true => 8,
+            false => 1,
+        };
         let ours = bench.towards(move |n| {
-            for _ in 0..n {
-                bench.arena.put(1, place::DATA, black_box(&values))?;
+            for i in 0..n as usize {
+                let at = place::DATA + i % places * values.len();
+                bench.arena.put(1, at, black_box(&values))?;
             }
             bench.job.quiet()
         });
