@@ -26,6 +26,9 @@ pub struct Config {
     /// encryption or of the headers of IP and UDP: a path that takes 1280 bytes takes
     /// frames that are shorter by this. At most [`ADDED_BYTES_MAX`]; 0 by default.
     pub added_bytes: usize,
+    /// Whether a frame that is nearly full is padded to its full length: for a path that takes
+    /// frames of one length together. Not by default.
+    pub pads_full_frames: bool,
     /// Buffers per link that the peer may fill: posted, non-posted, response.
     /// Each is one command credit and one data credit. Not 0. They are
     /// promises: this crate keeps no packet that it has received.
@@ -81,6 +84,7 @@ impl Default for Config {
         Self {
             frame_len_max: 1500,
             added_bytes: 0,
+            pads_full_frames: false,
             buffers: [1024, 256, 256],
             queue_packets_max: [64, 32, 64],
             frames_in_flight_max: 128,

@@ -498,7 +498,6 @@ impl Endpoint {
             link: departure.link,
             peer: departure.peer,
             frame: self.frame(departure),
-            more: !self.ready.is_empty(),
         }
     }
 

@@ -63,8 +63,6 @@ pub struct Transmit<'a> {
     pub peer: Node,
     /// The frame. Send it before the next call, or copy it.
     pub frame: &'a [u8],
-    /// Whether the next call may give another one.
-    pub more: bool,
 }
 
 /// A frame that is to be sent: see [`Endpoint::poll_departure`](crate::Endpoint::poll_departure).

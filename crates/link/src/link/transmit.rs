@@ -1,6 +1,6 @@
 //! Frames out.
 
-use hostwire_packet::ht::NOP_LEN;
+use hostwire_packet::ht::{LINE_LEN, NOP_LEN};
 use hostwire_packet::htoe::{Contents, FrameRepr, HEADER_LEN, HeaderRepr, OVERHEAD, seal};
 
 use super::send::{NOPS_WITH_PACKETS_MAX, PACKETS_AT};
@@ -8,6 +8,9 @@ use super::{Link, Shared, State};
 use crate::config::Config;
 use crate::pool::BufferId;
 use crate::time::Ns;
+
+/// Bytes that a frame which is nearly full may lack: less than two lines.
+const PADDING_MAX: usize = 2 * LINE_LEN - 1;
 
 /// A frame that is ready to go.
 #[derive(Clone, Copy, Debug)]
@@ -180,7 +183,13 @@ impl Link {
             bytes.get_mut(start..).unwrap_or_default(),
         );
         debug_assert!(sealed.is_ok());
-        let len = OVERHEAD + usize::from(contents.len);
+        let end = start + OVERHEAD + usize::from(contents.len);
+        let end = end
+            + match shared.config.pads_full_frames {
+                true => pad(bytes, end, start + self.frame_len),
+                false => 0,
+            };
+        let len = end - start;
 
         self.flight.advance();
         if last {
@@ -237,5 +246,17 @@ impl Link {
     const fn sent(&mut self, out: Out, len: usize) -> Out {
         self.counters.bytes_sent += len as u64;
         out
+    }
+}
+
+/// Fills up what lies between the end of a frame and that of a full one with zeros, if that is
+/// little; how many bytes that are.
+fn pad(bytes: &mut [u8], end: usize, full_end: usize) -> usize {
+    match bytes.get_mut(end..full_end) {
+        Some(padding) if padding.len() <= PADDING_MAX => {
+            padding.fill(0);
+            padding.len()
+        }
+        _ => 0,
     }
 }

@@ -156,6 +156,38 @@ fn of_many_lines_those_without_credit_are_left_to_the_caller() {
     assert_eq!(put(&mut pair), full);
 }
 
+#[test]
+fn nearly_full_frames_are_of_one_length_where_that_is_asked_for() {
+    let mut pair = Pair::new(Config {
+        pads_full_frames: true,
+        ..Config::default()
+    });
+    let sent = |pair: &mut Pair, puts: &[(u64, usize)]| {
+        pair.pass(1_000_000);
+        for (address, len) in puts {
+            let bytes = [0xff; 64];
+            let accepted = pair.endpoint.put(pair.link, *address, &bytes[..*len]);
+            assert_eq!(accepted, Ok(*len));
+        }
+        pair.endpoint.flush(pair.link);
+        let bytes = pair.sent().unwrap();
+        let frame = FrameRepr::parse(&bytes).unwrap();
+        assert_eq!(frame.packets().len(), puts.len());
+        let (len, padding) = (frame.buffer_len(), &bytes[frame.buffer_len()..]);
+        assert!(padding.iter().all(|byte| *byte == 0), "nobody else's bytes");
+        assert_eq!(pair.sent(), None);
+        take(pair, &bytes);
+        (len, bytes.len())
+    };
+    let lines: Vec<(u64, usize)> = (0..23).map(|i| (i * 64, 64)).collect();
+    assert_eq!(sent(&mut pair, &lines), (1500, 1500));
+    assert_eq!(sent(&mut pair, &lines[..22]), (1436, 1500));
+    assert_eq!(sent(&mut pair, &lines[..21]), (1372, 1372));
+    let apart: Vec<(u64, usize)> = (0..19).map(|i| (i * 128, 64)).collect();
+    assert_eq!(sent(&mut pair, &apart), (1388, 1500));
+    assert_eq!(sent(&mut pair, &apart[..1]), (92, 92));
+}
+
 /// The peer takes a frame, acknowledges it and gives the credits back.
 fn take(pair: &mut Pair, frame: &[u8]) {
     let packets = packets_in(frame) as u8;

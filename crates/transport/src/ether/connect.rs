@@ -25,8 +25,8 @@ pub const LOST_AFTER: Duration = Duration::from_secs(10);
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;
 const IN_FLIGHT_MAX: usize = 128;
-/// Of 64 bytes, in a frame of 1500.
-const LINES_PER_FRAME: u16 = 20;
+/// Of 64 bytes, in a frame of 1500, if they follow each other.
+const LINES_PER_FRAME: u16 = 23;
 /// The first node number of links that only take up numbers. No job has so many PEs.
 const PLACEHOLDER: u32 = 1 << 31;
 /// A PE that waits on a core of its own looks at the wire as often before it gives the core
@@ -299,6 +299,7 @@ fn config(
         buffers: [posted.max(lines), non_posted, response],
         frame_len_max: Core::frame_len_max(socket, is_sealed),
         added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
+        pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
         hold_ns: HOLD_NS,
         open_timeout_ns: ns(patience),

@@ -62,7 +62,7 @@ pub(super) struct Core {
     window: Window,
     path: Path,
     outbox: Outbox,
-    /// Frames that leave together: empty but while they do.
+    /// Frames that leave together, or did last.
     departures: Vec<Departure>,
     glances: u32,
     /// Links that were stored to since somebody looked: stores may wait there for more.

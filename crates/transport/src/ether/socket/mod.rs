@@ -103,6 +103,14 @@ impl Socket {
         }
     }
 
+    /// Whether frames of one length leave together.
+    pub(super) fn joins_frames(&self) -> bool {
+        match self {
+            Self::Packet(_) | Self::Xdp(_) => false,
+            Self::Udp(socket) => socket.offload().sending,
+        }
+    }
+
     /// Frames that it holds before it loses some.
     pub(super) fn frames_max(&self) -> usize {
         match self {
