@@ -63,15 +63,15 @@ HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
     return reach;
 }
 
-/* All of it is read, and worked out, so that compilers may keep it in a register, across barriers and
- * calls, and need no branch: in a loop it is done once, and what is left there is one compare with
- * what is the same for all accesses to a PE.
+/* What follows is worked out by instructions that compilers see as sums of numbers, not as loads: so
+ * they may keep the results in registers, across barriers and calls. In a loop that is done once for
+ * each PE, and for each address; what is left is a compare.
  *
- * A value from before the library was initialised may be kept, too, so the address of a region is read
- * first and all else `after` it: an address from that time is far from every object, and what is read
- * later is as new, or newer. A number of PEs from before is none, which is a call; one that was kept
- * while the library ended is seen by who uses the library behind its end only, in the function that
- * was in it before. */
+ * A value from before the library was initialised may be kept, too. Then no access may begin at any
+ * byte of a region, or all bytes are far from it, and it is a call. `starts`, which is that number of
+ * bytes, is 0 until all else is there, and all else is read `after` it. If it was kept while the
+ * library ended, that is seen by who uses the library behind its end only, in the function that was
+ * in it before. */
 #define HOSTWIRE_FIELD(field) [field] "i"(offsetof(struct shmemx_reach_1, field))
 
 /* How far a PE is from the first. */
@@ -153,15 +153,14 @@ HOSTWIRE_PART(statics)
 #undef HOSTWIRE_PART
 #undef HOSTWIRE_FIELD
 
-/* An object of a PE, and the doorbell of that PE. */
+/* Where an object is at a PE, and the doorbell of that PE. */
 struct hostwire_place {
     size_t at;
     size_t doorbell;
 };
 
 /* Where up to 64 bytes at `address` here lie at `pe`, if they are in the region; and the same of any
- * number of bytes. All is worked out before it is known whether they are: it is a sum of what may be
- * kept. */
+ * number of bytes. It is worked out before it is known whether they are, so that it may be kept. */
 #define HOSTWIRE_IN(part) \
     HOSTWIRE_INLINE int hostwire_##part##_short(struct hostwire_place *place, const void *address, \
                                                 int pe) \
@@ -258,6 +257,14 @@ HOSTWIRE_INLINE void hostwire_load(void *to, size_t at, size_t bytes)
         *(hostwire_u8 *)to = *(const volatile hostwire_u8 *)at;
 }
 
+/* A word to a PE, behind a barrier. */
+HOSTWIRE_INLINE void hostwire_put_word(const struct hostwire_place *place, const void *from,
+                                       size_t bytes, const char *routine, int pe)
+{
+    hostwire_store(place->at, from, bytes);
+    hostwire_stored(place, routine, pe);
+}
+
 /* 16 to 64 bytes: two or four vectors that may overlap, all loaded before any is stored. */
 HOSTWIRE_INLINE void hostwire_vectors(void *to, const void *from, size_t bytes)
 {
@@ -301,7 +308,10 @@ HOSTWIRE_INLINE size_t hostwire_bytes(size_t nelems, size_t element)
     return nelems > ~(size_t)0 / element ? ~(size_t)0 : nelems * element;
 }
 
-/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare. */
+/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare.
+ *
+ * Here and below, words have code of their own for each of the regions: what both would share would
+ * have to be moved to the same registers first, which takes as long as the put does. */
 HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, size_t element,
                                  int pe)
 {
@@ -316,14 +326,13 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
         __builtin_memmove((void *)place.at, source, bytes);
     } else if (bytes == 8 || bytes == 4) {
         HOSTWIRE_BARRIER();
-        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1)) {
-            hostwire_store(place.at, source, bytes);
-            hostwire_stored(&place, "shmem_put", pe);
-            return 1;
-        }
-        if (!hostwire_statics_short(&place, dest, pe))
+        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1))
+            hostwire_put_word(&place, source, bytes, "shmem_put", pe);
+        else if (hostwire_statics_short(&place, dest, pe))
+            hostwire_put_word(&place, source, bytes, "shmem_put", pe);
+        else
             return 0;
-        hostwire_store(place.at, source, bytes);
+        return 1;
     } else if (bytes > 64) {
         if (!hostwire_long(&place, dest, bytes, pe))
             return 0;
@@ -396,17 +405,13 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     HOSTWIRE_INLINE void function(TYPE *dest, TYPE value, int pe) \
     { \
         struct hostwire_place place; \
-        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1)) { \
-            HOSTWIRE_BARRIER(); \
-            hostwire_store(place.at, &value, BYTES); \
-            hostwire_stored(&place, "shmem_p", pe); \
-        } else if (hostwire_statics_short(&place, dest, pe)) { \
-            HOSTWIRE_BARRIER(); \
-            hostwire_store(place.at, &value, BYTES); \
-            hostwire_stored(&place, "shmem_p", pe); \
-        } else { \
+        HOSTWIRE_BARRIER(); \
+        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1)) \
+            hostwire_put_word(&place, &value, BYTES, "shmem_p", pe); \
+        else if (hostwire_statics_short(&place, dest, pe)) \
+            hostwire_put_word(&place, &value, BYTES, "shmem_p", pe); \
+        else \
             p##function(dest, value, pe); \
-        } \
     }
 #define HOSTWIRE_G(function, TYPE, BYTES) \
     SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(const TYPE *source, int pe); \
