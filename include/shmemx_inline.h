@@ -63,102 +63,144 @@ HOSTWIRE_INLINE const struct shmemx_reach_1 *hostwire_reach(void)
     return reach;
 }
 
-/* All of it is read so that compilers may keep it in a register, across barriers and calls: in a loop
- * it is read once. A value from before the library was initialised may be kept, too, so the address
- * of a region is read first and all else `after` it: an address from that time is far from every
- * object, and what is read later is as new, or newer. A number of PEs from before is none, which is
- * a call; one that was kept while the library ended is seen by who uses the library behind its end
- * only, in the function that was in it before. */
-#define HOSTWIRE_FIRST(field) \
-    HOSTWIRE_INLINE size_t hostwire_##field(const struct shmemx_reach_1 *reach) \
-    { \
-        size_t value; \
-        __asm__("{movq %c2(%1), %0|mov %0, QWORD PTR [%1+%c2]}" \
-                : "=r"(value) \
-                : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field))); \
-        return value; \
-    }
-#define HOSTWIRE_THEN(field) \
-    HOSTWIRE_INLINE size_t hostwire_##field(const struct shmemx_reach_1 *reach, size_t after) \
-    { \
-        size_t value; \
-        __asm__("{movq %c2(%1), %0|mov %0, QWORD PTR [%1+%c2]}" \
-                : "=r"(value) \
-                : "r"(reach), "i"(offsetof(struct shmemx_reach_1, field)), "r"(after)); \
-        return value; \
-    }
-HOSTWIRE_FIRST(pes)
-HOSTWIRE_FIRST(heap)
-HOSTWIRE_THEN(heap_starts)
-HOSTWIRE_THEN(heap_to_first)
-HOSTWIRE_THEN(heap_bytes)
-HOSTWIRE_FIRST(statics)
-HOSTWIRE_THEN(statics_starts)
-HOSTWIRE_THEN(statics_to_first)
-HOSTWIRE_THEN(statics_bytes)
-HOSTWIRE_THEN(stride)
-HOSTWIRE_THEN(doorbell)
-#undef HOSTWIRE_FIRST
-#undef HOSTWIRE_THEN
+/* What follows is worked out by instructions that compilers see as sums of numbers, not as loads: so
+ * they may keep the results in registers, across barriers and calls. In a loop that is done once for
+ * each PE, and for each address; what is left is a compare.
+ *
+ * A value from before the library was initialised may be kept, too. Then no access may begin at any
+ * byte of a region, or all bytes are far from it, and it is a call. `starts`, which is that number of
+ * bytes, is 0 until all else is there, and all else is read `after` it. If it was kept while the
+ * library ended, that is seen by who uses the library behind its end only, in the function that was
+ * in it before. */
+#define HOSTWIRE_FIELD(field) [field] "i"(offsetof(struct shmemx_reach_1, field))
 
-/* An object of a PE, and the doorbell of that PE. */
+/* How far a PE is from the first. */
+HOSTWIRE_INLINE size_t hostwire_distance(const struct shmemx_reach_1 *reach, size_t pe, size_t after)
+{
+    __asm__("{imulq %c[stride](%[reach]), %[pe]|imul %[pe], QWORD PTR [%[reach]+%c[stride]]}"
+            : [pe] "+r"(pe)
+            : [reach] "r"(reach), "r"(after), HOSTWIRE_FIELD(stride)
+            : "cc");
+    return pe;
+}
+
+/* Where the doorbell of that PE is. */
+HOSTWIRE_INLINE size_t hostwire_doorbell(const struct shmemx_reach_1 *reach, size_t distance,
+                                         size_t after)
+{
+    __asm__("{addq %c[doorbell](%[reach]), %[at]|add %[at], QWORD PTR [%[reach]+%c[doorbell]]}"
+            : [at] "+r"(distance)
+            : [reach] "r"(reach), "r"(after), HOSTWIRE_FIELD(doorbell)
+            : "cc");
+    return distance;
+}
+
+#define HOSTWIRE_PART(part) \
+    /* How far in the region an address is. */ \
+    HOSTWIRE_INLINE size_t hostwire_in_##part(const struct shmemx_reach_1 *reach, size_t address) \
+    { \
+        __asm__("{subq %c[begin](%[reach]), %[at]|sub %[at], QWORD PTR [%[reach]+%c[begin]]}" \
+                : [at] "+r"(address) \
+                : [reach] "r"(reach), [begin] "i"(offsetof(struct shmemx_reach_1, part)) \
+                : "cc"); \
+        return address; \
+    } \
+    /* At how many of its bytes up to 64 bytes may begin: none if the PE is not in reach. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_starts(const struct shmemx_reach_1 *reach, size_t pe) \
+    { \
+        size_t starts; \
+        __asm__("{cmpq %c[pes](%[reach]), %[pe]\n\tsbbq %[starts], %[starts]\n\t" \
+                "andq %c[all](%[reach]), %[starts]" \
+                "|cmp %[pe], QWORD PTR [%[reach]+%c[pes]]\n\tsbb %[starts], %[starts]\n\t" \
+                "and %[starts], QWORD PTR [%[reach]+%c[all]]}" \
+                : [starts] "=&r"(starts) \
+                : [reach] "r"(reach), [pe] "r"(pe), HOSTWIRE_FIELD(pes), \
+                  [all] "i"(offsetof(struct shmemx_reach_1, part##_starts)) \
+                : "cc"); \
+        return starts; \
+    } \
+    /* The same of `bytes`, which are not 0. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_starts_of(const struct shmemx_reach_1 *reach, \
+                                                       size_t pe, size_t bytes) \
+    { \
+        size_t starts; \
+        __asm__("{cmpq %c[pes](%[reach]), %[pe]\n\tsbbq %[starts], %[starts]\n\t" \
+                "andq %c[all](%[reach]), %[starts]\n\tsubq %[bytes], %[starts]\n\t" \
+                "leaq 1(%[starts]), %[starts]\n\tcmovbq %[none], %[starts]" \
+                "|cmp %[pe], QWORD PTR [%[reach]+%c[pes]]\n\tsbb %[starts], %[starts]\n\t" \
+                "and %[starts], QWORD PTR [%[reach]+%c[all]]\n\tsub %[starts], %[bytes]\n\t" \
+                "lea %[starts], [%[starts]+1]\n\tcmovb %[starts], %[none]}" \
+                : [starts] "=&r"(starts) \
+                : [reach] "r"(reach), [pe] "r"(pe), [bytes] "r"(bytes), [none] "r"((size_t)0), \
+                  HOSTWIRE_FIELD(pes), \
+                  [all] "i"(offsetof(struct shmemx_reach_1, part##_bytes)) \
+                : "cc"); \
+        return starts; \
+    } \
+    /* What to add to an address in it for that of a PE. */ \
+    HOSTWIRE_INLINE size_t hostwire_##part##_at(const struct shmemx_reach_1 *reach, \
+                                                size_t distance, size_t after) \
+    { \
+        __asm__("{addq %c[first](%[reach]), %[to]|add %[to], QWORD PTR [%[reach]+%c[first]]}" \
+                : [to] "+r"(distance) \
+                : [reach] "r"(reach), "r"(after), \
+                  [first] "i"(offsetof(struct shmemx_reach_1, part##_to_first)) \
+                : "cc"); \
+        return distance; \
+    }
+HOSTWIRE_PART(heap)
+HOSTWIRE_PART(statics)
+#undef HOSTWIRE_PART
+#undef HOSTWIRE_FIELD
+
+/* Where an object is at a PE, and the doorbell of that PE. */
 struct hostwire_place {
     size_t at;
     size_t doorbell;
 };
 
-HOSTWIRE_INLINE void hostwire_found(struct hostwire_place *place,
-                                    const struct shmemx_reach_1 *reach, size_t part,
-                                    size_t first, size_t pe)
-{
-    size_t distance = pe * hostwire_stride(reach, part);
-    place->at = first + distance;
-    place->doorbell = hostwire_doorbell(reach, part) + distance;
-}
+/* Where up to 64 bytes at `address` here lie at `pe`, if they are in the region; and the same of any
+ * number of bytes. It is worked out before it is known whether they are, so that it may be kept. */
+#define HOSTWIRE_IN(part) \
+    HOSTWIRE_INLINE int hostwire_##part##_short(struct hostwire_place *place, const void *address, \
+                                                int pe) \
+    { \
+        const struct shmemx_reach_1 *reach = hostwire_reach(); \
+        size_t number = (unsigned int)pe; \
+        size_t starts = hostwire_##part##_starts(reach, number); \
+        size_t distance = hostwire_distance(reach, number, starts); \
+        place->at = (size_t)address + hostwire_##part##_at(reach, distance, starts); \
+        place->doorbell = hostwire_doorbell(reach, distance, starts); \
+        return hostwire_in_##part(reach, (size_t)address) < starts; \
+    } \
+    HOSTWIRE_INLINE int hostwire_##part##_long(struct hostwire_place *place, const void *address, \
+                                               size_t bytes, int pe) \
+    { \
+        const struct shmemx_reach_1 *reach = hostwire_reach(); \
+        size_t number = (unsigned int)pe; \
+        size_t starts = hostwire_##part##_starts_of(reach, number, bytes); \
+        size_t distance = hostwire_distance(reach, number, starts); \
+        place->at = (size_t)address + hostwire_##part##_at(reach, distance, starts); \
+        place->doorbell = hostwire_doorbell(reach, distance, starts); \
+        return hostwire_in_##part(reach, (size_t)address) < starts; \
+    }
+HOSTWIRE_IN(heap)
+HOSTWIRE_IN(statics)
+#undef HOSTWIRE_IN
 
 /* Where up to 64 bytes at `address` here lie at `pe`, if they are in reach. */
 HOSTWIRE_INLINE int hostwire_short(struct hostwire_place *place, const void *address, int pe)
 {
-    const struct shmemx_reach_1 *reach = hostwire_reach();
-    size_t at = (size_t)address, number = (unsigned int)pe;
-    size_t heap = hostwire_heap(reach), statics;
-    if (__builtin_expect(number >= hostwire_pes(reach), 0))
-        return 0;
-    if (__builtin_expect(at - heap < hostwire_heap_starts(reach, heap), 1)) {
-        hostwire_found(place, reach, heap, at + hostwire_heap_to_first(reach, heap), number);
-        return 1;
-    }
-    statics = hostwire_statics(reach);
-    if (at - statics < hostwire_statics_starts(reach, statics)) {
-        hostwire_found(place, reach, statics, at + hostwire_statics_to_first(reach, statics),
-                       number);
-        return 1;
-    }
-    return 0;
+    return __builtin_expect(hostwire_heap_short(place, address, pe), 1)
+           || hostwire_statics_short(place, address, pe);
 }
 
 /* The same of any number of bytes. */
 HOSTWIRE_INLINE int hostwire_long(struct hostwire_place *place, const void *address, size_t bytes,
                                   int pe)
 {
-    const struct shmemx_reach_1 *reach = hostwire_reach();
-    size_t at = (size_t)address, number = (unsigned int)pe;
-    size_t heap = hostwire_heap(reach), statics, length;
-    if (__builtin_expect(number >= hostwire_pes(reach), 0))
-        return 0;
-    length = hostwire_heap_bytes(reach, heap);
-    if (__builtin_expect(bytes <= length && at - heap <= length - bytes, 1)) {
-        hostwire_found(place, reach, heap, at + hostwire_heap_to_first(reach, heap), number);
-        return 1;
-    }
-    statics = hostwire_statics(reach);
-    length = hostwire_statics_bytes(reach, statics);
-    if (bytes <= length && at - statics <= length - bytes) {
-        hostwire_found(place, reach, statics, at + hostwire_statics_to_first(reach, statics),
-                       number);
-        return 1;
-    }
-    return 0;
+    return __builtin_expect(hostwire_heap_long(place, address, bytes, pe), 1)
+           || hostwire_statics_long(place, address, bytes, pe);
 }
 
 /* The same of a word of `bytes`, 4 or 8, for atomics. */
@@ -215,6 +257,14 @@ HOSTWIRE_INLINE void hostwire_load(void *to, size_t at, size_t bytes)
         *(hostwire_u8 *)to = *(const volatile hostwire_u8 *)at;
 }
 
+/* A word to a PE, behind a barrier. */
+HOSTWIRE_INLINE void hostwire_put_word(const struct hostwire_place *place, const void *from,
+                                       size_t bytes, const char *routine, int pe)
+{
+    hostwire_store(place->at, from, bytes);
+    hostwire_stored(place, routine, pe);
+}
+
 /* 16 to 64 bytes: two or four vectors that may overlap, all loaded before any is stored. */
 HOSTWIRE_INLINE void hostwire_vectors(void *to, const void *from, size_t bytes)
 {
@@ -258,7 +308,10 @@ HOSTWIRE_INLINE size_t hostwire_bytes(size_t nelems, size_t element)
     return nelems > ~(size_t)0 / element ? ~(size_t)0 : nelems * element;
 }
 
-/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare. */
+/* Whether it was put. Left to the library are lengths below 16 bytes that are no word, which are rare.
+ *
+ * Here and below, words have code of their own for each of the regions: what both would share would
+ * have to be moved to the same registers first, which takes as long as the put does. */
 HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, size_t element,
                                  int pe)
 {
@@ -266,26 +319,30 @@ HOSTWIRE_INLINE int hostwire_put(void *dest, const void *source, size_t nelems, 
     size_t bytes = hostwire_bytes(nelems, element);
     if (!__builtin_constant_p(bytes))
         HOSTWIRE_HIDE(source);
-    if (bytes == 8 || bytes == 4) {
-        if (!hostwire_short(&place, dest, pe))
-            return 0;
-        HOSTWIRE_BARRIER();
-        hostwire_store(place.at, source, bytes);
-    } else if (bytes - 16 <= 48) {
-        if (!hostwire_short(&place, dest, pe))
-            return 0;
-        HOSTWIRE_BARRIER();
-        hostwire_vectors((void *)place.at, source, bytes);
-    } else if (bytes - 65 <= 63) {
-        if (!hostwire_long(&place, dest, bytes, pe))
-            return 0;
-        HOSTWIRE_BARRIER();
-        hostwire_more_vectors((void *)place.at, source, bytes);
-    } else if (bytes > 64) {
+    if (bytes > 128) {
         if (!hostwire_long(&place, dest, bytes, pe))
             return 0;
         HOSTWIRE_BARRIER();
         __builtin_memmove((void *)place.at, source, bytes);
+    } else if (bytes == 8 || bytes == 4) {
+        HOSTWIRE_BARRIER();
+        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1))
+            hostwire_put_word(&place, source, bytes, "shmem_put", pe);
+        else if (hostwire_statics_short(&place, dest, pe))
+            hostwire_put_word(&place, source, bytes, "shmem_put", pe);
+        else
+            return 0;
+        return 1;
+    } else if (bytes > 64) {
+        if (!hostwire_long(&place, dest, bytes, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_more_vectors((void *)place.at, source, bytes);
+    } else if (bytes >= 16) {
+        if (!hostwire_short(&place, dest, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_vectors((void *)place.at, source, bytes);
     } else {
         return 0;
     }
@@ -302,21 +359,24 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     size_t bytes = hostwire_bytes(nelems, element);
     if (!__builtin_constant_p(bytes))
         HOSTWIRE_HIDE(dest);
-    if (bytes == 8 || bytes == 4) {
-        if (!hostwire_short(&place, source, pe))
-            return 0;
-        HOSTWIRE_BARRIER();
-        hostwire_load(dest, place.at, bytes);
-    } else if (bytes - 16 <= 48) {
-        if (!hostwire_short(&place, source, pe))
-            return 0;
-        HOSTWIRE_BARRIER();
-        hostwire_vectors(dest, (const void *)place.at, bytes);
-    } else if (bytes > 64) {
+    if (bytes > 64) {
         if (!hostwire_long(&place, source, bytes, pe) || hostwire_may_be_dead(&place))
             return 0;
         HOSTWIRE_BARRIER();
         __builtin_memmove(dest, (const void *)place.at, bytes);
+    } else if (bytes == 8 || bytes == 4) {
+        HOSTWIRE_BARRIER();
+        if (__builtin_expect(hostwire_heap_short(&place, source, pe), 1))
+            hostwire_load(dest, place.at, bytes);
+        else if (hostwire_statics_short(&place, source, pe))
+            hostwire_load(dest, place.at, bytes);
+        else
+            return 0;
+    } else if (bytes >= 16) {
+        if (!hostwire_short(&place, source, pe))
+            return 0;
+        HOSTWIRE_BARRIER();
+        hostwire_vectors(dest, (const void *)place.at, bytes);
     } else {
         return 0;
     }
@@ -345,13 +405,13 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     HOSTWIRE_INLINE void function(TYPE *dest, TYPE value, int pe) \
     { \
         struct hostwire_place place; \
-        if (hostwire_short(&place, dest, pe)) { \
-            HOSTWIRE_BARRIER(); \
-            hostwire_store(place.at, &value, BYTES); \
-            hostwire_stored(&place, "shmem_p", pe); \
-        } else { \
+        HOSTWIRE_BARRIER(); \
+        if (__builtin_expect(hostwire_heap_short(&place, dest, pe), 1)) \
+            hostwire_put_word(&place, &value, BYTES, "shmem_p", pe); \
+        else if (hostwire_statics_short(&place, dest, pe)) \
+            hostwire_put_word(&place, &value, BYTES, "shmem_p", pe); \
+        else \
             p##function(dest, value, pe); \
-        } \
     }
 #define HOSTWIRE_G(function, TYPE, BYTES) \
     SHMEM_FUNCTION_ATTRIBUTES TYPE p##function(const TYPE *source, int pe); \
@@ -359,10 +419,13 @@ HOSTWIRE_INLINE int hostwire_get(void *dest, const void *source, size_t nelems, 
     { \
         struct hostwire_place place; \
         TYPE value; \
-        if (!hostwire_short(&place, source, pe)) \
-            return p##function(source, pe); \
         HOSTWIRE_BARRIER(); \
-        hostwire_load(&value, place.at, BYTES); \
+        if (__builtin_expect(hostwire_heap_short(&place, source, pe), 1)) \
+            hostwire_load(&value, place.at, BYTES); \
+        else if (hostwire_statics_short(&place, source, pe)) \
+            hostwire_load(&value, place.at, BYTES); \
+        else \
+            return p##function(source, pe); \
         HOSTWIRE_BARRIER(); \
         return value; \
     }

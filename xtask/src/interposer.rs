@@ -24,6 +24,8 @@ __attribute__((destructor)) static void write_calls(void)
     FILE *file = path ? fopen(path, \"a\") : NULL;
     if (!file)
         return;
+    /* PEs write at the same time: a line each, and no parts of one. */
+    setvbuf(file, NULL, _IOLBF, 0);
     for (int i = 0; i < COUNT; i++)
         if (called[i])
             fprintf(file, \"%s\\n\", names[i]);

@@ -69,6 +69,25 @@ fn the_library_begins_and_ends_many_times() {
     runs("lifecycle", Language::C11, Short::Inline, &["implicit"]);
 }
 
+/// What they look at is made up by the program, so no launcher is needed.
+#[test]
+fn nothing_but_what_is_in_reach_is_touched() {
+    let Some(tree) = tree() else { return };
+    if !cfg!(target_arch = "x86_64") {
+        return skip("nothing is inline on this processor");
+    }
+    for language in [Language::C11, Language::C99, Language::Cxx] {
+        if language == Language::Cxx && !build::has_program("c++") {
+            skip("there is no C++ compiler (c++)");
+            continue;
+        }
+        let program = program_with(tree, "reach", language, Short::Inline);
+        for seed in ["1", "2", "3", "4", "5"] {
+            succeeds(Command::new(&program).arg(seed));
+        }
+    }
+}
+
 /// They see what is in reach, and that nothing is where the library has to look itself.
 #[test]
 fn programs_see_what_is_in_reach() {
