@@ -4,9 +4,9 @@ use crate::bits::{need, put, room};
 use crate::crc32::crc32_ieee;
 use crate::error::{Error, Result};
 use crate::ht::nop::{credits_of, is_nop};
-use crate::ht::{Address, LINE_LEN, NOP_LEN, NopRepr, PacketRepr, PlainWrite, VirtualChannel};
+use crate::ht::{NOP_LEN, NopRepr, PacketRepr, PlainWrite, VirtualChannel};
 
-use super::burst::{Burst, LINE_CONTROL_LEN, line_control};
+use super::burst::Burst;
 use super::header::{self, Contents, FrameType, Header};
 use super::session;
 
@@ -28,8 +28,8 @@ pub const OVERHEAD: usize = header::LEN + CRC_LEN;
 /// Bytes behind the CRC-32 are Ethernet padding.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<T: AsRef<[u8]>> {
-    buffer: T,
-    contents: Contents,
+    pub(super) buffer: T,
+    pub(super) contents: Contents,
 }
 
 impl<T: AsRef<[u8]>> Frame<T> {
@@ -125,7 +125,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
         self.fill_crc();
     }
 
-    fn fill_crc(&mut self) {
+    pub(super) fn fill_crc(&mut self) {
         let crc = self.computed_crc().to_be_bytes();
         let range = self.payload_end()..self.len();
         if let Some(slot) = self.buffer.as_mut().get_mut(range) {
@@ -443,7 +443,7 @@ impl fmt::Display for Repr<'_> {
 
 /// Only packets of a virtual channel are carried: each takes a credit.
 #[inline]
-fn check_carried(packet: &PacketRepr<'_>) -> Result<VirtualChannel> {
+pub(super) fn check_carried(packet: &PacketRepr<'_>) -> Result<VirtualChannel> {
     match packet.control().virtual_channel() {
         Some(channel) => Ok(channel),
         None => Err(Error::Value {
@@ -452,206 +452,6 @@ fn check_carried(packet: &PacketRepr<'_>) -> Result<VirtualChannel> {
             got: packet.control().command().encode().into(),
         }),
     }
-}
-
-/// Packs NOPs and packets into one data frame, in place.
-///
-/// The length of the buffer is the limit: give it as many bytes as the MTU
-/// allows. NOPs come first. Dropping the builder without
-/// [`finish`](Self::finish) leaves a buffer without a frame.
-///
-/// ```
-/// use hostwire_packet::ht::{Address, Dwords, NopRepr, PacketRepr, RequestRepr, UnitId};
-/// use hostwire_packet::htoe::{FrameBuilder, FrameRepr, HeaderRepr};
-///
-/// let line = [0x5a; 64];
-/// let write = RequestRepr::posted_write(UnitId::new(0)?, Address::new(0x1000)?, Dwords::MAX);
-/// let packet = PacketRepr::new(write, &line)?;
-///
-/// let mut buffer = [0; 1500];
-/// let mut builder = FrameBuilder::new(HeaderRepr::data(7, 1, None), &mut buffer)?;
-/// builder.push_nop(&NopRepr::default())?;
-/// while builder.fits_packet(packet.buffer_len()) {
-///     builder.push_packet(&packet)?;
-/// }
-/// let len = builder.finish()?;
-///
-/// let frame = FrameRepr::parse(&buffer[..len])?;
-/// assert_eq!(frame.packets().count(), 20);
-/// # Ok::<(), hostwire_packet::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct FrameBuilder<'a> {
-    buffer: &'a mut [u8],
-    header: header::Repr,
-    contents: Contents,
-}
-
-impl<'a> FrameBuilder<'a> {
-    /// Starts a frame.
-    ///
-    /// # Errors
-    /// As [`header::Repr::check`], or [`Error::BufferTooSmall`] if not even an
-    /// empty frame fits.
-    pub fn new(header: header::Repr, buffer: &'a mut [u8]) -> Result<Self> {
-        header.check(&Contents::default())?;
-        room("htoe.frame", buffer, OVERHEAD)?;
-        Ok(Self {
-            buffer,
-            header,
-            contents: Contents::default(),
-        })
-    }
-
-    /// Whether one more NOP fits.
-    pub fn fits_nop(&self) -> bool {
-        self.contents.packets == 0 && self.contents.nops < u8::MAX && NOP_LEN <= self.room_len()
-    }
-
-    /// Whether one more packet of `len` bytes fits.
-    pub fn fits_packet(&self, len: usize) -> bool {
-        self.contents.packets < u8::MAX && len <= self.room_len()
-    }
-
-    /// Payload bytes still free.
-    pub fn room_len(&self) -> usize {
-        let used = usize::from(self.contents.len);
-        let limit = self
-            .buffer
-            .len()
-            .saturating_sub(OVERHEAD)
-            .min(u16::MAX.into());
-        limit.saturating_sub(used)
-    }
-
-    /// What has been packed so far.
-    pub const fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
-    /// Adds a NOP.
-    ///
-    /// # Errors
-    /// [`Error::Value`] behind a packet or outside a data frame,
-    /// [`Error::OutOfRange`] for the 256th, [`Error::BufferTooSmall`]. The
-    /// frame stays as it was.
-    pub fn push_nop(&mut self, nop: &NopRepr) -> Result<()> {
-        if self.contents.packets > 0 {
-            return Err(Error::Value {
-                field: "htoe.nop",
-                expected: "NOPs in front of all packets",
-                got: self.contents.packets.into(),
-            });
-        }
-        let nops = next_count("htoe.nop_count", self.contents.nops)?;
-        self.push(
-            NOP_LEN,
-            |buffer| nop.emit(buffer),
-            |contents| contents.nops = nops,
-        )
-    }
-
-    /// Adds a packet.
-    ///
-    /// # Errors
-    /// [`Error::Value`] for a packet outside the virtual channels or outside
-    /// a data frame, [`Error::OutOfRange`] for the 256th,
-    /// [`Error::BufferTooSmall`]. The frame stays as it was.
-    pub fn push_packet(&mut self, packet: &PacketRepr<'_>) -> Result<()> {
-        check_carried(packet)?;
-        let packets = next_count("htoe.packet_count", self.contents.packets)?;
-        self.push(
-            packet.buffer_len(),
-            |buffer| packet.emit(buffer),
-            |contents| contents.packets = packets,
-        )
-    }
-
-    /// Adds whole lines to be written at `address` and behind: as a posted write if it is one,
-    /// as a burst if they are more.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] for no lines, for more than 255 packets, and for lines that are
-    /// not below 2^40; [`Error::Misaligned`], [`Error::BufferTooSmall`]. The frame stays as it
-    /// was.
-    pub fn push_lines(&mut self, address: u64, lines: &[[u8; LINE_LEN]]) -> Result<()> {
-        if !address.is_multiple_of(LINE_LEN as u64) {
-            return Err(Error::Misaligned {
-                field: "htoe.burst.address",
-                align_bytes: LINE_LEN as u64,
-                got: address,
-            });
-        }
-        let max = u8::MAX - self.contents.packets;
-        let count = u8::try_from(lines.len()).ok().filter(|count| *count <= max);
-        let control = count.and_then(|count| Some((count, line_control(address, count)?)));
-        let Some((count, control)) = control else {
-            return Err(Error::OutOfRange {
-                field: "htoe.burst.lines",
-                min: 1,
-                max: (Address::PLAIN_END.saturating_sub(address) / LINE_LEN as u64).min(max.into()),
-                got: lines.len() as u64,
-            });
-        };
-        self.push(
-            LINE_CONTROL_LEN + lines.as_flattened().len(),
-            |buffer| {
-                put(buffer, 0, &control);
-                put(buffer, LINE_CONTROL_LEN, lines.as_flattened());
-                Ok(buffer.len())
-            },
-            |contents| contents.packets += count,
-        )
-    }
-
-    /// Writes header and CRCs; returns the length of the frame.
-    ///
-    /// # Errors
-    /// None that `new` and the pushes have not ruled out.
-    pub fn finish(self) -> Result<usize> {
-        let Self {
-            buffer,
-            header,
-            contents,
-        } = self;
-        header.emit(&contents, buffer)?;
-        let mut frame = Frame { buffer, contents };
-        frame.fill_crc();
-        Ok(frame.len())
-    }
-
-    fn push(
-        &mut self,
-        len: usize,
-        emit: impl FnOnce(&mut [u8]) -> Result<usize>,
-        count: impl FnOnce(&mut Contents),
-    ) -> Result<()> {
-        let free = self.room_len();
-        if len > free {
-            return Err(Error::BufferTooSmall {
-                field: "htoe.payload",
-                expected_bytes: len,
-                got_bytes: free,
-            });
-        }
-        let mut contents = self.contents;
-        contents.len = contents.len.saturating_add(len as u16);
-        count(&mut contents);
-        self.header.check(&contents)?;
-        let start = header::LEN + usize::from(self.contents.len);
-        emit(self.buffer.get_mut(start..start + len).unwrap_or_default())?;
-        self.contents = contents;
-        Ok(())
-    }
-}
-
-fn next_count(field: &'static str, count: u8) -> Result<u8> {
-    count.checked_add(1).ok_or(Error::OutOfRange {
-        field,
-        min: 0,
-        max: u8::MAX.into(),
-        got: u64::from(u8::MAX) + 1,
-    })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! What is here is a proposal that keeps to what papers say of it; it is
 //! described in `docs/wire/htoe.md` and will not talk to other adapters.
 
+mod builder;
 mod burst;
 /// Ethernet II headers and lengths on the wire.
 pub mod ethernet;
@@ -17,12 +18,13 @@ mod header;
 pub mod sealed;
 mod session;
 
+pub use self::builder::FrameBuilder;
 pub use self::burst::{LINE_CONTROL_LEN, line_control};
 pub use self::ethernet::{
     ETHER_TYPE_HTOE, Header as EthernetHeader, MacAddress, Repr as EthernetRepr, VlanTag,
 };
 pub use self::frame::{
-    BuffersTaken, CRC_LEN, CarriedPackets, Frame, FrameBuilder, OVERHEAD, Repr as FrameRepr, seal,
+    BuffersTaken, CRC_LEN, CarriedPackets, Frame, OVERHEAD, Repr as FrameRepr, seal,
 };
 pub use self::header::{
     Contents, FrameType, Header, LEN as HEADER_LEN, Repr as HeaderRepr, VERSION, crc16_ccitt,

@@ -7,7 +7,7 @@ use crate::ht::{
     Address, ChannelCredits, Dwords, RequestRepr, ResponseKind, ResponseRepr, ResponseStatus,
     RqUid, SrcTag, UnitId,
 };
-use crate::htoe::crc16_ccitt;
+use crate::htoe::{FrameBuilder, crc16_ccitt};
 
 /// One NOP and one posted write of 4 bytes; CRCs to be filled in.
 const BYTES: [u8; 36] = [
