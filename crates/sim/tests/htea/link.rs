@@ -22,7 +22,8 @@ pub fn run(config: &Config) -> (Counts, CreditsLeft) {
         for sender in 0..network.senders.len() {
             for packet in 0..config.packets_per_frame {
                 let (endpoint, link) = &mut network.senders[sender];
-                let put = endpoint.put(*link, packet * 64, &LINE);
+                // Not one behind another: the paper's adapter knows no bursts.
+                let put = endpoint.put(*link, packet * 128, &LINE);
                 assert_eq!(put, Ok(64));
             }
             network.settle();

@@ -324,7 +324,7 @@ proptest! {
     }
 
     /// Frames, bytes, NOPs and credits are those of the protocol engine, where its rules and
-    /// the paper's are the same: full payloads, and batches of whole payloads.
+    /// the paper's are the same: full payloads of single packets, and batches of whole payloads.
     #[test]
     fn counts_are_those_of_the_protocol_engine(
         senders in 1_u64..5,
