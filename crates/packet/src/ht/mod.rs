@@ -58,6 +58,7 @@ pub use self::packet::{
     CONTROL_LEN_MAX, ControlRepr, PACKET_LEN_MAX, Packet, Packets, Repr as PacketRepr,
 };
 pub use self::packet_buf::PacketBuf;
+pub(crate) use self::plain_write::WHOLE_LINE;
 pub use self::plain_write::{LINE_LEN, LINE_PACKET_LEN, PlainWrite};
 pub use self::request::{
     AtomicOperation, Kind as RequestKind, Packet as RequestPacket, Read, ReadSize,

@@ -20,6 +20,9 @@ pub const LINE_LEN: usize = 64;
 /// Bytes of a plain write of a whole line.
 pub const LINE_PACKET_LEN: usize = CONTROL_LEN + LINE_LEN;
 
+/// First dword of a write of a whole line to address 0 by unit 0.
+pub(crate) const WHOLE_LINE: u32 = COMMAND | field::MASK_COUNT.insert(0, LINE_LEN as u32 / 4 - 1);
+
 /// A plain write as it lies in a frame.
 #[derive(Clone, Copy, Debug)]
 struct Plain<'a> {

@@ -5,15 +5,13 @@
 //! `docs/wire/htoe.md`.
 
 use crate::error::{Error, Result};
-use crate::ht::{Address, LINE_LEN, PlainWrite};
+use crate::ht::{Address, LINE_LEN, LINE_PACKET_LEN, PlainWrite, WHOLE_LINE};
 
 /// Length of the control packet in front of lines, in bytes.
-pub const LINE_CONTROL_LEN: usize = 8;
+pub const LINE_CONTROL_LEN: usize = LINE_PACKET_LEN - LINE_LEN;
 
 /// Command of a burst: reserved in HyperTransport.
 const BURST: u64 = 0b10_0100;
-/// Command of a posted write of a whole line.
-const WHOLE_LINE: u64 = 0b10_1100 | (LINE_LEN as u64 / 4 - 1) << 22;
 const COMMAND_MASK: u64 = 0x3f;
 const LINES_SHIFT: u32 = 8;
 /// What is 0 in every burst, in bits of both dwords: between command and lines, between lines
@@ -35,7 +33,7 @@ pub fn line_control(address: u64, lines: u8) -> Option<[u8; LINE_CONTROL_LEN]> {
         return None;
     }
     let command = match lines {
-        1 => WHOLE_LINE,
+        1 => u64::from(WHOLE_LINE),
         _ => BURST | u64::from(lines) << LINES_SHIFT,
     };
     // Address bits 7 to 2 from bit 26 on, bits 39 to 8 in the second dword.
