@@ -267,24 +267,28 @@ impl Link {
     #[inline]
     fn make_room(&mut self, len: usize, shared: &mut Shared) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
+        debug_assert!(len <= payload_max, "FRAME_LEN_MIN holds any packet");
+        self.make_room_to(payload_max, len, shared)
+    }
+
+    /// As [`make_room`](Self::make_room), for what has to end at `end`.
+    #[inline]
+    fn make_room_to(&mut self, end: usize, len: usize, shared: &mut Shared) -> bool {
         if let Some(slot) = self.flight.filling()
             && slot.packets < u8::MAX
-            && usize::from(slot.packets_len) + len <= payload_max
+            && usize::from(slot.packets_len) + len <= end
         {
             return true;
         }
-        debug_assert!(len <= payload_max, "FRAME_LEN_MIN holds any packet");
         self.start_frame(shared)
     }
 
     /// As [`make_room`](Self::make_room), for a line to be written at `address`.
     #[inline]
     fn make_room_for_line(&mut self, address: u64, shared: &mut Shared) -> bool {
-        let lines_end = self.lines_end();
         match self.flight.filling() {
             Some(slot) if slot.burst_for(address).lines > 0 => {
-                (slot.packets < u8::MAX && usize::from(slot.packets_len) + LINE_LEN <= lines_end)
-                    || self.start_frame(shared)
+                self.make_room_to(self.lines_end(), LINE_LEN, shared)
             }
             _ => self.make_room(LINE_PACKET_LEN, shared),
         }

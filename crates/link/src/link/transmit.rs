@@ -183,13 +183,14 @@ impl Link {
             bytes.get_mut(start..).unwrap_or_default(),
         );
         debug_assert!(sealed.is_ok());
-        let end = start + OVERHEAD + usize::from(contents.len);
-        let end = end
-            + match shared.config.pads_full_frames {
-                true => pad(bytes, end, start + self.frame_len),
-                false => 0,
-            };
-        let len = end - start;
+        let mut len = OVERHEAD + usize::from(contents.len);
+        if shared.config.pads_full_frames
+            && let Some(padding) = bytes.get_mut(start + len..start + self.frame_len)
+            && padding.len() <= PADDING_MAX
+        {
+            padding.fill(0);
+            len = self.frame_len;
+        }
 
         self.flight.advance();
         if last {
@@ -246,17 +247,5 @@ impl Link {
     const fn sent(&mut self, out: Out, len: usize) -> Out {
         self.counters.bytes_sent += len as u64;
         out
-    }
-}
-
-/// Fills up what lies between the end of a frame and that of a full one with zeros, if that is
-/// little; how many bytes that are.
-fn pad(bytes: &mut [u8], end: usize, full_end: usize) -> usize {
-    match bytes.get_mut(end..full_end) {
-        Some(padding) if padding.len() <= PADDING_MAX => {
-            padding.fill(0);
-            padding.len()
-        }
-        _ => 0,
     }
 }

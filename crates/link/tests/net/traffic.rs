@@ -81,9 +81,7 @@ impl Outgoing {
         let data = if control.data_len() == 0 { &[] } else { data };
         PacketBuf::from(PacketRepr::new(control, data).unwrap())
     }
-}
 
-impl Outgoing {
     /// The data of a packet.
     fn line(&self, number: u32, posted: u32) -> [u8; 64] {
         let mut data = core::array::from_fn(|i| pattern(self.epoch, number, i));
