@@ -376,7 +376,6 @@ impl Core {
     /// Sends frames from where they are kept. Those that the system has no room for are put
     /// into the outbox.
     fn send_as_they_are(&mut self, now: Ns) -> bool {
-        const NOTHING: (u32, &[u8]) = (0, &[]);
         let Self {
             endpoint,
             socket,
@@ -393,18 +392,10 @@ impl Core {
             }
         }
         let frame_of = |departure: &Departure| (departure.peer().0, endpoint.frame(departure));
-        let sent = match departures.as_slice() {
-            [] => return false,
-            // Most of the time.
-            [departure] => socket.send(&[frame_of(departure)]),
-            departures => {
-                let mut frames = [NOTHING; SEND_BATCH_FRAMES];
-                for (frame, departure) in frames.iter_mut().zip(departures) {
-                    *frame = frame_of(departure);
-                }
-                socket.send(frames.get(..departures.len()).unwrap_or_default())
-            }
-        };
+        if departures.is_empty() {
+            return false;
+        }
+        let sent = socket.send_batch(departures.iter().map(frame_of));
         if sent.is_ok() {
             self.sent_at = now;
         }

@@ -110,21 +110,8 @@ impl Outbox {
 
     /// With one call; how many have left.
     fn send_some(&self, socket: &mut Socket) -> Result<usize, SendError> {
-        const NOTHING: (u32, &[u8]) = (0, &[]);
         let waiting = self.places.get(self.sent..self.end).unwrap_or_default();
-        let sent = if let [place] = waiting {
-            // Most of the time.
-            socket.send(&[place.frame()])?
-        } else {
-            let mut batch = [NOTHING; SEND_BATCH_FRAMES];
-            let frames = waiting.iter().map(Place::frame);
-            let count = batch
-                .iter_mut()
-                .zip(frames)
-                .map(|(to, from)| *to = from)
-                .count();
-            socket.send(batch.get(..count).unwrap_or_default())?
-        };
+        let sent = socket.send_batch(waiting.iter().map(Place::frame))?;
         Ok(sent.clamp(1, waiting.len()))
     }
 

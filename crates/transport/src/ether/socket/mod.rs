@@ -155,6 +155,31 @@ impl Socket {
         }
     }
 
+    /// Sends as many of `frames` as go with one call; how many have left, one at least.
+    #[inline]
+    pub(super) fn send_batch<'a>(
+        &mut self,
+        mut frames: impl Iterator<Item = (u32, &'a [u8])>,
+    ) -> Result<usize, SendError> {
+        let Some(first) = frames.next() else {
+            return Ok(0);
+        };
+        // Most of the time.
+        let Some(second) = frames.next() else {
+            return self.send(&[first]);
+        };
+        let mut batch: [(u32, &[u8]); SEND_BATCH_FRAMES] = [(0, &[]); SEND_BATCH_FRAMES];
+        let mut count = 0;
+        for (place, frame) in batch
+            .iter_mut()
+            .zip([first, second].into_iter().chain(frames))
+        {
+            *place = frame;
+            count += 1;
+        }
+        self.send(batch.get(..count).unwrap_or_default())
+    }
+
     /// Whether it is certain, at no cost, that no frame has come.
     pub(super) fn is_empty(&self) -> bool {
         match self {
