@@ -32,6 +32,9 @@ step_headers() { "$cargo" xtask headers --check; }
 
 step_doc() { RUSTDOCFLAGS="-D warnings" "$cargo" doc --locked --workspace --no-deps; }
 
+# On macOS, by its standard library: the planner and the simulator build, the rest says why not.
+step_portable() { scripts/portable.sh; }
+
 step_codegen() { scripts/codegen.sh --check; }
 
 step_loom() { if_present scripts/loom.sh; }
@@ -48,7 +51,7 @@ if_present() {
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts licences headers clippy test doc codegen loom sanitize)
+    steps=(fmt scripts licences headers clippy test doc portable codegen loom sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

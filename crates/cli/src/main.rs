@@ -1,19 +1,28 @@
 //! The `hostwire` command.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 mod bench;
+#[cfg(target_os = "linux")]
 mod doctor;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod plan;
 mod plot;
 mod report;
 mod reproduce;
+#[cfg(target_os = "linux")]
 mod run;
 mod sim;
+#[cfg(target_os = "linux")]
 mod stats;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere::{bench, doctor, run, stats};
 
 /// The exit status for a command that was not even begun.
 pub const USAGE_STATUS: u8 = 2;
@@ -52,9 +61,11 @@ enum Command {
     Sim(sim::Args),
     Stats(stats::Args),
     /// Started by bench itself; not for users.
+    #[cfg(target_os = "linux")]
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
     /// Started by run itself; not for users.
+    #[cfg(target_os = "linux")]
     #[command(name = run::warden::COMMAND, hide = true)]
     Warden,
 }
@@ -72,7 +83,9 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Stats(args) => stats::main(&args),
+        #[cfg(target_os = "linux")]
         Command::BenchPe(args) => bench::pe_main(&args),
+        #[cfg(target_os = "linux")]
         Command::Warden => {
             run::warden::main();
             ExitCode::SUCCESS

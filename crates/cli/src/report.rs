@@ -10,6 +10,7 @@ pub fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "hostwire: {text}");
 }
 
+#[cfg(target_os = "linux")]
 /// Prints `text` on standard output. That nobody reads it is no reason to fail.
 pub fn out(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");

@@ -103,6 +103,7 @@ impl Attachment {
     /// [`Job::attach`](crate::Job::attach) does. `sizes` gets what the environment says
     /// and the number of PEs. Nothing runs in the background yet:
     /// [`start`](Self::start).
+    #[cfg(target_os = "linux")]
     pub fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Self> {
         crate::attach::join(sizes)
     }
@@ -176,6 +177,7 @@ impl Attachment {
 
     /// Shows what the wire counts to others from now on, and prints it at the end if
     /// `prints`.
+    #[cfg(target_os = "linux")]
     pub(crate) fn publish(&mut self, wire_name: &str, prints: bool) {
         if self.pes > 1 {
             self.publisher = Publisher::new(&*self.wire, wire_name).map(Arc::new);

@@ -20,12 +20,15 @@
 //! of one moment. What is there was written by a process of the job, and nobody but a
 //! reader of tables depends on it.
 
-use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+mod publisher;
 
-use hostwire_transport::os::process::inherited_fd;
-use hostwire_transport::{Memory, PeId, Transport, shm};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
-use rustix::io::Errno;
+use hostwire_transport::PeId;
+
+#[cfg(target_os = "linux")]
+pub(crate) use publisher::Publisher;
+#[cfg(target_os = "linux")]
+pub use publisher::create;
 
 /// Length of the record of a PE.
 pub const RECORD_BYTES: usize = 4096;
@@ -40,15 +43,16 @@ const SLOT_BYTES: usize = 64;
 const NAME_AT: usize = 8;
 const WIRE_AT: usize = 16;
 
-/// Makes a file for `pes` PEs. Its size is sealed.
-///
-/// # Errors
-/// As the system refuses.
-pub fn create(pes: u32) -> Result<OwnedFd, Errno> {
-    let fd = memfd_create(FILE_NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    ftruncate(&fd, u64::from(pes) * RECORD_BYTES as u64)?;
-    fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    Ok(fd)
+/// There is nobody to show counters to without a launcher, and none without Linux.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
+pub(crate) enum Publisher {}
+
+#[cfg(not(target_os = "linux"))]
+impl Publisher {
+    pub(crate) fn publish(&self, _wire: &dyn hostwire_transport::Transport) {
+        match *self {}
+    }
 }
 
 /// What a record says.
@@ -100,71 +104,6 @@ fn name(bytes: &[u8]) -> Option<String> {
     ok.then(|| name.iter().map(|byte| char::from(*byte)).collect())
 }
 
-/// The writing side, in a PE.
-#[derive(Debug)]
-pub(crate) struct Publisher {
-    memory: Memory,
-    offset_bytes: usize,
-    /// Open as long as this, so that others find it.
-    _file: OwnedFd,
-}
-
-impl Publisher {
-    /// Writes the head and the names of a record: in the file of the launcher, if there is
-    /// one with room for `pe`, else in one of its own. Nothing at all if the system
-    /// refuses: a job does not depend on it.
-    pub(crate) fn new(wire: &dyn Transport, wire_name: &str) -> Option<Self> {
-        let (pe, pes) = (wire.pe(), wire.pes());
-        let publisher = Self::inherited(pe).or_else(Self::own)?;
-        let mut record = vec![0; RECORD_BYTES];
-        let mut slots = record.chunks_exact_mut(SLOT_BYTES);
-        let head = slots.next()?;
-        let numbers = u64::from(pes) << 32 | u64::from(pe);
-        copy(head, 0, &MAGIC.to_le_bytes());
-        copy(head, NAME_AT, &numbers.to_le_bytes());
-        copy(head, WIRE_AT, wire_name.as_bytes());
-        for (slot, (name, _)) in slots.zip(wire.tally()) {
-            copy(slot, NAME_AT, name.as_bytes());
-        }
-        publisher
-            .memory
-            .copy_in(publisher.offset_bytes, &record)
-            .ok()?;
-        publisher.publish(wire);
-        Some(publisher)
-    }
-
-    fn inherited(pe: PeId) -> Option<Self> {
-        let number = std::env::var(COUNTERS_FD_VARIABLE).ok()?.parse().ok()?;
-        Self::at(inherited_fd(number).ok()?, pe as usize * RECORD_BYTES)
-    }
-
-    fn own() -> Option<Self> {
-        Self::at(create(1).ok()?, 0)
-    }
-
-    fn at(file: OwnedFd, offset_bytes: usize) -> Option<Self> {
-        let memory = shm::map_whole(file.try_clone().ok()?).ok()?;
-        memory.range(offset_bytes, RECORD_BYTES).ok()?;
-        Some(Self {
-            memory,
-            offset_bytes,
-            _file: file,
-        })
-    }
-
-    /// Stores what the wire has counted until now.
-    pub(crate) fn publish(&self, wire: &dyn Transport) {
-        let slots =
-            (1..RECORD_BYTES / SLOT_BYTES).map(|slot| self.offset_bytes + slot * SLOT_BYTES);
-        for (at, (_, value)) in slots.zip(wire.tally()) {
-            if let Ok(word) = self.memory.word(at) {
-                word.store(value.to_le(), core::sync::atomic::Ordering::Relaxed);
-            }
-        }
-    }
-}
-
 /// What one PE has to say about itself, a line for all that is not 0.
 pub(crate) fn text(pe: PeId, values: &[(String, u64)]) -> String {
     let counted = values.iter().filter(|(_, value)| *value > 0);
@@ -176,14 +115,6 @@ pub(crate) fn text(pe: PeId, values: &[(String, u64)]) -> String {
         false => words.join("; "),
     };
     format!("hostwire: PE {pe}: {words}\n")
-}
-
-/// Copies what fits, and leaves a zero behind names.
-fn copy(slot: &mut [u8], at: usize, bytes: &[u8]) {
-    let places = slot.iter_mut().skip(at);
-    for (place, byte) in places.zip(bytes) {
-        *place = *byte;
-    }
 }
 
 #[cfg(test)]
@@ -213,11 +144,5 @@ mod tests {
         let mut bytes = vec![0x1b; RECORD_BYTES];
         bytes[..8].copy_from_slice(b"hwcount1");
         assert_eq!(Record::parse(&bytes), None);
-    }
-
-    #[test]
-    fn the_size_is_sealed() {
-        let file = create(2).unwrap();
-        assert_eq!(ftruncate(&file, 0), Err(Errno::PERM));
     }
 }

@@ -53,6 +53,7 @@ impl Job {
     /// cannot join: never a job of one by mistake. [`Error::SeveralHosts`] if the wire
     /// does not reach all PEs. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
+    #[cfg(target_os = "linux")]
     pub fn attach() -> Result<Self> {
         Self::on(Attachment::join(|sizes, _| Ok(sizes))?, AgentMode::Thread)
     }

@@ -34,8 +34,22 @@
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        reason = "much is there for `Job::attach`, which needs Linux"
+    )
+)]
+
+#[cfg(not(any(target_os = "linux", feature = "virtual-time")))]
+compile_error!(
+    "hostwire runs programs on Linux only. The planner and the simulator (hostwire-plan, \
+     hostwire-sim, `hostwire plan`, `hostwire sim`) build on other systems, too."
+);
 
 mod agent;
+#[cfg(target_os = "linux")]
 mod attach;
 pub mod attachment;
 pub mod board;

@@ -1,9 +1,11 @@
 //! What the environment may set, by variable. One that is empty counts as not set.
 
+#[cfg(target_os = "linux")]
 use hostwire_transport::ether::{self, Faults};
 use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};
 
 use crate::error::{Error, Result};
+#[cfg(target_os = "linux")]
 use crate::layout::Sizes;
 
 /// Bytes of the symmetric heap of each PE; `K`, `M`, `G`, `T` multiply by powers of 1024.
@@ -73,6 +75,7 @@ impl Wire {
 
 /// What the environment says, checked: the library asks as a process joins its job, and a
 /// launcher before it starts any.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -91,6 +94,7 @@ pub struct Settings {
     pub(crate) lost_after_s: u64,
 }
 
+#[cfg(target_os = "linux")]
 impl Settings {
     /// Reads the environment of this process.
     ///
@@ -255,7 +259,7 @@ fn unusable(variable: &'static str, value: &str, problem: &str) -> Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

@@ -13,6 +13,9 @@
 //! PMIx standard 4.1, chapters 3 (structures), 4 (initialise, finalize), 5 (put, commit,
 //! get), 7 (fence), 9 (abort); `pmix_common.h` of OpenPMIx 4.2.2 for the numbers.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("hostwire-pmix works on Linux only: it is for launchers of Linux clusters.");
+
 mod abi;
 mod library;
 

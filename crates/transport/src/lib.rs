@@ -23,11 +23,24 @@
 //! This crate is for people who write transports. To write programs, use the
 //! crate `hostwire`.
 //!
+//! # Systems
+//!
+//! The wires need Linux. With the feature `coroutine` the rest builds on other Unix systems,
+//! too, for wires that exist only in simulation: [`shm`], [`ether`], [`os`] and [`limits`] are
+//! not there then.
+//!
 //! # Trust
 //!
 //! A peer may write anything, at any time, into the memory it was given. Nothing
 //! read from that memory is used as an index, a length or an address before it
 //! has been checked, and no Rust reference to plain data ever points into it.
+
+#[cfg(not(any(target_os = "linux", feature = "coroutine")))]
+compile_error!(
+    "hostwire runs programs on Linux only: its wires are made of memfds, futexes and packet sockets. \
+     The planner and the simulator (hostwire-plan, hostwire-sim, `hostwire plan`, `hostwire sim`) \
+     build on other systems, too."
+);
 
 pub mod arrival;
 #[cfg(not(loom))]
@@ -35,19 +48,21 @@ pub mod conformance;
 #[cfg(all(feature = "coroutine", not(loom)))]
 pub mod coroutine;
 pub mod error;
-#[cfg(not(loom))]
+#[cfg(all(target_os = "linux", not(loom)))]
 pub mod ether;
-#[cfg(not(loom))]
+#[cfg(all(target_os = "linux", not(loom)))]
 pub mod limits;
 #[cfg(not(loom))]
 pub mod memory;
-#[cfg(not(loom))]
+#[cfg(all(target_os = "linux", not(loom)))]
 pub mod os;
+#[cfg(not(loom))]
+mod park;
 mod pin;
 #[cfg(not(loom))]
 pub mod reach;
 pub mod ring;
-#[cfg(not(loom))]
+#[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
 pub mod sync;
 #[cfg(not(loom))]

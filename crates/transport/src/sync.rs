@@ -25,15 +25,14 @@ pub fn light_fence() {
 
 /// The sleeper's half of the asymmetric barrier. See the module text.
 ///
-/// Returns false where the kernel offers none (before Linux 4.16, or filtered):
+/// Returns false where the kernel offers none (before Linux 4.16, filtered, or not Linux):
 /// the caller must then not rely on being woken and sleep for a short time only.
 #[must_use]
 pub fn heavy_fence() -> bool {
     fence(Ordering::SeqCst);
     #[cfg(not(loom))]
     {
-        use rustix::thread::{MembarrierCommand, membarrier};
-        registered() && membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+        registered() && barrier_everywhere()
     }
     #[cfg(loom)]
     true
@@ -41,9 +40,26 @@ pub fn heavy_fence() -> bool {
 
 /// Registers this process for the barriers of its peers. Must be called before the
 /// first [`light_fence`] that a peer relies on; calling it again costs nothing.
-#[cfg(not(loom))]
+#[cfg(all(target_os = "linux", not(loom)))]
 pub fn registered() -> bool {
     use rustix::thread::{MembarrierCommand, membarrier};
     static REGISTERED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *REGISTERED.get_or_init(|| membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok())
+}
+
+#[cfg(all(target_os = "linux", not(loom)))]
+fn barrier_everywhere() -> bool {
+    use rustix::thread::{MembarrierCommand, membarrier};
+    membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+}
+
+/// As on Linux; there is no such barrier here.
+#[cfg(not(any(target_os = "linux", loom)))]
+pub fn registered() -> bool {
+    false
+}
+
+#[cfg(not(any(target_os = "linux", loom)))]
+fn barrier_everywhere() -> bool {
+    false
 }

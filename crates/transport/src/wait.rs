@@ -220,14 +220,7 @@ impl<'a> Doorbell<'a> {
     /// Returns whether a peer rang.
     #[cfg(not(loom))]
     pub fn sleep(self, limit: Duration) -> bool {
-        use rustix::thread::futex;
-        let timeout = futex::Timespec {
-            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(limit.subsec_nanos()),
-        };
-        // Whatever it returns (rung, interrupted, timed out, value changed), the
-        // caller polls again. Not a private futex: the waker is another process.
-        let _ = futex::wait(self.0, futex::Flags::empty(), ASLEEP, Some(&timeout));
+        crate::park::wait(self.0, ASLEEP, limit);
         self.0.load(Ordering::Relaxed) == AWAKE
     }
 
@@ -268,11 +261,7 @@ impl<'a> Doorbell<'a> {
             .compare_exchange(ASLEEP, AWAKE, Ordering::SeqCst, Ordering::Relaxed);
         if woken.is_ok() {
             #[cfg(not(loom))]
-            let _ = rustix::thread::futex::wake(
-                self.0,
-                rustix::thread::futex::Flags::empty(),
-                i32::MAX as u32,
-            );
+            crate::park::wake(self.0);
         }
     }
 }

@@ -12,21 +12,29 @@
 //! | `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix` | `PMIX_RANK`, `PMIX_NAMESPACE` | `hostwire-pmix` |
 //! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
 
+#[cfg(target_os = "linux")]
 mod environment;
 mod nodes;
+#[cfg(target_os = "linux")]
 mod over_pmi;
+#[cfg(target_os = "linux")]
 mod over_pmix;
+#[cfg(target_os = "linux")]
 pub mod slurm;
 mod words;
 
+#[cfg(target_os = "linux")]
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
 use hostwire_pmix::{Pmix, PmixError};
 
+#[cfg(target_os = "linux")]
 pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
 pub use nodes::{Node, Nodes, NodesError};
 pub use words::WordsError;
 
+#[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
 
 /// What every launcher does for the processes that it started.
@@ -106,12 +114,15 @@ pub enum LaunchError {
         variables: Vec<String>,
     },
     /// Over PMI in text.
+    #[cfg(target_os = "linux")]
     #[error("the launcher: {0}")]
     Pmi(#[from] PmiError),
     /// Over PMIx.
+    #[cfg(target_os = "linux")]
     #[error("the launcher: {0}")]
     Pmix(#[from] PmixError),
     /// Slurm without a plugin.
+    #[cfg(target_os = "linux")]
     #[error("{0}")]
     Slurm(#[from] slurm::SlurmError),
     /// A value that came through the launcher is not what a PE has put.
@@ -154,6 +165,7 @@ impl Launched {
 ///
 /// # Errors
 /// [`LaunchError`]; never a job of one where the environment shows more.
+#[cfg(target_os = "linux")]
 pub fn connect(own: bool, patience: Duration) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
     match launch_environment(own) {
         LaunchEnv::Singleton => Ok(None),

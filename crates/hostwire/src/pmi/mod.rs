@@ -10,14 +10,22 @@
 //! the Hydra process manager. There is no normative text; where the two
 //! disagree the client accepts both.
 
+#[cfg(target_os = "linux")]
 mod client;
+#[cfg(target_os = "linux")]
 mod client2;
+#[cfg(target_os = "linux")]
 mod connection;
+#[cfg(target_os = "linux")]
 mod variables;
 pub mod wire;
+#[cfg(target_os = "linux")]
 mod wire2;
 
+#[cfg(target_os = "linux")]
 pub use client::{Client, PmiError};
+#[cfg(target_os = "linux")]
 pub use client2::Client2;
 
+#[cfg(target_os = "linux")]
 use client::{check_key, check_word};

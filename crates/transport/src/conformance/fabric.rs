@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 
@@ -24,6 +25,7 @@ pub trait Fabric: Sync {
 }
 
 /// PEs are threads of this process and the wire is shared memory.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Threads {
     /// What the wire shows of itself.
@@ -33,6 +35,7 @@ pub struct Threads {
 /// For a hang; no test takes this long.
 const LIMIT: Duration = Duration::from_secs(180);
 
+#[cfg(target_os = "linux")]
 impl Fabric for Threads {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");

@@ -23,7 +23,9 @@ mod refused;
 mod stores;
 mod waiting;
 
-pub use fabric::{Fabric, Program, Threads, run_on_threads};
+#[cfg(target_os = "linux")]
+pub use fabric::Threads;
+pub use fabric::{Fabric, Program, run_on_threads};
 pub use mapped::*;
 pub use order::*;
 pub use random::Random;

@@ -1,0 +1,105 @@
+//! The file of the counters, and the writing side of it.
+
+use std::os::fd::OwnedFd;
+
+use hostwire_transport::os::process::inherited_fd;
+use hostwire_transport::{Memory, PeId, Transport, shm};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use rustix::io::Errno;
+
+use super::{COUNTERS_FD_VARIABLE, FILE_NAME, MAGIC, NAME_AT, RECORD_BYTES, SLOT_BYTES, WIRE_AT};
+
+/// Makes a file for `pes` PEs. Its size is sealed.
+///
+/// # Errors
+/// As the system refuses.
+pub fn create(pes: u32) -> Result<OwnedFd, Errno> {
+    let fd = memfd_create(FILE_NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&fd, u64::from(pes) * RECORD_BYTES as u64)?;
+    fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(fd)
+}
+
+/// The writing side, in a PE.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    memory: Memory,
+    offset_bytes: usize,
+    /// Open as long as this, so that others find it.
+    _file: OwnedFd,
+}
+
+impl Publisher {
+    /// Writes the head and the names of a record: in the file of the launcher, if there is
+    /// one with room for `pe`, else in one of its own. Nothing at all if the system
+    /// refuses: a job does not depend on it.
+    pub(crate) fn new(wire: &dyn Transport, wire_name: &str) -> Option<Self> {
+        let (pe, pes) = (wire.pe(), wire.pes());
+        let publisher = Self::inherited(pe).or_else(Self::own)?;
+        let mut record = vec![0; RECORD_BYTES];
+        let mut slots = record.chunks_exact_mut(SLOT_BYTES);
+        let head = slots.next()?;
+        let numbers = u64::from(pes) << 32 | u64::from(pe);
+        copy(head, 0, &MAGIC.to_le_bytes());
+        copy(head, NAME_AT, &numbers.to_le_bytes());
+        copy(head, WIRE_AT, wire_name.as_bytes());
+        for (slot, (name, _)) in slots.zip(wire.tally()) {
+            copy(slot, NAME_AT, name.as_bytes());
+        }
+        publisher
+            .memory
+            .copy_in(publisher.offset_bytes, &record)
+            .ok()?;
+        publisher.publish(wire);
+        Some(publisher)
+    }
+
+    fn inherited(pe: PeId) -> Option<Self> {
+        let number = std::env::var(COUNTERS_FD_VARIABLE).ok()?.parse().ok()?;
+        Self::at(inherited_fd(number).ok()?, pe as usize * RECORD_BYTES)
+    }
+
+    fn own() -> Option<Self> {
+        Self::at(create(1).ok()?, 0)
+    }
+
+    fn at(file: OwnedFd, offset_bytes: usize) -> Option<Self> {
+        let memory = shm::map_whole(file.try_clone().ok()?).ok()?;
+        memory.range(offset_bytes, RECORD_BYTES).ok()?;
+        Some(Self {
+            memory,
+            offset_bytes,
+            _file: file,
+        })
+    }
+
+    /// Stores what the wire has counted until now.
+    pub(crate) fn publish(&self, wire: &dyn Transport) {
+        let slots =
+            (1..RECORD_BYTES / SLOT_BYTES).map(|slot| self.offset_bytes + slot * SLOT_BYTES);
+        for (at, (_, value)) in slots.zip(wire.tally()) {
+            if let Ok(word) = self.memory.word(at) {
+                word.store(value.to_le(), core::sync::atomic::Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Copies what fits, and leaves a zero behind names.
+fn copy(slot: &mut [u8], at: usize, bytes: &[u8]) {
+    let places = slot.iter_mut().skip(at);
+    for (place, byte) in places.zip(bytes) {
+        *place = *byte;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_is_sealed() {
+        let file = create(2).unwrap();
+        assert_eq!(ftruncate(&file, 0), Err(Errno::PERM));
+    }
+}

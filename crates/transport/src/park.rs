@@ -1,0 +1,43 @@
+//! How a thread sleeps until another one changes a word: by a futex, which works between
+//! processes.
+//!
+//! Without Linux there is no futex, and no wire between processes. The waits are those of
+//! simulated wires, which have ways of their own to sleep; who gets here all the same sleeps
+//! for its limit, and is woken by nobody. That limit is a millisecond there, since
+//! [`heavy_fence`](crate::sync::heavy_fence) promises nothing.
+
+use core::time::Duration;
+
+use crate::sync::AtomicU32;
+
+/// Sleeps while `word` is `value`, for `limit` at most. May return at any time.
+#[cfg(target_os = "linux")]
+pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
+    use rustix::thread::futex;
+    let timeout = futex::Timespec {
+        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(limit.subsec_nanos()),
+    };
+    // Whatever it returns (rung, interrupted, timed out, value changed), the
+    // caller polls again. Not a private futex: the waker is another process.
+    let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
+}
+
+/// Wakes all who sleep on `word`.
+#[cfg(target_os = "linux")]
+pub(crate) fn wake(word: &AtomicU32) {
+    use rustix::thread::futex;
+    let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
+}
+
+/// Sleeps for `limit`, unless `word` is not `value`.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
+    if word.load(crate::sync::Ordering::SeqCst) == value {
+        std::thread::sleep(limit);
+    }
+}
+
+/// Nobody sleeps on a word here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn wake(_word: &AtomicU32) {}
