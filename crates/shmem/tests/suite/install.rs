@@ -38,7 +38,7 @@ fn oshcc_shows_what_it_would_do() {
     );
     let link = says(&oshcc, "--showme:link");
     assert!(link.starts_with(&format!("-L{}", lib.display())), "{link}");
-    assert!(link.ends_with("-lshmem"), "{link}");
+    assert!(link.ends_with("-lshmem -lm"), "{link}");
     assert_eq!(
         says(&oshcc, "--showme:incdirs"),
         include.display().to_string()
