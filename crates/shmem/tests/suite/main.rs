@@ -13,6 +13,9 @@ mod launchers;
 mod lifecycle;
 mod mpi;
 mod programs;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+mod wrapper;
 
 use std::process::{Command, Output};
 
