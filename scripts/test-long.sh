@@ -1,8 +1,8 @@
 #!/bin/bash
-# Suites that are too slow for every change: tests marked `ignored`, and random tests
-# with many times the usual number of cases. Takes up to an hour.
+# Suites that are too slow for every change: tests marked `ignored`, and random tests and
+# fuzz targets with many times the usual number of cases. Takes up to an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
-export PROPTEST_CASES=${PROPTEST_CASES:-10000}
+export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored

@@ -1,7 +1,3 @@
 #![no_main]
 
-#[path = "../../crates/packet/tests/checks/mod.rs"]
-#[allow(dead_code)]
-mod checks;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::ht_packet(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hostwire_fuzzing::check("ht_packet", bytes));

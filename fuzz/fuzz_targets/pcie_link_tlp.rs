@@ -1,7 +1,3 @@
 #![no_main]
 
-#[path = "../../crates/packet/tests/checks/mod.rs"]
-#[allow(dead_code)]
-mod checks;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::pcie_link_tlp(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| hostwire_fuzzing::check("pcie_link_tlp", bytes));

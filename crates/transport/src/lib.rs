@@ -50,6 +50,9 @@ pub mod coroutine;
 pub mod error;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod ether;
+#[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod limits;
 #[cfg(not(loom))]

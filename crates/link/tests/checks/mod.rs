@@ -1,21 +1,11 @@
 //! Give an endpoint any bytes, at any time, and it must come back in order.
 //!
-//! Shared by the fuzz target in `fuzz/fuzz_targets`, the replay of its corpus
-//! and a property test.
+//! Shared by `crates/fuzzing`, which runs them as fuzz targets, and a property test.
 
 use hostwire_link::seal::{self, End, JobKey, Life, Seals};
 use hostwire_link::{Config, Counters, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{Contents, FrameRepr, FrameType, HeaderRepr, seal};
-
-/// A check, as the registry of targets holds it.
-pub type Check = fn(&[u8]);
-
-/// Every fuzz target by name.
-pub const TARGETS: &[(&str, Check)] = &[
-    ("link_receive", link_receive),
-    ("sealed_receive", sealed_receive),
-];
 
 const BUFFERS: [u16; 3] = [8, 4, 4];
 

@@ -49,7 +49,7 @@ fn apply_all(window: &Window, packets: &mut CarriedPackets<'_>) -> Result<(), &'
 }
 
 /// Applies one packet: a posted write whose address is an offset in the segment.
-fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
+pub(crate) fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
     let ControlRepr::Request(request) = packet.control() else {
         return Err("a packet that is no request");
     };
@@ -70,7 +70,7 @@ fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
 }
 
 /// Stores bytes of one line, or many whole lines, in order.
-fn store_lines(window: &Window, mut at: usize, lines: &[u8]) -> bool {
+pub(crate) fn store_lines(window: &Window, mut at: usize, lines: &[u8]) -> bool {
     lines.chunks(LINE_BYTES).all(|line| {
         let stored = store(window, at, line);
         at += line.len();

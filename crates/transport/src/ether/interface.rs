@@ -93,7 +93,7 @@ fn choose(
 
 /// The interface of the first default route in `/proc/net/route`: its name, destination
 /// and more per line.
-fn default_route(routes: &str) -> Option<&str> {
+pub(crate) fn default_route(routes: &str) -> Option<&str> {
     routes.lines().skip(1).find_map(|line| {
         let mut words = line.split_whitespace();
         let name = words.next()?;

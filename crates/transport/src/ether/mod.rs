@@ -33,11 +33,11 @@
 
 mod address;
 mod agent;
-mod apply;
+pub(crate) mod apply;
 mod connect;
 mod core;
 mod faults;
-mod interface;
+pub(crate) mod interface;
 mod local;
 mod option;
 mod outbox;

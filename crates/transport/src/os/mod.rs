@@ -1,5 +1,5 @@
 //! What the launcher and the bootstrap need of the operating system.
 
 pub mod hosts;
-mod netlink;
+pub(crate) mod netlink;
 pub mod process;

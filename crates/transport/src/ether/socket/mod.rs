@@ -3,8 +3,8 @@
 mod bare;
 mod filter;
 mod packet;
-mod ring;
-mod udp;
+pub(crate) mod ring;
+pub(crate) mod udp;
 mod xdp;
 
 use std::os::fd::BorrowedFd;

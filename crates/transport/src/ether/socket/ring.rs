@@ -123,7 +123,7 @@ impl Drop for Ring {
 
 /// The sender and the bytes of the frame in a place, of which `bytes` are all but the
 /// first word. `None` if the place makes no sense.
-fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
+pub(crate) fn frame_in(bytes: &mut [u8]) -> Option<(MacAddress, &mut [u8])> {
     const STATUS_BYTES: usize = size_of::<u32>();
     // struct tpacket2_hdr: status, len, snaplen (u32), mac, net (u16).
     const SNAPLEN_AT: usize = 8 - STATUS_BYTES;

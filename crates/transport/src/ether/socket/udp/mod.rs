@@ -4,7 +4,7 @@
 //! behind most of what a message costs ([`sender`]), and those that come are put together
 //! before it ([`receiver`]). The datagrams on the cable are the same either way.
 
-mod receiver;
+pub(crate) mod receiver;
 mod runs;
 mod sender;
 #[cfg(test)]

@@ -65,12 +65,12 @@ impl Receiver {
 }
 
 /// The frames of a message.
-pub(super) type Frames<'a> =
+pub(crate) type Frames<'a> =
     core::iter::Chain<core::option::IntoIter<&'a mut [u8]>, core::slice::ChunksMut<'a, u8>>;
 
 /// The frames of a message with datagrams of `segment_bytes`; if this is nothing that there
 /// can be, all of it is one. A message without bytes is one empty frame.
-fn frames(message: &mut [u8], segment_bytes: Option<usize>) -> Frames<'_> {
+pub(crate) fn frames(message: &mut [u8], segment_bytes: Option<usize>) -> Frames<'_> {
     let (one, several) = match segment_bytes {
         Some(len @ 1..) if len < message.len() => (None, message.chunks_mut(len)),
         _ => (Some(message), <&mut [u8]>::default().chunks_mut(1)),

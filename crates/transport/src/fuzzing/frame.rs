@@ -1,0 +1,221 @@
+//! What the network and the kernel hand over: packets for the segment, frames in their places.
+
+use hostwire_packet::ht::PacketRepr;
+
+use super::kit::{Input, Script, Seeds, Target, named, shown};
+use crate::ether::apply::{apply, store_lines};
+use crate::ether::socket::ring::frame_in;
+use crate::ether::socket::udp::receiver::frames;
+use crate::memory::Memory;
+use crate::os::netlink::read_answer;
+use crate::visibility::Visibility;
+use crate::window::{FIRST_FREE_OFFSET_BYTES, Window};
+
+/// Packets of peers, applied to the segment: held against a copy of it. A script: steps of one
+/// byte, and behind it a packet with its length (if the byte is even), or an address and lines
+/// (if it is odd).
+pub(super) const APPLY: Target = Target {
+    name: "ether_apply",
+    check: applied,
+    seeds: apply_seeds,
+    cost: 1,
+};
+
+/// A place of the receive ring of a packet socket.
+pub(super) const PLACE: Target = Target {
+    name: "packet_place",
+    check: |bytes| {
+        let mut place = bytes.to_vec();
+        if let Some((_, frame)) = frame_in(&mut place) {
+            assert!(frame.len() <= bytes.len());
+        }
+    },
+    seeds: || {
+        let mut place = vec![0; 200];
+        place[4..8].copy_from_slice(&60_u32.to_ne_bytes());
+        place[10..12].copy_from_slice(&100_u16.to_ne_bytes());
+        let mut beyond = place.clone();
+        beyond[4..8].copy_from_slice(&97_u32.to_ne_bytes());
+        let mut before = place.clone();
+        before[10..12].copy_from_slice(&3_u16.to_ne_bytes());
+        named(vec![
+            ("frame", place),
+            ("beyond", beyond),
+            ("before", before),
+        ])
+    },
+    cost: 1,
+};
+
+/// Datagrams that the kernel has put together. Two bytes with the length that it says, then the
+/// message.
+pub(super) const RUNS: Target = Target {
+    name: "udp_runs",
+    check: |bytes| {
+        let mut input = Input::new(bytes);
+        let len = match input.byte() {
+            0 => None,
+            1 => Some(usize::MAX),
+            _ => Some(usize::from(input.byte())),
+        };
+        let mut message = input.rest().to_vec();
+        let whole = message.clone();
+        let runs: Vec<Vec<u8>> = frames(&mut message, len).map(|run| run.to_vec()).collect();
+        assert_eq!(runs.concat(), whole);
+        assert!(!runs.is_empty() && runs.len() <= whole.len().max(1));
+    },
+    seeds: || {
+        let message = |head: &[u8], len| [head, &vec![7; len]].concat();
+        named(vec![
+            ("one", message(&[0], 9)),
+            ("three", message(&[2, 3], 9)),
+            ("short_last", message(&[2, 4], 9)),
+            ("of_nothing", message(&[2, 0], 3)),
+            ("empty", message(&[2, 3], 0)),
+        ])
+    },
+    cost: 1,
+};
+
+/// The kernel's answer to a request about interfaces.
+pub(super) const NETLINK: Target = Target {
+    name: "netlink_answer",
+    check: |bytes| {
+        if let Err(error) = read_answer(bytes) {
+            shown(error);
+        }
+    },
+    seeds: || {
+        let answer = |error: i32| {
+            let mut answer = vec![0; 36];
+            answer[4..6].copy_from_slice(&2_u16.to_ne_bytes());
+            answer[16..20].copy_from_slice(&error.to_ne_bytes());
+            answer
+        };
+        named(vec![
+            ("done", answer(0)),
+            ("refused", answer(-17)),
+            ("least", answer(i32::MIN)),
+            ("cut", answer(-1)[..18].to_vec()),
+        ])
+    },
+    cost: 1,
+};
+
+const SEGMENT_BYTES: usize = FIRST_FREE_OFFSET_BYTES + 1024;
+
+fn applied(bytes: &[u8]) {
+    let window = Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent);
+    let window = window.expect("room for a doorbell");
+    let mut model = vec![0; SEGMENT_BYTES];
+    let mut input = Input::new(bytes);
+    while !input.is_empty() {
+        let step = input.byte();
+        if step % 2 == 1 {
+            let at = input.number() as usize;
+            let lines = input.chunk();
+            let stored = store_lines(&window, at, lines);
+            assert_eq!(
+                stored,
+                lines
+                    .chunks(64)
+                    .enumerate()
+                    .all(|(n, line)| { put(&mut model, at.saturating_add(n * 64), line) })
+            );
+            continue;
+        }
+        let packet = input.chunk();
+        let Ok(packet) = PacketRepr::parse(packet) else {
+            continue;
+        };
+        match apply(&window, &packet) {
+            Ok(()) => {
+                for (address, run) in hostwire_link::put::runs(&packet) {
+                    assert!(
+                        put(&mut model, address as usize, run),
+                        "outside of the segment"
+                    );
+                }
+            }
+            Err(why) => {
+                shown(why);
+                // Runs before the one that is outside are stored.
+                for (address, run) in hostwire_link::put::runs(&packet) {
+                    if why.contains("outside") && !put(&mut model, address as usize, run) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    let mut got = vec![0; SEGMENT_BYTES];
+    window.get(0, &mut got).expect("the whole segment");
+    assert!(got == model, "the segment is not as the packets say");
+}
+
+fn put(model: &mut [u8], at: usize, run: &[u8]) -> bool {
+    let place = at
+        .checked_add(run.len())
+        .and_then(|end| model.get_mut(at..end));
+    match place {
+        Some(place) => {
+            place.copy_from_slice(run);
+            true
+        }
+        None => false,
+    }
+}
+
+fn apply_seeds() -> Seeds {
+    let packets = |address: u64, data: &[u8]| {
+        let mut script = Script::new();
+        let mut done = 0;
+        while let Some(rest) = data.get(done..).filter(|rest| !rest.is_empty()) {
+            let mut scratch = [0; hostwire_packet::ht::MASKED_LEN_MAX];
+            let at = address + done as u64;
+            let first = hostwire_link::put::first_packet(at, rest, &mut scratch);
+            let (packet, len) = first.expect("a packet");
+            let mut bytes = vec![0; packet.buffer_len()];
+            packet.emit(&mut bytes).expect("a buffer of this length");
+            script = script.byte(0).chunk(&bytes);
+            done += len;
+        }
+        script
+    };
+    let data: Vec<u8> = (1..=200).collect();
+    let flush = {
+        let mut requests = hostwire_link::Requests::new();
+        let packet = requests.flush(7).expect("a packet");
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.emit(&mut bytes).expect("a buffer of this length");
+        Script::new().byte(0).chunk(&bytes)
+    };
+    named(vec![
+        ("line", packets(4096, &data[..64]).done()),
+        ("odd", packets(4099, &data[..61]).done()),
+        ("long", packets(4160, &data).done()),
+        ("end", packets(SEGMENT_BYTES as u64 - 8, &data[..8]).done()),
+        (
+            "outside",
+            packets(SEGMENT_BYTES as u64 - 4, &data[..64]).done(),
+        ),
+        ("far", packets(1 << 40, &data[..8]).done()),
+        (
+            "lines",
+            Script::new()
+                .byte(1)
+                .number(4096)
+                .chunk(&data[..128])
+                .done(),
+        ),
+        (
+            "lines_outside",
+            Script::new()
+                .byte(1)
+                .number(SEGMENT_BYTES as u64 - 64)
+                .chunk(&data[..128])
+                .done(),
+        ),
+        ("no_write", flush.done()),
+    ])
+}

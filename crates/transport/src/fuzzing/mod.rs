@@ -1,0 +1,24 @@
+//! Checks of what comes from outside, one per fuzz target: any bytes go in, and it comes back
+//! in order. For `crates/fuzzing`, which runs them.
+
+mod frame;
+pub mod kit;
+mod ring;
+mod text;
+pub mod wire;
+
+use kit::Target;
+
+/// Every check of this crate.
+pub const TARGETS: &[Target] = &[
+    frame::APPLY,
+    frame::NETLINK,
+    frame::PLACE,
+    frame::RUNS,
+    ring::RECEIVE,
+    ring::SEND,
+    text::ADDRESS,
+    text::FAULTS,
+    text::ROUTES,
+    text::TICKET,
+];
