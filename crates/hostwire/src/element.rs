@@ -4,8 +4,51 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// Plain data: any bytes are a value of it, and it has no padding and no pointers.
 ///
-/// Implemented for everything that has zerocopy's `FromBytes`, `IntoBytes` and
-/// `Immutable`: integers, floats, arrays of them, and structures that derive them.
+/// Implemented for everything that has [zerocopy](crate::zerocopy)'s `FromBytes`, `IntoBytes`
+/// and `Immutable`: integers, floats, arrays of them, and structures that derive them.
+/// hostwire re-exports the three; one attribute tells the derives where they are from:
+///
+/// ```
+/// use hostwire::{FromBytes, Immutable, IntoBytes, Job};
+/// # fn main() -> hostwire::Result<()> {
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, Immutable)]
+/// #[zerocopy(crate = "hostwire::zerocopy")]
+/// #[repr(C)]
+/// struct Particle {
+///     place: [f64; 3],
+///     kind: u32,
+///     charge: i32,
+/// }
+///
+/// let job = Job::attach()?;
+/// let particles = job.alloc::<Particle>(100)?;
+/// let one = Particle { place: [0.5, 1.0, -2.0], kind: 3, charge: -1 };
+/// particles.put(0, 7, &[one])?;
+/// job.barrier()?;
+/// assert_eq!(particles.load(7)?, one);
+/// job.finalize()
+/// # }
+/// ```
+///
+/// A structure with padding does not derive `IntoBytes`, because its padding has no value; give
+/// it a field instead:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, hostwire::FromBytes, hostwire::IntoBytes, hostwire::Immutable)]
+/// #[zerocopy(crate = "hostwire::zerocopy")]
+/// #[repr(C)]
+/// struct Padded {
+///     kind: u32, // 4 bytes of padding follow
+///     charge: i64,
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of symmetric memory or of a message",
+    note = "an element is plain data: for a structure, add `#[derive(Clone, Copy, \
+            hostwire::FromBytes, hostwire::IntoBytes, hostwire::Immutable)]`, \
+            `#[zerocopy(crate = \"hostwire::zerocopy\")]` and `#[repr(C)]`"
+)]
 pub trait Element: FromBytes + IntoBytes + Immutable + Copy + 'static {}
 
 impl<T: FromBytes + IntoBytes + Immutable + Copy + 'static> Element for T {}

@@ -80,3 +80,5 @@ pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
 pub use symmetric::{Compare, Place, Remote, Symmetric};
 pub use team::{Rank, Team};
+/// What [`Element`]s are made of, for structures of the program: see there.
+pub use zerocopy::{self, FromBytes, Immutable, IntoBytes};

@@ -4,4 +4,5 @@ mod gups;
 mod heat2d;
 mod hello;
 mod job;
+mod structures;
 mod wordcount;
