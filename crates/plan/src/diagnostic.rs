@@ -116,44 +116,71 @@ impl Diagnostic {
     }
 }
 
-/// A cluster file: its name, for messages, and its text.
+/// A cluster file: its name, for messages, and its text; and other texts, if what was read was
+/// made of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
+    file: Text,
+    others: Vec<Text>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
     name: String,
     text: String,
+    /// The offset that its first byte has in spans.
+    start: usize,
 }
 
 impl Source {
     /// A source called `name` with this text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
+        let file = Text {
             name: name.into(),
             text: text.into(),
+            start: 0,
+        };
+        Self {
+            file,
+            others: Vec::new(),
         }
     }
 
     /// The text of the file.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.file.text
     }
 
-    /// Line and column (both from 1; columns count characters) of a byte offset.
+    /// Adds a text that spans may point into, too, such as an option of the command line.
+    ///
+    /// Returns the offset of its first byte: a span begins there for the text's first
+    /// character.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
+        let last = self.others.last().unwrap_or(&self.file);
+        // The end of a text is a place in it.
+        let start = last.start + last.text.len() + 1;
+        self.others.push(Text {
+            name: name.into(),
+            text: text.into(),
+            start,
+        });
+        start
+    }
+
+    /// The text that an offset is in.
+    fn text_at(&self, offset: usize) -> &Text {
+        let mut others = self.others.iter().rev();
+        others
+            .find(|text| text.start <= offset)
+            .unwrap_or(&self.file)
+    }
+
+    /// Line and column (both from 1; columns count characters) of a byte offset, in the text
+    /// that it is in.
     ///
     /// Offsets past the end, or inside a character, mean the nearest place before.
     pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..self.floor(offset)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        (line, column)
-    }
-
-    fn floor(&self, offset: usize) -> usize {
-        let mut offset = offset.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        offset
+        self.text_at(offset).line_and_column(offset)
     }
 
     /// The diagnostic as text, several lines, ending in a newline.
@@ -177,20 +204,23 @@ impl Source {
         let places: Vec<_> = diagnostic
             .labels
             .iter()
-            .map(|l| (self.line_and_column(l.span.start), l))
+            .map(|label| {
+                let text = self.text_at(label.span.start);
+                (text, text.line_and_column(label.span.start), label)
+            })
             .collect();
         let gutter = places
             .iter()
-            .map(|((line, _), _)| line.to_string().len())
+            .map(|(_, (line, _), _)| line.to_string().len())
             .max()
             .unwrap_or(1);
-        for (i, ((line, column), label)) in places.iter().enumerate() {
+        for (i, (text, (line, column), label)) in places.iter().enumerate() {
             let arrow = if i == 0 { "-->" } else { ":::" };
-            writeln!(out, "{:gutter$}{arrow} {}:{line}:{column}", "", self.name)?;
-            self.write_label(out, gutter, *line, *column, label)?;
+            writeln!(out, "{:gutter$}{arrow} {}:{line}:{column}", "", text.name)?;
+            text.write_label(out, gutter, *line, *column, label)?;
         }
         if places.is_empty() {
-            writeln!(out, "{:gutter$}--> {}", "", self.name)?;
+            writeln!(out, "{:gutter$}--> {}", "", self.file.name)?;
         }
         for note in &diagnostic.notes {
             writeln!(out, "{:gutter$} = note: {note}", "")?;
@@ -199,6 +229,25 @@ impl Source {
             writeln!(out, "{:gutter$} = help: {help}", "")?;
         }
         Ok(())
+    }
+}
+
+impl Text {
+    fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..self.floor(offset)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        (line, column)
+    }
+
+    /// The place in `text` that an offset means, at the beginning of a character.
+    fn floor(&self, offset: usize) -> usize {
+        let mut offset = offset.saturating_sub(self.start).min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        offset
     }
 
     fn write_label(

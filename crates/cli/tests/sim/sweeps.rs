@@ -258,6 +258,84 @@ fn traces_are_part_of_what_is_kept() {
     );
 }
 
+/// The experiment with its cluster in another file, in a folder.
+fn with_cluster_file() -> TempDir {
+    let (before, cluster) = PING_PONG.split_once("[[cluster.node]]").unwrap();
+    let (cluster, workload) = cluster.split_once("[workload]").unwrap();
+    let folder = experiment(&format!(
+        "{before}cluster = \"two.toml\"\n\n[workload]{workload}"
+    ));
+    let cluster = format!("[[cluster.node]]{cluster}").replace("[[cluster.", "[[");
+    std::fs::write(folder.path().join("two.toml"), cluster).unwrap();
+    folder
+}
+
+#[test]
+fn keys_of_a_cluster_in_a_file_of_its_own_are_swept() {
+    let sweep = ["--sweep", "cluster.cable.0.width=8bit,16bit", "--json"];
+    let apart = json(&sim(with_cluster_file().path(), &sweep));
+    let together = json(&sim(experiment(PING_PONG).path(), &sweep));
+    assert_eq!(lasting(&apart), lasting(&together));
+    let hash = |place: usize| &apart["results"][place]["configuration_hash"];
+    assert_ne!(hash(0), hash(1));
+}
+
+/// What is at fault, as `NAME:LINE:COLUMN`, and the line that is shown for it.
+fn blamed(said: &str) -> (String, String) {
+    let mut lines = said.lines();
+    let place = lines.find_map(|line| line.trim_start().strip_prefix("--> "));
+    let shown = lines.nth(1).and_then(|line| line.split_once(" | "));
+    let shown = shown.map(|(_, text)| text.to_owned());
+    (place.unwrap().to_owned(), shown.unwrap())
+}
+
+#[test]
+fn what_is_wrong_is_shown_where_it_is_written() {
+    let blames = |folder: TempDir, sweep: &str| {
+        let ended = sim(folder.path(), &["--sweep", sweep]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        blamed(&ended.stderr)
+    };
+    let own = |sweep: &str, place: &str| {
+        let expected = (place.to_owned(), sweep.to_owned());
+        assert_eq!(blames(experiment(PING_PONG), sweep), expected);
+    };
+    own("workload.size=8B, lots", "--sweep:1:19");
+    own("workload.sise=8B..64B", "--sweep:1:1");
+    own("parameters.hop=1us..20us:5us", "--sweep:1:16");
+    own("workload.size.x=1,2", "--sweep:1:1");
+    own("cluster.node.2.memory=8GiB", "--sweep:1:1");
+    own("cluster.cable.0.width=8bit,9bit", "--sweep:1:28");
+    let wrong = PING_PONG.replace("kind = \"ping-pong\"", "kind = \"ping\"");
+    let (place, shown) = blames(experiment(&wrong), SIZES);
+    assert_eq!(
+        (place.as_str(), shown.as_str()),
+        ("experiment.toml:21:8", "kind = \"ping\"")
+    );
+
+    // The cluster's file has places of its own, beside those of the sweep.
+    let folder = with_cluster_file();
+    let cluster = std::fs::read_to_string(folder.path().join("two.toml")).unwrap();
+    let cluster = cluster.replace("\"coax\"", "\"coal\"");
+    std::fs::write(folder.path().join("two.toml"), cluster).unwrap();
+    let (place, shown) = blames(folder, "cluster.cable.0.width=8bit,16bit");
+    assert_eq!(
+        (place.as_str(), shown.as_str()),
+        ("two.toml:15:10", "medium = \"coal\"")
+    );
+    let sweep = "cluster.cable.0.width=7bit";
+    let expected = ("--sweep:1:23".to_owned(), sweep.to_owned());
+    assert_eq!(blames(with_cluster_file(), sweep), expected);
+    let folder = with_cluster_file();
+    std::fs::write(folder.path().join("two.toml"), "[[node]\n").unwrap();
+    let (place, _) = blames(folder, sweep);
+    assert!(place.starts_with("two.toml:1:"), "{place}");
+    let folder = with_cluster_file();
+    std::fs::remove_file(folder.path().join("two.toml")).unwrap();
+    let (place, _) = blames(folder, sweep);
+    assert_eq!(place, "experiment.toml:4:11");
+}
+
 #[test]
 fn a_job_array_does_its_shares() {
     let folder = experiment(PING_PONG);

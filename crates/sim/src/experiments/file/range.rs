@@ -1,9 +1,12 @@
 //! A sweep that is not in the file: `key=from..to`, from a command line.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::str::FromStr;
 
 use hostwire_plan::file::{FREQUENCY, Quantity, SIZE, TIME, WIDTH};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::sweep::VALUES_MAX;
 
@@ -48,8 +51,12 @@ pub enum RangeError {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRange {
-    key: String,
+    /// As written on the command line.
+    text: String,
+    key: Range<usize>,
     values: Vec<String>,
+    /// Where in `text` each value is from: a range is the place of all its values.
+    places: Vec<Range<usize>>,
 }
 
 /// A unit to write values in, and how many of the smallest unit it holds.
@@ -82,7 +89,7 @@ const KINDS: [(&Quantity, &[Unit]); 4] = [
 impl SweepRange {
     /// The key, by its tables.
     pub fn key(&self) -> &str {
-        &self.key
+        self.text.get(self.key.clone()).unwrap_or_default()
     }
 
     /// The values, as a file would have them.
@@ -90,19 +97,35 @@ impl SweepRange {
         &self.values
     }
 
-    /// As a `[sweep]` table.
-    pub(super) fn toml(&self) -> String {
-        let mut text = format!("[sweep]\nkey = {}\nvalues = [", quoted(&self.key));
-        for (index, value) in self.values.iter().enumerate() {
-            let between = if index == 0 { "" } else { ", " };
-            // Writing to a String cannot fail.
-            let _ = match value.parse::<i64>() {
-                Ok(number) => write!(text, "{between}{number}"),
-                Err(_) => write!(text, "{between}{}", quoted(value)),
-            };
-        }
-        text + "]\n"
+    /// As written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
+
+    /// As the table `[sweep]` of a file. Its places are those in [`text`](Self::text), which
+    /// begins at `start`.
+    pub(super) fn table(&self, start: usize) -> DeTable<'_> {
+        let at = |place: &Range<usize>| start + place.start..start + place.end;
+        let whole = start..start + self.text.len();
+        let name = |name| Spanned::new(whole.clone(), Cow::Borrowed(name));
+        let values = self.values.iter().zip(&self.places);
+        let values = values.map(|(value, place)| Spanned::new(at(place), value_of(value)));
+        let mut table = DeTable::new();
+        let key = DeValue::String(Cow::Borrowed(self.key()));
+        table.insert(name("key"), Spanned::new(at(&self.key), key));
+        let values = DeValue::Array(values.collect());
+        table.insert(name("values"), Spanned::new(whole.clone(), values));
+        table
+    }
+}
+
+/// A number if it is one, else text.
+fn value_of(text: &str) -> DeValue<'_> {
+    let number = || {
+        text.parse::<i64>().ok()?;
+        DeValue::parse(text).ok().map(Spanned::into_inner)
+    };
+    number().unwrap_or(DeValue::String(Cow::Borrowed(text)))
 }
 
 impl FromStr for SweepRange {
@@ -115,18 +138,27 @@ impl FromStr for SweepRange {
         if key.is_empty() || range.is_empty() {
             return Err(form());
         }
-        let values = match range.split_once("..") {
+        let place = |part: &str| {
+            let from = part.as_ptr().addr() - text.as_ptr().addr();
+            from..from + part.len()
+        };
+        let (values, places) = match range.split_once("..") {
             Some((from, rest)) => {
                 let (to, step) = match rest.split_once(':') {
                     Some((to, step)) => (to, Some(step.trim())),
                     None => (rest, None),
                 };
-                expand(range, from.trim(), to.trim(), step)?
+                let values = expand(range, from.trim(), to.trim(), step)?;
+                let places = vec![place(range); values.len()];
+                (values, places)
             }
-            None => range
-                .split(',')
-                .map(|value| value.trim().to_owned())
-                .collect(),
+            None => {
+                let values = || range.split(',').map(str::trim);
+                (
+                    values().map(str::to_owned).collect(),
+                    values().map(place).collect(),
+                )
+            }
         };
         if values.iter().any(String::is_empty) {
             return Err(form());
@@ -135,8 +167,10 @@ impl FromStr for SweepRange {
             return Err(RangeError::TooMany(range.to_owned()));
         }
         Ok(SweepRange {
-            key: key.to_owned(),
+            text: text.to_owned(),
+            key: place(key),
             values,
+            places,
         })
     }
 }
@@ -224,21 +258,6 @@ fn written(value: u64, units: &[Unit]) -> String {
     format!("{}{name}", value / scale)
 }
 
-/// A basic string of TOML.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out + "\""
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,10 +312,33 @@ mod tests {
     }
 
     #[test]
-    fn toml_takes_any_text() {
-        let sweep: SweepRange = "a.b=\u{1}\"\\,3".parse().unwrap();
-        let expected = "[sweep]\nkey = \"a.b\"\nvalues = [\"\\u0001\\\"\\\\\", 3]\n";
-        assert_eq!(sweep.toml(), expected);
-        assert!(toml::from_str::<toml::Table>(&sweep.toml()).is_ok());
+    fn any_text_is_a_value_and_has_its_place() {
+        let text = " a.b = \u{1}\"\\ , 3,é";
+        let sweep: SweepRange = text.parse().unwrap();
+        let table = sweep.table(100);
+        let found = |key: &str| {
+            let (_, value) = table
+                .iter()
+                .find(|(name, _)| name.get_ref() == key)
+                .unwrap();
+            value
+        };
+        let at = |value: &Spanned<DeValue<'_>>| {
+            let place = value.span();
+            text.get(place.start - 100..place.end - 100).unwrap()
+        };
+        assert_eq!(found("key").get_ref().as_str(), Some("a.b"));
+        assert_eq!(at(found("key")), "a.b");
+        let values = found("values").get_ref().as_array().unwrap();
+        let places: Vec<_> = values.iter().map(at).collect();
+        assert_eq!(places, ["\u{1}\"\\", "3", "é"]);
+        assert_eq!(values[0].get_ref().as_str(), Some("\u{1}\"\\"));
+        assert_eq!(values[1].get_ref().as_integer().unwrap().as_str(), "3");
+    }
+
+    #[test]
+    fn a_range_is_the_place_of_its_values() {
+        let sweep: SweepRange = "k = 1..2".parse().unwrap();
+        assert_eq!(sweep.places, [4..8, 4..8]);
     }
 }

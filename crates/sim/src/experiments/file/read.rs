@@ -53,7 +53,7 @@ pub fn read(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Experiment, BadE
 }
 
 /// As [`read`], with `swept` instead of the sweep of the file. Findings about it point
-/// at a `[sweep]` table behind the end of the file.
+/// into its own text, which they call `--sweep`.
 ///
 /// # Errors
 /// As [`read`].
@@ -63,7 +63,6 @@ pub fn read_swept(
     swept: Option<&SweepRange>,
     load: Load<'_>,
 ) -> Result<Experiment, BadExperiment> {
-    let swept = swept.map(|swept| format!("\n# from the command line\n{}", swept.toml()));
     let mut out = Findings::default();
     let mut clusters = Clusters {
         load,
@@ -71,70 +70,100 @@ pub fn read_swept(
         inline: None,
         rejected: None,
     };
+    let shown = bytes.get(..bytes.len().min(FILE_BYTES_MAX));
+    let shown = String::from_utf8_lossy(shown.unwrap_or_default());
+    let mut source = Source::new(name, shown);
     let experiment =
         decode(bytes, FILE_BYTES_MAX, "an experiment file", &mut out).and_then(|text| {
-            let swept = swept.as_deref().unwrap_or_default();
-            read_text(name, text, swept, &mut clusters, &mut out)
+            let texts = Texts {
+                name,
+                text,
+                swept,
+                source: &mut source,
+            };
+            texts.read(&mut clusters, &mut out)
         });
     match experiment {
         Some(experiment) if !out.has_errors() => Ok(experiment),
         _ => {
-            let shown = bytes.get(..bytes.len().min(FILE_BYTES_MAX));
-            let text = String::from_utf8_lossy(shown.unwrap_or_default());
             let own = Rejected {
-                source: Source::new(name, text + swept.as_deref().unwrap_or_default()),
+                source,
                 diagnostics: out.into_vec(),
             };
+            // The cluster may be what is wrong, and nothing else.
             let files = clusters.rejected.into_iter().chain([own]).collect();
             Err(BadExperiment { files })
         }
     }
 }
 
-fn read_text(
-    name: &str,
-    text: &str,
-    swept: &str,
-    clusters: &mut Clusters<'_>,
-    out: &mut Findings,
-) -> Option<Experiment> {
-    let mut root = parse(text, out)?.into_inner();
-    // Blanks before it let its places be those behind the file.
-    let blanks = " ".repeat(if swept.is_empty() { 0 } else { text.len() });
-    let swept = blanks + swept;
-    for (key, value) in parse(&swept, out)?.into_inner() {
-        // Otherwise the key keeps the old place.
-        root.remove(key.get_ref().as_ref());
-        root.insert(key, value);
-    }
-    let whole = text.to_owned() + swept.trim_start_matches(' ');
-    let (root, text) = (&root, whole.as_str());
-    let sweep = if root.iter().any(|(key, _)| key.get_ref() == "sweep") {
-        Some(sweep::read(root, out)?)
-    } else {
-        None
-    };
-    let mut experiment = Experiment {
-        title: title(root).unwrap_or(name).to_owned(),
-        sweep: sweep.as_ref().map(|sweep| sweep.key.value.to_owned()),
-        points: Vec::new(),
-    };
-    let Some(sweep) = sweep else {
-        experiment
-            .points
-            .push(read_point(root, None, clusters, out)?);
-        return Some(experiment);
-    };
-    for value in &sweep.values {
-        let patched = sweep::patched(root, sweep.key, value, out)?;
-        if sweep.key.value.starts_with("cluster") {
-            clusters.inline = None;
+/// What an experiment is read from.
+struct Texts<'t, 's> {
+    name: &'t str,
+    text: &'t str,
+    swept: Option<&'t SweepRange>,
+    /// For findings: gets what is read beside `text`.
+    source: &'s mut Source,
+}
+
+impl Texts<'_, '_> {
+    fn read(self, clusters: &mut Clusters<'_>, out: &mut Findings) -> Option<Experiment> {
+        let mut root = parse(self.text, out)?.into_inner();
+        if let Some(swept) = self.swept {
+            let start = self.source.add("--sweep", swept.text());
+            let place = start..start + swept.text().len();
+            // Otherwise the key keeps the old place.
+            root.remove("sweep");
+            root.insert(
+                Spanned::new(place.clone(), "sweep".into()),
+                Spanned::new(place, DeValue::Table(swept.table(start))),
+            );
         }
-        let label = sweep::label(text, value);
-        let point = read_point(&patched, Some(label), clusters, out)?;
-        experiment.points.push(point);
+        let Some(sweep) = sweep::read(&root, out)? else {
+            let mut experiment = Experiment::without_points(title(&root).unwrap_or(self.name));
+            let point = read_point(&root, None, clusters, out)?;
+            experiment.points.push(point);
+            return Some(experiment);
+        };
+        // A key of a cluster that is in a file of its own: that file becomes a table of this one.
+        let cluster = match sweep.key.value.starts_with("cluster.") {
+            true => clusters.swept_file(&root, self.source, out)?,
+            false => None,
+        };
+        let mut root = root.clone();
+        if let Some(cluster) = &cluster {
+            let table = DeValue::Table(parse(cluster, out)?.into_inner());
+            let named = root.iter_mut().find(|(key, _)| key.get_ref() == "cluster");
+            if let Some((_, value)) = named {
+                *value.get_mut() = table;
+            }
+        }
+        let mut experiment = Experiment::without_points(title(&root).unwrap_or(self.name));
+        experiment.sweep = Some(sweep.key.value.to_owned());
+        for (place, value) in sweep.values.iter().enumerate() {
+            let patched = sweep::patched(&root, sweep.key, value, out)?;
+            if sweep.key.value.starts_with("cluster") {
+                clusters.inline = None;
+            }
+            let label = match self.swept.and_then(|swept| swept.values().get(place)) {
+                Some(written) => written.clone(),
+                None => sweep::label(self.text, value),
+            };
+            let point = read_point(&patched, Some(label), clusters, out)?;
+            experiment.points.push(point);
+        }
+        Some(experiment)
     }
-    Some(experiment)
+}
+
+impl Experiment {
+    fn without_points(title: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            sweep: None,
+            points: Vec::new(),
+        }
+    }
 }
 
 /// The title, for the experiment as a whole; [`read_point`] checks it.
@@ -263,6 +292,48 @@ struct Clusters<'l> {
 }
 
 impl Clusters<'_> {
+    /// The text of the cluster file that an experiment names, with blanks before it, so that its
+    /// places are those that it has in `source`. `Some(None)` if the cluster is not in a file.
+    fn swept_file(
+        &mut self,
+        root: &DeTable<'_>,
+        source: &mut Source,
+        out: &mut Findings,
+    ) -> Option<Option<String>> {
+        let named = root.iter().find(|(key, _)| key.get_ref() == "cluster");
+        let Some((_, value)) = named else {
+            return Some(None);
+        };
+        let Some(path) = value.get_ref().as_str() else {
+            return Some(None);
+        };
+        let bytes = self.load_file(path, span_of(value), out)?;
+        match String::from_utf8(bytes) {
+            Ok(text) if text.len() <= FILE_BYTES_MAX => {
+                let start = source.add(path, text.as_str());
+                Some(Some(" ".repeat(start) + &text))
+            }
+            // Which says what is wrong with it.
+            _ => {
+                self.plan_file(path, span_of(value), out);
+                None
+            }
+        }
+    }
+
+    fn load_file(&self, path: &str, span: Span, out: &mut Findings) -> Option<Vec<u8>> {
+        (self.load)(path)
+            .map_err(|why| {
+                let what = format!("the cluster file cannot be read: {why}");
+                out.push(
+                    Diagnostic::error("cluster", what)
+                        .label(span, "named here")
+                        .help("paths begin at the folder of the experiment file"),
+                );
+            })
+            .ok()
+    }
+
     /// The plan that the file or the table gives; it has to be for `fabric`.
     fn plan(
         &mut self,
@@ -309,22 +380,7 @@ impl Clusters<'_> {
         if let Some(plan) = self.files.get(path) {
             return Some(plan.clone());
         }
-        let wrong = |what: &str, help: &str| {
-            Diagnostic::error("cluster", what)
-                .label(span, "named here")
-                .help(help)
-        };
-        let bytes = match (self.load)(path) {
-            Ok(bytes) => bytes,
-            Err(why) => {
-                let what = format!("the cluster file cannot be read: {why}");
-                out.push(wrong(
-                    &what,
-                    "paths begin at the folder of the experiment file",
-                ));
-                return None;
-            }
-        };
+        let bytes = self.load_file(path, span, out)?;
         match hostwire_plan::plan(path, &bytes) {
             Ok(plan) => {
                 self.files.insert(path.to_owned(), plan.clone());
@@ -333,7 +389,11 @@ impl Clusters<'_> {
             Err(rejected) => {
                 self.rejected = Some(rejected);
                 let help = "what is wrong with it is said above; `hostwire plan` checks it too";
-                out.push(wrong("the cluster cannot be planned", help));
+                out.push(
+                    Diagnostic::error("cluster", "the cluster cannot be planned")
+                        .label(span, "named here")
+                        .help(help),
+                );
                 None
             }
         }

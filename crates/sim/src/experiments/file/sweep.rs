@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hostwire_plan::Diagnostic;
 use hostwire_plan::diagnostic::{Located, Span};
-use hostwire_plan::file::{Findings, Section, clip, span_of};
+use hostwire_plan::file::{Findings, Section, clip, display_count, span_of};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -17,7 +17,11 @@ pub(super) struct Sweep<'t> {
     pub(super) values: Vec<&'t Spanned<DeValue<'t>>>,
 }
 
-pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Sweep<'t>> {
+/// `Some(None)` for a file without a sweep, `None` for one with a wrong one.
+pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Option<Sweep<'t>>> {
+    if !root.iter().any(|(key, _)| key.get_ref() == "sweep") {
+        return Some(None);
+    }
     let whole = Span::default();
     let mut section =
         Section::new("an experiment file", root, whole).table("sweep", "[sweep]", out)?;
@@ -44,10 +48,10 @@ pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Swee
         }
     };
     section.finish(out);
-    Some(Sweep {
+    Some(Some(Sweep {
         key: key?,
         values: list?.iter().collect(),
-    })
+    }))
 }
 
 /// The value as written, without quotes; a topology by its kind and size.
@@ -98,14 +102,25 @@ pub(super) fn patched<'t>(
         at = match inner {
             Some(DeValue::Table(table)) => table,
             Some(DeValue::Array(array)) => {
+                let count = array.len();
                 let index = path.next().and_then(|part| part.parse::<usize>().ok());
                 let item = index.and_then(|index| array.get_mut(index));
                 match item.map(Spanned::get_mut) {
                     Some(DeValue::Table(table)) => table,
-                    _ => return refuse(key, "there is no such table in the list", out),
+                    _ => {
+                        let why = format!(
+                            "`{}` is a list of {}, which are counted from 0",
+                            clip(part),
+                            display_count(count, "table")
+                        );
+                        return refuse(key, &why, out);
+                    }
                 }
             }
-            _ => return refuse(key, "on the way to it is a value, not a table", out),
+            _ => {
+                let why = format!("`{}` is a value, not a table", clip(part));
+                return refuse(key, &why, out);
+            }
         };
     }
     // Replacing keeps the old key, and with it the place; taking it out first
