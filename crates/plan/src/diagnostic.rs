@@ -352,6 +352,21 @@ impl Findings {
         self.0.iter().any(|d| d.severity == Severity::Error)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Runs one step with findings of its own, and takes them over. Says whether it found no
+    /// error: what the steps before it found does not count.
+    pub(crate) fn step<R>(&mut self, step: impl FnOnce(&mut Findings) -> R) -> (R, bool) {
+        let mut own = Findings::default();
+        let result = step(&mut own);
+        let is_sound = !own.has_errors();
+        own.0.into_iter().for_each(|finding| self.push(finding));
+        (result, is_sound)
+    }
+
     /// All of them, in the order found.
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.0

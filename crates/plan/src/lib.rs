@@ -117,15 +117,31 @@ fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
 /// What is wrong goes to `out`, warnings too; without a plan at least one of the findings is an
 /// error. Never panics.
 pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
-    let mut spec = spec::read(table, out)?;
-    let mut topology = topology::build(&mut spec, out)?;
-    check::reach::check_connected(&topology, &topology.adjacency(), out);
-    check::reach::check_southbridges(&topology, out);
-    let numbered = check::map::order_by_base(&mut topology, out);
-    if out.has_errors() {
+    let (spec, is_read) = out.step(|out| spec::read(table, out));
+    let mut spec = spec?;
+    let (topology, is_built) = out.step(|out| topology::build(&mut spec, out));
+    let mut topology = topology?;
+    let is_whole = is_read && is_built;
+    let (_, is_reached) = out.step(|out| {
+        check::links::check_lengths(&topology, out);
+        if is_whole {
+            check::links::check_overrides(&topology, out);
+            check::reach::check_connected(&topology, &topology.adjacency(), out);
+            check::reach::check_southbridges(&topology, out);
+        }
+    });
+    let (numbered, is_ordered) = out.step(|out| check::map::order_by_base(&mut topology, out));
+    let (low_bytes, _) = out.step(|out| low_memory(&spec, &topology, out));
+    if !(is_whole && is_reached && is_ordered) {
+        // Nothing can be routed. Where nodes are in the map does not depend on it.
+        if is_ordered && !spec.map.wrong {
+            out.step(|out| check::map::lay_out(&topology, &spec.map, out));
+        }
         return None;
     }
-    let routes = route::choose(&mut topology, &spec.map, spec.policy, numbered, out)?;
+    let (routes, _) =
+        out.step(|out| route::choose(&mut topology, &spec.map, spec.policy, numbered, out));
+    let routes = routes?;
     check::rings::check(
         &topology,
         &routes.map,
@@ -135,7 +151,6 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     );
     let windows = route::ranges::windows_of_all(&routes.map, &routes.next);
     check::ranges::check_windows(&topology, &routes.map, &windows, out);
-    let low_bytes = low_memory(&spec, &topology, out);
     let mut memory = Vec::new();
     if topology.fabric == Fabric::TcCluster {
         check::ranges::check_dram(

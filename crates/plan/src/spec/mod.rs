@@ -108,6 +108,8 @@ pub(crate) struct ClusterSpec {
 
 #[derive(Debug, Default)]
 pub(crate) struct MapSpec {
+    /// A key of it was wrong: nothing else can be said of the map.
+    pub wrong: bool,
     pub base: Option<Located<u64>>,
     pub low_memory: Option<Located<u64>>,
     pub address_bits: Option<Located<u64>>,
@@ -118,6 +120,8 @@ pub(crate) struct MapSpec {
 /// Properties of a cable that its description or the defaults may give.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkSpec {
+    /// A key of it was wrong: nothing else can be said of the link.
+    pub wrong: bool,
     pub width_bits: Option<Located<u64>>,
     pub frequency_mhz: Option<Located<u64>>,
     pub length_um: Option<Located<u64>>,

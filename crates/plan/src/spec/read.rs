@@ -17,6 +17,9 @@ const DEFAULT_FREQUENCY_MHZ: u64 = 2600;
 const NAME_CHARS_MAX: usize = 64;
 
 /// Reads the table of a cluster file. What is wrong goes to `out`.
+///
+/// There is a result, too, if nothing is wrong with the nodes: then more can be said about the
+/// file.
 pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterSpec> {
     let whole = file.span();
     let fabric = file
@@ -36,6 +39,7 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
             .map_or(Family::Fam10h, |f| f.value),
         Fabric::Peach2 => Family::Fam10h,
     };
+    let is_known = !out.has_errors();
     let map = file
         .table("map", "[map]", out)
         .map(|s| read_map(s, fabric, out))
@@ -53,12 +57,15 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
     });
     let link = match fabric {
         Fabric::TcCluster => file.table("link", "[link]", out).map(|mut s| {
-            let link = read_link(&mut s, out);
+            let before = out.count();
+            let mut link = read_link(&mut s, out);
             s.finish(out);
+            link.wrong = out.count() > before;
             link
         }),
         Fabric::Peach2 => None,
     };
+    let before = out.count();
     let mut nodes = Vec::new();
     for section in file.tables("node", "[[node]]", out) {
         nodes.extend(read_node(section, fabric, false, out));
@@ -70,11 +77,13 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
     }
     // Supernodes and nodes take their place in the map in the order of the file.
     nodes.sort_by_key(|n| n.template.span);
+    let mut are_nodes_sound = is_known && out.count() == before;
     let cables: Vec<_> = file
         .tables("cable", "[[cable]]", out)
         .into_iter()
         .filter_map(|section| read_cable(section, fabric, out))
         .collect();
+    let before = out.count();
     let topology = file
         .table("topology", "[topology]", out)
         .and_then(|section| read_topology(section, fabric, out));
@@ -101,8 +110,10 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
                 .help("add [[node]] and [[cable]] tables, or a [topology]"),
         );
     }
+    // A table with a mistyped name may be one of the nodes.
     file.finish(out);
-    (!out.has_errors()).then(|| ClusterSpec {
+    are_nodes_sound &= out.count() == before;
+    are_nodes_sound.then(|| ClusterSpec {
         fabric,
         family,
         map,
@@ -117,6 +128,7 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
 }
 
 fn read_map(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> MapSpec {
+    let before = out.count();
     let base = section.address("base", out);
     let mut map = MapSpec {
         base,
@@ -130,6 +142,7 @@ fn read_map(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> Map
         Fabric::Peach2 => map.window = section.quantity("window", &SIZE, out),
     }
     section.finish(out);
+    map.wrong = out.count() > before;
     map
 }
 
@@ -167,6 +180,7 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> LinkSpec {
         ("coax", Medium::Coax),
     ];
     LinkSpec {
+        wrong: false,
         width_bits: read_width(section, "width", out),
         frequency_mhz: read_frequency(section, "frequency", out),
         length_um: section.quantity("length", &LENGTH, out),
@@ -419,6 +433,7 @@ fn read_peach2(template: &mut NodeTemplate, section: &mut Section<'_>, out: &mut
 }
 
 fn read_cable(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> Option<CableSpec> {
+    let before = out.count();
     let from = read_port(&mut section, "from", fabric, out);
     let to = read_port(&mut section, "to", fabric, out);
     let mut kind = CableKind::Fabric;
@@ -435,6 +450,7 @@ fn read_cable(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> O
     }
     let span = section.span();
     section.finish(out);
+    link.wrong = out.count() > before;
     Some(CableSpec {
         span,
         from: from?,

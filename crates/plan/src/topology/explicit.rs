@@ -52,14 +52,15 @@ pub(super) fn assemble(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Top
             taken[end.node].take(end.processor, end.link);
         }
     }
-    if out.has_errors() {
-        return None;
-    }
-    for (node, taken) in nodes.iter_mut().zip(&mut taken) {
-        wire(node, spec.fabric, taken, out);
+    if !out.has_errors() {
+        for (node, taken) in nodes.iter_mut().zip(&mut taken) {
+            wire(node, spec.fabric, taken, out);
+        }
     }
     let cables = resolved
         .into_iter()
+        // What else could be said of these may not be so.
+        .filter(|(cable, _)| !cable.link.wrong && !spec.link.wrong)
         .map(|(cable, ends): (&CableSpec, [Port; 2])| {
             make_cable(
                 &nodes,
