@@ -50,11 +50,13 @@ impl Paper {
 #[command(long_about = "\
 Simulate the experiments of the papers and compare every number they print.
 
-Every number has a class. derived: follows from public constants. fitted: a parameter of \
-the models was set so that it comes out; it is named, and it predicts nothing. bound: the \
-paper gives a limit. context: configuration or a quotation. undetermined: cannot be known \
-from the paper. studied: a mechanism that the paper does not describe and that could explain a \
-number. Published values and tolerances are in experiments/*/claims.toml.")]
+Every number has a class that says what an agreement is worth. predicted: comes out of \
+parameters that were not set from any result of the paper. bound: the paper gives a limit or a \
+direction. tuned-assumption: a parameter was assumed, and with other values of it the row fails; \
+the range that passes is shown. fitted: a parameter was set so that it comes out. identity: an \
+input, a quotation, or arithmetic on inputs. own-number: not in the paper. unknowable: the text \
+does not say enough. Only predicted and bound count as agreement, and rows that share a relation \
+are one statement. Published values, classes and reasons are in experiments/*/claims.toml.")]
 #[command(after_long_help = "\
 EXAMPLES
     Everything, as a table:
@@ -73,9 +75,13 @@ EXAMPLES
 
         hostwire reproduce --html page
 
+    What the agreement is worth:
+
+        hostwire reproduce --json | jq -r '.[] | select(.verdict == \"agrees\") | .id'
+
 EXIT STATUS
-    0 if every number is within its tolerance, 1 if one is outside or a result could not be
-    written.")]
+    0 if no number fails, 1 if one does or a result could not be written. A prediction that is
+    known not to come out is shown as such and is no failure.")]
 pub struct Args {
     /// Which paper
     #[arg(value_enum, default_value = "all")]

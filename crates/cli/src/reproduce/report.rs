@@ -1,85 +1,149 @@
-//! The numbers as a table.
+//! The numbers as text: a block per number, and the counts by class at the end.
 
-use hostwire_sim::experiments::{Class, Row, Verdict};
+use hostwire_sim::experiments::{Class, Row, Summary};
 
-const HEAD: [&str; 8] = [
-    "id",
-    "quantity",
-    "published",
-    "simulated",
-    "unit",
-    "deviation",
-    "class",
-    "verdict",
-];
+/// Longest line of a sentence.
+const WIDTH: usize = 96;
+/// In front of what is said of a number.
+const INDENT: &str = "    ";
 
 /// Everything there is to say. Ends in a newline.
 pub fn text(rows: &[Row]) -> String {
-    let cells: Vec<[String; 8]> = rows.iter().map(cells).collect();
-    let widths: Vec<usize> = (0..HEAD.len())
-        .map(|column| {
-            let lengths = cells.iter().map(|row| row[column].chars().count());
-            lengths.chain([HEAD[column].len()]).max().unwrap_or(0)
-        })
-        .collect();
-    let line = |row: &[String; 8]| {
-        let padded = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(column, (cell, width))| {
-                if matches!(column, 2 | 3 | 5) {
-                    format!("{cell:>width$}")
-                } else {
-                    format!("{cell:<width$}")
-                }
-            });
-        padded.collect::<Vec<_>>().join("  ")
-    };
     let mut out = String::new();
     let mut paper = "";
-    for (row, cells) in rows.iter().zip(&cells) {
+    for row in rows {
         if row.paper != paper {
             paper = &row.paper;
             let gap = if out.is_empty() { "" } else { "\n" };
             let version = env!("CARGO_PKG_VERSION");
             out += &format!("{gap}{paper} (hostwire {version})\n");
-            out += &(line(&HEAD.map(str::to_owned)) + "\n");
+            let (authors, title, year) = (row.authors.join(", "), &row.title, row.year);
+            out += &wrapped("", &format!("{authors}: {title} ({year})"));
+            let head = [
+                "id",
+                "published",
+                "simulated",
+                "unit",
+                "deviation",
+                "class",
+                "verdict",
+            ];
+            out += &format!("\n{}\n", line(head));
         }
-        let remark = row
-            .remark
-            .as_ref()
-            .map_or(String::new(), |r| format!("  {r}"));
-        out += (line(cells) + &remark).trim_end();
-        out.push('\n');
+        out += &number(row);
     }
-    let count = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    out += &format!(
-        "\n{} numbers: {} within their tolerance, {} outside, {} not compared, {} not simulated\n",
-        rows.len(),
-        count(Verdict::Pass),
-        count(Verdict::Fail),
-        count(Verdict::NotCompared),
-        count(Verdict::NotSimulated),
-    );
-    let fitted = rows.iter().filter(|row| row.class == Class::Fitted).count();
-    out += &format!("{fitted} of them were fitted: they agree because a parameter was set so\n");
-    out
+    out + "\n" + &counts(&Summary::of(rows))
 }
 
-fn cells(row: &Row) -> [String; 8] {
+fn number(row: &Row) -> String {
     let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
     let deviation = row.deviation_pct;
-    [
-        row.id.clone(),
-        row.quantity.clone(),
-        value(row.published),
-        value(row.simulated),
-        row.unit.clone(),
-        deviation.map_or("-".to_owned(), |deviation| format!("{deviation:+.2} %")),
-        word(&row.class),
-        word(&row.verdict),
-    ]
+    let deviation = deviation.map_or("-".to_owned(), |pct| format!("{pct:+.2} %"));
+    let columns = [
+        row.id.as_str(),
+        &value(row.published),
+        &value(row.simulated),
+        &row.unit,
+        &deviation,
+        &row.class.to_string(),
+        &word(&row.verdict),
+    ];
+    let mut out = line(columns) + "\n";
+    out += &wrapped(INDENT, &format!("{}. {}", row.quantity, row.place()));
+    let relation = row
+        .relation
+        .as_ref()
+        .map(|name| format!("one statement with the other rows of {name}"));
+    let said = [Some(row.reason.clone()), relation, row.remark.clone()];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    out + &wrapped(INDENT, &said.join("; "))
+}
+
+fn line([id, published, simulated, unit, deviation, class, verdict]: [&str; 7]) -> String {
+    format!(
+        "{id:<15}{published:>10} {simulated:>10} {unit:<8} {deviation:>10}  {class:<17} {verdict}"
+    )
+}
+
+/// What the numbers say in all, by class.
+fn counts(summary: &Summary) -> String {
+    let line = |[class, rows, agree, disagree, as_set, fail, rest]: [String; 7]| {
+        format!("{class:<17}{rows:>6} {agree:>6} {disagree:>9} {as_set:>7} {fail:>5} {rest:>13}\n")
+    };
+    let head = [
+        "class",
+        "rows",
+        "agree",
+        "disagree",
+        "as set",
+        "fail",
+        "not compared",
+    ];
+    let mut out = line(head.map(str::to_owned));
+    for count in &summary.classes {
+        let [rows, agree, disagree, as_set, fail, rest] = [
+            count.rows,
+            count.agree,
+            count.disagree,
+            count.as_set,
+            count.fail,
+            count.not_compared,
+        ]
+        .map(|number| number.to_string());
+        out += &line([
+            count.class.to_string(),
+            rows,
+            agree,
+            disagree,
+            as_set,
+            fail,
+            rest,
+        ]);
+    }
+    out += "\n";
+    for class in Class::ALL {
+        out += &wrapped("", &format!("{class}: {}", class.meaning()));
+    }
+    out + "\n" + &wrapped("", &verdict(summary))
+}
+
+/// The counts in words.
+pub(super) fn verdict(summary: &Summary) -> String {
+    let (rows, agree, statements) = (summary.rows(), summary.agree, summary.statements);
+    let mut text = format!(
+        "{agree} of {rows} numbers agree with the papers: only what was predicted, or is within a \
+         bound, counts. They are {statements} statements of the models: rows that share a \
+         relation are one."
+    );
+    match summary.disagree() {
+        0 => {}
+        1 => text += " One prediction does not come out.",
+        some => text += &format!(" {some} predictions do not come out."),
+    }
+    match summary.fail() {
+        0 => {}
+        1 => text += " One number is outside of its tolerance.",
+        some => text += &format!(" {some} numbers are outside of their tolerance."),
+    }
+    text
+}
+
+/// `text` in lines of at most [`WIDTH`], each behind `indent`.
+fn wrapped(indent: &str, text: &str) -> String {
+    let mut out = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let more = word.chars().count() + 1;
+        if length == 0 || length + more > WIDTH {
+            let newline = if length == 0 { "" } else { "\n" };
+            out += &format!("{newline}{indent}{word}");
+            length = indent.len() + more;
+        } else {
+            out += &format!(" {word}");
+            length += more;
+        }
+    }
+    out + "\n"
 }
 
 /// The word that JSON has for it.
@@ -87,5 +151,25 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => "?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_wrapped_between_words() {
+        let text = wrapped("    ", &"word ".repeat(40));
+        assert!(
+            text.lines().all(|line| line.chars().count() <= WIDTH),
+            "{text}"
+        );
+        assert!(
+            text.lines().all(|line| line.starts_with("    word")),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().count(), 40);
+        assert_eq!(wrapped("", "a b"), "a b\n");
     }
 }

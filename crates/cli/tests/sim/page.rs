@@ -53,7 +53,10 @@ fn the_page_is_whole() {
     assert_eq!(html.matches("<tr data-class=").count(), rows.len());
     for row in &rows {
         let id = row["id"].as_str().unwrap();
-        assert!(html.contains(&format!("<td>{id}</td>")), "{id}");
+        assert!(
+            html.contains(&format!(" data-label=\"id\">{id}</td>")),
+            "{id}"
+        );
     }
     assert_eq!(html.matches("<svg ").count(), 4);
     assert!(html.contains("hostwire sim experiments/htx-board/read-latency.toml"));

@@ -9,6 +9,8 @@
 //! # Ok::<(), hostwire_sim::experiments::ExperimentError>(())
 //! ```
 
+#[cfg(test)]
+mod assumptions;
 mod claims;
 pub mod curves;
 pub mod file;
@@ -23,7 +25,7 @@ pub mod tca_peach2;
 pub mod tccluster;
 pub mod traffic;
 
-pub use claims::{Bound, Claim, Claims, Class, Row, Verdict};
+pub use claims::{Assumed, Bound, Claim, Claims, Class, ClassCount, Row, Summary, Verdict};
 pub use monitor::Monitor;
 
 use crate::engine::{Ps, RunError};

@@ -82,7 +82,11 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("T6", lines_mib_s),
         ("T7", peak_mib_s),
         ("T7-size", peak_bytes as f64 / 1024.0),
-        ("T8", raw_mb_s(LinkMode::symmetric(16, 800))?),
+        // Of one of the 16 lanes.
+        (
+            "T8",
+            raw_mb_s(LinkMode::symmetric(16, 800))? * 8.0 / 16.0 / 1e3,
+        ),
         ("T9-before", before),
         ("T9-after", after),
         ("T10", raw_mb_s(LinkMode::symmetric(16, 3_200))?),

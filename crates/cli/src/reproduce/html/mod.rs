@@ -11,10 +11,11 @@ mod timeline;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hostwire_sim::experiments::{ExperimentError, Row, Verdict};
+use hostwire_sim::experiments::{ExperimentError, Row, Summary};
 
 use super::curves::Named;
-use super::{BAD_OUTPUT, FAILED, report::word};
+use super::report::{verdict, word};
+use super::{BAD_OUTPUT, FAILED};
 
 /// Writes `index.html` into `folder`.
 pub fn write(rows: &[Row], charts: &[Named], folder: &Path) -> Result<(), (u8, String)> {
@@ -37,7 +38,7 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
             names.push(&row.paper);
         }
     }
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let counts = Summary::of(rows);
     let links: String = names
         .iter()
         .map(|name| {
@@ -58,9 +59,7 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
          <title>hostwire: the papers, published and simulated</title>\n\
          <style>{style}</style>\n</head>\n<body>\n<header>\n\
          <h1>The papers, published and simulated</h1>\n\
-         <p>hostwire {version}. {total} numbers: {pass} within their tolerance, {fail} outside, \
-         {not_compared} not compared, {not_simulated} not simulated. A fitted number agrees because \
-         a parameter was set so that it does; it predicts nothing.</p>\n<nav>{links}</nav>\n\
+         <p>hostwire {version}. {verdict}</p>\n{summary}<nav>{links}</nav>\n\
          <p class=\"filters\">Class {classes} Verdict {verdicts} \
          <input id=\"search\" type=\"search\" placeholder=\"id or quantity\" aria-label=\"id or quantity\"/> \
          <span id=\"shown\"></span></p>\n</header>\n<main>\n{sections}</main>\n\
@@ -68,12 +67,12 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
         style = include_str!("page.css"),
         script = include_str!("page.js"),
         version = env!("CARGO_PKG_VERSION"),
-        total = rows.len(),
-        pass = count(Verdict::Pass),
-        fail = count(Verdict::Fail),
-        not_compared = count(Verdict::NotCompared),
-        not_simulated = count(Verdict::NotSimulated),
-        classes = choice("class", rows.iter().map(|row| word(&row.class)).collect()),
+        verdict = escape(&verdict(&counts)),
+        summary = tables::summary(&counts),
+        classes = choice(
+            "class",
+            rows.iter().map(|row| row.class.to_string()).collect()
+        ),
         verdicts = choice(
             "verdict",
             rows.iter().map(|row| word(&row.verdict)).collect()

@@ -1,0 +1,217 @@
+//! Simulated values beside the claims.
+
+use serde::Serialize;
+
+use super::{Assumed, Bound, Claim, Claims, Class};
+
+/// How a simulated value compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A prediction within its tolerance, or a value on the right side of a limit.
+    Agrees,
+    /// A prediction that does not come out, as the claims say.
+    Disagrees,
+    /// Within its tolerance because it was put in, fitted or assumed so. No agreement.
+    AsSet,
+    /// Outside, and the claims do not say so: the model or the claims are wrong.
+    Fail,
+    /// There is a value but nothing to compare it with, or no value because
+    /// none can be had.
+    NotCompared,
+    /// The experiment that yields it has not run.
+    NotSimulated,
+}
+
+impl Verdict {
+    /// Whether a reproduction has failed here.
+    pub fn is_failure(self) -> bool {
+        self == Verdict::Fail
+    }
+}
+
+/// One line of a result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Paper, by the name of its folder.
+    pub paper: String,
+    /// Title of the paper.
+    pub title: String,
+    /// Its authors.
+    pub authors: Vec<String>,
+    /// The year in which it appeared.
+    pub year: u16,
+    /// Section of the paper.
+    pub section: String,
+    /// Table, figure or text; `not printed` for a number of ours.
+    pub at: String,
+    /// Claim.
+    pub id: String,
+    /// What it is.
+    pub quantity: String,
+    /// Unit of both values.
+    pub unit: String,
+    /// Published value.
+    pub published: Option<f64>,
+    /// Simulated value.
+    pub simulated: Option<f64>,
+    /// Simulated over published, less one, in percent; absent for bounds.
+    pub deviation_pct: Option<f64>,
+    /// Deviation allowed, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance_pct: Option<f64>,
+    /// What both have to round to the same multiple of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded_to: Option<f64>,
+    /// Direction of a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+    /// What an agreement is worth.
+    pub class: Class,
+    /// Why it has this class.
+    pub reason: String,
+    /// Rows of the same relation are one statement, made several times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    /// What was assumed, and the values of it with which the row passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<Assumed>,
+    /// Comparison.
+    pub verdict: Verdict,
+    /// What was fitted or assumed, what is known of a disagreement, and notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
+}
+
+impl Row {
+    /// First author and year, section, and table or figure.
+    pub fn place(&self) -> String {
+        let first = self.authors.first().map_or("", String::as_str);
+        let name = first.rsplit(' ').next().unwrap_or(first);
+        let others = if self.authors.len() > 1 {
+            " et al."
+        } else {
+            ""
+        };
+        let (year, section, at) = (self.year, &self.section, &self.at);
+        let section = match section.as_str() {
+            "Abstract" => "abstract".to_owned(),
+            section => format!("section {section}"),
+        };
+        match at.as_str() {
+            "text" => format!("{name}{others} {year}, {section}"),
+            at => format!("{name}{others} {year}, {section}, {at}"),
+        }
+    }
+}
+
+impl Claims {
+    /// Compares simulated values with the claims, in the order of the claims.
+    pub fn judge(&self, simulated: &[(&'static str, f64)]) -> Vec<Row> {
+        let value_of = |id: &str| {
+            simulated
+                .iter()
+                .find(|(name, _)| *name == id)
+                .map(|(_, value)| *value)
+        };
+        self.claim
+            .iter()
+            .map(|claim| claim.judge(self, value_of(&claim.id)))
+            .collect()
+    }
+}
+
+impl Claim {
+    fn judge(&self, paper: &Claims, simulated: Option<f64>) -> Row {
+        let both = self.published.zip(simulated);
+        let deviation_pct = both
+            .filter(|_| self.bound.is_none())
+            .map(|(published, simulated)| {
+                // A deviation smaller than this is rounding in the last digits.
+                let deviation = (simulated / published - 1.0) * 100.0;
+                if deviation.abs() < 1e-9 {
+                    0.0
+                } else {
+                    deviation
+                }
+            });
+        Row {
+            paper: paper.paper.clone(),
+            title: paper.title.clone(),
+            authors: paper.authors.clone(),
+            year: paper.year,
+            section: self.section.clone(),
+            at: self.at.clone(),
+            id: self.id.clone(),
+            quantity: self.quantity.clone(),
+            unit: self.unit.clone(),
+            published: self.published,
+            simulated,
+            deviation_pct,
+            tolerance_pct: self.tolerance_pct,
+            rounded_to: self.rounded_to,
+            bound: self.bound,
+            class: self.class,
+            reason: self.reason.clone(),
+            relation: self.relation.clone(),
+            assumed: self.assumed.clone(),
+            verdict: self.verdict(simulated),
+            remark: self.remark(),
+        }
+    }
+
+    fn verdict(&self, simulated: Option<f64>) -> Verdict {
+        let Some(simulated) = simulated else {
+            return match self.class {
+                // Quotations, and what is shown in pictures only, have no value of ours.
+                Class::Identity | Class::Unknowable => Verdict::NotCompared,
+                _ => Verdict::NotSimulated,
+            };
+        };
+        if matches!(self.class, Class::OwnNumber | Class::Unknowable) {
+            return Verdict::NotCompared;
+        }
+        match (self.fits(simulated), self.class.counts(), &self.disagrees) {
+            (None, ..) => Verdict::NotCompared,
+            (Some(true), true, None) => Verdict::Agrees,
+            (Some(false), true, Some(_)) => Verdict::Disagrees,
+            (Some(true), false, _) => Verdict::AsSet,
+            // Also what comes out although the claims say that it does not.
+            (Some(_), ..) => Verdict::Fail,
+        }
+    }
+
+    /// Whether a value is within the tolerance, or on the right side; nothing if there is
+    /// nothing to hold it to.
+    fn fits(&self, simulated: f64) -> Option<bool> {
+        let published = self.published?;
+        let bound = self.bound.map(|bound| match bound {
+            Bound::Below => simulated < published,
+            Bound::Above => simulated > published,
+        });
+        let tolerance = self
+            .tolerance_pct
+            .map(|pct| ((simulated / published - 1.0) * 100.0).abs() <= pct);
+        let rounded = self
+            .rounded_to
+            .map(|unit| (simulated - published).abs() <= unit / 2.0);
+        bound.or(tolerance).or(rounded)
+    }
+
+    fn remark(&self) -> Option<String> {
+        let parameter = self.parameter.as_ref();
+        let rounded = self.rounded_to.map(|unit| {
+            let unit = format!("{unit} {}", self.unit);
+            format!("printed to {}: has to round to it", unit.trim_end())
+        });
+        let remarks = [
+            parameter.map(|parameter| format!("fitted: {parameter}")),
+            self.assumed.as_ref().map(Assumed::sentence),
+            self.disagrees.clone(),
+            rounded,
+            self.note.clone(),
+        ];
+        let remarks: Vec<_> = remarks.into_iter().flatten().collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }
+}
