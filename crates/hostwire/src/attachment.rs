@@ -21,7 +21,7 @@ use crate::board::Activity;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::launch::{Bootstrap, Launched, Nodes};
-use crate::layout::{Layout, Mail, Sizes};
+use crate::layout::{Layout, Sizes};
 use crate::lost::{Lost, Watcher};
 pub use crate::status::During;
 use crate::status::Status;
@@ -159,6 +159,7 @@ impl Attachment {
                 self.publisher.clone(),
             )?;
             workers.watcher = Some(watcher);
+            self.lost.set_watched(true);
         }
         Ok(())
     }
@@ -166,6 +167,7 @@ impl Attachment {
     /// Ends what works in the background.
     pub fn stop(&self) {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lost.set_watched(false);
         workers.watcher = None;
         self.agent.stop(&*self.wire);
         if let Some(thread) = workers.agent.take() {
@@ -489,7 +491,7 @@ impl Attachment {
     fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
         match watch {
             Watch::Next { members, next } => self.find_absent(members, [next]),
-            Watch::Agent(pe) => self.find_absent(&[pe], []),
+            Watch::Agent(pe) => Ok(self.is_lost(pe)?.then_some(Error::PeerLost { pe })),
             Watch::Pair { members, to, from } => {
                 let pending = [to, from].into_iter().filter(|(_, done)| !done.get());
                 self.find_absent(members, pending.map(|(pe, _)| pe))
@@ -497,8 +499,13 @@ impl Attachment {
             Watch::TheEnd(members) => self.find_the_end(members),
             Watch::All(members) => {
                 for pe in members.iter().copied().filter(|pe| *pe != self.pe) {
-                    if let Some(gone) = self.find_absent(&[], [pe])? {
-                        return Ok(Some(gone));
+                    // First: as in `find_absent`.
+                    let left = self.departure(pe)?.is_some();
+                    if self.is_said_to_be_lost(pe)? {
+                        return Ok(Some(Error::PeerLost { pe }));
+                    }
+                    if left {
+                        return Ok(Some(Error::PeerLeft { pe }));
                     }
                 }
                 Ok(None)
@@ -522,8 +529,13 @@ impl Attachment {
                 left = Some(Error::PeerLeft { pe });
             }
         }
-        for pe in next.chain(members.iter().copied()) {
+        for pe in next {
             if self.is_lost(pe)? {
+                return Ok(Some(Error::PeerLost { pe }));
+            }
+        }
+        for pe in members.iter().copied() {
+            if self.is_said_to_be_lost(pe)? {
                 return Ok(Some(Error::PeerLost { pe }));
             }
         }
@@ -533,7 +545,7 @@ impl Attachment {
     /// Somebody who knows that all are leaving, or who has died without that.
     fn find_the_end(&self, members: &[PeId]) -> Result<Option<Error>> {
         for pe in members.iter().copied() {
-            let lost = self.is_lost(pe)?;
+            let lost = self.is_said_to_be_lost(pe)?;
             // Looked at second: what it stored before it ended counts.
             if self.departure(pe)? == Some(Departure::Gone) {
                 return Ok(Some(Error::PeerLeft { pe }));
@@ -555,7 +567,7 @@ impl Attachment {
         let mut left = None;
         let mut others = 0;
         for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
-            let lost = self.is_lost(pe)?;
+            let lost = self.is_said_to_be_lost(pe)?;
             match self.departure(pe)? {
                 Some(_) => left = Some(Error::PeerLeft { pe }),
                 None => others += 1,
@@ -570,17 +582,12 @@ impl Attachment {
 
     /// Tells all peers how far this PE is on its way out.
     pub fn tell_departure(&self, departure: Departure) {
-        let at = self.layout.mail(self.pe, Mail::Departure);
-        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
-            // One that is lost need not know.
-            let _ = self.put_word(pe, at, departure as u64);
-        }
+        self.lost.tell_departure(&*self.wire, departure);
     }
 
     /// How far `pe` says that it is.
     pub fn departure(&self, pe: PeId) -> Result<Option<Departure>> {
-        let at = self.layout.mail(pe, Mail::Departure);
-        let word = self.segment().load_word(at)?;
+        let word = self.lost.departure(&*self.wire, pe)?;
         // Anything else is not from a correct peer, and says nothing.
         Ok([Departure::Leaving, Departure::Gone]
             .into_iter()
@@ -590,6 +597,12 @@ impl Attachment {
     /// Looks whether `pe` is lost. May cost a system call.
     pub fn is_lost(&self, pe: PeId) -> Result<bool> {
         self.lost.look(&*self.wire, pe)
+    }
+
+    /// As [`is_lost`](Self::is_lost), but among hundreds of PEs it is left to the threads to
+    /// look: for waits that depend on many.
+    fn is_said_to_be_lost(&self, pe: PeId) -> Result<bool> {
+        self.lost.look_or_hear(&*self.wire, pe)
     }
 
     /// Orders earlier stores before later ones, per target.

@@ -8,6 +8,7 @@
 //! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 64 B per PE | that PE's agent |
+//! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
 //! | message rings | ring size and 5 lines per PE | that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
 //! | heap | the rest | the program |
@@ -19,6 +20,7 @@ use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 use crate::error::{Error, Result};
 use crate::settings::check_ring;
 
+const WORD: usize = 8;
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
@@ -32,6 +34,9 @@ const RING_GAP: usize = 5 * LINE;
 pub const PES_MAX: u32 = 4096;
 /// Most teams at a time, the world included.
 pub const TEAM_SLOTS: usize = 64;
+/// Up to this many PEs, each looks at the rings of all others while it waits. Beyond, only at
+/// those whose PEs have said that they use them: to look at a ring takes a page of memory.
+pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 /// Rounds of a barrier of [`PES_MAX`] PEs.
 const ROUNDS: usize = PES_MAX.ilog2() as usize;
 
@@ -91,6 +96,8 @@ pub struct Layout {
     mails: usize,
     requests: usize,
     replies: usize,
+    /// Only in a job of more than [`RINGS_LOOKED_AT_MAX`].
+    talks: Option<usize>,
     rings: usize,
     staging: usize,
     heap: usize,
@@ -117,7 +124,9 @@ impl Layout {
         let mails = flags + TEAM_SLOTS * ROUNDS * LINE;
         let requests = mails + all * LINE;
         let replies = requests + all * LINE;
-        let rings = (replies + all * LINE).next_multiple_of(PAGE);
+        let replies_end = replies + all * LINE;
+        let talks = (pes > RINGS_LOOKED_AT_MAX).then_some(replies_end);
+        let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let heap = staging + CHUNKS as usize * CHUNK_BYTES;
         let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE);
@@ -135,6 +144,7 @@ impl Layout {
             mails,
             requests,
             replies,
+            talks,
             rings,
             staging,
             heap,
@@ -168,6 +178,11 @@ impl Layout {
         self.replies + from as usize * LINE
     }
 
+    /// Where `from` says that it uses its ring, if that has to be said.
+    pub(crate) fn talk(&self, from: PeId) -> Option<usize> {
+        self.talks.map(|talks| talks + from as usize * WORD)
+    }
+
     pub(crate) fn ring(&self, from: PeId) -> usize {
         self.rings + from as usize * (self.ring_bytes + RING_GAP)
     }
@@ -193,7 +208,7 @@ mod tests {
 
     #[test]
     fn parts_follow_each_other_and_are_aligned() {
-        for pes in [1, 2, 3, 64, PES_MAX] {
+        for pes in [1, 2, 3, 64, 65, PES_MAX] {
             let layout = Layout::new(pes, Sizes::default()).unwrap();
             let last = pes - 1;
             let ends = [
@@ -205,6 +220,8 @@ mod tests {
                 layout.request(last) + LINE,
                 layout.reply(0),
                 layout.reply(last) + LINE,
+                layout.talk(0).unwrap_or(layout.ring(0)),
+                layout.talk(last).map_or(layout.ring(0), |talk| talk + WORD),
                 layout.ring(0),
                 layout.ring(last) + RING_BYTES_DEFAULT,
                 layout.staging(),
@@ -212,7 +229,10 @@ mod tests {
                 layout.segment_bytes(),
             ];
             assert!(ends.is_sorted(), "{ends:?}");
-            assert!(ends.iter().all(|end| end % LINE == 0));
+            assert!(ends.iter().all(|end| end % WORD == 0));
+            assert!(
+                [layout.ring(0), layout.ring(last), layout.staging()].map(|at| at % LINE) == [0; 3]
+            );
             assert_eq!(layout.heap() % PAGE, 0);
         }
     }

@@ -6,7 +6,8 @@
 //!
 //! To look at a peer of the same host is a system call that takes the longer the more PEs
 //! there are. If everybody looked at everybody, hundreds of PEs would do nothing else. So
-//! each looks at the few that follow it, and whoever finds a loss tells all others.
+//! each looks at the few that follow it, and whoever finds a loss tells all others: on the
+//! roll of the host, where there is one, else by a store to each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_transport::{PeId, Reach, Transport, TransportError};
+use hostwire_transport::{Entry, PeId, Reach, Roll, Transport, TransportError};
 
 use crate::attachment::Departure;
 use crate::counters::Publisher;
@@ -27,6 +28,9 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// How many peers of its host a PE looks at; it is told of the others. Those that are lost do
 /// not count, so somebody looks at each PE unless that many before it have stopped at once.
 const LOOKED_AT: usize = 8;
+/// Up to this many PEs of a host, a wait looks at all of those that it needs; beyond, it
+/// leaves that to the threads.
+const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 
 /// See the [module text](self). A PE that is lost stays so.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct Lost {
     layout: Layout,
     nodes: Nodes,
     obituaries: Obituaries,
+    /// Threads of all PEs look for losses.
+    watched: AtomicBool,
 }
 
 impl Lost {
@@ -55,7 +61,17 @@ impl Lost {
             layout,
             nodes,
             obituaries,
+            watched: AtomicBool::new(false),
         }
+    }
+
+    /// From now on a thread looks for losses, in this PE and in all others; or no longer.
+    pub(crate) fn set_watched(&self, watched: bool) {
+        self.watched.store(watched, Ordering::Relaxed);
+    }
+
+    fn roll(&self) -> Option<&Roll> {
+        self.reach.as_ref().and_then(|reach| reach.roll())
     }
 
     /// Whether `pe` is known to be lost.
@@ -66,7 +82,20 @@ impl Lost {
             .is_some_and(|lost| lost.load(Ordering::Relaxed))
     }
 
-    /// Looks whether `pe` is lost.
+    /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
+    /// anyway, whether anybody says so.
+    pub(crate) fn look_or_hear(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+        let own = wire.pe();
+        let crowded = self.watched.load(Ordering::Relaxed)
+            && self.nodes.share_memory(own, pe)
+            && self.nodes.beside(own) > LOOKED_AT_IN_WAITS_MAX;
+        if crowded && !self.contains(pe) && !self.is_told(wire, pe)? {
+            return Ok(false);
+        }
+        self.look(wire, pe)
+    }
+
+    /// Looks whether `pe` is lost. May cost a system call.
     pub(crate) fn look(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
         let Some(lost) = self.lost.get(pe as usize) else {
             return Err(TransportError::NoSuchPe {
@@ -97,6 +126,10 @@ impl Lost {
 
     /// Whether another PE of its host, or the launcher, has told that it is lost.
     fn is_told(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
+        // Whose memory is shared shows by its lock that it lives: nobody else has to say so.
+        if let Some(roll) = self.roll() {
+            return Ok(roll.said(pe, Entry::Others) == LOST);
+        }
         if self.obituaries.contains(pe) {
             return Ok(true);
         }
@@ -106,14 +139,42 @@ impl Lost {
 
     /// Whether `pe` has said goodbye to everybody.
     fn has_left(&self, wire: &dyn Transport, pe: PeId) -> bool {
-        let departure = self.layout.mail(pe, Mail::Departure);
-        wire.segment().load_word(departure) == Ok(Departure::Gone as u64)
+        self.departure(wire, pe) == Ok(Departure::Gone as u64)
+    }
+
+    /// How far `pe` says that it is on its way out: a [`Departure`], if it is a correct peer.
+    pub(crate) fn departure(&self, wire: &dyn Transport, pe: PeId) -> Result<u64> {
+        match self.roll() {
+            Some(roll) => Ok(roll.said(pe, Entry::Own)),
+            None => {
+                let at = self.layout.mail(pe, Mail::Departure);
+                Ok(wire.segment().load_word(at)?)
+            }
+        }
+    }
+
+    /// Tells all peers how far this PE is on its way out.
+    pub(crate) fn tell_departure(&self, wire: &dyn Transport, departure: Departure) {
+        let own = wire.pe();
+        if let Some(roll) = self.roll() {
+            roll.say(own, Entry::Own, departure as u64);
+            return;
+        }
+        let at = self.layout.mail(own, Mail::Departure);
+        for pe in (0..wire.pes()).filter(|pe| *pe != own && !self.contains(*pe)) {
+            // One that is lost need not know.
+            let _ = wire.store_word(pe, at, departure as u64);
+        }
     }
 
     /// Tells of a PE that has died on this host, where it shows at once: the PEs of other
     /// hosts, who would have to wait until it has been silent for long, and those of this
     /// one, unless it is from them that we know.
     fn tell(&self, wire: &dyn Transport, pe: PeId, told: bool) {
+        if let Some(roll) = self.roll() {
+            roll.say(pe, Entry::Others, LOST);
+            return;
+        }
         let at = self.layout.mail(pe, Mail::Lost);
         let own = wire.pe();
         for other in (0..wire.pes()).filter(|other| *other != own && *other != pe) {

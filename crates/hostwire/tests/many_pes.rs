@@ -61,3 +61,42 @@ fn collectives_of_seventy() {
         job.finalize().unwrap();
     });
 }
+
+/// Beyond some number, a PE that waits looks only at rings of which it has been told. All of
+/// these are full, and nobody receives before it has sent.
+#[test]
+fn seventy_that_send_before_they_receive_make_room_for_each_other() {
+    const MESSAGES: u64 = 300;
+    run(70, |job| {
+        let peers = [(job.pe() + 1) % 70, (job.pe() + 69) % 70];
+        let begin = Instant::now();
+        for number in 0..MESSAGES {
+            for to in peers {
+                job.send(to, 1, &[number; 7]).unwrap();
+                assert!(begin.elapsed() < LIMIT);
+            }
+        }
+        for number in 0..MESSAGES {
+            for from in peers {
+                assert_eq!(job.recv_vec::<u64>(from, 1).unwrap(), [number; 7]);
+            }
+        }
+        job.finalize().unwrap();
+    });
+}
+
+/// Whoever waits in a barrier looks at one PE, and hears of the others. Nobody else ends
+/// before all have.
+#[test]
+fn a_death_among_seventy_ends_the_barrier_of_all() {
+    let all_know = std::sync::Barrier::new(69);
+    run(70, |job| {
+        job.barrier().unwrap();
+        if job.pe() == 40 {
+            return drop(job);
+        }
+        let met = job.barrier();
+        all_know.wait();
+        assert_eq!(met, Err(Error::PeerLost { pe: 40 }));
+    });
+}

@@ -212,10 +212,10 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         .collect();
     let is_shared = |other: &u32| mapped.is_some() || near[*other as usize].is_some();
     let shared = (0..pes).filter(is_shared).collect();
-    let moved = attachment.wire().segment_file().map(|file| {
-        // SAFETY: the alias is the part of the own segment behind these pages of its file;
+    let moved = attachment.wire().segment_file().map(|(file, segment)| {
+        // SAFETY: the alias is the part of the own segment behind these pages of the file;
         // this is the first call of the library, before it starts any thread.
-        unsafe { statics::share(statics, file, parts.statics, alias) }
+        unsafe { statics::share(statics, file, segment + parts.statics, alias) }
     });
     let statics = match moved {
         Some(Ok(())) => region(statics.address, statics.len_bytes, parts.statics),

@@ -173,7 +173,7 @@ unsafe fn copy_pages(from: *const u8, to: *mut u8, len_bytes: usize) {
     }
 }
 
-/// Moves `statics` onto the pages at `offset` of the own segment's `file`, which are
+/// Moves `statics` onto the pages of the own segment at `offset` of its `file`, which are
 /// mapped at `alias`, too.
 ///
 /// # Safety

@@ -65,6 +65,8 @@ mod pin;
 #[cfg(not(loom))]
 pub mod reach;
 pub mod ring;
+#[cfg(not(loom))]
+mod roll;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
 pub mod sync;
@@ -81,6 +83,8 @@ pub use error::{PeId, TransportError};
 pub use memory::Memory;
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};
+#[cfg(not(loom))]
+pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
 pub use transport::{Capabilities, Transport};
 #[cfg(not(loom))]

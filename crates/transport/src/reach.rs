@@ -16,6 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::pin;
+use crate::roll::Roll;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::wait::Doorbell;
 use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
@@ -29,6 +30,7 @@ pub struct Reach {
     stride_bytes: usize,
     segment_bytes: usize,
     lost: Box<[AtomicBool]>,
+    roll: Option<Roll>,
 }
 
 impl Reach {
@@ -62,7 +64,21 @@ impl Reach {
             stride_bytes,
             segment_bytes,
             lost: (0..pes).map(|_| AtomicBool::new(false)).collect(),
+            roll: None,
         })
+    }
+
+    /// The same, with what all PEs may know of each other.
+    pub fn with_roll(self, roll: Roll) -> Self {
+        Self {
+            roll: Some(roll),
+            ..self
+        }
+    }
+
+    /// What all PEs may know of each other, where they share memory for that.
+    pub fn roll(&self) -> Option<&Roll> {
+        self.roll.as_ref()
     }
 
     /// The first byte of PE 0's segment, and how many bytes lie between it and that of the

@@ -75,9 +75,9 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// The file behind the own segment, for those who map parts of it at an address of
-    /// their choice as well.
-    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
+    /// The file behind the own segment, and where the segment begins in it, in bytes: for
+    /// those who map parts of it at an address of their choice as well.
+    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
         None
     }
 

@@ -12,6 +12,35 @@ fn sixty_four_pes_meet_and_end() {
     assert_eq!(ended.stdout.lines().count(), 64);
 }
 
+/// A job of twice as many PEs takes twice as much, not four times: nothing that a PE needs
+/// from the kernel to start and to end grows with the number of the others.
+#[test]
+fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
+    let (few, many) = (80, 160);
+    let [[maps, files, faults], [more_maps, more_files, more_faults]] = [few, many].map(|pes| {
+        let ended = run_probe(pes, &["--heap", "4M"], &["footprint"]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+        let pes_of = |column: usize| -> u64 {
+            let mut all: Vec<u64> = ended
+                .stdout
+                .lines()
+                .map(|line| line.split(' ').nth(column).unwrap().parse().unwrap())
+                .collect();
+            assert_eq!(all.len(), pes as usize);
+            all.sort_unstable();
+            all[all.len() / 2]
+        };
+        [pes_of(0), pes_of(1), pes_of(2)]
+    });
+    assert_eq!((maps, files), (more_maps, more_files));
+    // One fault for every other PE that has come in addition would be too many.
+    let most = faults + u64::from(many - few) / 2;
+    assert!(
+        more_faults < most,
+        "{faults} page faults, then {more_faults}"
+    );
+}
+
 /// What the library costs a PE besides its heap and its rings.
 #[test]
 fn a_pe_takes_less_than_two_mebibytes() {

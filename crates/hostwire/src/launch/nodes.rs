@@ -155,6 +155,14 @@ impl Nodes {
         self.node_of.get(pe as usize).copied()
     }
 
+    /// How many PEs are on the node of `pe`.
+    pub(crate) fn beside(&self, pe: PeId) -> u32 {
+        let node = self
+            .node_of(pe)
+            .and_then(|node| self.nodes.get(node as usize));
+        node.map_or(0, |node| node.pes.len() as u32)
+    }
+
     /// Whether memory can be shared between these two PEs.
     pub fn share_memory(&self, a: PeId, b: PeId) -> bool {
         self.node_of(a).is_some() && self.node_of(a) == self.node_of(b)

@@ -60,17 +60,27 @@ impl Kind {
     }
 }
 
+/// What a PE says, once, where it is to be known that it uses a ring.
+const TALKS: u64 = 1;
+
 /// All rings of a PE.
 pub(crate) struct Messages {
     peers: Vec<Peer>,
+    /// Those whose rings may have something in them.
+    talking: Vec<PeId>,
+    /// By PE, whether it is one of those: for a scan that touches little memory.
+    talks: Vec<bool>,
+    wire: Arc<dyn Transport>,
+    layout: Layout,
     order: SendOrder,
 }
 
 /// The two rings of a pair.
 pub(crate) struct Peer {
     pe: PeId,
-    /// This is the PE itself: its messages never enter a ring.
-    own: bool,
+    /// The ring to it may be used: it is not the PE itself, whose messages never enter a ring,
+    /// and it knows that this PE talks.
+    open: bool,
     sender: RingSender<Outlet, CreditInlet>,
     receiver: RingReceiver<Inlet, WordOutlet>,
     aside: VecDeque<Aside>,
@@ -93,12 +103,13 @@ struct Aside {
 impl Messages {
     pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let own = wire.pe();
+        let is_known = layout.talk(0).is_none();
         let peer = |pe: PeId| -> Result<Peer> {
             let slots = layout.slots();
             let segment = wire.segment();
             Ok(Peer {
                 pe,
-                own: pe == own,
+                open: is_known && pe != own,
                 sender: RingSender::new(
                     Outlet::new(wire, pe, layout.ring(own), slots)?,
                     CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
@@ -120,6 +131,10 @@ impl Messages {
         };
         Ok(Self {
             peers: (0..wire.pes()).map(peer).collect::<Result<_>>()?,
+            talking: (0..wire.pes()).filter(|_| is_known).collect(),
+            talks: vec![is_known; wire.pes() as usize],
+            wire: Arc::clone(wire),
+            layout: *layout,
             order: SendOrder::default(),
         })
     }
@@ -141,18 +156,18 @@ impl Messages {
         bytes: &[u8],
     ) -> Result<bool> {
         match self.peers.get_mut(to as usize) {
-            Some(peer) if !peer.own && bytes.len() <= peer.sender.message_bytes_max() => {
+            Some(peer) if peer.open && bytes.len() <= peer.sender.message_bytes_max() => {
                 Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
             }
             _ => Ok(false),
         }
     }
 
-    /// The ring to `to`, if it has one.
+    /// The ring to `to`, if it is open.
     #[inline(always)]
     pub(crate) fn outbound(&mut self, to: PeId) -> Option<&mut RingSender<Outlet, CreditInlet>> {
         let peer = self.peers.get_mut(to as usize)?;
-        (!peer.own).then_some(&mut peer.sender)
+        peer.open.then_some(&mut peer.sender)
     }
 
     /// The ring from `from`, if the next message is in it and not set aside.
@@ -187,6 +202,37 @@ impl Messages {
         Ok(taken)
     }
 
+    /// Tells `to`, before the first message, that this PE uses its ring from now on.
+    pub(crate) fn open(&mut self, to: PeId) -> Result<()> {
+        let own = self.wire.pe();
+        if let Some(peer) = self.peers.get_mut(to as usize)
+            && !peer.open
+            && to != own
+        {
+            if let Some(at) = self.layout.talk(own) {
+                self.wire.store_word(to, at, TALKS)?;
+            }
+            peer.open = true;
+        }
+        Ok(())
+    }
+
+    /// Finds those that have begun to talk.
+    fn listen(&mut self) -> Result<()> {
+        let segment = self.wire.segment();
+        for (pe, talks) in (0..).zip(&mut self.talks) {
+            // Whatever is there: nothing but its PE writes it, and it is a hint where to look.
+            if let Some(at) = self.layout.talk(pe)
+                && segment.load_word(at)? != 0
+                && !*talks
+            {
+                *talks = true;
+                self.talking.push(pe);
+            }
+        }
+        Ok(())
+    }
+
     /// How messages leave from now on.
     pub(crate) fn set_order(&mut self, order: SendOrder) {
         for peer in &mut self.peers {
@@ -203,7 +249,13 @@ impl Messages {
     /// Makes room in the rings.
     #[cold]
     pub(crate) fn drain(&mut self) -> Result<()> {
-        for peer in self.peers.iter_mut().filter(|peer| !peer.taking) {
+        if self.talking.len() < self.peers.len() {
+            self.listen()?;
+        }
+        for pe in &self.talking {
+            let Some(peer) = self.peers.get_mut(*pe as usize).filter(|peer| !peer.taking) else {
+                continue;
+            };
             while peer.aside_bytes < DRAINED_BYTES_MAX && peer.set_aside()? {}
             peer.receiver.return_credit()?;
         }

@@ -118,6 +118,7 @@ impl<'a> Sending<'a> {
 
     #[inline]
     fn begin(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
+        messages.open(self.to)?;
         let peer = messages.peer(self.to)?;
         if let Source::Bytes(bytes) = self.source
             && bytes.len() <= peer.sender.message_bytes_max()

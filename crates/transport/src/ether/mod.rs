@@ -307,7 +307,7 @@ impl Transport for Ether {
         }
     }
 
-    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
+    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
         self.shm.segment_file()
     }
 

@@ -1,16 +1,17 @@
-//! How the segments of a job reach its PEs: through a Unix socket, as descriptors.
+//! How the memory of a job reaches its PEs: through a Unix socket, as descriptors.
 //!
 //! PE 0 listens under a random abstract name, which leaves nothing in any directory,
 //! and publishes a [`Ticket`] (the name and a random key) through the launcher. Every
-//! other PE connects, shows the key, hands its segment in and gets everybody's back.
-//! A connection of another user, or without the key, is dropped unanswered.
+//! other PE connects, shows the key, and gets the descriptors of the two files that all
+//! PEs share, however many there are. A connection of another user, or without the key, is
+//! dropped unanswered.
 //!
 //! Everything is sent as little-endian words over `SOCK_SEQPACKET`:
 //!
 //! | message | words | descriptors |
 //! |---|---|---|
-//! | hello | magic, key (2), PE, PEs, segment bytes, ring bytes | the segment |
-//! | roster | magic, first PE, count | liveness file in the first one, then segments |
+//! | hello | magic, key (2), PE, PEs, segment bytes, ring bytes | none |
+//! | files | magic, 2 | the segments, and the liveness file |
 //! | refusal | magic, `u64::MAX`, then text | none |
 
 use std::io::{IoSlice, IoSliceMut};
@@ -27,10 +28,10 @@ use rustix::net::{
 use crate::error::{PeId, TransportError};
 
 /// "hostwire" and the version of this exchange.
-const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x02");
+const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
 const REFUSED: u64 = u64::MAX;
-/// Below the kernel's limit of 253; small in tests, so that rosters take several messages.
-const DESCRIPTORS_PER_MESSAGE: usize = if cfg!(test) { 3 } else { 128 };
+/// Descriptors that a guest gets.
+const FILES: usize = 2;
 
 /// What a PE needs to find the job: published by PE 0, kept from everybody else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,11 +72,11 @@ impl core::str::FromStr for Ticket {
     }
 }
 
-/// The descriptors of a job, one segment per PE.
+/// What all PEs of a host share.
 #[derive(Debug)]
-pub struct Roster {
-    /// The segment of each PE.
-    pub segments: Vec<OwnedFd>,
+pub(super) struct Files {
+    /// The segments of all PEs.
+    pub memory: OwnedFd,
     /// The file whose bytes the PEs lock.
     pub liveness: OwnedFd,
 }
@@ -93,8 +94,8 @@ pub struct Hello {
     pub ring_bytes: u64,
 }
 
-/// By PE: the connection and the segment of those that have come.
-type Guests = Vec<Option<(OwnedFd, OwnedFd)>>;
+/// By PE: the connection of those that have come.
+type Guests = Vec<Option<OwnedFd>>;
 
 /// PE 0's side: where the others come to.
 #[derive(Debug)]
@@ -123,36 +124,32 @@ impl Gathering {
         self.ticket
     }
 
-    /// Waits for all other PEs and gives everybody the roster.
+    /// Waits for all other PEs, then makes the files and gives them to everybody.
     ///
     /// # Errors
     /// [`TransportError::Environment`] naming the PEs that did not come by
     /// `deadline`, or what a PE brought that does not fit.
-    pub fn serve(
+    pub(super) fn serve(
         self,
         own: &Hello,
-        segment: OwnedFd,
-        liveness: OwnedFd,
+        make: impl FnOnce() -> Result<Files, TransportError>,
         deadline: Instant,
-    ) -> Result<Roster, TransportError> {
+    ) -> Result<Files, TransportError> {
         let mut guests: Guests = (0..own.pes).map(|_| None).collect();
-        if let Err(error) = self.gather(own, &mut guests, deadline) {
+        let made = self
+            .gather(own, &mut guests, deadline)
+            .and_then(|()| make());
+        if let Err(error) = &made {
             // Their own errors would only say that PE 0 is gone.
-            for (socket, _) in guests.iter().flatten() {
+            for socket in guests.iter().flatten() {
                 send_refusal(socket, &error.to_string());
             }
-            return Err(error);
         }
-        let mut sockets = Vec::new();
-        let mut segments = vec![segment];
-        for (socket, segment) in guests.into_iter().flatten() {
-            sockets.push(socket);
-            segments.push(segment);
+        let files = made?;
+        for socket in guests.iter().flatten() {
+            send_files(socket, &files)?;
         }
-        for socket in &sockets {
-            send_roster(socket, &segments, &liveness)?;
-        }
-        Ok(Roster { segments, liveness })
+        Ok(files)
     }
 
     fn gather(
@@ -162,7 +159,8 @@ impl Gathering {
         deadline: Instant,
     ) -> Result<(), TransportError> {
         let mut strangers: Vec<OwnedFd> = Vec::new();
-        while guests.iter().skip(1).any(Option::is_none) {
+        let mut expected = guests.len().saturating_sub(1);
+        while expected > 0 {
             let ready =
                 wait_for_any(&self.socket, &strangers, deadline).map_err(|e| absent(e, guests))?;
             for index in ready.into_iter().rev() {
@@ -170,7 +168,7 @@ impl Gathering {
                     strangers.extend(accept(&self.socket)?.filter(is_same_user));
                 } else {
                     let stranger = strangers.swap_remove(index - 1);
-                    self.admit(own, stranger, guests)?;
+                    expected -= usize::from(self.admit(own, stranger, guests)?);
                 }
             }
         }
@@ -182,21 +180,9 @@ impl Gathering {
         own: &Hello,
         stranger: OwnedFd,
         guests: &mut Guests,
-    ) -> Result<(), TransportError> {
-        let Some((hello, segment)) = receive_hello(&stranger, self.ticket.key) else {
-            return Ok(()); // not of this job: dropped unanswered
-        };
-        let Some(segment) = segment else {
-            let why = format!(
-                "the segment of PE {} did not come through to PE 0, which may open too few files \
-                 (raise the limit: ulimit -n)",
-                hello.pe
-            );
-            send_refusal(&stranger, &why);
-            return Err(TransportError::environment(
-                "attaching the PEs of the job",
-                why,
-            ));
+    ) -> Result<bool, TransportError> {
+        let Some(hello) = receive_hello(&stranger, self.ticket.key) else {
+            return Ok(false); // not of this job: dropped unanswered
         };
         let refusal = if hello.pes != own.pes {
             Some(format!(
@@ -225,8 +211,8 @@ impl Gathering {
         };
         match refusal {
             None => {
-                guests[hello.pe as usize] = Some((stranger, segment));
-                Ok(())
+                guests[hello.pe as usize] = Some(stranger);
+                Ok(true)
             }
             Some(why) => {
                 send_refusal(&stranger, &why);
@@ -239,13 +225,12 @@ impl Gathering {
     }
 }
 
-/// The side of all other PEs: hands `segment` in and gets everybody's.
-pub fn join(
+/// The side of all other PEs.
+pub(super) fn join(
     ticket: Ticket,
     hello: &Hello,
-    segment: BorrowedFd<'_>,
     deadline: Instant,
-) -> Result<Roster, TransportError> {
+) -> Result<Files, TransportError> {
     let failed = |e: Errno| {
         TransportError::environment(
             format!(
@@ -263,8 +248,8 @@ pub fn join(
             "the process that listens belongs to another user",
         ));
     }
-    send_hello(&socket, ticket.key, hello, segment).map_err(failed)?;
-    receive_roster(&socket, hello, deadline)
+    send_hello(&socket, ticket.key, hello).map_err(failed)?;
+    receive_files(&socket, hello, deadline)
 }
 
 fn is_same_user(socket: &OwnedFd) -> bool {
@@ -356,10 +341,7 @@ fn absent(cause: Errno, guests: &Guests) -> TransportError {
 }
 
 fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), Errno> {
-    let mut space = vec![
-        core::mem::MaybeUninit::uninit();
-        rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_MESSAGE))
-    ];
+    let mut space = vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(Errno::NOBUFS);
@@ -384,10 +366,7 @@ fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<
 /// Receives one message; descriptors beyond the buffer are lost, which the callers
 /// notice by their number.
 fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
-    let mut space = vec![
-        core::mem::MaybeUninit::uninit();
-        rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_MESSAGE))
-    ];
+    let mut space = vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
         match rustix::net::recvmsg(
@@ -412,12 +391,7 @@ fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<Owned
     Ok((received.bytes, fds))
 }
 
-fn send_hello(
-    socket: &OwnedFd,
-    key: u128,
-    hello: &Hello,
-    segment: BorrowedFd<'_>,
-) -> Result<(), Errno> {
+fn send_hello(socket: &OwnedFd, key: u128, hello: &Hello) -> Result<(), Errno> {
     let words = [
         MAGIC,
         key as u64,
@@ -427,99 +401,67 @@ fn send_hello(
         hello.segment_bytes,
         hello.ring_bytes,
     ];
-    send_with(socket, &to_bytes(&words), &[segment])
+    send_with(socket, &to_bytes(&words), &[])
 }
 
-/// What a PE that shows the key says, and its segment: the kernel leaves that out when this
-/// process has no room for another descriptor.
-fn receive_hello(socket: &OwnedFd, key: u128) -> Option<(Hello, Option<OwnedFd>)> {
+/// What a PE that shows the key says.
+fn receive_hello(socket: &OwnedFd, key: u128) -> Option<Hello> {
     let mut bytes = [0; 7 * 8];
-    let (len, mut fds) = receive_with(socket, &mut bytes).ok()?;
+    let (len, fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
     let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
         return None;
     };
     let shown = u128::from(key_high) << 64 | u128::from(key_low);
-    let segment = fds.pop();
     (magic == MAGIC && shown == key && fds.is_empty()).then_some(())?;
-    let hello = Hello {
+    Some(Hello {
         pe: u32::try_from(pe).ok()?,
         pes: u32::try_from(pes).ok()?,
         segment_bytes,
         ring_bytes,
-    };
-    Some((hello, segment))
+    })
 }
 
-fn send_roster(
-    socket: &OwnedFd,
-    segments: &[OwnedFd],
-    liveness: &OwnedFd,
-) -> Result<(), TransportError> {
-    let mut first = 0;
-    while first < segments.len() {
-        let with_liveness = usize::from(first == 0);
-        let count = (segments.len() - first).min(DESCRIPTORS_PER_MESSAGE - with_liveness);
-        let fds: Vec<BorrowedFd<'_>> = core::iter::once(liveness)
-            .take(with_liveness)
-            .chain(&segments[first..first + count])
-            .map(AsFd::as_fd)
-            .collect();
-        let words = [MAGIC, first as u64, count as u64];
-        send_with(socket, &to_bytes(&words), &fds)
-            .map_err(|e| TransportError::environment("handing the segments to the PEs", e))?;
-        first += count;
-    }
-    Ok(())
+fn send_files(socket: &OwnedFd, files: &Files) -> Result<(), TransportError> {
+    let fds = [files.memory.as_fd(), files.liveness.as_fd()];
+    send_with(socket, &to_bytes(&[MAGIC, fds.len() as u64]), &fds)
+        .map_err(|e| TransportError::environment("handing the segments to the PEs", e))
 }
 
-fn receive_roster(
+fn receive_files(
     socket: &OwnedFd,
     hello: &Hello,
     deadline: Instant,
-) -> Result<Roster, TransportError> {
+) -> Result<Files, TransportError> {
     let failed = |cause: String| {
         TransportError::environment(
-            format!("PE {} receiving the segments of its peers", hello.pe),
+            format!("PE {} receiving the segments of the job", hello.pe),
             cause,
         )
     };
-    let mut segments = Vec::new();
-    let mut liveness = None;
-    while segments.len() < hello.pes as usize {
-        wait_for_any(socket, &[], deadline).map_err(|e| failed(e.to_string()))?;
-        let mut bytes = [0; 512];
-        let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.to_string()))?;
-        let words = from_bytes(&bytes[..len]);
-        let mut fds = fds.into_iter();
-        match words[..] {
-            [] => return Err(failed("PE 0 is gone".into())),
-            [MAGIC, REFUSED, ..] => {
-                let text = String::from_utf8_lossy(&bytes[16..len]);
-                return Err(failed(text.trim_end_matches('\0').into()));
-            }
-            [MAGIC, first, count] if first == segments.len() as u64 => {
-                if liveness.is_none() {
-                    liveness = fds.next();
-                }
-                segments.extend(fds);
-                if segments.len() as u64 != first + count {
-                    return Err(failed(format!(
-                        "expected {} descriptors, got {} (raise the limit of open files: ulimit -n)",
-                        first + count,
-                        segments.len()
-                    )));
-                }
-            }
-            _ => {
-                return Err(failed(format!(
-                    "a message of {len} bytes that is no roster"
-                )));
-            }
+    wait_for_any(socket, &[], deadline).map_err(|e| failed(e.to_string()))?;
+    let mut bytes = [0; 512];
+    let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.to_string()))?;
+    match from_bytes(&bytes[..len])[..] {
+        [] => Err(failed("PE 0 is gone".into())),
+        [MAGIC, REFUSED, ..] => {
+            let text = String::from_utf8_lossy(&bytes[16..len]);
+            Err(failed(text.trim_end_matches('\0').into()))
         }
+        [MAGIC, count] if count == FILES as u64 => {
+            let got = fds.len();
+            let [memory, liveness] = <[OwnedFd; FILES]>::try_from(fds).map_err(|_| {
+                failed(format!(
+                    "expected {FILES} descriptors, got {got} (raise the limit of open files: \
+                     ulimit -n)"
+                ))
+            })?;
+            Ok(Files { memory, liveness })
+        }
+        _ => Err(failed(format!(
+            "a message of {len} bytes that hands nothing over"
+        ))),
     }
-    let liveness = liveness.ok_or_else(|| failed("no liveness file".into()))?;
-    Ok(Roster { segments, liveness })
 }
 
 fn send_refusal(socket: &OwnedFd, why: &str) {
@@ -561,8 +503,11 @@ mod tests {
         }
     }
 
-    fn file() -> OwnedFd {
-        memfd::create("test", 4096).unwrap()
+    fn files() -> Result<Files, TransportError> {
+        Ok(Files {
+            memory: memfd::create("test", 4096)?,
+            liveness: memfd::create("test", 4096)?,
+        })
     }
 
     #[test]
@@ -579,31 +524,19 @@ mod tests {
     }
 
     #[test]
-    fn everybody_gets_every_segment_in_order() {
-        for pes in [2, 3, 4, 9] {
+    fn everybody_gets_the_same_files_and_no_more() {
+        for pes in [2, 3, 9] {
             let gathering = Gathering::open(pes).unwrap();
             let ticket = gathering.ticket();
             std::thread::scope(|scope| {
                 let others: Vec<_> = (1..pes)
-                    .map(|pe| {
-                        scope.spawn(move || {
-                            let segment = file();
-                            rustix::io::pwrite(&segment, &pe.to_le_bytes(), 0).unwrap();
-                            join(ticket, &hello(pe, pes), segment.as_fd(), soon()).unwrap()
-                        })
-                    })
+                    .map(|pe| scope.spawn(move || join(ticket, &hello(pe, pes), soon()).unwrap()))
                     .collect();
-                let own = gathering
-                    .serve(&hello(0, pes), file(), file(), soon())
-                    .unwrap();
-                let rosters = others.into_iter().map(|t| t.join().unwrap());
-                for roster in core::iter::once(own).chain(rosters) {
-                    assert_eq!(roster.segments.len(), pes as usize);
-                    for (pe, segment) in roster.segments.iter().enumerate() {
-                        let mut bytes = [0; 4];
-                        rustix::io::pread(segment, &mut bytes, 0).unwrap();
-                        assert_eq!(u32::from_le_bytes(bytes) as usize, pe);
-                    }
+                let own = gathering.serve(&hello(0, pes), files, soon()).unwrap();
+                let inode = |file: &OwnedFd| rustix::fs::fstat(file).unwrap().st_ino;
+                let inodes = |files: &Files| (inode(&files.memory), inode(&files.liveness));
+                for thread in others {
+                    assert_eq!(inodes(&thread.join().unwrap()), inodes(&own));
                 }
             });
         }
@@ -619,12 +552,10 @@ mod tests {
                     key: ticket.key ^ 1,
                     ..ticket
                 };
-                assert!(join(wrong, &hello(1, 2), file().as_fd(), soon()).is_err());
-                join(ticket, &hello(1, 2), file().as_fd(), soon()).unwrap();
+                assert!(join(wrong, &hello(1, 2), soon()).is_err());
+                join(ticket, &hello(1, 2), soon()).unwrap();
             });
-            gathering
-                .serve(&hello(0, 2), file(), file(), soon())
-                .unwrap();
+            gathering.serve(&hello(0, 2), files, soon()).unwrap();
         });
     }
 
@@ -638,12 +569,10 @@ mod tests {
                     segment_bytes: 8192,
                     ..hello(1, 2)
                 };
-                let error = join(ticket, &odd, file().as_fd(), soon()).unwrap_err();
+                let error = join(ticket, &odd, soon()).unwrap_err();
                 assert!(error.to_string().contains("HOSTWIRE_HEAP"), "{error}");
             });
-            let error = gathering
-                .serve(&hello(0, 2), file(), file(), soon())
-                .unwrap_err();
+            let error = gathering.serve(&hello(0, 2), files, soon()).unwrap_err();
             assert!(error.to_string().contains("8192"), "{error}");
         });
     }
@@ -659,15 +588,13 @@ mod tests {
             };
             let socket = socket().unwrap();
             rustix::net::connect(&socket, &address(gathering.ticket()).unwrap()).unwrap();
-            send_hello(&socket, gathering.ticket().key, &hello, file().as_fd()).unwrap();
+            send_hello(&socket, gathering.ticket().key, &hello).unwrap();
             (socket, hello)
         });
-        let error = gathering
-            .serve(&hello(0, 3), file(), file(), soon())
-            .unwrap_err();
+        let error = gathering.serve(&hello(0, 3), files, soon()).unwrap_err();
         assert!(error.to_string().contains("512"), "{error}");
         for (socket, hello) in guests {
-            let error = receive_roster(&socket, &hello, soon()).unwrap_err();
+            let error = receive_files(&socket, &hello, soon()).unwrap_err();
             assert!(error.to_string().contains("HOSTWIRE_RING"), "{error}");
         }
     }
@@ -676,7 +603,7 @@ mod tests {
     fn pes_that_never_come_are_named() {
         let gathering = Gathering::open(3).unwrap();
         let error = gathering
-            .serve(&hello(0, 3), file(), file(), Instant::now())
+            .serve(&hello(0, 3), files, Instant::now())
             .unwrap_err();
         assert!(error.to_string().contains("PE 1, 2"), "{error}");
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::liveness::Liveness;
-use super::{Shm, ShmOptions, memfd};
+use super::plot::Plot;
+use super::{Shm, ShmOptions};
 use crate::error::{PeId, TransportError};
 
 /// The transports of a job of `pes` PEs, one for a thread each. Dropping one makes its
@@ -15,15 +16,17 @@ pub fn local(
     options: ShmOptions,
 ) -> Result<Vec<Shm>, TransportError> {
     let segment_bytes = super::whole_pages(segment_bytes)?;
-    let segments = (0..pes)
-        .map(|pe| memfd::create(&format!("hostwire-local-{pe}"), segment_bytes))
-        .collect::<Result<Vec<_>, _>>()?;
+    let plot = Plot::new(pes, segment_bytes)?;
+    let file = plot.create()?;
     let alive: Arc<[AtomicBool]> = (0..pes).map(|_| AtomicBool::new(true)).collect();
     (0..pes)
         .map(|pe: PeId| {
             let alive = Arc::clone(&alive);
             let liveness = Liveness::Flags { alive, pe };
-            Shm::over(pe, &segments, segment_bytes, liveness, options)
+            let file = file
+                .try_clone()
+                .map_err(|e| TransportError::environment("keeping the segments open", e))?;
+            Shm::over(pe, plot, file, liveness, options)
         })
         .collect()
 }

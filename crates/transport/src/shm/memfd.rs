@@ -18,13 +18,11 @@ const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
 
-/// Segments are whole huge pages and begin at such, so that they can be made of those and
-/// lie side by side without gaps.
+/// Segments are whole huge pages and begin at such, so that they can be made of those.
 pub(super) const SEGMENT_ALIGN_BYTES: usize = 2 << 20;
 
-/// Segments lie at multiples of this, so that an object can be aligned to as much at the
-/// same offset in all of them. Costs address space alone.
-const STRIDE_ALIGN_BYTES: usize = 64 << 20;
+/// The least that a mapping can be aligned to; where pages are larger, it is to those.
+const PAGE_BYTES: usize = 4096;
 
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
 /// allocated on first touch.
@@ -39,35 +37,25 @@ pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> 
     Ok(file)
 }
 
-/// Maps files that [`create`] made, possibly in other processes, side by side: file `i`
-/// at `i` times the stride, which is returned beside the memory.
+/// Maps a file that [`create`] made, possibly in another process, at a multiple of
+/// `align_bytes`, a power of two from the size of a page on.
 ///
 /// # Errors
-/// [`TransportError::Environment`] if a file has another size or is not sealed, or if
-/// there is no address space for them.
-pub fn map_side_by_side(
-    files: &[impl AsFd],
+/// [`TransportError::Environment`] if the file has another size or is not sealed, or, with
+/// the text that `finding` gives, if there is no address space for it.
+pub(super) fn map_aligned(
+    file: &impl AsFd,
     len_bytes: usize,
-) -> Result<(Memory, usize), TransportError> {
-    for file in files {
-        check(file, len_bytes)?;
-    }
-    let no_room = |cause: &dyn core::fmt::Display| {
-        TransportError::environment(
-            format!(
-                "finding addresses for {} segments of {len_bytes} bytes, most of it heap",
-                files.len()
-            ),
-            cause,
-        )
-    };
-    let stride_bytes = len_bytes.next_multiple_of(STRIDE_ALIGN_BYTES);
-    let all_bytes = stride_bytes
-        .checked_mul(files.len())
-        .filter(|bytes| *bytes <= isize::MAX as usize / 2)
-        .ok_or_else(|| no_room(&"more than the address space"))?;
+    align_bytes: usize,
+    finding: impl Fn() -> String,
+) -> Result<Memory, TransportError> {
+    check(file, len_bytes)?;
+    let no_room = |cause: &dyn core::fmt::Display| TransportError::environment(finding(), cause);
     // Enough to begin at a multiple of the alignment in it.
-    let reserved_bytes = all_bytes + STRIDE_ALIGN_BYTES;
+    let reserved_bytes = len_bytes
+        .checked_add(align_bytes)
+        .filter(|bytes| *bytes <= isize::MAX as usize)
+        .ok_or_else(|| no_room(&"more than the address space"))?;
     // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
     // of this process.
     let reserved = unsafe {
@@ -85,35 +73,31 @@ pub fn map_side_by_side(
         base: reserved,
         len_bytes: reserved_bytes,
     });
-    let to_aligned = reserved.as_ptr().align_offset(STRIDE_ALIGN_BYTES);
+    let to_aligned = reserved.as_ptr().align_offset(align_bytes);
     // SAFETY: less than the alignment, and so many bytes more were reserved.
     let base = unsafe { reserved.add(to_aligned) };
-    for (index, file) in files.iter().enumerate() {
-        let at = base.as_ptr().wrapping_add(index * stride_bytes);
-        // SAFETY: replaces a part of the reservation above, to which no reference exists.
-        unsafe {
-            rustix::mm::mmap(
-                at.cast(),
-                len_bytes,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED,
-                file,
-                0,
-            )
-        }
-        .map_err(|e| no_room(&e))?;
+    // SAFETY: replaces a part of the reservation above, to which no reference exists.
+    unsafe {
+        rustix::mm::mmap(
+            base.as_ptr().cast(),
+            len_bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::NORESERVE | MapFlags::FIXED,
+            file,
+            0,
+        )
     }
-    // SAFETY: page aligned and mapped until `mapping` is dropped; cannot be truncated
-    // (checked above); no reference into it exists. Behind a file that is no multiple of
-    // the alignment there are pages without access: segments are multiples, and `map`
-    // hands out only the part that has access.
-    let memory = unsafe { Memory::new(base, all_bytes, mapping) };
-    Ok((memory, stride_bytes))
+    .map_err(|e| no_room(&e))?;
+    // SAFETY: page aligned and mapped until `mapping` is dropped; as long as the file, which
+    // cannot be truncated (checked above); no reference into it exists.
+    Ok(unsafe { Memory::new(base, len_bytes, mapping) })
 }
 
 /// Maps one such file.
 pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> {
-    map_side_by_side(&[file], len_bytes)?.0.part(0, len_bytes)
+    map_aligned(&file, len_bytes, PAGE_BYTES, || {
+        format!("finding addresses for a shared file of {len_bytes} bytes")
+    })
 }
 
 /// Maps all of a sealed file of any size.
@@ -126,7 +110,7 @@ pub fn map_whole(file: impl AsFd) -> Result<Memory, TransportError> {
 
 fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
     let unusable = |what: String| {
-        TransportError::environment("a segment that was handed over is unusable", what)
+        TransportError::environment("shared memory that was handed over is unusable", what)
     };
     let got = rustix::fs::fstat(file)
         .map_err(|e| unusable(e.to_string()))?

@@ -1,17 +1,19 @@
 //! Shared memory between the processes of one host.
 //!
-//! Every PE's segment is a memfd that all PEs map. So stores, loads and atomics are
-//! CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
+//! The segments of all PEs are in one memfd that all PEs map. So stores, loads and atomics
+//! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
 mod handover;
 mod liveness;
 mod local;
 mod memfd;
+mod plot;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+use handover::Files;
 pub use handover::{Gathering, Hello, Ticket};
 pub use local::local;
 pub use memfd::map_whole;
@@ -19,11 +21,13 @@ pub use memfd::map_whole;
 use crate::error::{PeId, TransportError};
 use crate::reach::Reach;
 use crate::ring::PAYLOAD_BYTES;
+use crate::roll::Roll;
 use crate::transport::{Capabilities, Transport};
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 use liveness::Liveness;
+use plot::Plot;
 
 /// How a [`Shm`] presents itself. The default is what the wire is; the rest lets tests
 /// run every layer above as if over another wire.
@@ -39,8 +43,9 @@ pub struct ShmOptions {
 #[derive(Debug)]
 pub struct Shm {
     pe: PeId,
-    /// The own segment.
+    /// All segments, and where the own one lies in it.
     file: OwnedFd,
+    offset_bytes: usize,
     windows: Vec<Window>,
     reach: Option<Arc<Reach>>,
     liveness: Liveness,
@@ -59,10 +64,10 @@ pub enum Meeting {
 }
 
 impl Shm {
-    /// Makes this PE's segment of `segment_bytes` zeroed bytes and exchanges it with
-    /// the peers. `ring_bytes` is only compared with theirs: they divide the segment. All
-    /// PEs must be attached (a barrier of the launcher) before any asks whether another
-    /// lives.
+    /// Gives each PE a segment of `segment_bytes` zeroed bytes: PE 0 makes them, the others
+    /// get them. `ring_bytes` is only compared with that of the others: they divide the
+    /// segment. All PEs must be attached (a barrier of the launcher) before any asks whether
+    /// another lives.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no peers by
@@ -78,7 +83,7 @@ impl Shm {
     ) -> Result<Self, TransportError> {
         let asked_bytes = segment_bytes;
         let segment_bytes = whole_pages(asked_bytes)?;
-        let segment = memfd::create(&format!("hostwire-segment-{pe}"), segment_bytes)?;
+        let plot = Plot::new(pes, segment_bytes)?;
         let hello = Hello {
             pe,
             pes,
@@ -86,54 +91,48 @@ impl Shm {
             segment_bytes: asked_bytes as u64,
             ring_bytes: ring_bytes as u64,
         };
-        let new_liveness = || memfd::create("hostwire-liveness", pes as usize);
-        let roster = match meeting {
-            Meeting::Alone => handover::Roster {
-                segments: vec![segment],
-                liveness: new_liveness()?,
-            },
-            Meeting::Host(gathering) => {
-                gathering.serve(&hello, segment, new_liveness()?, deadline)?
-            }
-            Meeting::Guest(ticket) => handover::join(ticket, &hello, segment.as_fd(), deadline)?,
+        let make = || {
+            Ok::<_, TransportError>(Files {
+                memory: plot.create()?,
+                liveness: memfd::create("hostwire-liveness", pes as usize)?,
+            })
         };
-        let liveness = Liveness::lock(roster.liveness, pe)?;
-        Self::over(pe, &roster.segments, segment_bytes, liveness, options)
+        let files = match meeting {
+            Meeting::Alone => make()?,
+            Meeting::Host(gathering) => gathering.serve(&hello, make, deadline)?,
+            Meeting::Guest(ticket) => handover::join(ticket, &hello, deadline)?,
+        };
+        let liveness = Liveness::lock(files.liveness, pe)?;
+        Self::over(pe, plot, files.memory, liveness, options)
     }
 
     fn over(
         pe: PeId,
-        segments: &[OwnedFd],
-        segment_bytes: usize,
+        plot: Plot,
+        file: OwnedFd,
         liveness: Liveness,
         options: ShmOptions,
     ) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
-        let (memory, stride_bytes) = memfd::map_side_by_side(segments, segment_bytes)?;
-        let pes = segments.len() as u32;
-        let file = segments[pe as usize]
-            .try_clone()
-            .map_err(|e| TransportError::environment("keeping the own segment open", e))?;
-        let windows = (0..segments.len())
-            .map(|pe| {
-                let segment = memory.part(pe * stride_bytes, segment_bytes)?;
-                Window::new(segment, options.visibility)
-            })
+        let memory = plot.map(&file)?;
+        let pes = plot.pes;
+        let windows = (0..pes)
+            .map(|pe| Window::new(plot.segment(&memory, pe)?, options.visibility))
             .collect::<Result<_, _>>()?;
         let plain = options.visibility == Visibility::Coherent && !options.stores_only;
         let reach = match plain {
-            true => Some(Arc::new(Reach::new(
-                memory,
-                pes,
-                segment_bytes,
-                stride_bytes,
-            )?)),
+            true => {
+                let roll = Roll::new(plot.roll(&memory)?, pes)?;
+                let reach = Reach::new(memory, pes, plot.segment_bytes, plot.stride_bytes)?;
+                Some(Arc::new(reach.with_roll(roll)))
+            }
             false => None,
         };
         Ok(Self {
             pe,
             file,
+            offset_bytes: plot.offset_bytes(pe),
             windows,
             reach,
             liveness,
@@ -201,8 +200,8 @@ impl Transport for Shm {
         self.reach.as_ref()
     }
 
-    fn segment_file(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.file.as_fd())
+    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
+        Some((self.file.as_fd(), self.offset_bytes))
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {

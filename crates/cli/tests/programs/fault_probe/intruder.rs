@@ -1,14 +1,11 @@
 //! A process of another user that has got hold of the job's ticket.
 
 use std::error::Error;
-use std::io::{IoSlice, Read};
-use std::os::fd::AsFd;
+use std::io::Read;
 
 use hostwire::Job;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType,
-};
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketType};
 use rustix::process::Uid;
 
 use crate::by_hand;
@@ -44,7 +41,7 @@ fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
     let address = SocketAddrUnix::new_abstract_name(format!("hostwire-{name}").as_bytes())?;
     rustix::net::connect(&socket, &address)?;
     let words = [
-        u64::from_le_bytes(*b"hostwir\x02"),
+        u64::from_le_bytes(*b"hostwir\x03"),
         key as u64,
         (key >> 64) as u64,
         1,
@@ -53,13 +50,7 @@ fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
         0,
     ];
     let hello: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let segment = rustix::fs::memfd_create("intruder", rustix::fs::MemfdFlags::CLOEXEC)?;
-    let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    let segments = [segment.as_fd()];
-    control.push(SendAncillaryMessage::ScmRights(&segments));
-    let hello = [IoSlice::new(&hello)];
-    match rustix::net::sendmsg(&socket, &hello, &mut control, SendFlags::NOSIGNAL) {
+    match rustix::net::send(&socket, &hello, SendFlags::NOSIGNAL) {
         // PE 0 looked at the user and hung up before it could hear anything.
         Err(Errno::PIPE) => return Ok(0),
         sent => sent?,

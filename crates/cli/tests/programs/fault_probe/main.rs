@@ -5,6 +5,7 @@
 
 mod by_hand;
 mod death;
+mod footprint;
 mod frames;
 mod intruder;
 mod launched;
@@ -33,6 +34,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "everything" => work::everything(),
         "fill" => work::fill(argument(1).parse()?),
         "memory" => work::memory(),
+        "footprint" => footprint::footprint(),
         "frames" => {
             let (file, count) = (argument(2), argument(3).parse()?);
             match argument(1) {

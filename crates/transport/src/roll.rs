@@ -1,0 +1,80 @@
+//! What everybody of a host may know of everybody: a few words per PE in memory that all
+//! share.
+//!
+//! To tell each PE of a thousand something by a store into its own segment takes a million
+//! stores, and as many pages that have to be mapped. Here each says it once, and who wants
+//! to know looks.
+
+use crate::error::{PeId, TransportError};
+use crate::memory::Memory;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Bytes of the roll per PE.
+pub(crate) const RECORD_BYTES: usize = 16;
+
+/// What can be said of a PE. The values are the caller's; 0 is what nobody has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Said by the PE itself.
+    Own = 0,
+    /// Said by others.
+    Others = 8,
+}
+
+/// See the [module text](self).
+#[derive(Debug, Clone)]
+pub struct Roll {
+    memory: Memory,
+}
+
+impl Roll {
+    /// The roll of `pes` PEs, zeroed, at the front of `memory`.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] if there is not so much.
+    pub fn new(memory: Memory, pes: u32) -> Result<Self, TransportError> {
+        memory.range(0, pes as usize * RECORD_BYTES)?;
+        Ok(Self { memory })
+    }
+
+    /// Says `value` of `pe`. Whoever sees it sees all that this PE has stored before.
+    pub fn say(&self, pe: PeId, entry: Entry, value: u64) {
+        if let Some(word) = self.word(pe, entry) {
+            word.store(value, Ordering::Release);
+        }
+    }
+
+    /// What has been said of `pe`: 0 if there is no such PE.
+    #[inline]
+    pub fn said(&self, pe: PeId, entry: Entry) -> u64 {
+        self.word(pe, entry)
+            .map_or(0, |word| word.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn word(&self, pe: PeId, entry: Entry) -> Option<&AtomicU64> {
+        let at = pe as usize * RECORD_BYTES + entry as usize;
+        self.memory.word(at).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_one_pe_is_said_of_no_other() {
+        let roll = Roll::new(Memory::anonymous(3 * RECORD_BYTES), 3).unwrap();
+        roll.say(1, Entry::Own, 7);
+        roll.say(2, Entry::Others, 9);
+        roll.say(3, Entry::Own, 1);
+        let said = |entry| [0, 1, 2, 3, u32::MAX].map(|pe| roll.said(pe, entry));
+        assert_eq!(said(Entry::Own), [0, 7, 0, 0, 0]);
+        assert_eq!(said(Entry::Others), [0, 0, 9, 0, 0]);
+    }
+
+    #[test]
+    fn a_roll_that_is_too_short_is_refused() {
+        assert!(Roll::new(Memory::anonymous(3 * RECORD_BYTES - 8), 3).is_err());
+    }
+}
