@@ -6,9 +6,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire_transport::Transport;
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::shm::{self, Gathering, Meeting, Shm, ShmOptions};
+use hostwire_transport::{Origin, Transport};
 
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
@@ -22,6 +22,7 @@ use crate::status::Status;
 const TICKET: &str = "hostwire-ticket";
 
 pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
+    Origin::process_has_joined_none()?;
     let settings = Settings::from_env()?;
     let patience = Duration::from_secs(settings.attach_timeout_s);
     let board = board();
@@ -72,8 +73,12 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         _ => settings.wire().name(),
     };
     crate::error::name_hosts(&launched.nodes);
+    let has_launcher = launched.launcher.is_some();
     let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
     attachment.publish(wire_name, settings.stats);
+    if has_launcher {
+        attachment.remember();
+    }
     Ok(attachment)
 }
 

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
+use hostwire_transport::{Capabilities, Origin, PeId, Transport, TransportError, Window};
 
 use crate::agent::{Agent, AgentMode};
 pub use crate::agent::{Operation, Request};
@@ -28,7 +28,11 @@ use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
 
 /// See the [module text](self).
+///
+/// In a copy of the process that joined, a child that it forks for one, operations give
+/// [`Error::Copied`], and dropping it does nothing to the PE.
 pub struct Attachment {
+    origin: Origin,
     pub(crate) wire: Arc<dyn Transport>,
     pub(crate) pe: PeId,
     pub(crate) pes: u32,
@@ -123,7 +127,10 @@ impl Attachment {
         let layout = Layout::new(wire.pes(), sizes)?;
         wire.segment().memory().range(0, layout.segment_bytes())?;
         let (pe, pes) = (wire.pe(), wire.pes());
+        let origin = Origin::new(pe)?;
+        let status = status.of(origin.clone());
         Ok(Self {
+            origin,
             pe,
             pes,
             capabilities: wire.capabilities(),
@@ -135,7 +142,7 @@ impl Attachment {
                 layout,
                 launched.nodes.clone(),
                 status.obituaries(),
-            )),
+            )?),
             status,
             layout,
             wire,
@@ -147,9 +154,16 @@ impl Attachment {
         })
     }
 
+    /// Copies of this process cannot attach again: they would speak to the launcher in the
+    /// name of this PE.
+    pub(crate) fn remember(&self) {
+        self.origin.remember();
+    }
+
     /// Starts what works in the background: the agent, where the wire needs one, and the
     /// thread that looks whether peers live.
     pub fn start(&self, mode: AgentMode) -> Result<()> {
+        self.origin.check()?;
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.agent = self.agent.start(&self.wire, mode)?;
         if mode == AgentMode::Thread && self.pes > 1 {
@@ -164,8 +178,11 @@ impl Attachment {
         Ok(())
     }
 
-    /// Ends what works in the background.
+    /// Ends what works in the background. In a copy of the process nothing does.
     pub fn stop(&self) {
+        if !self.is_here() {
+            return;
+        }
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         self.lost.set_watched(false);
         workers.watcher = None;
@@ -207,6 +224,7 @@ impl Attachment {
 
     /// Tells the launcher that this process is done with the job. Once is enough.
     pub fn leave_launcher(&self) -> Result<()> {
+        self.origin.check()?;
         let mut launcher = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
         match launcher.take() {
             Some(mut launcher) => launcher
@@ -219,6 +237,9 @@ impl Attachment {
     /// Whether the launcher is reached by PMI-1 or PMI-2: over one socket, which other libraries in
     /// this process may use, too.
     pub fn is_under_pmi(&self) -> bool {
+        if !self.is_here() {
+            return false;
+        }
         let launcher = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
         let name = launcher.as_ref().map(|launcher| launcher.name());
         matches!(name, Some("PMI-1" | "PMI-2"))
@@ -228,8 +249,9 @@ impl Attachment {
     /// there is one to ask; it ends this process, too, so the caller should leave.
     ///
     /// # Errors
-    /// [`Error::Launch`] if it is gone or cannot.
+    /// [`Error::Launch`] if it is gone or cannot; [`Error::Copied`].
     pub fn abort(&self, status: i32, why: &str) -> Result<bool> {
+        self.origin.check()?;
         // A thread that holds the lock is in the middle of leaving, and the job with it.
         let Ok(mut launcher) = self.launcher.try_lock() else {
             return Ok(false);
@@ -246,6 +268,21 @@ impl Attachment {
     /// Which PEs share a host.
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
+    }
+
+    /// Whether this process is the one that joined the job, and no copy of it.
+    #[inline(always)]
+    pub fn is_here(&self) -> bool {
+        self.origin.is_here()
+    }
+
+    /// An error if it is a copy.
+    ///
+    /// # Errors
+    /// [`Error::Copied`].
+    #[inline(always)]
+    pub fn check_is_here(&self) -> Result<()> {
+        Ok(self.origin.check()?)
     }
 
     /// The number of this PE.
@@ -364,8 +401,10 @@ impl Attachment {
         }
     }
 
-    /// An error if there is no such PE or it is known to be lost.
+    /// An error if there is no such PE or it is known to be lost, and in a copy of the
+    /// process.
     pub fn check(&self, pe: PeId) -> Result<()> {
+        self.origin.check()?;
         if pe >= self.pes {
             Err(TransportError::NoSuchPe { pe, pes: self.pes }.into())
         } else if self.lost.contains(pe) {
@@ -406,6 +445,7 @@ impl Attachment {
         progress: impl Fn() -> Result<()>,
         mut poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
+        self.origin.check()?;
         let mut backoff = Backoff::new(self.limits);
         loop {
             if let Some(result) = poll()? {
@@ -483,6 +523,7 @@ impl Attachment {
 
     /// Lets the wire and the agent work.
     pub fn progress(&self) -> Result<()> {
+        self.origin.check()?;
         self.wire.poll()?;
         self.agent.serve(&*self.wire)
     }
@@ -560,6 +601,7 @@ impl Attachment {
     /// An error if a PE that has not left in good order is newly found to be lost: for
     /// programs that wait by looking themselves.
     pub fn look_for_lost(&self) -> Result<()> {
+        self.origin.check()?;
         self.find_newly_lost()?.map_or(Ok(()), Err)
     }
 
@@ -580,9 +622,11 @@ impl Attachment {
         Ok(left.filter(|_| others == 0))
     }
 
-    /// Tells all peers how far this PE is on its way out.
+    /// Tells all peers how far this PE is on its way out. A copy of the process tells nothing.
     pub fn tell_departure(&self, departure: Departure) {
-        self.lost.tell_departure(&*self.wire, departure);
+        if self.is_here() {
+            self.lost.tell_departure(&*self.wire, departure);
+        }
     }
 
     /// How far `pe` says that it is.
@@ -596,6 +640,7 @@ impl Attachment {
 
     /// Looks whether `pe` is lost. May cost a system call.
     pub fn is_lost(&self, pe: PeId) -> Result<bool> {
+        self.origin.check()?;
         self.lost.look(&*self.wire, pe)
     }
 
@@ -608,19 +653,30 @@ impl Attachment {
     /// Orders earlier stores before later ones, per target.
     #[inline]
     pub fn fence(&self) -> Result<()> {
+        self.origin.check()?;
         Ok(self.wire.fence()?)
     }
 
     /// Returns when all earlier stores are visible.
     #[inline]
     pub fn quiet(&self) -> Result<()> {
+        self.origin.check()?;
         Ok(self.wire.quiet()?)
     }
 }
 
-/// The threads end with it.
+/// The threads end with it. A copy of the process has none of them, only their handles, and
+/// what it shares with the launcher is the PE's.
 impl Drop for Attachment {
     fn drop(&mut self) {
-        self.stop();
+        if self.is_here() {
+            return self.stop();
+        }
+        let workers = self.workers.get_mut();
+        core::mem::forget(core::mem::take(
+            workers.unwrap_or_else(PoisonError::into_inner),
+        ));
+        let launcher = self.launcher.get_mut();
+        core::mem::forget(launcher.unwrap_or_else(PoisonError::into_inner).take());
     }
 }

@@ -121,6 +121,10 @@ pub enum Error {
         /// What there was.
         got: usize,
     },
+    /// This process is a copy of the PE, made by `fork` or `clone`, or restored from a
+    /// checkpoint: the job is not its own.
+    #[error(transparent)]
+    Copied(TransportError),
     /// All team slots are taken.
     #[error("there are {max} teams already; drop one first")]
     TooManyTeams {
@@ -196,6 +200,7 @@ impl From<TransportError> for Error {
                 pes,
             },
             TransportError::PeerMisbehaved { .. } => Self::PeerMisbehaved(error),
+            TransportError::Forked { .. } | TransportError::Restored { .. } => Self::Copied(error),
             other => Self::Environment(other),
         }
     }

@@ -37,6 +37,16 @@ pub enum SignalOp {
 /// [`finalize`](Self::finalize), which waits for the other PEs. A PE that drops its job
 /// without that, because of an error or a panic, waits for nobody: the others see it as
 /// lost, instead of waiting for what it will never do.
+///
+/// # Programs that fork
+/// A PE may start other programs in any way. A child that goes on with the program itself
+/// (`fork` or `clone` without `exec`) is no PE: there, everything that can give an error
+/// gives [`Error::Copied`], nothing is stored, sent or received, and dropping the job or
+/// finalizing it does nothing to the parent's. So does a process that was restored from a
+/// checkpoint, on wires that encrypt. The child has copies of the parent's private memory
+/// as ever; what [`Symmetric::local_ptr`] gave before the fork still points into memory
+/// that the job shares. A child that shares its parent's memory (`vfork`, `clone` with
+/// `CLONE_VM`) cannot be told from its parent by looking, and must not touch the job.
 pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
@@ -249,6 +259,7 @@ impl Job {
         tag: u32,
         values: &mut [T],
     ) -> Result<Option<usize>> {
+        self.inner.check_is_here()?;
         let mut receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
         let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
         match got {
@@ -326,6 +337,7 @@ impl Job {
     /// # Errors
     /// [`Error::PeerLost`] if a PE died before it came here, or what the launcher said.
     pub fn finalize(self) -> Result<()> {
+        self.inner.check_is_here()?;
         self.inner.status.set(Activity::Finalizing, None);
         self.inner.tell_departure(Departure::Leaving);
         let met = collective::last_barrier(&self.world);

@@ -15,6 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hostwire_transport::origin::OriginWords;
 use hostwire_transport::{Entry, PeId, Reach, Roll, Transport, TransportError};
 
 use crate::attachment::Departure;
@@ -32,10 +33,12 @@ const LOOKED_AT: usize = 8;
 /// leaves that to the threads.
 const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 
-/// See the [module text](self). A PE that is lost stays so.
+/// See the [module text](self). A PE that is lost stays so. In a copy of the process all
+/// are, and so is the PE itself: the short ways end there.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    lost: Box<[AtomicBool]>,
+    /// By PE: 1 while it is not lost.
+    there: OriginWords,
     /// Whether a wait for anybody has told of it.
     reported: Box<[AtomicBool]>,
     reach: Option<Arc<Reach>>,
@@ -52,17 +55,20 @@ impl Lost {
         layout: Layout,
         nodes: Nodes,
         obituaries: Obituaries,
-    ) -> Self {
-        let none = || (0..wire.pes()).map(|_| AtomicBool::new(false)).collect();
-        Self {
-            lost: none(),
-            reported: none(),
+    ) -> Result<Self> {
+        let there = OriginWords::new(wire.pes() as usize)?;
+        for word in &*there {
+            word.store(1, Ordering::Relaxed);
+        }
+        Ok(Self {
+            there,
+            reported: (0..wire.pes()).map(|_| AtomicBool::new(false)).collect(),
             reach: wire.reach().cloned(),
             layout,
             nodes,
             obituaries,
             watched: AtomicBool::new(false),
-        }
+        })
     }
 
     /// From now on a thread looks for losses, in this PE and in all others; or no longer.
@@ -77,9 +83,9 @@ impl Lost {
     /// Whether `pe` is known to be lost.
     #[inline(always)]
     pub(crate) fn contains(&self, pe: PeId) -> bool {
-        self.lost
+        self.there
             .get(pe as usize)
-            .is_some_and(|lost| lost.load(Ordering::Relaxed))
+            .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
     }
 
     /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
@@ -97,19 +103,19 @@ impl Lost {
 
     /// Looks whether `pe` is lost. May cost a system call.
     pub(crate) fn look(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
-        let Some(lost) = self.lost.get(pe as usize) else {
+        let Some(there) = self.there.get(pe as usize) else {
             return Err(TransportError::NoSuchPe {
                 pe,
-                pes: self.lost.len() as u32,
+                pes: self.there.len() as u32,
             }
             .into());
         };
-        if lost.load(Ordering::Relaxed) {
+        if there.load(Ordering::Relaxed) == 0 {
             return Ok(true);
         }
         let told = self.is_told(wire, pe)?;
         if told || !wire.is_alive(pe)? {
-            let known = lost.swap(true, Ordering::Relaxed);
+            let known = there.swap(0, Ordering::Relaxed) == 0;
             if let Some(reach) = &self.reach {
                 reach.cut(pe);
             }
@@ -121,7 +127,7 @@ impl Lost {
                 }
             }
         }
-        Ok(lost.load(Ordering::Relaxed))
+        Ok(there.load(Ordering::Relaxed) == 0)
     }
 
     /// Whether another PE of its host, or the launcher, has told that it is lost.

@@ -3,15 +3,16 @@
 
 use std::sync::atomic::Ordering;
 
-use hostwire_transport::Memory;
-use hostwire_transport::PeId;
+use hostwire_transport::{Memory, Origin, PeId};
 
 use crate::board::{Activity, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record};
 
-/// One relaxed store per change; nothing if no launcher reads it.
+/// One relaxed store per change; nothing if no launcher reads it, and nothing in a copy of
+/// the process.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     board: Option<(Memory, usize)>,
+    origin: Option<Origin>,
 }
 
 impl Status {
@@ -22,6 +23,15 @@ impl Status {
             board: board
                 .filter(|memory| memory.word(offset).is_ok())
                 .map(|memory| (memory, offset)),
+            origin: None,
+        }
+    }
+
+    /// Only this process says anything from now on.
+    pub(crate) fn of(self, origin: Origin) -> Self {
+        Self {
+            origin: Some(origin),
+            ..self
         }
     }
 
@@ -29,6 +39,7 @@ impl Status {
     #[inline]
     pub(crate) fn set(&self, activity: Activity, peer: Option<PeId>) {
         if let Some((memory, offset)) = &self.board
+            && self.origin.as_ref().is_none_or(Origin::is_here)
             && let Ok(word) = memory.word(*offset)
         {
             word.store(Record { activity, peer }.to_word(), Ordering::Relaxed);

@@ -74,6 +74,7 @@ impl Team {
     /// # Errors
     /// [`Error::TooManyTeams`] on all PEs if 64 teams exist on some PE already.
     pub fn split(&self, color: Option<u32>, key: u32) -> Result<Option<Team>> {
+        self.inner.check_is_here()?;
         let taken = self.inner.team_slots.get();
         let color_word = color.map_or(u64::MAX, u64::from);
         let mine = [color_word, u64::from(key), taken];

@@ -6,7 +6,8 @@ pub type PeId = u32;
 /// An error of a transport.
 ///
 /// The variants say who is at fault: the caller ([`OutOfRange`](Self::OutOfRange),
-/// [`Misaligned`](Self::Misaligned), [`NoSuchPe`](Self::NoSuchPe)), a peer
+/// [`Misaligned`](Self::Misaligned), [`NoSuchPe`](Self::NoSuchPe), [`Forked`](Self::Forked),
+/// [`Restored`](Self::Restored)), a peer
 /// ([`PeerLost`](Self::PeerLost), [`PeerMisbehaved`](Self::PeerMisbehaved)) or the
 /// machine ([`Environment`](Self::Environment)).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +40,27 @@ pub enum TransportError {
         pe: PeId,
         /// How many there are.
         pes: u32,
+    },
+    /// This process is a copy of the PE, which goes on elsewhere.
+    #[error(
+        "this process is a child that PE {pe} (process {process}) has forked: it is no PE of the \
+         job and cannot use it. Leave what needs the job to the parent; the child may compute, \
+         and execute other programs"
+    )]
+    Forked {
+        /// The PE.
+        pe: PeId,
+        /// The number of its process.
+        process: u32,
+    },
+    /// This process was restored from a checkpoint, and may not be the only one.
+    #[error(
+        "PE {pe} was restored from a checkpoint: its job is that of the process of which the \
+         checkpoint was taken. Start the job anew"
+    )]
+    Restored {
+        /// The PE.
+        pe: PeId,
     },
     /// The process of a peer is gone.
     #[error("PE {pe} is lost: its process has ended")]

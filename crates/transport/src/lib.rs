@@ -11,6 +11,7 @@
 //! | [`transport`] | the waist: the [`Transport`] trait and what a wire may promise |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
+//! | [`origin`] | whether this process is the one that joined the job, or a copy of it |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
@@ -57,6 +58,8 @@ pub mod fuzzing;
 pub mod limits;
 #[cfg(not(loom))]
 pub mod memory;
+#[cfg(not(loom))]
+pub mod origin;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod os;
 #[cfg(not(loom))]
@@ -81,6 +84,8 @@ pub mod window;
 pub use error::{PeId, TransportError};
 #[cfg(not(loom))]
 pub use memory::Memory;
+#[cfg(not(loom))]
+pub use origin::Origin;
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};
 #[cfg(not(loom))]

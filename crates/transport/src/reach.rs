@@ -5,6 +5,10 @@
 //! that the address of a byte of any PE is a sum: no table lies between a put and its
 //! store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
 //! the bare instruction.)
+//!
+//! In a copy of the process ([`crate::origin`]) nothing is within reach: the number of PEs
+//! lies in memory that a copy finds empty, so that the compare which a PE's number goes
+//! through anyway is the one that refuses it.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -15,6 +19,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
+use crate::origin::OriginWords;
 use crate::pin;
 use crate::roll::Roll;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -31,6 +36,8 @@ pub struct Reach {
     segment_bytes: usize,
     lost: Box<[AtomicBool]>,
     roll: Option<Roll>,
+    /// How many PEs there are: one word, 0 in a copy of the process.
+    pes: OriginWords,
 }
 
 impl Reach {
@@ -39,7 +46,7 @@ impl Reach {
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
-    /// so.
+    /// so; as [`OriginWords::new`].
     pub fn new(
         memory: Memory,
         pes: u32,
@@ -59,10 +66,13 @@ impl Reach {
                 segment_bytes: stride_bytes,
             });
         }
+        let here = OriginWords::new(1)?;
+        here[0].store(pes.into(), Ordering::Relaxed);
         Ok(Self {
             memory,
             stride_bytes,
             segment_bytes,
+            pes: here,
             lost: (0..pes).map(|_| AtomicBool::new(false)).collect(),
             roll: None,
         })
@@ -151,7 +161,7 @@ impl Reach {
             object: unsafe { NonNull::new_unchecked(object) },
             len,
             stride_bytes: self.stride_bytes,
-            pes: self.lost.len() as u32,
+            pes: NonNull::from(&self.pes[0]),
             reach: Some(Arc::clone(self)),
             elements: PhantomData,
         })
@@ -174,7 +184,8 @@ pub struct Extent<T> {
     /// In elements.
     len: usize,
     stride_bytes: usize,
-    pes: u32,
+    /// In `reach`: how many PEs there are, and 0 in a copy of the process.
+    pes: NonNull<AtomicU64>,
     /// Keeps all of it alive.
     reach: Option<Arc<Reach>>,
     elements: PhantomData<T>,
@@ -199,6 +210,9 @@ pub enum Access {
     OutOfReach,
 }
 
+/// How many PEs have an object that nobody has.
+static NOBODY: AtomicU64 = AtomicU64::new(0);
+
 impl<T: Plain> Extent<T> {
     /// An object of which nothing is within reach.
     pub fn none() -> Self {
@@ -207,17 +221,20 @@ impl<T: Plain> Extent<T> {
             object: NonNull::dangling(),
             len: 0,
             stride_bytes: 0,
-            pes: 0,
+            pes: NonNull::from(&NOBODY),
             reach: None,
             elements: PhantomData,
         }
     }
 
     /// The object of `pe`, its address worked out once. Both that and its doorbell's are
-    /// known before any access: what follows an atomic waits for it.
+    /// known before any access: what follows an atomic waits for it. `None` in a copy of the
+    /// process.
     #[inline(always)]
     pub fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
-        if pe >= self.pes {
+        // SAFETY: a word in `reach`, which `self` keeps alive, or a static one.
+        let pes = unsafe { self.pes.as_ref() };
+        if u64::from(pe) >= pes.load(Ordering::Relaxed) {
             return None;
         }
         let distance = pe as usize * self.stride_bytes;
@@ -228,6 +245,7 @@ impl<T: Plain> Extent<T> {
         let doorbell = unsafe { self.doorbell.as_ptr().add(distance) };
         Some(Remote {
             object,
+            pes,
             len: self.len,
             // SAFETY: as above, and it is only ever accessed as this atomic.
             doorbell: Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() }),
@@ -240,14 +258,14 @@ impl<T: Plain> Extent<T> {
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Access {
         self.of(pe)
-            .map_or(Access::OutOfReach, |remote| remote.put(index, values))
+            .map_or(Access::OutOfReach, |remote| remote.store(index, values))
     }
 
     /// Copies elements `index ..` of `pe` to `values`; otherwise as [`put`](Self::put).
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Access {
         self.of(pe)
-            .map_or(Access::OutOfReach, |remote| remote.get(index, values))
+            .map_or(Access::OutOfReach, |remote| remote.load(index, values))
     }
 
     /// The 64-bit word that is element `index`, if it is within reach and aligned. Whoever
@@ -280,6 +298,7 @@ impl<T: Plain> Extent<T> {
     fn bell<'a>(&'a self, pe: PeId, remote: Remote<'a, T>) -> Bell<'a> {
         Bell {
             doorbell: remote.doorbell,
+            pes: remote.pes,
             reach: &self.reach,
             pe,
         }
@@ -296,6 +315,8 @@ impl<T: Plain> Extent<T> {
 #[derive(Debug)]
 pub struct Remote<'a, T> {
     object: *mut u8,
+    /// As in [`Extent`].
+    pes: &'a AtomicU64,
     /// In elements.
     len: usize,
     doorbell: Doorbell<'a>,
@@ -328,6 +349,23 @@ impl<T: Plain> Remote<'_, T> {
     /// See [`Extent::put`].
     #[inline(always)]
     pub fn put(self, index: usize, values: &[T]) -> Access {
+        match is_here(self.pes) {
+            true => self.store(index, values),
+            false => Access::OutOfReach,
+        }
+    }
+
+    /// See [`Extent::get`].
+    #[inline(always)]
+    pub fn get(self, index: usize, values: &mut [T]) -> Access {
+        match is_here(self.pes) {
+            true => self.load(index, values),
+            false => Access::OutOfReach,
+        }
+    }
+
+    #[inline(always)]
+    fn store(self, index: usize, values: &[T]) -> Access {
         let Some((at, offset_bytes)) = self.at(index, values.len()) else {
             return Access::OutOfReach;
         };
@@ -353,9 +391,8 @@ impl<T: Plain> Remote<'_, T> {
         self.done()
     }
 
-    /// See [`Extent::get`].
     #[inline(always)]
-    pub fn get(self, index: usize, values: &mut [T]) -> Access {
+    fn load(self, index: usize, values: &mut [T]) -> Access {
         let Some((at, offset_bytes)) = self.at(index, values.len()) else {
             return Access::OutOfReach;
         };
@@ -363,17 +400,17 @@ impl<T: Plain> Remote<'_, T> {
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
             && offset_bytes.is_multiple_of(8)
         {
-            // SAFETY: as in `put`.
+            // SAFETY: as in `store`.
             let place = unsafe { &*at.cast::<AtomicU64>() };
             *dst = place.load(Ordering::Relaxed).to_ne_bytes();
         } else if let Ok(dst) = <&mut [u8; 4]>::try_from(&mut *dst)
             && offset_bytes.is_multiple_of(4)
         {
-            // SAFETY: as in `put`.
+            // SAFETY: as in `store`.
             let place = unsafe { &*at.cast::<AtomicU32>() };
             *dst = place.load(Ordering::Relaxed).to_ne_bytes();
         } else {
-            // SAFETY: as in `put`, the other way.
+            // SAFETY: as in `store`, the other way.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
         self.done()
@@ -393,16 +430,29 @@ impl<T: Plain> Remote<'_, T> {
 #[derive(Debug, Clone, Copy)]
 pub struct Bell<'a> {
     doorbell: Doorbell<'a>,
+    /// As in [`Extent`].
+    pes: &'a AtomicU64,
     reach: &'a Option<Arc<Reach>>,
     pe: PeId,
 }
 
 impl Bell<'_> {
+    /// Whether the word may be used still: not in a copy of the process.
+    #[inline(always)]
+    pub fn is_here(self) -> bool {
+        is_here(self.pes)
+    }
+
     /// Wakes the PE if it sleeps. Returns false if it is lost.
     #[inline(always)]
     pub fn notify(self) -> bool {
         self.doorbell.is_at_rest() || ring(self.reach, self.pe)
     }
+}
+
+#[inline(always)]
+fn is_here(pes: &AtomicU64) -> bool {
+    pes.load(Ordering::Relaxed) != 0
 }
 
 /// A function of two registers: handing a `Bell` over would put it on the stack, and a
@@ -416,6 +466,7 @@ fn ring(reach: &Option<Arc<Reach>>, pe: PeId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::copies::{Copying, in_copy};
 
     fn object<T: Plain>(pes: u32, len: usize) -> Extent<T> {
         let memory = Memory::anonymous(pes as usize * 8192);
@@ -473,6 +524,28 @@ mod tests {
         assert!(object::<u8>(1, 64).half(0, 0).is_none());
         let odd = object::<[u8; 9]>(1, 9);
         assert!(odd.word(0, 1).is_none() && odd.word(0, 8).is_some());
+    }
+
+    #[test]
+    fn nothing_is_within_reach_of_a_copy_of_the_process() {
+        let object = object::<u64>(2, 8);
+        let remote = object.of(1).unwrap();
+        let (_, bell) = object.word(1, 0).unwrap();
+        assert!(bell.is_here());
+        for how in Copying::ALL {
+            let status = in_copy(how, || {
+                let refused = [
+                    object.put(1, 0, &[1]),
+                    object.get(0, 0, &mut [0]),
+                    remote.put(0, &[1]),
+                    remote.get(0, &mut [0]),
+                ];
+                let refused = refused.iter().all(|access| *access == Access::OutOfReach);
+                let none = object.of(0).is_none() && object.word(0, 0).is_none();
+                i32::from(!(refused && none && !bell.is_here()))
+            });
+            assert_eq!(status, Ok(0), "{how:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The suite of the transports over shared memory, dressed up as every kind of wire.
 
 use hostwire_transport::Visibility;
+use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Threads};
 use hostwire_transport::shm::ShmOptions;
 
@@ -34,3 +35,14 @@ hostwire_transport::transport_cases!(over!(write_combining, WriteCombining, fals
 hostwire_transport::transport_cases!(over!(flushed, Flushed, false));
 hostwire_transport::transport_cases!(over!(stores_only, Coherent, true));
 hostwire_transport::transport_cases!(over!(stores_only_flushed, Flushed, true));
+
+#[test]
+fn copies_are_refused() {
+    for stores_only in [false, true] {
+        let options = ShmOptions {
+            stores_only,
+            ..ShmOptions::default()
+        };
+        copies_of_a_pe_are_refused(&Threads { options }, 2);
+    }
+}

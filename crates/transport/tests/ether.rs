@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
 use hostwire_transport::Transport;
-use hostwire_transport::conformance::{CASES, Fabric, Program, Random, run_on_threads};
+use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
+use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::ether::{
     self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Place, Roster,
     Secrets, Socket, XdpSocket,
@@ -44,10 +45,16 @@ const BARE: LocalOptions = LocalOptions {
 
 const PES: [u32; 4] = [1, 2, 3, 4];
 
+/// Beside the suite, which also runs where PEs are no processes.
+const COPIES: Case = Case {
+    name: "copies_are_refused",
+    run: copies_of_a_pe_are_refused,
+};
+
 fn run(name: &str, fabric: &Hosts) {
-    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
     for pes in PES {
-        (case.run)(fabric, pes);
+        (case.unwrap().run)(fabric, pes);
     }
 }
 
@@ -171,6 +178,14 @@ macro_rules! over {
             })*
         }
     };
+}
+
+#[test]
+fn copies_are_refused() {
+    for run in [apart, mixed, frames, past_the_stack] {
+        // Each in network namespaces of its own.
+        std::thread::spawn(move || run(COPIES.name)).join().unwrap();
+    }
 }
 
 hostwire_transport::transport_cases!(over!(apart));

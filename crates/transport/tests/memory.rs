@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
+use hostwire_transport::Origin;
+use hostwire_transport::ether::FrameNumbers;
 
 /// The system's allocator, which counts the bytes that one agent has in use.
 struct Counting;
@@ -47,7 +49,7 @@ const NOW: Ns = Ns(2);
 struct Agent {
     endpoint: Endpoint,
     links: Vec<LinkId>,
-    seals: Seals,
+    seals: Seals<FrameNumbers>,
     /// Whether it is the one that is counted.
     counts: bool,
 }
@@ -83,7 +85,9 @@ impl Agent {
             life: life(node),
         };
         let others = (0..=PEERS).map(|peer| (peer != node).then(|| life(peer)));
-        let seals = Seals::new(&JobKey::new([7; 32]), own, others);
+        let origin = Origin::new(node).unwrap();
+        let numbers = FrameNumbers::new(origin, PEERS as usize + 1).unwrap();
+        let seals = Seals::new(&JobKey::new([7; 32]), own, others, numbers);
         Self {
             endpoint,
             links,

@@ -213,7 +213,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
 }
 
 /// What a PE says of itself: seven words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Card {
     len_bytes: u64,
     ring_bytes: u64,
@@ -333,7 +333,8 @@ mod tests {
     fn cards_that_do_not_fit_are_named() {
         let own: Card = TEXT.parse().unwrap();
         let read = |text: &str| read_cards(&[TEXT.into(), text.into()], &own);
-        assert_eq!(read(TEXT), Ok(vec![own.clone(); 2]));
+        let read_texts: Vec<_> = read(TEXT).unwrap().iter().map(Card::to_string).collect();
+        assert_eq!(read_texts, [TEXT; 2]);
         for bad in [
             "",
             "1 2 3",

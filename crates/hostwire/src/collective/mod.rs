@@ -38,7 +38,7 @@ impl Team {
 
     /// Copies `values` of the PE with rank `root` to all others.
     pub fn broadcast<T: Element>(&self, root: Rank, values: &mut [T]) -> Result<()> {
-        let _busy = self.busy();
+        let _busy = self.busy()?;
         broadcast(self, root, values)
     }
 
@@ -49,32 +49,34 @@ impl Team {
         values: &mut [T],
         combine: impl Fn(T, T) -> T,
     ) -> Result<()> {
-        let _busy = self.busy();
+        let _busy = self.busy()?;
         all_reduce(self, values, combine)
     }
 
     /// Combines `values` of all PEs up to and including this one, in the order of ranks.
     pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
-        let _busy = self.busy();
+        let _busy = self.busy()?;
         scan(self, values, combine)
     }
 
     /// Puts the `values` of all PEs behind each other, in the order of ranks. `all` has
     /// `values.len() * size` elements.
     pub fn all_gather<T: Element>(&self, values: &[T], all: &mut [T]) -> Result<()> {
-        let _busy = self.busy();
+        let _busy = self.busy()?;
         all_gather(self, values, all)
     }
 
     /// Sends piece `i` of `out` to rank `i`, and puts the piece from rank `i` at place
     /// `i` of `into`. Both have the same length, a multiple of the size of the team.
     pub fn all_to_all<T: Element>(&self, out: &[T], into: &mut [T]) -> Result<()> {
-        let _busy = self.busy();
+        let _busy = self.busy()?;
         all_to_all(self, out, into)
     }
 
-    fn busy(&self) -> crate::status::During<'_> {
-        self.inner.status.during(Activity::Collective, None)
+    /// An error in a copy of the process.
+    fn busy(&self) -> Result<crate::status::During<'_>> {
+        self.inner.check_is_here()?;
+        Ok(self.inner.status.during(Activity::Collective, None))
     }
 }
 

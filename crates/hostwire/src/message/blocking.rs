@@ -105,7 +105,7 @@ impl Inner {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
-        if self.receive_at_once(kind, from, tag, out) {
+        if self.is_here() && self.receive_at_once(kind, from, tag, out) {
             return Ok(out.len());
         }
         self.receive_slowly(kind, members, from, tag, element_bytes, out)
@@ -153,6 +153,7 @@ impl Inner {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
+        self.check_is_here()?;
         if self
             .messages
             .borrow_mut()

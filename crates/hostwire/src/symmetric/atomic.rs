@@ -170,7 +170,9 @@ enum Word<'a> {
 impl<T: AtomicElement> Place<'_, T> {
     #[inline(always)]
     fn atomic(&self, operation: Operation, operand: u64, compare: u64) -> Result<T> {
-        if let Some((word, bell)) = self.direct {
+        if let Some((word, bell)) = self.direct
+            && bell.is_here()
+        {
             let old = match word {
                 Word::W64(word) => operation.apply_64(word, operand, compare),
                 Word::W32(word) => {

@@ -50,6 +50,7 @@ impl<T: Element> Symmetric<T> {
     /// Allocates `len` zeroed elements. Collective over the world.
     pub(crate) fn allocate(world: &Rc<Team>, len: usize) -> Result<Self> {
         let inner = &world.inner;
+        inner.check_is_here()?;
         let _busy = inner.status.during(Activity::Allocating, None);
         let asked = size_of::<T>().checked_mul(len);
         let len_bytes = asked.unwrap_or(usize::MAX);
@@ -89,9 +90,11 @@ impl<T: Element> Symmetric<T> {
         self.len == 0
     }
 
-    /// Where `count` elements from `index` on lie in a segment.
+    /// Where `count` elements from `index` on lie in a segment. An error in a copy of the
+    /// process as well: nothing of the segment is its own.
     #[inline(always)]
     pub(crate) fn locate(&self, index: usize, count: usize) -> Result<usize> {
+        self.inner.check_is_here()?;
         if index <= self.len && count <= self.len - index {
             Ok(self.offset_bytes + index * size_of::<T>())
         } else {

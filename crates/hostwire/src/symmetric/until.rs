@@ -91,6 +91,7 @@ impl<T: AtomicElement> Symmetric<T> {
         compare: Compare,
         value: T,
     ) -> Result<Option<usize>> {
+        self.inner.check_is_here()?;
         if indices.is_empty() {
             return Ok(None);
         }
@@ -105,6 +106,7 @@ impl<T: AtomicElement> Symmetric<T> {
         compare: Compare,
         value: T,
     ) -> Result<Vec<usize>> {
+        self.inner.check_is_here()?;
         if indices.is_empty() {
             return Ok(Vec::new());
         }
@@ -157,6 +159,7 @@ impl<T: AtomicElement> Symmetric<T> {
     /// Looks once.
     #[inline]
     fn tested<R>(&self, poll: impl FnOnce() -> Result<Option<R>>) -> Result<Option<R>> {
+        self.inner.check_is_here()?;
         let found = poll()?;
         if found.is_none() {
             self.inner.progress()?;

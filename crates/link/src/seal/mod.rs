@@ -9,6 +9,10 @@
 //! again, under another number, so no key ever meets a number twice; numbers that have
 //! been seen are dropped.
 //!
+//! A process can be copied, by `fork` or from a checkpoint, and a copy that went on
+//! counting would seal other frames under the numbers of the first. So [`Seals`] does not
+//! count by itself: whoever makes it hands in [`Numbers`] that no copy can go on with.
+//!
 //! The layout, the keys and what is and is not protected: `docs/wire/sealed.md`.
 
 mod keys;
@@ -41,7 +45,22 @@ pub struct End {
     pub life: Life,
 }
 
-/// A frame that cannot be sealed. Caller's fault, but for the last.
+/// Gives the numbers of the frames that a node seals.
+///
+/// # Contract
+/// [`next`](Self::next) gives each number once for each peer: not twice in this process,
+/// and not in a copy of it either, whoever made the copy and how. AES-GCM loses both
+/// secrecy and authenticity where a number is used twice.
+pub trait Numbers: core::fmt::Debug {
+    /// The number of the next frame to `peer`: counts up from 0. `None` when all have been
+    /// given, for a peer that there is not, and in a copy.
+    fn next(&mut self, peer: Node) -> Option<u64>;
+
+    /// Whether this is a copy of what gave the numbers first. Asked for every frame.
+    fn is_copy(&self) -> bool;
+}
+
+/// A frame that cannot be sealed. The first two are the caller's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
@@ -56,25 +75,36 @@ pub enum SealError {
         /// Bytes given.
         got_bytes: usize,
     },
-    /// All 2^64 numbers have been used.
+    /// All numbers have been used.
     #[error("no number left for a frame to {0}")]
     Exhausted(Node),
+    /// This is a copy of the process that has the keys, which goes on counting.
+    #[error("a copy of the process that seals frames must not seal any")]
+    Copied,
 }
 
 /// Seals the frames of one node to its peers and opens theirs.
-#[derive(Clone, Debug)]
-pub struct Seals {
+///
+/// There is no `Clone`: a clone would count for itself.
+#[derive(Debug)]
+pub struct Seals<N> {
     own: Node,
+    numbers: N,
     /// By the number of the peer.
     peers: Vec<Option<Box<Pair>>>,
 }
 
-impl Seals {
-    /// For the node `own` of the job that has `key`.
+impl<N: Numbers> Seals<N> {
+    /// For the node `own` of the job that has `key`. `numbers` have given none yet.
     ///
     /// `peers` are the others by number, densely, as PEs are; `None` for those that this
     /// one exchanges no sealed frames with.
-    pub fn new(key: &JobKey, own: End, peers: impl IntoIterator<Item = Option<Life>>) -> Self {
+    pub fn new(
+        key: &JobKey,
+        own: End,
+        peers: impl IntoIterator<Item = Option<Life>>,
+        numbers: N,
+    ) -> Self {
         let peers = (0..).zip(peers).map(|(node, life)| {
             let peer = End {
                 node: Node(node),
@@ -84,8 +114,14 @@ impl Seals {
         });
         Self {
             own: own.node,
+            numbers,
             peers: peers.collect(),
         }
+    }
+
+    /// What gives the numbers.
+    pub const fn numbers(&self) -> &N {
+        &self.numbers
     }
 
     /// Seals a frame for `peer` into `out`; returns the length of the sealed frame, which
@@ -104,8 +140,12 @@ impl Seals {
         let sealed = out.get_mut(..expected_bytes).ok_or(short)?;
         let (head, rest) = sealed.split_at_mut_checked(LEN).ok_or(short)?;
         let (body, tag) = rest.split_at_mut_checked(frame.len()).ok_or(short)?;
-        let number = pair.next;
-        pair.next = number.checked_add(1).ok_or(SealError::Exhausted(peer))?;
+        let Some(number) = self.numbers.next(peer) else {
+            return Err(match self.numbers.is_copy() {
+                true => SealError::Copied,
+                false => SealError::Exhausted(peer),
+            });
+        };
         let header = sealed::Repr {
             destination: peer.0,
             source: self.own.0,
@@ -121,6 +161,11 @@ impl Seals {
             // Frames are far shorter than the 64 GiB that this fails for.
             .map_err(|_| SealError::Exhausted(peer))?;
         tag.copy_from_slice(made.as_ref());
+        // A signal handler may have copied the process since the number was drawn.
+        if self.numbers.is_copy() {
+            sealed.fill(0);
+            return Err(SealError::Copied);
+        }
         Ok(expected_bytes)
     }
 
@@ -168,12 +213,10 @@ const fn epoch(number: u64) -> u64 {
     number >> FRAMES_PER_KEY_LOG2
 }
 
-/// Keys and numbers between the own node and one peer.
-#[derive(Clone, Debug)]
+/// Keys between the own node and one peer, and which of its frames have come.
+#[derive(Debug)]
 struct Pair {
     sending: Keys,
-    /// Number of the next frame.
-    next: u64,
     receiving: Keys,
     window: Window,
 }
@@ -182,7 +225,6 @@ impl Pair {
     fn new(job: &JobKey, own: End, peer: End) -> Self {
         Self {
             sending: Keys::new(job.secret(own, peer)),
-            next: 0,
             receiving: Keys::new(job.secret(peer, own)),
             window: Window::default(),
         }
@@ -190,7 +232,7 @@ impl Pair {
 }
 
 /// The keys of one direction: that of the present and those beside it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Keys {
     secret: Secret,
     now: FrameKey,
@@ -241,7 +283,7 @@ impl Keys {
 }
 
 /// AES-128-GCM with one key, for the numbers of one epoch.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Aead(LessSafeKey);
 
 impl core::ops::Deref for Aead {

@@ -19,22 +19,47 @@ fn job() -> JobKey {
     JobKey::new(core::array::from_fn(|i| i as u8))
 }
 
-fn seals(key: &JobKey, own: End, peer: End) -> Seals {
-    let peers = (0..=peer.node.0).map(|node| (node == peer.node.0).then_some(peer.life));
-    Seals::new(key, own, peers)
+/// Numbers in plain memory, and what a copy of the process would find in their place.
+#[derive(Debug, Default)]
+struct Counted {
+    next: u64,
+    is_copy: bool,
+    /// The process is copied behind the next number.
+    is_copied_next: bool,
 }
 
-fn pair() -> (Seals, Seals) {
+impl Numbers for Counted {
+    fn next(&mut self, _: Node) -> Option<u64> {
+        let number = self.next;
+        self.next = number.checked_add(1)?;
+        let given = (!self.is_copy).then_some(number);
+        self.is_copy |= self.is_copied_next;
+        given
+    }
+
+    fn is_copy(&self) -> bool {
+        self.is_copy
+    }
+}
+
+type Sealer = Seals<Counted>;
+
+fn seals(key: &JobKey, own: End, peer: End) -> Sealer {
+    let peers = (0..=peer.node.0).map(|node| (node == peer.node.0).then_some(peer.life));
+    Seals::new(key, own, peers, Counted::default())
+}
+
+fn pair() -> (Sealer, Sealer) {
     (seals(&job(), A, B), seals(&job(), B, A))
 }
 
-fn seal(from: &mut Seals, to: End, frame: &[u8]) -> Vec<u8> {
+fn seal(from: &mut Sealer, to: End, frame: &[u8]) -> Vec<u8> {
     let mut sealed = vec![0; frame.len() + OVERHEAD];
     assert_eq!(from.seal(to.node, frame, &mut sealed), Ok(sealed.len()));
     sealed
 }
 
-fn open(to: &mut Seals, sealed: &[u8]) -> Result<Vec<u8>, DropCause> {
+fn open(to: &mut Sealer, sealed: &[u8]) -> Result<Vec<u8>, DropCause> {
     let mut bytes = sealed.to_vec();
     to.open(&mut bytes).map(|(node, frame)| {
         assert_eq!(node, A.node);
@@ -52,7 +77,7 @@ fn known_answers() {
         // The first of the second key.
         (1 << FRAMES_PER_KEY_LOG2, KNOWN[2]),
     ] {
-        a.peers[B.node.0 as usize].as_mut().unwrap().next = number;
+        a.numbers.next = number;
         let sealed = seal(&mut a, B, FRAME);
         let hex: String = sealed.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, expected, "{number}");
@@ -133,8 +158,8 @@ fn a_frame_sent_again_is_another_frame() {
 fn keys_change_and_late_frames_still_open() {
     let (mut a, mut b) = pair();
     let change = 1 << FRAMES_PER_KEY_LOG2;
-    let at = |a: &mut Seals, number| {
-        a.peers[B.node.0 as usize].as_mut().unwrap().next = number;
+    let at = |a: &mut Sealer, number| {
+        a.numbers.next = number;
         seal(a, B, FRAME)
     };
     let far = at(&mut a, 2 * change + 5);
@@ -167,9 +192,27 @@ fn who_asks_for_the_impossible_is_told() {
         got_bytes: 55,
     };
     assert_eq!(a.seal(B.node, FRAME, &mut out[..55]), Err(short));
-    a.peers[B.node.0 as usize].as_mut().unwrap().next = u64::MAX;
+    a.numbers.next = u64::MAX;
     let exhausted = SealError::Exhausted(B.node);
     assert_eq!(a.seal(B.node, FRAME, &mut out), Err(exhausted));
+}
+
+#[test]
+fn a_copy_of_the_process_seals_nothing() {
+    let (mut a, _) = pair();
+    let first = seal(&mut a, B, FRAME);
+    a.numbers.is_copy = true;
+    let mut out = [0; 100];
+    assert_eq!(a.seal(B.node, FRAME, &mut out), Err(SealError::Copied));
+    // Not a byte of a frame under the next number, which is the first process's.
+    a.numbers = Counted {
+        next: 0,
+        is_copy: false,
+        is_copied_next: true,
+    };
+    assert_eq!(a.seal(B.node, FRAME, &mut out), Err(SealError::Copied));
+    assert_ne!(out[..first.len()], first[..]);
+    assert_eq!(out, [0; 100]);
 }
 
 proptest! {

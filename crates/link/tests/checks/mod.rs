@@ -2,7 +2,7 @@
 //!
 //! Shared by `crates/fuzzing`, which runs them as fuzz targets, and a property test.
 
-use hostwire_link::seal::{self, End, JobKey, Life, Seals};
+use hostwire_link::seal::{self, End, JobKey, Life, Numbers, Seals};
 use hostwire_link::{Config, Counters, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_packet::htoe::{Contents, FrameRepr, FrameType, HeaderRepr, seal};
@@ -255,7 +255,22 @@ const LIFE: Life = Life([1; 16]);
 const PEER_LIFE: Life = Life([2; 16]);
 const NODES: [u32; 2] = [1, 2];
 
-fn seals(own: usize) -> Seals {
+/// In plain memory: nothing copies these processes.
+#[derive(Debug, Default)]
+struct Counted(u64);
+
+impl Numbers for Counted {
+    fn next(&mut self, _: Node) -> Option<u64> {
+        self.0 += 1;
+        Some(self.0 - 1)
+    }
+
+    fn is_copy(&self) -> bool {
+        false
+    }
+}
+
+fn seals(own: usize) -> Seals<Counted> {
     let lives = [LIFE, PEER_LIFE];
     let end = End {
         node: Node(NODES[own]),
@@ -263,7 +278,7 @@ fn seals(own: usize) -> Seals {
     };
     let peer = 1 - own;
     let peers = (0..3).map(|node| (node == NODES[peer]).then_some(lives[peer]));
-    Seals::new(&JobKey::new([9; 32]), end, peers)
+    Seals::new(&JobKey::new([9; 32]), end, peers, Counted::default())
 }
 
 /// A script for the receiver of sealed frames. Each step is one byte for what to do, one

@@ -14,6 +14,8 @@
 //!
 //! [`crate::transport_cases`] makes a `#[test]` of each.
 
+#[cfg(target_os = "linux")]
+pub mod copies;
 mod fabric;
 mod mapped;
 mod order;

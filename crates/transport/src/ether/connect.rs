@@ -9,8 +9,9 @@ use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity
 use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
-use super::{Address, Ether, Route, Socket, rights};
+use super::{Address, Ether, FrameNumbers, Route, Socket, rights};
 use crate::error::{PeId, TransportError};
+use crate::origin::Origin;
 use crate::shm::Shm;
 use crate::transport::Transport;
 use crate::visibility::Visibility;
@@ -70,7 +71,12 @@ pub struct Secrets {
 
 impl Secrets {
     /// The keys between this PE and those of other hosts.
-    fn seals(&self, roster: &Roster) -> Result<Seals, TransportError> {
+    fn seals(
+        &self,
+        roster: &Roster,
+        origin: &Origin,
+        socket: &Socket,
+    ) -> Result<Seals<FrameNumbers>, TransportError> {
         let wrong = |what| TransportError::environment("making the keys of this PE", what);
         if self.lives.len() != roster.places.len() {
             return Err(wrong("not as many lives as PEs"));
@@ -85,7 +91,17 @@ impl Secrets {
             Place::Here(_) => None,
             Place::There(_) => Some(*life),
         });
-        Ok(Seals::new(&self.key, own, peers))
+        let witness = socket
+            .fd()
+            .try_clone_to_owned()
+            .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
+        let numbers = FrameNumbers::new(origin.clone(), self.lives.len())?;
+        Ok(Seals::new(
+            &self.key,
+            own,
+            peers,
+            numbers.witnessed(witness)?,
+        ))
     }
 }
 
@@ -134,7 +150,9 @@ impl Ether {
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
-        let seals = seals.map(|secrets| secrets.seals(roster)).transpose()?;
+        let origin = Origin::new(roster.pe)?;
+        let seals = seals.map(|secrets| secrets.seals(roster, &origin, &socket));
+        let seals = seals.transpose()?;
         let config = config(
             &socket,
             seals.is_some(),
@@ -177,6 +195,7 @@ impl Ether {
         }
         let shared = Arc::new(Shared::new(core)?);
         let mut wire = Self {
+            origin,
             pe: roster.pe,
             limits: limits(&shm),
             routes,

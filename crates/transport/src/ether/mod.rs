@@ -13,7 +13,9 @@
 //! # Secret and authentic
 //!
 //! With [`Secrets`] every frame is encrypted and authenticated ([`hostwire_link::seal`]),
-//! and others are counted and dropped. Without them nothing is: who can send frames to a
+//! and others are counted and dropped. A copy of the process, by `fork` or from a
+//! checkpoint, seals none ([`crate::origin`]), and neither stores nor looks for frames: all
+//! it gets is an error. Without them nothing is: who can send frames to a
 //! PE and guesses 16-bit keys can write to its segment. Leave them out on networks only
 //! that you trust.
 //!
@@ -39,6 +41,7 @@ mod core;
 mod faults;
 pub(crate) mod interface;
 mod local;
+mod numbers;
 mod option;
 mod outbox;
 mod raw;
@@ -62,11 +65,13 @@ pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalWire, local};
+pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
 
 use self::agent::{Hold, Shared};
 use crate::error::{PeId, TransportError};
+use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::shm::Shm;
 use crate::transport::{Capabilities, Transport};
@@ -90,6 +95,7 @@ const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 /// The transport over Ethernet. See the [module text](self).
 #[derive(Debug)]
 pub struct Ether {
+    origin: Origin,
     pe: PeId,
     /// By PE.
     routes: Vec<Route>,
@@ -113,23 +119,34 @@ enum Route {
 impl Ether {
     /// What the links to all PEs of other hosts have counted.
     pub fn counters(&self) -> Counters {
-        self.shared.lock().counters()
+        self.hold()
+            .map_or_else(|_| Counters::default(), |core| core.counters())
     }
 
     /// What the socket has counted.
     pub fn socket_counters(&self) -> SocketCounters {
-        self.shared.lock().socket_counters()
+        self.hold()
+            .map_or_else(|_| SocketCounters::default(), |core| core.socket_counters())
     }
 
     /// Why the link to a PE of another host is closed, if it is.
     pub fn close_reason(&self, pe: PeId) -> Option<CloseReason> {
         match self.routes.get(pe as usize) {
-            Some(Route::There(link)) => self.shared.lock().closed(*link),
+            Some(Route::There(link)) => self.hold().ok()?.closed(*link),
             _ => None,
         }
     }
 
+    /// The wire in one's hand. Nobody waits for it in a copy of the process, where whoever
+    /// had it when the copy was made keeps it for ever.
+    #[inline]
+    fn hold(&self) -> Result<Hold<'_>, TransportError> {
+        self.origin.check()?;
+        Ok(self.shared.lock())
+    }
+
     fn route(&self, pe: PeId) -> Result<Route, TransportError> {
+        self.origin.check()?;
         self.routes
             .get(pe as usize)
             .copied()
@@ -151,7 +168,7 @@ impl Ether {
         if data.is_empty() {
             return Ok(());
         }
-        let mut core = self.shared.lock();
+        let mut core = self.hold()?;
         if core.join(link, offset_bytes, data) {
             return Ok(());
         }
@@ -203,7 +220,7 @@ impl Ether {
             } else {
                 patience.wait(self);
             }
-            core = self.shared.lock();
+            core = self.hold()?;
             core.driven = true;
         }
     }
@@ -212,7 +229,7 @@ impl Ether {
     fn arrived(&self, pe: PeId, link: LinkId, ticket: Ticket) -> Result<(), TransportError> {
         let mut patience = Patience::default();
         loop {
-            let mut core = self.shared.lock();
+            let mut core = self.hold()?;
             let mut came = false;
             if core.endpoint.progress(link, ticket) == Progress::Pending {
                 core.driven = true;
@@ -361,12 +378,14 @@ impl Transport for Ether {
     }
 
     fn fence(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
         self.shm.fence()
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
         self.shm.quiet()?;
-        let mut core = self.shared.lock();
+        let mut core = self.hold()?;
         core.let_go();
         let now = core.now();
         let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
@@ -394,13 +413,14 @@ impl Transport for Ether {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
+        self.origin.check()?;
         Ok(self.shared.look())
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         match self.route(pe)? {
             Route::Here(local) => self.shm.is_alive(local),
-            Route::There(link) => Ok(self.shared.lock().closed(link).is_none()),
+            Route::There(link) => Ok(self.hold()?.closed(link).is_none()),
         }
     }
 
@@ -409,8 +429,9 @@ impl Transport for Ether {
     }
 
     fn give_up(&self, pe: PeId) {
-        if let Some(Route::There(link)) = self.routes.get(pe as usize) {
-            let mut core = self.shared.lock();
+        if let Some(Route::There(link)) = self.routes.get(pe as usize)
+            && let Ok(mut core) = self.hold()
+        {
             let now = core.now();
             if core.closed(*link).is_none() {
                 let why = Misbehaviour::Above(HAS_ENDED);
@@ -421,11 +442,13 @@ impl Transport for Ether {
     }
 
     fn tally(&self) -> Vec<(String, u64)> {
-        let core = self.shared.lock();
-        tally::tally(&core.counters(), &core.socket_counters())
+        tally::tally(&self.counters(), &self.socket_counters())
     }
 
     fn finish(&self) {
+        if !self.origin.is_here() {
+            return;
+        }
         self.shared.stop();
         let mut core = self.shared.lock();
         let now = core.now();
@@ -450,6 +473,11 @@ impl Transport for Ether {
 
 impl Drop for Ether {
     fn drop(&mut self) {
+        if !self.origin.is_here() {
+            // Its thread is the first process's.
+            std::mem::forget(self.agent.take());
+            return;
+        }
         self.shared.stop();
         if let Some(agent) = self.agent.take() {
             // It has nothing to say.

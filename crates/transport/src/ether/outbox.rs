@@ -54,7 +54,8 @@ impl Outbox {
         self.end < SEND_BATCH_FRAMES
     }
 
-    /// Adds a frame for a PE, which `write` puts into its place, returning its length;
+    /// Adds a frame for a PE, which `write` puts into its place, returning its length, or 0
+    /// if there is nothing to be sent after all;
     /// even where there is no room: memory is made when it is first needed, and kept.
     pub(super) fn push(&mut self, pe: u32, write: impl FnOnce(&mut [u8]) -> usize) {
         if self.end == self.places.len() {
@@ -67,7 +68,7 @@ impl Outbox {
         if let Some(place) = self.places.get_mut(self.end) {
             place.pe = pe;
             place.len = write(&mut place.bytes);
-            self.end += 1;
+            self.end += usize::from(place.len > 0);
         }
     }
 

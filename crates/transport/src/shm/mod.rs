@@ -19,6 +19,7 @@ pub use local::local;
 pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
+use crate::origin::Origin;
 use crate::reach::Reach;
 use crate::ring::PAYLOAD_BYTES;
 use crate::roll::Roll;
@@ -42,6 +43,7 @@ pub struct ShmOptions {
 /// The shared-memory transport.
 #[derive(Debug)]
 pub struct Shm {
+    origin: Origin,
     pe: PeId,
     /// All segments, and where the own one lies in it.
     file: OwnedFd,
@@ -130,6 +132,7 @@ impl Shm {
             false => None,
         };
         Ok(Self {
+            origin: Origin::new(pe)?,
             pe,
             file,
             offset_bytes: plot.offset_bytes(pe),
@@ -142,6 +145,7 @@ impl Shm {
     }
 
     fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {
+        self.origin.check()?;
         self.windows
             .get(pe as usize)
             .ok_or(TransportError::NoSuchPe {
@@ -233,11 +237,13 @@ impl Transport for Shm {
     }
 
     fn fence(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
         self.options.visibility.store_fence();
         Ok(())
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
         self.options.visibility.store_fence();
         crate::sync::fence(crate::sync::Ordering::SeqCst);
         Ok(())

@@ -1,0 +1,185 @@
+//! The numbers of the frames that a PE seals.
+
+use core::sync::atomic::Ordering;
+use std::os::fd::{AsFd, OwnedFd};
+
+use hostwire_link::Node;
+use hostwire_link::seal::Numbers;
+use rustix::time::ClockId;
+
+use crate::error::TransportError;
+use crate::origin::{Origin, OriginWords};
+
+/// Notices that the process was restored from a checkpoint.
+///
+/// A process that is restored, on this machine or another one, gets new kernel objects in
+/// the place of those that it had. So the number of a socket tells. To look at it is a
+/// system call; it is made once in a tick of the coarse clock (1 to 10 ms), and nobody takes
+/// and restores a checkpoint within one.
+///
+/// Not even that shows where a whole machine is restored, its kernel included;
+/// `docs/wire/sealed.md` says what follows from it.
+#[derive(Debug)]
+pub(super) struct Witness {
+    socket: OwnedFd,
+    identity: (u64, u64),
+    tick: (i64, i64),
+}
+
+impl Witness {
+    /// `socket` is a descriptor of any socket that this process has made.
+    pub(super) fn new(socket: OwnedFd) -> Result<Self, TransportError> {
+        let identity = identity(&socket)
+            .map_err(|e| TransportError::environment("looking at the socket of the wire", e))?;
+        Ok(Self {
+            identity,
+            socket,
+            tick: tick(),
+        })
+    }
+
+    /// Whether the socket still is what it was.
+    #[inline]
+    fn is_intact(&mut self) -> bool {
+        let now = tick();
+        now == self.tick || self.look(now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, now: (i64, i64)) -> bool {
+        self.tick = now;
+        identity(&self.socket) == Ok(self.identity)
+    }
+}
+
+fn tick() -> (i64, i64) {
+    let now = rustix::time::clock_gettime(ClockId::MonotonicCoarse);
+    (now.tv_sec, now.tv_nsec)
+}
+
+fn identity(fd: &impl AsFd) -> rustix::io::Result<(u64, u64)> {
+    let stat = rustix::fs::fstat(fd)?;
+    Ok((stat.st_dev, stat.st_ino))
+}
+
+/// The numbers of the frames that a PE seals, one sequence for each peer.
+///
+/// They lie in [`OriginWords`], so a child that is forked finds none, and behind a
+/// [`Witness`], so a process that was restored draws none either.
+#[derive(Debug)]
+pub struct FrameNumbers {
+    origin: Origin,
+    /// By peer, 1 more than the next number; 0 when none is left.
+    next: OriginWords,
+    witness: Option<Witness>,
+}
+
+impl FrameNumbers {
+    /// For peers with numbers below `peers`.
+    ///
+    /// # Errors
+    /// As [`OriginWords::new`].
+    pub fn new(origin: Origin, peers: usize) -> Result<Self, TransportError> {
+        let next = OriginWords::new(peers)?;
+        for word in &*next {
+            word.store(1, Ordering::Relaxed);
+        }
+        Ok(Self {
+            origin,
+            next,
+            witness: None,
+        })
+    }
+
+    /// And a restored process draws none.
+    pub(super) fn witnessed(mut self, socket: OwnedFd) -> Result<Self, TransportError> {
+        self.witness = Some(Witness::new(socket)?);
+        Ok(self)
+    }
+}
+
+impl Numbers for FrameNumbers {
+    #[inline]
+    fn next(&mut self, peer: Node) -> Option<u64> {
+        if self.witness.as_mut().is_some_and(|it| !it.is_intact()) {
+            self.origin.was_restored();
+        }
+        if self.is_copy() {
+            return None;
+        }
+        let word = self.next.get(peer.0 as usize)?;
+        // One thread at a time: `self` is borrowed for it alone.
+        let next = word.load(Ordering::Relaxed);
+        let number = next.checked_sub(1)?;
+        word.store(next.wrapping_add(1), Ordering::Relaxed);
+        Some(number)
+    }
+
+    #[inline]
+    fn is_copy(&self) -> bool {
+        !self.origin.is_here()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::conformance::copies::{Copying, in_copy};
+
+    #[test]
+    fn numbers_count_for_each_peer_and_end() {
+        let origin = Origin::new(0).unwrap();
+        let mut numbers = FrameNumbers::new(origin, 2).unwrap();
+        let drawn: Vec<_> = [0, 1, 0, 0, 1].map(|peer| numbers.next(Node(peer))).into();
+        assert_eq!(drawn, [0, 0, 1, 2, 1].map(Some));
+        assert_eq!(numbers.next(Node(2)), None);
+        numbers.next[1].store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(numbers.next(Node(1)), Some(u64::MAX - 1));
+        for _ in 0..3 {
+            assert_eq!(numbers.next(Node(1)), None);
+        }
+        assert!(!numbers.is_copy());
+    }
+
+    #[test]
+    fn a_copy_draws_no_number() {
+        for how in Copying::ALL {
+            let origin = Origin::new(0).unwrap();
+            let mut numbers = FrameNumbers::new(origin, 2).unwrap();
+            assert_eq!(numbers.next(Node(1)), Some(0));
+            let status = in_copy(how, || {
+                let drawn = numbers.next(Node(1));
+                i32::from(drawn.is_some() || !numbers.is_copy())
+            });
+            assert_eq!(status, Ok(0), "{how:?}");
+        }
+    }
+
+    /// As whoever restores a checkpoint does: another socket under the same number.
+    #[test]
+    fn a_process_with_other_sockets_than_its_own_draws_no_number() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let origin = Origin::new(3).unwrap();
+        let numbers = FrameNumbers::new(origin.clone(), 1).unwrap();
+        let mut numbers = numbers.witnessed(OwnedFd::from(socket)).unwrap();
+        assert_eq!(numbers.next(Node(0)), Some(0));
+        let before = tick();
+        while tick() == before {
+            std::thread::yield_now();
+        }
+        assert_eq!(numbers.next(Node(0)), Some(1));
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let witness = numbers.witness.as_mut().unwrap();
+        rustix::io::dup3(&other, &mut witness.socket, rustix::io::DupFlags::CLOEXEC).unwrap();
+        let before = tick();
+        while tick() == before {
+            std::thread::yield_now();
+        }
+        assert_eq!(numbers.next(Node(0)), None);
+        assert!(numbers.is_copy());
+        assert_eq!(origin.check(), Err(TransportError::Restored { pe: 3 }));
+    }
+}

@@ -1,0 +1,172 @@
+//! Whether this process is the one that joined the job, or a copy of it.
+//!
+//! `fork` and `clone` copy all of a process, keys and counters included, and a checkpoint
+//! can be restored while the process it was taken of goes on. A copy is no PE: what it
+//! stored would mix with the PE's own stores, and a frame that it sealed would have a
+//! number that the PE gives to another frame.
+//!
+//! What must not be used in a copy therefore lies in [`OriginWords`]: memory that the
+//! kernel hands to a child as zeros (`MADV_WIPEONFORK`), by whatever call the child was
+//! made, so no hook has to run and no thread has to be asked. A child that shares the
+//! memory of its parent (`vfork`, `clone` with `CLONE_VM`) is not a copy in this sense: it
+//! counts with the same words, as another thread would.
+//!
+//! A checkpoint holds these words, too: what seals frames looks for signs of one that was
+//! restored, and then [says so](Origin::was_restored).
+//!
+//! Without Linux there is no wire between processes, so there is nothing to protect: the
+//! words are ordinary memory then.
+
+use core::ops::Deref;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{PeId, TransportError};
+
+/// Words that only the process has which made them: in a copy they are 0.
+#[derive(Debug)]
+pub struct OriginWords(words::Words);
+
+impl OriginWords {
+    /// `count` words, at first 0.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`]: no memory, or a kernel that cannot keep them from
+    /// children (Linux before 4.14, and some emulators).
+    pub fn new(count: usize) -> Result<Self, TransportError> {
+        words::Words::new(count.max(1)).map(Self)
+    }
+}
+
+impl Deref for OriginWords {
+    type Target = [AtomicU64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[AtomicU64] {
+        self.0.words()
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[path = "origin/wiped.rs"]
+mod words;
+#[cfg(not(target_os = "linux"))]
+#[path = "origin/plain.rs"]
+mod words;
+
+/// This process joined the job, and goes on.
+const HERE: u64 = 1;
+/// It did, and was then restored from a checkpoint.
+const RESTORED: u64 = 2;
+
+/// The process that joined a job. To ask whether this is it is one load and one compare.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    words: Arc<OriginWords>,
+    pe: PeId,
+    process: u32,
+}
+
+/// The first of a process.
+static FIRST: OnceLock<Origin> = OnceLock::new();
+
+impl Origin {
+    /// This process, as PE `pe` of a job.
+    ///
+    /// # Errors
+    /// As [`OriginWords::new`].
+    pub fn new(pe: PeId) -> Result<Self, TransportError> {
+        let words = OriginWords::new(1)?;
+        words[0].store(HERE, Ordering::Relaxed);
+        let origin = Self {
+            words: Arc::new(words),
+            pe,
+            process: std::process::id(),
+        };
+        Ok(origin)
+    }
+
+    /// Remembers it for [`process_has_joined_none`](Self::process_has_joined_none).
+    pub fn remember(&self) {
+        let _ = FIRST.set(self.clone());
+    }
+
+    /// An error in a copy of a process that has [joined](Self::remember) a job: it has the
+    /// descriptors of that process and would speak in its name.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn process_has_joined_none() -> Result<(), TransportError> {
+        FIRST.get().map_or(Ok(()), Self::check)
+    }
+
+    /// Whether this process is the one that joined.
+    #[inline(always)]
+    pub fn is_here(&self) -> bool {
+        self.words[0].load(Ordering::Relaxed) == HERE
+    }
+
+    /// An error if it is not.
+    ///
+    /// # Errors
+    /// [`TransportError::Forked`], [`TransportError::Restored`].
+    #[inline(always)]
+    pub fn check(&self) -> Result<(), TransportError> {
+        match self.is_here() {
+            true => Ok(()),
+            false => Err(self.refusal()),
+        }
+    }
+
+    /// Why this process may not use the job.
+    #[cold]
+    #[inline(never)]
+    pub fn refusal(&self) -> TransportError {
+        let &Self { pe, process, .. } = self;
+        match self.words[0].load(Ordering::Relaxed) {
+            RESTORED => TransportError::Restored { pe },
+            _ => TransportError::Forked { pe, process },
+        }
+    }
+
+    /// There are signs that this process was restored from a checkpoint: from now on it may
+    /// not use the job either.
+    pub fn was_restored(&self) {
+        self.words[0].store(RESTORED, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::conformance::copies::{Copying, in_copy};
+
+    #[test]
+    fn every_kind_of_copy_finds_zeros_and_the_first_its_words() {
+        let words = OriginWords::new(1000).unwrap();
+        let origin = Origin::new(7).unwrap();
+        words[999].store(5, Ordering::Relaxed);
+        for how in Copying::ALL {
+            let status = in_copy(how, || {
+                let wiped = words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
+                let expected = TransportError::Forked {
+                    pe: 7,
+                    process: std::os::unix::process::parent_id(),
+                };
+                i32::from(!(wiped && origin.check() == Err(expected)))
+            });
+            assert_eq!(status, Ok(0), "{how:?}");
+            assert_eq!(words[999].load(Ordering::Relaxed), 5);
+            assert_eq!(origin.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_child_of_a_child_finds_zeros_as_well() {
+        let origin = Origin::new(0).unwrap();
+        let status = in_copy(Copying::Fork, || {
+            in_copy(Copying::Clone, || i32::from(origin.is_here())).unwrap_or(9)
+        });
+        assert_eq!(status, Ok(0));
+    }
+}

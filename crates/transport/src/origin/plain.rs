@@ -1,0 +1,20 @@
+//! Where no process of a job can be copied: ordinary memory.
+
+use core::sync::atomic::AtomicU64;
+
+use crate::error::TransportError;
+
+#[derive(Debug)]
+pub(super) struct Words(Box<[AtomicU64]>);
+
+impl Words {
+    #[expect(clippy::unnecessary_wraps, reason = "as where the kernel may refuse")]
+    pub(super) fn new(count: usize) -> Result<Self, TransportError> {
+        Ok(Self((0..count).map(|_| AtomicU64::new(0)).collect()))
+    }
+
+    #[inline(always)]
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        &self.0
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory that the kernel wipes for a child.
+
+use core::ptr::NonNull;
+use core::sync::atomic::AtomicU64;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use crate::error::TransportError;
+
+/// A mapping of its own.
+#[derive(Debug)]
+pub(super) struct Words {
+    words: NonNull<AtomicU64>,
+    count: usize,
+}
+
+// SAFETY: a mapping of its own that lives as long as this does; all access is atomic.
+unsafe impl Send for Words {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Words {}
+
+impl Words {
+    /// `count` words, at least one.
+    pub(super) fn new(count: usize) -> Result<Self, TransportError> {
+        let failed = |cause: &dyn core::fmt::Display| {
+            let what = "keeping the state of a job from children that are forked \
+                        (madvise with MADV_WIPEONFORK, from Linux 4.14 on)";
+            TransportError::environment(what, cause)
+        };
+        let len_bytes = count.saturating_mul(size_of::<AtomicU64>());
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
+        // this process.
+        let base = unsafe {
+            rustix::mm::mmap_anonymous(
+                core::ptr::null_mut(),
+                len_bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .map_err(|e| failed(&e))?;
+        let words = NonNull::new(base.cast()).ok_or_else(|| failed(&"null address"))?;
+        // Unmaps it, whatever happens from here on.
+        let words = Self { words, count };
+        // SAFETY: advice on the mapping just made changes nothing in this process.
+        unsafe { rustix::mm::madvise(base, len_bytes, Advice::LinuxWipeOnFork) }
+            .map_err(|e| failed(&e))?;
+        // SAFETY: as above. Emulators that take any advice do nothing of it.
+        if unsafe { libc::madvise(base, len_bytes, -1) } == 0 {
+            return Err(failed(&"advice that does not exist was taken as well"));
+        }
+        Ok(words)
+    }
+}
+
+impl Words {
+    #[inline(always)]
+    pub(super) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: `count` words, mapped, zeroed and page aligned, for as long as `self`
+        // lives; only ever accessed as these atomics.
+        unsafe { core::slice::from_raw_parts(self.words.as_ptr(), self.count) }
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        let len_bytes = self.count * size_of::<AtomicU64>();
+        // SAFETY: the whole mapping that `new` made, to which no reference is left.
+        let _ = unsafe { rustix::mm::munmap(self.words.as_ptr().cast(), len_bytes) };
+    }
+}
