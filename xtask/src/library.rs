@@ -4,6 +4,7 @@
 //! bin/      oshcc oshc++ oshrun hostwire
 //! include/  shmem.h pshmem.h shmemx.h mpp/
 //! lib/      libshmem.so libshmem.so.1 libshmem.a pkgconfig/ cmake/
+//! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
 //! The tree lies below the target folder and can be used from there.
@@ -78,10 +79,39 @@ pub fn build(table: &Table) -> Result<PathBuf, Error> {
     wrappers(&tree, &tree)?;
     copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
 
+    launcher_pages(&tree)?;
+
     let rust = release.join("libhostwire_shmem.a");
     shared(table, &rust, &work, &tree.join("lib"))?;
     archive(table, &rust, &work, &tree.join("lib"))?;
     Ok(tree)
+}
+
+/// Where each shell looks for what a package brings along.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/hostwire"),
+    ("zsh", "share/zsh/site-functions/_hostwire"),
+    ("fish", "share/fish/vendor_completions.d/hostwire.fish"),
+];
+
+/// Completions and pages of the manual, by the launcher itself.
+fn launcher_pages(tree: &Path) -> Result<(), Error> {
+    let launcher = tree.join("bin/hostwire");
+    for (shell, path) in COMPLETIONS {
+        let mut command = Command::new(&launcher);
+        let output = command.args(["completions", shell]).output();
+        let output = output.map_err(Error::file(&launcher))?;
+        if !output.status.success() {
+            return Err(Error::Program {
+                program: "hostwire".to_owned(),
+                status: output.status,
+            });
+        }
+        write(&tree.join(path), &String::from_utf8_lossy(&output.stdout))?;
+    }
+    run(Command::new(&launcher)
+        .arg("manual")
+        .arg(tree.join("share/man/man1")))
 }
 
 /// The wrappers and package files for a tree that will be found at `prefix`.

@@ -7,6 +7,7 @@ mod bench;
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod pages;
 mod plan;
 mod plot;
 mod report;
@@ -16,10 +17,11 @@ mod run;
 mod sim;
 #[cfg(target_os = "linux")]
 mod stats;
+mod text;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::{bench, doctor, run, stats};
@@ -45,10 +47,63 @@ each may write in all the others.
     hostwire reproduce                the papers' numbers, published and simulated
     hostwire bench all                how fast this machine is, and hostwire on it
     hostwire stats                    what the wires of running jobs have counted
-    hostwire doctor                   which wires this machine can use")]
+    hostwire doctor                   which wires this machine can use
+    hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
+    /// When to use colours: auto, always, never
+    ///
+    /// With auto, on a terminal, unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; and
+    /// elsewhere, if CLICOLOR_FORCE is 1.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        global = true
+    )]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    color: Colors,
     #[command(subcommand)]
     command: Command,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Colors {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Colors {
+    /// Lets all output know.
+    fn choose(self) {
+        let choice = match self {
+            Colors::Auto => anstream::ColorChoice::Auto,
+            Colors::Always => anstream::ColorChoice::AlwaysAnsi,
+            Colors::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+
+    /// As asked for on a command line that is none, or that asks for help.
+    fn of_arguments() -> Self {
+        let arguments: Vec<String> = std::env::args_os()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect();
+        let behind = arguments
+            .iter()
+            .zip(arguments.iter().skip(1))
+            .find_map(|(name, value)| (name == "--color").then_some(value.as_str()));
+        let joined = || {
+            arguments
+                .iter()
+                .find_map(|all| all.strip_prefix("--color="))
+        };
+        let named = behind.or_else(joined);
+        named
+            .and_then(|name| Colors::from_str(name, false).ok())
+            .unwrap_or(Colors::Auto)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,6 +115,10 @@ enum Command {
     Reproduce(reproduce::Args),
     Sim(sim::Args),
     Stats(stats::Args),
+    Completions(pages::CompletionsArgs),
+    /// For packagers.
+    #[command(hide = true)]
+    Manual(pages::ManualArgs),
     /// Started by bench itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = bench::PE_COMMAND, hide = true)]
@@ -73,8 +132,12 @@ enum Command {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return report::usage(&error),
+        Err(error) => {
+            Colors::of_arguments().choose();
+            return report::usage(&Cli::command(), &error);
+        }
     };
+    cli.color.choose();
     match cli.command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
@@ -83,6 +146,8 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Stats(args) => stats::main(&args),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Manual(args) => pages::manual(&args),
         #[cfg(target_os = "linux")]
         Command::BenchPe(args) => bench::pe_main(&args),
         #[cfg(target_os = "linux")]

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use hostwire_plan::{FILE_BYTES_MAX, Plan, report};
 
+use crate::text::{columns, fit, paint};
+
 /// Exit status for a file that cannot be planned, or cannot be read.
 const BAD_INPUT: u8 = 2;
 /// Exit status for output that cannot be written.
@@ -41,7 +43,7 @@ pub fn main(args: &Args) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, message)) => {
             // If standard error is closed there is nobody to tell.
-            let _ = io::stderr().write_all(message.as_bytes());
+            let _ = anstream::stderr().write_all(message.as_bytes());
             ExitCode::from(status)
         }
     }
@@ -49,42 +51,39 @@ pub fn main(args: &Args) -> ExitCode {
 
 fn run(args: &Args) -> Result<(), (u8, String)> {
     let name = args.file.display().to_string();
-    let bytes = read(&args.file).map_err(|e| {
-        (
-            BAD_INPUT,
-            format!("hostwire plan: cannot read {name}: {e}\n"),
-        )
-    })?;
-    let plan = hostwire_plan::plan(&name, &bytes).map_err(|e| (BAD_INPUT, e.to_string()))?;
+    let bytes =
+        read(&args.file).map_err(|e| (BAD_INPUT, said(&format!("cannot read {name}: {e}"))))?;
+    let plan = hostwire_plan::plan(&name, &bytes)
+        .map_err(|e| (BAD_INPUT, paint::diagnostics(&e.to_string())))?;
     warn(&name, &bytes, &plan);
     if let Some(path) = &args.dot {
         std::fs::write(path, report::dot(&plan)).map_err(|e| {
             (
                 BAD_OUTPUT,
-                format!("hostwire plan: cannot write {}: {e}\n", path.display()),
+                said(&format!("cannot write {}: {e}", path.display())),
             )
         })?;
     }
     let output = if args.json {
         let options = report::JsonOptions::new(args.registers);
-        let json = report::json(&plan, options).map_err(|e| {
-            (
-                BAD_OUTPUT,
-                format!("hostwire plan: cannot form JSON: {e}\n"),
-            )
-        })?;
+        let json = report::json(&plan, options)
+            .map_err(|e| (BAD_OUTPUT, said(&format!("cannot form JSON: {e}"))))?;
         json + "\n"
     } else {
-        report::text(&plan, report::TextOptions::new(args.registers))
+        let text = report::text(&plan, report::TextOptions::new(args.registers));
+        fit(&text, columns())
     };
     match io::stdout().write_all(output.as_bytes()) {
         // `hostwire plan ... | head` is no error.
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err((
-            BAD_OUTPUT,
-            format!("hostwire plan: cannot write the plan: {e}\n"),
-        )),
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err((BAD_OUTPUT, said(&format!("cannot write the plan: {e}"))))
+        }
         _ => Ok(()),
     }
+}
+
+fn said(what: &str) -> String {
+    format!("{} {what}\n", paint::styled(paint::NAME, "hostwire plan:"))
 }
 
 /// At most one byte more than a cluster file may have, so that a device file ends too.
@@ -107,6 +106,7 @@ fn warn(name: &str, bytes: &[u8], plan: &Plan) {
     let source = hostwire_plan::diagnostic::Source::new(name, text);
     for warning in plan.warnings() {
         // If standard error is closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "{}", source.render(warning));
+        let text = paint::diagnostics(&source.render(warning));
+        let _ = writeln!(anstream::stderr(), "{text}");
     }
 }

@@ -3,11 +3,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
 use crate::USAGE_STATUS;
+use crate::text::paint;
 
 /// Prints `hostwire: text`. That nobody reads it is no reason to fail.
 pub fn line(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "hostwire: {text}");
+    let name = paint::styled(paint::NAME, "hostwire:");
+    let _ = writeln!(anstream::stderr().lock(), "{name} {text}");
 }
 
 #[cfg(target_os = "linux")]
@@ -17,13 +21,57 @@ pub fn out(text: &str) {
 }
 
 /// Prints help or version as asked for, or what is wrong with the command line.
-pub fn usage(error: &clap::Error) -> ExitCode {
+///
+/// `command` is what was parsed.
+pub fn usage(command: &clap::Command, error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    line(&one_line(&error.render().to_string()));
+    let text = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) => {
+            no_command(command, name)
+        }
+        _ => one_line(&error.render().to_string()),
+    };
+    line(&text);
     ExitCode::from(USAGE_STATUS)
+}
+
+/// There is no command of this name; a similar one, or all of them.
+fn no_command(command: &clap::Command, name: &str) -> String {
+    let commands = command
+        .get_subcommands()
+        .filter(|known| !known.is_hide_set());
+    let known: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    let is_program = name.contains('/') || std::path::Path::new(name).is_file();
+    match nearest(name, &known) {
+        Some(near) => format!("there is no command '{name}'; did you mean '{near}'?"),
+        None if is_program => {
+            format!("there is no command '{name}'; to start it: hostwire run -n 4 {name}")
+        }
+        None => format!(
+            "there is no command '{name}'; there are {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// The known word that `word` begins, or that it is by a letter or two.
+fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if let [only] = *known
+        .iter()
+        .filter(|known| word.len() > 1 && known.starts_with(word))
+        .collect::<Vec<_>>()
+    {
+        return Some(only);
+    }
+    known
+        .iter()
+        .map(|known| (strsim::osa_distance(word, known), *known))
+        .filter(|(distance, known)| *distance <= known.len().div_ceil(4))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
 }
 
 /// What clap says, as one line: what is wrong, and what to do if it says that, too.
@@ -54,6 +102,33 @@ fn one_line(rendered: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_word_finds_the_one_that_was_meant() {
+        let known = [
+            "run",
+            "bench",
+            "doctor",
+            "plan",
+            "reproduce",
+            "sim",
+            "stats",
+        ];
+        for (word, meant) in [
+            ("rn", Some("run")),
+            ("rnu", Some("run")),
+            ("benhc", Some("bench")),
+            ("repro", Some("reproduce")),
+            ("stat", Some("stats")),
+            ("dcotr", Some("doctor")),
+            ("Plan", Some("plan")),
+            ("launch", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, &known), meant, "{word}");
+        }
+    }
 
     #[test]
     fn clap_errors_become_one_line() {

@@ -2,6 +2,7 @@
 
 use super::measure::{median, quantile};
 use crate::report;
+use crate::text::{columns, scale, wrapped};
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -54,18 +55,15 @@ impl Line {
             }
             return;
         }
-        let number = |value: Option<f64>| match value {
-            None => String::new(),
-            Some(value) if value >= 1000.0 => format!("{value:.0}"),
-            Some(value) => format!("{value:.1}"),
-        };
+        let (factor, unit) = scale(self.median, self.unit);
+        let number = |value: Option<f64>| number(value.map(|value| value * factor));
         let ratio = self.ratio.map_or(String::new(), |r| format!("{r:.2}"));
         report::out(&format!(
             "{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}",
             self.bench,
             self.pes,
             size(self.size_bytes),
-            self.unit,
+            unit,
             number(Some(self.median)),
             number(Some(self.p99)),
             number(Some(self.min)),
@@ -78,21 +76,40 @@ impl Line {
     }
 }
 
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => String::new(),
+        Some(value) if value >= 1000.0 => format!("{value:.0}"),
+        Some(value) => format!("{value:.1}"),
+    }
+}
+
 /// Printed above all lines.
 pub fn head(wire: &str) {
-    report::out(&format!(
+    let what = format!(
         "wire {wire}; two PEs pinned to two CPUs unless more are named; each figure is taken in \
-         turn with its limit\n{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}",
-        "bench", "PEs", "size", "unit", "median", "p99", "min", "limit", "ratio"
+         turn with its limit"
+    );
+    report::out(&format!(
+        "{}{:<17} {:>3} {:>9} {:>5} {:>9} {:>9} {:>9} {:>9} {:>6}",
+        wrapped("", &what, columns()),
+        "bench",
+        "PEs",
+        "size",
+        "unit",
+        "median",
+        "p99",
+        "min",
+        "limit",
+        "ratio"
     ));
 }
 
 /// Printed below all lines.
 pub fn foot() {
-    report::out(
-        "ratio: hostwire / limit, median over the pairs; for times 1.00 is perfect and more is \
-         slower, for rates 1.00 is perfect and less is slower",
-    );
+    let what = "ratio: hostwire / limit, median over the pairs; for times 1.00 is perfect and \
+                more is slower, for rates 1.00 is perfect and less is slower";
+    report::out(wrapped("", what, columns()).trim_end());
 }
 
 /// The published figure of the hardware that this design comes from (TCCluster, abstract

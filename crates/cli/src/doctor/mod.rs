@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::report;
+use crate::text::{columns, fit};
 
 /// Exit status if not even shared memory works.
 const NO_WIRE: u8 = 1;
@@ -117,7 +118,7 @@ pub fn main(args: &Args) -> ExitCode {
             }
         }
     } else {
-        report::out(text(&findings).trim_end());
+        report::out(fit(&text(&findings), columns()).trim_end());
     }
     match findings.iter().any(is_broken) {
         true => ExitCode::from(NO_WIRE),

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::sim::Watch;
+use crate::text::paint;
 use hostwire_sim::experiments::{
     ExperimentError, Row, htoe, htx_board, pgas_cluster, tca_peach2, tccluster,
 };
@@ -103,7 +104,8 @@ pub fn main(args: &Args) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err((status, why)) => {
             // If standard error is closed there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "hostwire reproduce: {why}");
+            let name = paint::styled(paint::NAME, "hostwire reproduce:");
+            let _ = writeln!(anstream::stderr(), "{name} {why}");
             ExitCode::from(status)
         }
     }
@@ -127,7 +129,7 @@ fn run(args: &Args) -> Result<u8, (u8, String)> {
             .map_err(|error| (BAD_OUTPUT, format!("cannot form JSON: {error}")))?
             + "\n"
     } else {
-        report::text(&rows)
+        report::text(&rows, crate::text::columns())
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         // `hostwire reproduce | head` is no error.

@@ -2,13 +2,13 @@
 
 use hostwire_sim::experiments::{Class, Row, Summary};
 
-/// Longest line of a sentence.
-const WIDTH: usize = 96;
+use crate::text::wrapped;
+
 /// In front of what is said of a number.
 const INDENT: &str = "    ";
 
-/// Everything there is to say. Ends in a newline.
-pub fn text(rows: &[Row]) -> String {
+/// Everything there is to say, sentences in lines of at most `columns`. Ends in a newline.
+pub fn text(rows: &[Row], columns: usize) -> String {
     let mut out = String::new();
     let mut paper = "";
     for row in rows {
@@ -18,7 +18,7 @@ pub fn text(rows: &[Row]) -> String {
             let version = env!("CARGO_PKG_VERSION");
             out += &format!("{gap}{paper} (hostwire {version})\n");
             let (authors, title, year) = (row.authors.join(", "), &row.title, row.year);
-            out += &wrapped("", &format!("{authors}: {title} ({year})"));
+            out += &wrapped("", &format!("{authors}: {title} ({year})"), columns);
             let head = [
                 "id",
                 "published",
@@ -30,16 +30,16 @@ pub fn text(rows: &[Row]) -> String {
             ];
             out += &format!("\n{}\n", line(head));
         }
-        out += &number(row);
+        out += &number(row, columns);
     }
-    out + "\n" + &counts(&Summary::of(rows))
+    out + "\n" + &counts(&Summary::of(rows), columns)
 }
 
-fn number(row: &Row) -> String {
+fn number(row: &Row, columns: usize) -> String {
     let value = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
     let deviation = row.deviation_pct;
     let deviation = deviation.map_or("-".to_owned(), |pct| format!("{pct:+.2} %"));
-    let columns = [
+    let cells = [
         row.id.as_str(),
         &value(row.published),
         &value(row.simulated),
@@ -48,15 +48,19 @@ fn number(row: &Row) -> String {
         &row.class.to_string(),
         &word(&row.verdict),
     ];
-    let mut out = line(columns) + "\n";
-    out += &wrapped(INDENT, &format!("{}. {}", row.quantity, row.place()));
+    let mut out = line(cells) + "\n";
+    out += &wrapped(
+        INDENT,
+        &format!("{}. {}", row.quantity, row.place()),
+        columns,
+    );
     let relation = row
         .relation
         .as_ref()
         .map(|name| format!("one statement with the other rows of {name}"));
     let said = [Some(row.reason.clone()), relation, row.remark.clone()];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    out + &wrapped(INDENT, &said.join("; "))
+    out + &wrapped(INDENT, &said.join("; "), columns)
 }
 
 fn line([id, published, simulated, unit, deviation, class, verdict]: [&str; 7]) -> String {
@@ -66,7 +70,7 @@ fn line([id, published, simulated, unit, deviation, class, verdict]: [&str; 7]) 
 }
 
 /// What the numbers say in all, by class.
-fn counts(summary: &Summary) -> String {
+fn counts(summary: &Summary, columns: usize) -> String {
     let line = |[class, rows, agree, disagree, as_set, fail, rest]: [String; 7]| {
         format!("{class:<17}{rows:>6} {agree:>6} {disagree:>9} {as_set:>7} {fail:>5} {rest:>13}\n")
     };
@@ -102,9 +106,9 @@ fn counts(summary: &Summary) -> String {
     }
     out += "\n";
     for class in Class::ALL {
-        out += &wrapped("", &format!("{class}: {}", class.meaning()));
+        out += &wrapped("", &format!("{class}: {}", class.meaning()), columns);
     }
-    out + "\n" + &wrapped("", &verdict(summary))
+    out + "\n" + &wrapped("", &verdict(summary), columns)
 }
 
 /// The counts in words.
@@ -128,48 +132,10 @@ pub(super) fn verdict(summary: &Summary) -> String {
     text
 }
 
-/// `text` in lines of at most [`WIDTH`], each behind `indent`.
-fn wrapped(indent: &str, text: &str) -> String {
-    let mut out = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let more = word.chars().count() + 1;
-        if length == 0 || length + more > WIDTH {
-            let newline = if length == 0 { "" } else { "\n" };
-            out += &format!("{newline}{indent}{word}");
-            length = indent.len() + more;
-        } else {
-            out += &format!(" {word}");
-            length += more;
-        }
-    }
-    out + "\n"
-}
-
 /// The word that JSON has for it.
 pub(super) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => "?".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_are_wrapped_between_words() {
-        let text = wrapped("    ", &"word ".repeat(40));
-        assert!(
-            text.lines().all(|line| line.chars().count() <= WIDTH),
-            "{text}"
-        );
-        assert!(
-            text.lines().all(|line| line.starts_with("    word")),
-            "{text}"
-        );
-        assert_eq!(text.split_whitespace().count(), 40);
-        assert_eq!(wrapped("", "a b"), "a b\n");
     }
 }

@@ -24,6 +24,8 @@ pub fn pes(text: &str) -> Result<u32, String> {
             .ok()
             .filter(|n| *n <= PES_MAX)
             .ok_or_else(|| format!("a job on one host has at most {PES_MAX} PEs")),
+        // `-np 4` of mpirun is `-n p` here, with a program called 4.
+        Err(_) if text == "p" => Err("`-np N` of mpirun is `-n N` here".to_owned()),
         Err(_) => Err(format!("expected a number from 1 to {PES_MAX}")),
     }
 }

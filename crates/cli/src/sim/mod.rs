@@ -27,7 +27,8 @@ use hostwire_sim::record::{Recording, TimeUnit};
 pub use args::Args;
 pub use watch::Watch;
 
-use crate::plan;
+use crate::text::paint;
+use crate::{plan, text};
 
 const BAD_OUTPUT: u8 = 1;
 const BAD_INPUT: u8 = 2;
@@ -42,7 +43,7 @@ pub fn main(args: &Args) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, message)) => {
             // If standard error is closed there is nobody to tell.
-            let _ = std::io::stderr().write_all(message.as_bytes());
+            let _ = anstream::stderr().write_all(message.as_bytes());
             ExitCode::from(status)
         }
     }
@@ -113,7 +114,8 @@ fn load(args: &Args) -> Result<Experiment, Failure> {
         let path = folder.join(path);
         plan::read(&path).map_err(|error| error.to_string())
     };
-    read_swept(&name, &bytes, swept.as_ref(), &cluster).map_err(|bad| (BAD_INPUT, bad.to_string()))
+    read_swept(&name, &bytes, swept.as_ref(), &cluster)
+        .map_err(|bad| (BAD_INPUT, paint::diagnostics(&bad.to_string())))
 }
 
 fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
@@ -143,7 +145,8 @@ fn did_not_end(file: &Path, error: &ExperimentError) -> Failure {
 }
 
 fn failure(status: u8, why: &str) -> Failure {
-    (status, format!("hostwire sim: {}\n", why.trim_end()))
+    let name = paint::styled(paint::NAME, "hostwire sim:");
+    (status, format!("{name} {}\n", why.trim_end()))
 }
 
 fn write_recordings(args: &Args, recording: &Recording) -> Result<(), Failure> {
@@ -172,14 +175,14 @@ fn write_recordings(args: &Args, recording: &Recording) -> Result<(), Failure> {
 }
 
 fn print(args: &Args, outcome: &Outcome) -> Result<(), Failure> {
-    let text = if args.json {
+    let shown = if args.json {
         serde_json::to_string_pretty(outcome)
             .map_err(|error| failure(BAD_OUTPUT, &format!("cannot form JSON: {error}")))?
             + "\n"
     } else {
-        report::text(outcome)
+        report::text(outcome, text::columns())
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(shown.as_bytes()) {
         // `hostwire sim ... | head` is no error.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let why = format!("cannot write the results: {error}");

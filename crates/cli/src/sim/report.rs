@@ -6,97 +6,106 @@ use hostwire_plan::file::display_count;
 use hostwire_sim::experiments::file::{ClusterFigures, Outcome, RunResult};
 use serde_json::Value;
 
-/// Everything there is to say. Ends in a newline.
-pub fn text(outcome: &Outcome) -> String {
+use crate::text::{Align, Table, figure, fit, significant};
+
+/// Everything there is to say, in lines of at most `columns`. Ends in a newline.
+pub fn text(outcome: &Outcome, columns: usize) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write_all(&mut out, outcome);
-    out
+    let _ = write_all(&mut out, outcome, columns);
+    fit(&out, columns)
 }
 
-fn write_all(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
+fn write_all(out: &mut String, outcome: &Outcome, columns: usize) -> std::fmt::Result {
     writeln!(out, "{} (hostwire {})\n", outcome.title, outcome.version)?;
-    write_results(out, outcome)?;
+    out.push_str(&results(outcome).text(INDENT, columns));
     for result in &outcome.results {
         write_links(out, result)?;
         write_regions(out, result)?;
-        write_bottlenecks(out, result)?;
+        write_bottlenecks(out, result, columns)?;
     }
     if let Some(first) = outcome.results.first() {
         write_configuration(out, outcome, first)?;
     }
     writeln!(out, "\nruns")?;
-    for result in &outcome.results {
-        let run = &result.run;
-        writeln!(
-            out,
-            "  {}{} events in {:.3} s ({:.1} M events/s), {:.3} us simulated ({:.2e} of real time), event hash {}",
-            prefix(result),
-            run.events,
-            run.wall_s,
-            run.events_per_s / 1e6,
-            run.virtual_time_ns / 1e3,
-            run.virtual_over_wall,
-            run.event_hash
-        )?;
-    }
+    out.push_str(&runs(outcome).text(INDENT, columns));
     if let Some(bytes) = outcome.peak_memory_bytes {
-        writeln!(
-            out,
-            "  peak memory {:.1} MiB",
-            bytes as f64 / f64::from(1 << 20)
-        )?;
+        writeln!(out, "  peak memory {}", figure(bytes as f64, "B"))?;
     }
     Ok(())
 }
+
+/// In front of what belongs to the line above.
+const INDENT: &str = "  ";
 
 fn prefix(result: &RunResult) -> String {
     let value = result.value.as_ref();
     value.map_or(String::new(), |value| format!("{value}: "))
 }
 
-fn write_results(out: &mut String, outcome: &Outcome) -> std::fmt::Result {
+/// A line per metric, or of a sweep a line per value and a column per metric.
+fn results(outcome: &Outcome) -> Table {
+    const HASH: &str = "configuration hash";
     let Some(key) = &outcome.sweep else {
+        let mut table = Table::new([("", Align::Left), ("", Align::Right)]);
         for result in &outcome.results {
             for metric in &result.metrics {
-                writeln!(
-                    out,
-                    "  {:<20} {:>14.3} {}",
-                    metric.name, metric.value, metric.unit
-                )?;
+                table.row([metric.name.to_string(), figure(metric.value, &metric.unit)]);
             }
-            writeln!(
-                out,
-                "  {:<20} {}",
-                "configuration hash", result.configuration_hash
-            )?;
+            table.row([HASH.to_owned(), result.configuration_hash.clone()]);
         }
-        return Ok(());
+        return table;
     };
-    let values = outcome.results.iter().filter_map(|r| r.value.as_ref());
-    let width = values.map(|value| value.chars().count()).max().unwrap_or(0);
-    let width = width.max(key.chars().count());
-    write!(out, "  {key:<width$}")?;
     let metrics = outcome.metrics();
-    for metric in &metrics {
-        write!(
-            out,
-            "  {:>24}",
-            format!("{} ({})", metric.name, metric.unit)
-        )?;
-    }
-    writeln!(out, "  configuration hash")?;
+    let names = metrics
+        .iter()
+        .map(|metric| (metric.name.to_string(), Align::Right));
+    let mut table = Table::new(
+        [(key.clone(), Align::Left)]
+            .into_iter()
+            .chain(names)
+            .chain([(HASH.to_owned(), Align::Left)]),
+    );
     for result in &outcome.results {
-        write!(out, "  {:<width$}", result.value.as_deref().unwrap_or(""))?;
-        for metric in &metrics {
-            match result.metric(&metric.name) {
-                Some(value) => write!(out, "  {value:>24.3}")?,
-                None => write!(out, "  {:>24}", "-")?,
-            }
-        }
-        writeln!(out, "  {}", result.configuration_hash)?;
+        let values = metrics.iter().map(|metric| {
+            let value = result.metric(&metric.name);
+            value.map_or("-".to_owned(), |value| figure(value, &metric.unit))
+        });
+        table.row(
+            [result.value.clone().unwrap_or_default()]
+                .into_iter()
+                .chain(values)
+                .chain([result.configuration_hash.clone()]),
+        );
     }
-    Ok(())
+    table
+}
+
+/// What each run cost.
+fn runs(outcome: &Outcome) -> Table {
+    let key = outcome.sweep.as_deref().unwrap_or_default();
+    let mut table = Table::new([
+        (key, Align::Left),
+        ("events", Align::Right),
+        ("took", Align::Right),
+        ("events/s", Align::Right),
+        ("simulated", Align::Right),
+        ("of real time", Align::Right),
+        ("event hash", Align::Left),
+    ]);
+    for result in &outcome.results {
+        let run = &result.run;
+        table.row([
+            result.value.clone().unwrap_or_default(),
+            run.events.to_string(),
+            figure(run.wall_s * 1e9, "ns"),
+            figure(run.events_per_s, "/s"),
+            figure(run.virtual_time_ns, "ns"),
+            significant(run.virtual_over_wall, 3),
+            run.event_hash.to_string(),
+        ]);
+    }
+    table
 }
 
 fn write_links(out: &mut String, result: &RunResult) -> std::fmt::Result {
@@ -151,7 +160,7 @@ fn write_regions(out: &mut String, result: &RunResult) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_bottlenecks(out: &mut String, result: &RunResult) -> std::fmt::Result {
+fn write_bottlenecks(out: &mut String, result: &RunResult, columns: usize) -> std::fmt::Result {
     if result.bottlenecks.is_empty() {
         return Ok(());
     }
@@ -160,17 +169,19 @@ fn write_bottlenecks(out: &mut String, result: &RunResult) -> std::fmt::Result {
         out,
         "\n{prefix}bottlenecks: what each part could carry, and how much of that was used"
     )?;
-    writeln!(out, "  {:>12}  {:>8}", "limit (Gb/s)", "used")?;
+    let mut table = Table::new([
+        ("limit", Align::Right),
+        ("used", Align::Right),
+        ("", Align::Words),
+    ]);
     for part in &result.bottlenecks {
-        writeln!(
-            out,
-            "  {:>12.2}  {:>6.1} %  {} ({})",
-            part.limit_gb_s,
-            part.used * 100.0,
-            part.part,
-            part.source,
-        )?;
+        table.row([
+            figure(part.limit_gb_s, "Gb/s"),
+            format!("{:.1} %", part.used * 100.0),
+            format!("{} ({})", part.part, part.source),
+        ]);
     }
+    out.push_str(&table.text(INDENT, columns));
     Ok(())
 }
 
@@ -188,12 +199,11 @@ fn write_configuration(out: &mut String, outcome: &Outcome, first: &RunResult) -
             if let Value::Array(items) = &value {
                 for (index, item) in items.iter().enumerate() {
                     let key = format!("{key}.{index}");
-                    writeln!(out, "  workload.{key:<29} {item}")?;
+                    writeln!(out, "  workload.{key:<29} {}", words(item))?;
                 }
                 continue;
             }
-            let value = value.as_str().map_or(value.to_string(), str::to_owned);
-            writeln!(out, "  workload.{key:<29} {value}")?;
+            writeln!(out, "  workload.{key:<29} {}", words(&value))?;
         }
     }
     writeln!(
@@ -217,6 +227,20 @@ fn write_configuration(out: &mut String, outcome: &Outcome, first: &RunResult) -
     Ok(())
 }
 
+/// A value as words that can be wrapped: those of an object behind their keys.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(keys) => {
+            let words = keys
+                .iter()
+                .map(|(key, value)| format!("{key} {}", words(value)));
+            words.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
 fn write_cluster(out: &mut String, cluster: &ClusterFigures) -> std::fmt::Result {
     const CABLES_SHOWN: usize = 8;
     let processors: usize = cluster.nodes.iter().map(|n| n.memory_bytes.len()).sum();
@@ -228,14 +252,11 @@ fn write_cluster(out: &mut String, cluster: &ClusterFigures) -> std::fmt::Result
         display_count(cluster.cables.len(), "cable")
     )?;
     for cable in cluster.cables.iter().take(CABLES_SHOWN) {
-        writeln!(
-            out,
-            "    {} - {}: {} bit, {} MHz",
-            cable.from,
-            cable.to,
-            cable.width_bits.unwrap_or(0),
-            cable.frequency_mhz.unwrap_or(0)
-        )?;
+        write!(out, "    {} - {}", cable.from, cable.to)?;
+        if let (Some(width), Some(frequency)) = (cable.width_bits, cable.frequency_mhz) {
+            write!(out, ": {width} bit, {frequency} MHz")?;
+        }
+        writeln!(out)?;
     }
     if let Some(more) = cluster.cables.len().checked_sub(CABLES_SHOWN + 1) {
         writeln!(out, "    and {} more; --json has all", more + 1)?;

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr)]
 
 mod bad_input;
+mod command;
 mod job;
 mod nothing_stays;
 mod output;

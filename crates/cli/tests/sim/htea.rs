@@ -49,7 +49,8 @@ fn ports_and_bottlenecks_are_in_the_result() {
     assert!(outcome["peak_memory_bytes"].as_u64().unwrap() > 1 << 20);
     let text = sim(HTEA, &[]).stdout;
     for said in [
-        "limit (Gb/s)",
+        "bottlenecks: ",
+        " Gb/s ",
         "de-encapsulation, 7 links modulo 4 stages",
         "peak memory",
     ] {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{PING_PONG, job, sim};
+use crate::{PING_PONG, job, repository, sim};
 
 fn json(text: &str) -> Value {
     let ended = sim(text, &["--json"]);
@@ -48,7 +48,65 @@ fn text_has_defaults_with_their_class() {
     assert!(line("parameters.hop").ends_with("30ns       (default 25ns, assumed)"));
     assert!(line("parameters.sfence").ends_with("(fitted)"));
     assert!(line("configuration hash").len() > 30);
-    assert!(ended.stdout.contains("event hash "));
+    assert!(ended.stdout.contains("event hash\n"));
+}
+
+/// The longest line of a text.
+fn widest(text: &str) -> usize {
+    text.lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0)
+}
+
+#[test]
+fn texts_fit_a_terminal_and_name_their_units() {
+    let shown = |arguments: &[&str], columns: Option<&str>| {
+        let mut command = job::hostwire(arguments);
+        command.current_dir(repository("")).env_remove("COLUMNS");
+        if let Some(columns) = columns {
+            command.env("COLUMNS", columns);
+        }
+        let ended = job::Job::start(command).end();
+        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.stderr);
+        assert!(!ended.stdout.contains("()"), "{}", ended.stdout);
+        ended.stdout
+    };
+    for arguments in [
+        &["sim", "experiments/pgas-cluster/trace.toml"][..],
+        &["sim", "experiments/tca-peach2/ping-pong-over-hops.toml"],
+        &["sim", "experiments/htx-board/message.toml"],
+        &["plan", "examples/clusters/two-boards.toml", "--registers"],
+        &["plan", "examples/clusters/torus-48bit.toml", "--registers"],
+        &["reproduce", "htx-board"],
+        &["doctor"],
+    ] {
+        // No host lacks every wire for this test, but one may.
+        if arguments[0] == "doctor" && cfg!(not(target_os = "linux")) {
+            continue;
+        }
+        let text = shown(arguments, None);
+        assert!(widest(&text) <= 100, "{arguments:?}: {}", widest(&text));
+        let wide = shown(arguments, Some("300"));
+        assert!(
+            wide.lines().count() <= text.lines().count(),
+            "{arguments:?}"
+        );
+    }
+    let trace = shown(&["sim", "experiments/pgas-cluster/trace.toml"], Some("80"));
+    assert!(widest(&trace) <= 80, "{trace}");
+    // Times are in units that read well, and no power of ten is left.
+    assert!(
+        trace.contains("381.683 us") && trace.contains("10.890 ms"),
+        "{trace}"
+    );
+    let exponent = |word: &str| {
+        word.split_once('e').is_some_and(|(a, b)| {
+            let digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+            digits(&a.replace('.', "")) && digits(b.trim_start_matches('-')) && a.contains('.')
+        })
+    };
+    assert!(!trace.split_whitespace().any(exponent), "{trace}");
 }
 
 #[test]

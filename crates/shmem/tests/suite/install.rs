@@ -167,6 +167,15 @@ fn an_installation_works_and_goes_without_a_trace() {
         .collect();
     said.sort();
     assert_eq!(said, ["PE 0 of 2", "PE 1 of 2"]);
+    for path in [
+        "bash-completion/completions/hostwire",
+        "zsh/site-functions/_hostwire",
+        "fish/vendor_completions.d/hostwire.fish",
+        "man/man1/hostwire.1",
+        "man/man1/hostwire-run.1",
+    ] {
+        assert!(prefix.join("share").join(path).exists(), "{path}");
+    }
     for page in ["man1/oshrun.1", "man3/shmem_int_put.3", "man3/shmem_put.3"] {
         assert!(prefix.join("share/man").join(page).exists(), "{page}");
     }
