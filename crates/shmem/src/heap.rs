@@ -126,11 +126,14 @@ fn block(runtime: &Runtime, what: &str, at: *const u8) -> (usize, usize) {
     if offset >= runtime.heap_region.len_bytes {
         fatal(what, format_args!("{at:p} is not in the symmetric heap"));
     }
-    let books = books(runtime);
-    if let Some(len) = books.block_bytes(offset) {
+    let (block, around) = {
+        let books = books(runtime);
+        (books.block_bytes(offset), books.block_of(offset))
+    };
+    if let Some(len) = block {
         return (offset, len);
     }
-    match books.block_of(offset) {
+    match around {
         Some((start, len)) => fatal(
             what,
             format_args!(
@@ -178,6 +181,7 @@ pub(crate) unsafe fn realloc(at: *mut u8, size: usize) -> *mut u8 {
     let (offset, had) = block(runtime, WHAT, at);
     meet(runtime, WHAT, Kind::Realloc, size);
     if size <= had && size > had / 2 {
+        books(runtime).resize(offset, size);
         runtime.debug.allocated(runtime, offset, size);
         return at;
     }

@@ -20,10 +20,19 @@ pub struct Heap {
     free: BTreeMap<usize, usize>,
     /// The same, by length.
     by_length: BTreeSet<(usize, usize)>,
-    /// Allocated blocks by offset, with their length.
-    live: BTreeMap<usize, usize>,
+    /// Allocated blocks by offset.
+    live: BTreeMap<usize, Live>,
     /// No byte at or behind this was ever handed out: it is still zero, and untouched.
     pristine: usize,
+}
+
+/// A block that somebody has.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    /// In whole cache lines.
+    length: usize,
+    /// What was asked for.
+    asked_bytes: usize,
 }
 
 /// A block that was handed out.
@@ -76,7 +85,14 @@ impl Heap {
         self.insert_free(free_offset, offset - free_offset);
         let end = offset + length;
         self.insert_free(end, free_offset + free_len - end);
-        self.live.insert(offset, length);
+        let asked_bytes = len_bytes;
+        self.live.insert(
+            offset,
+            Live {
+                length,
+                asked_bytes,
+            },
+        );
         let used_bytes = self.pristine.saturating_sub(offset).min(length);
         self.pristine = self.pristine.max(end);
         Ok(Block { offset, used_bytes })
@@ -86,7 +102,7 @@ impl Heap {
     /// or never allocated.
     #[must_use]
     pub fn release(&mut self, offset: usize) -> bool {
-        let Some(mut length) = self.live.remove(&offset) else {
+        let Some(Live { mut length, .. }) = self.live.remove(&offset) else {
             return false;
         };
         let mut start = offset;
@@ -107,13 +123,20 @@ impl Heap {
 
     /// The bytes of the block that begins at `offset`, rounded up to whole cache lines.
     pub fn block_bytes(&self, offset: usize) -> Option<usize> {
-        self.live.get(&offset).copied()
+        self.live.get(&offset).map(|live| live.length)
     }
 
-    /// The block that has the byte at `offset`: where it begins and how long it is.
+    /// The block that has the byte at `offset`: where it begins, and how many bytes were asked for.
     pub fn block_of(&self, offset: usize) -> Option<(usize, usize)> {
-        let (&start, &length) = self.live.range(..=offset).next_back()?;
-        (offset - start < length).then_some((start, length))
+        let (&start, live) = self.live.range(..=offset).next_back()?;
+        (offset - start < live.length).then_some((start, live.asked_bytes))
+    }
+
+    /// The block at `offset` is now said to have `asked_bytes` bytes, not more than it has.
+    pub fn resize(&mut self, offset: usize, asked_bytes: usize) {
+        if let Some(live) = self.live.get_mut(&offset) {
+            live.asked_bytes = asked_bytes.min(live.length);
+        }
     }
 
     /// Gives back everything.
@@ -124,9 +147,10 @@ impl Heap {
         }
     }
 
-    /// How many blocks are allocated, and their bytes.
+    /// How many blocks are allocated, and the bytes that were asked for.
     pub fn live(&self) -> (usize, usize) {
-        (self.live.len(), self.live.values().sum())
+        let asked = self.live.values().map(|live| live.asked_bytes);
+        (self.live.len(), asked.sum())
     }
 
     /// Bytes that are not allocated.
@@ -195,6 +219,17 @@ mod tests {
         assert_eq!(first.used_bytes, 0);
         assert!(heap.release(first.offset));
         assert_eq!(heap.allocate(256, 8).unwrap().used_bytes, 128);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_known() {
+        let mut heap = Heap::new(4096);
+        let block = heap.allocate(8, 8).unwrap();
+        assert_eq!(heap.block_of(block.offset + 4), Some((block.offset, 8)));
+        assert_eq!(heap.block_bytes(block.offset), Some(64));
+        heap.resize(block.offset, 20);
+        assert_eq!(heap.block_of(block.offset + 63), Some((block.offset, 20)));
+        assert_eq!((heap.block_of(64), heap.live()), (None, (1, 20)));
     }
 
     proptest! {
