@@ -13,14 +13,18 @@
 
 use core::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use hostwire::PeId;
 use hostwire::attachment::Watch;
 use hostwire::board::Activity;
 
 use crate::collective::Mode;
+use crate::debug;
 use crate::fail::fatal;
-use crate::line::add;
+use crate::fast::What;
+use crate::lifecycle;
+use crate::line::{self, Kind, Tag, add};
 use crate::owner::{Combine, Fold};
 use crate::reduction::Reduce;
 use crate::remote::{done, put_at, symmetric};
@@ -36,19 +40,26 @@ pub(crate) struct ActiveSet {
     what: &'static str,
     members: Box<[PeId]>,
     rank: usize,
+    /// The first, the logarithm of the stride, and how many.
+    triplet: [c_int; 3],
     /// The array, in a segment.
     psync: usize,
 }
 
+/// How often this PE has compared operations with each other PE. (They count alike, whatever array
+/// they meet in and whoever else is in the set.)
+static COMPARED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
 impl ActiveSet {
     /// Ends the job if this PE is no member, or the set is none.
     pub(crate) fn new(
-        what: &'static str,
+        what: What,
         start: c_int,
         log_stride: c_int,
         size: c_int,
         psync: *mut c_long,
     ) -> Self {
+        let what = *what;
         let runtime = runtime::get(what);
         let psync = symmetric(runtime, what, "pSync", psync.cast(), WORDS * 8);
         let pes = i64::from(runtime.attachment.pes());
@@ -85,7 +96,73 @@ impl ActiveSet {
             what,
             members,
             rank,
+            triplet: [start, log_stride, size],
             psync,
+        }
+    }
+
+    /// With `SHMEM_DEBUG`, all members must be about to do the same: with this destination, so many
+    /// bytes or elements, and this other argument.
+    fn compare(&self, dest: *const u8, amount: usize, other: usize) {
+        // Threads may meet those of another PE in another order than they do there.
+        if self.runtime.debug.is_on() && !lifecycle::may_have_threads() {
+            let place = self.runtime.locate(dest.addr(), 0).unwrap_or(0);
+            self.compare_signatures([place as u64, amount as u64, other as u64]);
+        }
+    }
+
+    /// Not by way of `pSync`, which may be another one there, but by lines of a team of all PEs that
+    /// needs none.
+    #[cold]
+    fn compare_signatures(&self, arguments: [u64; 3]) {
+        let ours = debug::signature(self.what, arguments);
+        self.exchange(&ours, |pe, theirs| {
+            debug::must_agree(self.what, pe, theirs, &ours);
+        });
+        let [start, log_stride, size] = self.triplet.map(|part| part as u32 as u64);
+        let set = [start, log_stride, size, self.psync as u64, 0, 0];
+        self.exchange(&set, |pe, theirs| {
+            if *theirs != set {
+                let says = |set: &debug::Signature| {
+                    format!(
+                        "{}, {}, {} with the pSync at {:#x}",
+                        set[0], set[1], set[2], set[3]
+                    )
+                };
+                fatal(
+                    self.what,
+                    format_args!(
+                        "the PEs disagree: PE {pe} calls it for {}, this PE for {} (PE_start, \
+                         logPE_stride, PE_size; pSync as its offset in a segment); {}",
+                        says(theirs),
+                        says(&set),
+                        debug::here()
+                    ),
+                );
+            }
+        });
+    }
+
+    fn exchange(&self, words: &debug::Signature, each: impl Fn(PeId, &debug::Signature)) {
+        let (runtime, what, team) = (self.runtime, self.what, &self.runtime.leaving);
+        let tag = Tag::new(Kind::ActiveSet, 0);
+        let mut compared = COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.resize(team.size(), 0);
+        for rank in self.others() {
+            let pe = self.members[rank] as usize;
+            compared[pe] += 1;
+            let line = (words.as_ptr().cast(), size_of_val(words));
+            // SAFETY: the words are a whole payload.
+            unsafe { line::send(runtime, what, team, compared[pe], pe, tag, line) };
+        }
+        for rank in self.others() {
+            let pe = self.members[rank];
+            let payload =
+                line::receive(runtime, what, team, compared[pe as usize], pe as usize, tag);
+            // SAFETY: aligned, with room for as many words; its writer is done with it, and is at
+            // most one operation ahead.
+            let theirs = unsafe { payload.cast::<debug::Signature>().read() };
+            each(pe, &theirs);
         }
     }
 
@@ -137,7 +214,19 @@ impl ActiveSet {
     }
 
     /// `shmem_sync` of an active set.
-    pub(crate) fn sync(&self) {
+    pub(crate) fn sync_all(&self) {
+        self.compare(core::ptr::null(), 0, 0);
+        self.sync();
+    }
+
+    /// `shmem_barrier`.
+    pub(crate) fn barrier_all(&self) {
+        self.compare(core::ptr::null(), 0, 0);
+        self.barrier();
+    }
+
+    /// Waits for all members.
+    fn sync(&self) {
         let mut round = 0;
         while 1 << round < self.size() {
             let to = (self.rank + (1 << round)) % self.size();
@@ -151,8 +240,8 @@ impl ActiveSet {
             .after_sync_of(self.runtime, &self.members);
     }
 
-    /// `shmem_barrier`.
-    pub(crate) fn barrier(&self) {
+    /// Completes what this PE has issued, and waits for all members.
+    fn barrier(&self) {
         done(self.what, self.runtime.attachment.quiet());
         self.runtime.debug.fence(self.runtime);
         self.sync();
@@ -203,6 +292,7 @@ pub(crate) unsafe fn broadcast(
             format_args!("there is no root {root} among {} PEs", set.size()),
         );
     };
+    set.compare(dest, len, root);
     if set.rank != root {
         return set.take(root, ARRIVED);
     }
@@ -221,6 +311,7 @@ pub(crate) unsafe fn broadcast(
 /// The source has the bytes.
 pub(crate) unsafe fn fcollect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
     let all = len.saturating_mul(set.size());
+    set.compare(dest, len, 0);
     // SAFETY: as the caller promises.
     unsafe { place(set, dest, source, len, set.rank * len, all) };
 }
@@ -230,6 +321,7 @@ pub(crate) unsafe fn fcollect(set: &ActiveSet, dest: *mut u8, source: *const u8,
 /// # Safety
 /// The source has the bytes, and the destination room for all.
 pub(crate) unsafe fn collect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+    set.compare(dest, 0, 0);
     for rank in set.rank + 1..set.size() {
         set.tell(rank, BEFORE, len as i64);
     }
@@ -267,6 +359,7 @@ unsafe fn place(
 /// The source has the bytes.
 pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
     let offset = set.locate("the destination", dest, len.saturating_mul(set.size()));
+    set.compare(dest, len, 0);
     let mine = set.rank * len;
     for rank in set.others() {
         let block = source.wrapping_add(rank * len);
@@ -298,6 +391,7 @@ pub(crate) unsafe fn alltoalls(
         count => dst.saturating_mul(count - 1).saturating_add(element),
     };
     let offset = set.locate("the destination", dest, span);
+    set.compare(dest, nelems, dst << 32 ^ sst);
     let mine = set.rank * nelems;
     for rank in set.others() {
         for index in 0..nelems {
@@ -343,6 +437,7 @@ pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
         combine,
         mode: Mode::Reduce,
     };
+    set.compare(dest.cast(), count, combine.element_bytes);
     set.barrier();
     // SAFETY: both were checked, and all members are here until the next barrier.
     unsafe { fold.own_block() };

@@ -12,6 +12,7 @@ use core::mem::MaybeUninit;
 
 use crate::copy;
 use crate::debug::Access;
+use crate::fast::What;
 use crate::handle::Team;
 use crate::line::{
     self, Kind, PAYLOAD_BYTES, STAGE_BYTES, Tag, all_began, begin, others, receive, send,
@@ -100,20 +101,25 @@ impl Call {
 /// # Safety
 /// None beyond what it checks.
 pub(crate) unsafe fn broadcast(
+    what: What,
     team: Team,
     dest: *mut u8,
     source: *const u8,
     len: usize,
     root: c_int,
 ) -> c_int {
-    const WHAT: &str = "shmem_broadcast";
-    let Some(call) = Call::new(WHAT, team, (dest, len), (source, len), root as usize) else {
+    let what = *what;
+    let Some(call) = Call::new(what, team, (dest, len), (source, len), root as usize) else {
         return -1;
     };
     let Some(root) = usize::try_from(root)
         .ok()
         .filter(|root| *root < call.team.size())
     else {
+        call.runtime.debug.say(what, || {
+            let size = call.team.size();
+            format!("there is no PE_root {root} in a team of {size} PEs: -1 is returned")
+        });
         return -1;
     };
     let number = call.begin();
@@ -160,11 +166,17 @@ pub(crate) unsafe fn broadcast(
 ///
 /// # Safety
 /// None beyond what it checks.
-pub(crate) unsafe fn fcollect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
-    const WHAT: &str = "shmem_fcollect";
-    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+pub(crate) unsafe fn fcollect(
+    what: What,
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+) -> c_int {
+    let what = *what;
+    let size = team::find(runtime::get(what), team).map_or(0, TeamState::size);
     let all = len.saturating_mul(size);
-    let Some(call) = Call::new(WHAT, team, (dest, all), (source, len), 0) else {
+    let Some(call) = Call::new(what, team, (dest, all), (source, len), 0) else {
         return -1;
     };
     let number = call.begin();
@@ -197,17 +209,26 @@ pub(crate) unsafe fn fcollect(team: Team, dest: *mut u8, source: *const u8, len:
 ///
 /// # Safety
 /// The destination has room for all.
-pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
-    const WHAT: &str = "shmem_collect";
+pub(crate) unsafe fn collect(
+    what: What,
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+) -> c_int {
+    let what = *what;
     /// What fits a line beside the length.
     const ROOM: usize = PAYLOAD_BYTES - 8;
-    let runtime = runtime::get(WHAT);
+    let runtime = runtime::get(what);
     let Some(team) = team::find(runtime, team) else {
         return -1;
     };
-    runtime.debug.compare_arguments(runtime, WHAT, team, [0; 3]);
+    let place = runtime.locate(dest.addr(), 0).unwrap_or(0);
+    runtime
+        .debug
+        .compare_arguments(runtime, what, team, [place, 0, 0]);
     // First everybody says how much it has, and as much of it as there is room for.
-    let number = begin(runtime, WHAT, team);
+    let number = begin(runtime, what, team);
     let tag = Tag::new(Kind::Collect, 0);
     let mut words = [0u64; PAYLOAD_BYTES / 8];
     words[0] = len as u64;
@@ -220,12 +241,12 @@ pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: 
     for rank in others(team) {
         let line = (words.as_ptr().cast(), bytes);
         // SAFETY: at most a whole payload.
-        unsafe { send(runtime, WHAT, team, number, rank, tag, line) };
+        unsafe { send(runtime, what, team, number, rank, tag, line) };
     }
     let mut lens = vec![0; team.size()];
     lens[team.rank] = len;
     for rank in others(team) {
-        let payload = receive(runtime, WHAT, team, number, rank, tag);
+        let payload = receive(runtime, what, team, number, rank, tag);
         // SAFETY: the payload is aligned, and begins with the length.
         lens[rank] = unsafe { payload.cast::<u64>().read() } as usize;
     }
@@ -236,12 +257,12 @@ pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: 
     let start = |rank: usize| lens[..rank].iter().sum::<usize>();
     let dest_offset = match all {
         0 => return 0,
-        all => symmetric(runtime, WHAT, "the destination", dest, all),
+        all => symmetric(runtime, what, "the destination", dest, all),
     };
     // SAFETY: room for all was checked; the source has `len` bytes.
     unsafe { core::ptr::copy(source, dest.wrapping_add(start(team.rank)), len) };
     for rank in (0..team.size()).filter(|rank| *rank != team.rank && lens[*rank] <= ROOM) {
-        let payload = receive(runtime, WHAT, team, number, rank, tag);
+        let payload = receive(runtime, what, team, number, rank, tag);
         // SAFETY: as above; a member that has no more than that put it behind its length.
         unsafe {
             copy::run(
@@ -255,18 +276,18 @@ pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: 
     if lens.iter().all(|len| *len <= ROOM) {
         return 0;
     }
-    let number = begin(runtime, WHAT, team);
+    let number = begin(runtime, what, team);
     if !small {
         let offset = dest_offset + start(team.rank);
         for rank in others(team) {
             // SAFETY: room for all was checked, here as there.
-            unsafe { put_at(runtime, WHAT, team.members[rank], offset, source, len) };
+            unsafe { put_at(runtime, what, team.members[rank], offset, source, len) };
             // SAFETY: no bytes.
-            unsafe { send(runtime, WHAT, team, number, rank, tag, EMPTY) };
+            unsafe { send(runtime, what, team, number, rank, tag, EMPTY) };
         }
     }
     for rank in others(team).filter(|rank| lens[*rank] > ROOM) {
-        receive(runtime, WHAT, team, number, rank, tag);
+        receive(runtime, what, team, number, rank, tag);
     }
     0
 }
@@ -275,11 +296,17 @@ pub(crate) unsafe fn collect(team: Team, dest: *mut u8, source: *const u8, len: 
 ///
 /// # Safety
 /// None beyond what it checks.
-pub(crate) unsafe fn alltoall(team: Team, dest: *mut u8, source: *const u8, len: usize) -> c_int {
-    const WHAT: &str = "shmem_alltoall";
-    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+pub(crate) unsafe fn alltoall(
+    what: What,
+    team: Team,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+) -> c_int {
+    let what = *what;
+    let size = team::find(runtime::get(what), team).map_or(0, TeamState::size);
     let all = len.saturating_mul(size);
-    let Some(call) = Call::new(WHAT, team, (dest, all), (source, all), 0) else {
+    let Some(call) = Call::new(what, team, (dest, all), (source, all), 0) else {
         return -1;
     };
     let number = call.begin();
@@ -315,24 +342,25 @@ pub(crate) unsafe fn alltoall(team: Team, dest: *mut u8, source: *const u8, len:
 /// # Safety
 /// None beyond what it checks.
 pub(crate) unsafe fn alltoalls(
+    what: What,
     team: Team,
     dest: *mut u8,
     source: *const u8,
     (dst, sst, element): (isize, isize, usize),
     nelems: usize,
 ) -> c_int {
-    const WHAT: &str = "shmem_alltoalls";
+    let what = *what;
     if dst < 1 || sst < 1 {
-        crate::fail::fatal(WHAT, "strides have to be at least 1");
+        crate::fail::fatal(what, "strides have to be at least 1");
     }
-    let size = team::find(runtime::get(WHAT), team).map_or(0, TeamState::size);
+    let size = team::find(runtime::get(what), team).map_or(0, TeamState::size);
     let (dst, sst) = (dst as usize * element, sst as usize * element);
     let span = |step: usize| match nelems.saturating_mul(size) {
         0 => 0,
         count => step.saturating_mul(count - 1).saturating_add(element),
     };
     let buffers = ((dest, span(dst)), (source, span(sst)));
-    let Some(call) = Call::new(WHAT, team, buffers.0, buffers.1, dst << 32 ^ sst) else {
+    let Some(call) = Call::new(what, team, buffers.0, buffers.1, dst << 32 ^ sst) else {
         return -1;
     };
     let number = call.begin();
@@ -367,6 +395,7 @@ pub(crate) unsafe fn alltoalls(
 /// # Safety
 /// None beyond what it checks.
 pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -376,7 +405,7 @@ pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
     // SAFETY: as the caller promises; the element is that of `combine`.
     unsafe {
         fold(
-            "shmem_reduce",
+            what,
             team,
             dest.cast(),
             source.cast(),
@@ -392,6 +421,7 @@ pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
 /// # Safety
 /// None beyond what it checks.
 pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -399,9 +429,9 @@ pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
     inclusive: bool,
 ) -> c_int {
     let combine = Combine::of::<Op, T>();
-    let (what, mode) = match inclusive {
-        true => ("shmem_inscan", Mode::Inclusive),
-        false => ("shmem_exscan", Mode::Exclusive),
+    let mode = match inclusive {
+        true => Mode::Inclusive,
+        false => Mode::Exclusive,
     };
     // SAFETY: as the caller promises; the element is that of `combine`.
     unsafe { fold(what, team, dest.cast(), source.cast(), count, combine, mode) }
@@ -433,7 +463,7 @@ impl Values {
 }
 
 unsafe fn fold(
-    what: &'static str,
+    what: What,
     team: Team,
     dest: *mut u8,
     source: *const u8,
@@ -441,6 +471,7 @@ unsafe fn fold(
     combine: Combine,
     mode: Mode,
 ) -> c_int {
+    let what = *what;
     let len = count.saturating_mul(combine.element_bytes);
     let Some(call) = Call::new(
         what,

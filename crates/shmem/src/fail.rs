@@ -6,7 +6,7 @@
 use core::fmt::Display;
 use std::io::Write;
 
-use crate::runtime;
+use crate::runtime::{self, State};
 
 /// Ends the job because of `why`, which happened in `what`.
 #[cold]
@@ -18,15 +18,20 @@ pub(crate) fn fatal(what: &str, why: impl Display) -> ! {
     end(1, what)
 }
 
-/// `what` was called before `shmem_init` or after `shmem_finalize`.
+/// `what` was called before `shmem_init`, after `shmem_finalize`, or in a child of a PE.
 #[cold]
 #[inline(never)]
 pub(crate) fn not_in_use(what: &str) -> ! {
-    match runtime::was_finalized() {
-        true => fatal(what, "called after shmem_finalize"),
-        false => fatal(what, "called before shmem_init"),
+    match runtime::state() {
+        State::Forked => fatal(what, IN_A_CHILD),
+        State::Finalized => fatal(what, "called after shmem_finalize"),
+        State::Fresh | State::Active => fatal(what, "called before shmem_init"),
     }
 }
+
+/// What is said of a call in a child that the program has forked.
+const IN_A_CHILD: &str = "called in a child that a PE has forked: it is no PE of the job, and cannot \
+                          use the library";
 
 /// Writes a line that says who says it to standard error.
 pub(crate) fn say(text: &str) {

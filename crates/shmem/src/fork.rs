@@ -1,9 +1,12 @@
 //! A child that the program forks gets static objects of its own, as it would without
 //! this library: what it writes must not appear in its parent. It is no PE, and the
-//! library does nothing in it.
+//! library does nothing in it. One that cannot have them ends, with a text.
 
 use std::cell::Cell;
+use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::io::Errno;
 
 use crate::fast;
 use crate::runtime::{self, State};
@@ -11,20 +14,37 @@ use crate::statics::{self, Statics};
 
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static LEN_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// A copy of the static objects for a child.
+#[derive(Clone, Copy)]
+enum Snapshot {
+    /// None is needed: nothing is shared.
+    None,
+    /// Where it is.
+    At(usize),
+    /// There is no memory for it.
+    Failed(Errno),
+}
+
 thread_local! {
-    /// The copy that is under way; 0 where there is none. Of the thread that forks, whose
-    /// memory is private: in a program that has this library linked in, the library's own
-    /// static objects are among those that parent and child share until they are replaced.
-    static COPY: Cell<usize> = const { Cell::new(0) };
+    /// The copy that is under way. Of the thread that forks, whose memory is private: in a
+    /// program that has this library linked in, the library's own static objects are among
+    /// those that parent and child share until they are replaced.
+    static COPY: Cell<Snapshot> = const { Cell::new(Snapshot::None) };
 }
 
 /// From now on children are looked after.
-pub(crate) fn prepare_children(statics: Statics) {
+///
+/// # Errors
+/// There is no memory to remember that.
+pub(crate) fn prepare_children(statics: Statics) -> Result<(), Errno> {
     ADDRESS.store(statics.address, Ordering::Relaxed);
     LEN_BYTES.store(statics.len_bytes, Ordering::Relaxed);
-    // SAFETY: three functions that stay where they are. (If it fails there is no memory;
-    // children then share, which is no reason to stop.)
-    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    // SAFETY: three functions that stay where they are.
+    match unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } {
+        0 => Ok(()),
+        code => Err(Errno::from_raw_os_error(code)),
+    }
 }
 
 fn shared() -> Statics {
@@ -37,27 +57,49 @@ fn shared() -> Statics {
 
 unsafe extern "C" fn before() {
     if runtime::state() != State::Forked && shared().len_bytes > 0 {
-        let copy = statics::snapshot(shared()).unwrap_or(0);
-        COPY.set(copy);
+        let copy = statics::snapshot(shared());
+        COPY.set(copy.map_or_else(Snapshot::Failed, Snapshot::At));
     }
 }
 
 unsafe extern "C" fn in_parent() {
-    let copy = COPY.take();
-    if copy != 0 {
+    if let Snapshot::At(copy) = COPY.replace(Snapshot::None) {
         statics::discard(shared(), copy);
     }
 }
 
 unsafe extern "C" fn in_child() {
-    let copy = COPY.take();
-    if shared().len_bytes > 0 && (copy == 0 || statics::replace(shared(), copy).is_err()) {
-        // What this wrote would appear in the parent: leave things as they are.
-        return;
+    let replaced = match COPY.replace(Snapshot::None) {
+        Snapshot::None => Ok(()),
+        Snapshot::At(copy) => statics::replace(shared(), copy),
+        Snapshot::Failed(error) => Err(error),
+    };
+    if let Err(error) = replaced {
+        end(error);
     }
     if runtime::state() != State::Fresh {
         runtime::set_state(State::Forked);
         fast::close();
         fast::set_identity(None);
     }
+}
+
+/// Ends a child that still has the static objects of its parent, before it writes to them. It is
+/// one thread of what were many, so nothing here allocates.
+fn end(error: Errno) -> ! {
+    let mut text = [0; 256];
+    let mut rest = &mut text[..];
+    // It fits; what does not is cut off.
+    let _ = writeln!(
+        rest,
+        "hostwire: fork: there is no memory for static objects of the child's own (error {}), and \
+         it would change those of the PE that has forked it: the child ends",
+        error.raw_os_error()
+    );
+    let left = rest.len();
+    let len = text.len() - left;
+    // SAFETY: the bytes are there; whether they are written changes nothing.
+    let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), len) };
+    // SAFETY: ends the child without the exit handlers of its parent.
+    unsafe { libc::_exit(1) }
 }

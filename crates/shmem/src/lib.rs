@@ -14,11 +14,13 @@
 //! | `team`, `context` | who talks to whom |
 //! | `line`, `collective`, `owner`, `active` | how members of a team or an active set meet |
 //! | `wait`, `lock` | waiting for own memory, and locks made of that |
+//! | `arguments` | what programs hand in, looked at with `SHMEM_DEBUG` |
 //! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the words for what went wrong |
 
 pub mod abi;
 mod active;
 pub mod api;
+mod arguments;
 mod collective;
 mod context;
 mod copy;

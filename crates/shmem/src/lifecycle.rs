@@ -14,6 +14,7 @@ use hostwire::board::Activity;
 use hostwire::{AgentMode, Error, Sizes};
 use hostwire_transport::Window;
 
+use crate::arguments;
 use crate::debug::Debug;
 use crate::fail::{self, fatal};
 use crate::fast::{self, Region};
@@ -63,8 +64,12 @@ pub(crate) unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_in
     if !(THREAD_SINGLE..=THREAD_MULTIPLE).contains(&requested) {
         return -1;
     }
-    init("shmem_init_thread", requested);
+    const WHAT: &str = "shmem_init_thread";
+    init(WHAT, requested);
     if !provided.is_null() {
+        if arguments::are_checked() {
+            arguments::writes(WHAT, "provided", provided, arguments::Extent::run(1));
+        }
         // SAFETY: as the caller promises.
         unsafe { provided.write(THREAD_LEVEL.load(Ordering::Relaxed)) };
     }
@@ -82,10 +87,7 @@ pub(crate) fn init(what: &'static str, level: c_int) {
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
     match runtime::state() {
         State::Active => {}
-        State::Forked => fatal(
-            what,
-            "called in a child that was forked: it is no PE of the job",
-        ),
+        State::Forked => fail::not_in_use(what),
         State::Fresh => first_time(what),
         State::Finalized => again(what),
     }
@@ -109,7 +111,12 @@ fn first_time(what: &'static str) {
         fatal(what, why);
     }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
-    fork::prepare_children(statics);
+    if let Err(error) = fork::prepare_children(statics) {
+        fatal(
+            what,
+            format_args!("looking after children that are forked: {error}"),
+        );
+    }
     at_exit();
     start(what, runtime);
     compare_layouts(what, runtime, &statics);
@@ -139,6 +146,7 @@ fn start(what: &'static str, runtime: &'static Runtime) {
     if let Some((first, stride)) = runtime.mapped.filter(|_| !runtime.debug.is_on()) {
         fast::open(pes, first, stride, runtime.heap_region, runtime.statics);
     }
+    arguments::set_checked(runtime.debug.is_on());
     runtime.attachment.activity(Activity::Computing, None);
 }
 
@@ -299,6 +307,7 @@ fn end(runtime: &Runtime) {
     line::last_barrier(runtime, WHAT);
     runtime.attachment.tell_departure(Departure::Gone);
     runtime::set_state(State::Finalized);
+    arguments::set_checked(false);
     fast::close();
     fast::set_identity(None);
     team::forget_all(runtime);

@@ -113,6 +113,7 @@ kinds! {
     Agree = 12 "a check of arguments" "",
     Realloc = 13 "shmem_realloc" " bytes",
     Answer = 14 "the end of a broadcast" " bytes",
+    ActiveSet = 15 "an operation on an active set" "",
 }
 
 const NUMBER: u64 = (1 << 56) - 1;

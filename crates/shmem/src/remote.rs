@@ -10,12 +10,13 @@ use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use crate::api::in_reach;
+use crate::arguments;
 use crate::context;
 use crate::copy;
 use crate::debug::Access;
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
-use crate::fast::{self, Place, What};
+use crate::fast::{self, Place, Region, What};
 use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx};
 use crate::runtime::{self, Runtime};
 
@@ -158,22 +159,66 @@ pub(crate) fn symmetric(
 ) -> usize {
     match runtime.locate(address as usize, len) {
         Some(offset) => {
-            runtime
-                .debug
-                .check_bounds(runtime, what, role, address as usize, len);
+            check_bounds(runtime, what, role, address as usize, len);
             offset
         }
-        None => fatal(
-            what,
-            format_args!(
-                "{role} {address:p} ({len} bytes) is not symmetric: neither in the symmetric \
-                 heap ({:#x} to {:#x}) nor a static object of the program ({:#x} to {:#x})",
-                runtime.heap_region.address,
-                runtime.heap_region.address + runtime.heap_region.len_bytes,
-                runtime.statics.address,
-                runtime.statics.address + runtime.statics.len_bytes,
-            ),
-        ),
+        None => fatal(what, NotSymmetric::new(runtime, role, address.addr(), len)),
+    }
+}
+
+/// What is said of memory that should be symmetric.
+pub(crate) struct NotSymmetric<'a> {
+    runtime: &'a Runtime,
+    role: &'a str,
+    address: usize,
+    len: usize,
+}
+
+impl<'a> NotSymmetric<'a> {
+    pub(crate) fn new(runtime: &'a Runtime, role: &'a str, address: usize, len: usize) -> Self {
+        Self {
+            runtime,
+            role,
+            address,
+            len,
+        }
+    }
+}
+
+impl Display for NotSymmetric<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            role, address, len, ..
+        } = self;
+        match address {
+            0 => write!(f, "{role} is NULL, which is not symmetric")?,
+            _ => write!(f, "{role} {address:#x} ({len} bytes) is not symmetric")?,
+        }
+        let end = |region: Region| region.address + region.len_bytes;
+        let (heap, statics) = (self.runtime.heap_region, self.runtime.statics);
+        write!(
+            f,
+            ": neither in the symmetric heap ({:#x} to {:#x}) nor a static object of the program \
+             ({:#x} to {:#x})",
+            heap.address,
+            end(heap),
+            statics.address,
+            end(statics)
+        )
+    }
+}
+
+/// That an access stays in its block, where the program has asked for that to be looked at.
+pub(crate) fn check_bounds(runtime: &Runtime, what: &str, role: &str, address: usize, len: usize) {
+    runtime
+        .debug
+        .check_bounds(runtime, what, role, address, len);
+}
+
+/// A local buffer, where the program has asked for that to be looked at.
+fn local(runtime: &Runtime, what: &str, role: &str, address: *const u8, len: usize) {
+    if runtime.debug.is_on() {
+        arguments::own(runtime, what, role, address.addr(), len);
     }
 }
 
@@ -385,6 +430,7 @@ pub(crate) unsafe fn put(
         return;
     }
     let offset = symmetric(runtime, what, "the destination", dest, len);
+    local(runtime, what, "the source", source, len);
     runtime
         .debug
         .access(runtime, what, pe, offset, len, Access::Write);
@@ -445,6 +491,7 @@ pub(crate) unsafe fn get(
         return;
     }
     let offset = symmetric(runtime, what, "the source", source, len);
+    local(runtime, what, "the destination", dest, len);
     runtime
         .debug
         .access(runtime, what, pe, offset, len, Access::Read);

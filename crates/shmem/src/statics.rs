@@ -71,7 +71,7 @@ fn claim(gap: Range<usize>) -> bool {
 
 /// By the C library: other ways of asking read what the loader was given, which is not
 /// always what the process sees (under Valgrind, for one).
-fn page_bytes() -> usize {
+pub(crate) fn page_bytes() -> usize {
     // SAFETY: `sysconf` with a constant name has no preconditions.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes)
@@ -206,7 +206,7 @@ pub(crate) unsafe fn share(
 }
 
 /// A copy of the static objects, for a child that is about to be forked.
-pub(crate) fn snapshot(statics: Statics) -> Option<usize> {
+pub(crate) fn snapshot(statics: Statics) -> Result<usize, Errno> {
     // SAFETY: a fresh mapping touches no memory of this process.
     let copy = unsafe {
         rustix::mm::mmap_anonymous(
@@ -216,11 +216,11 @@ pub(crate) fn snapshot(statics: Statics) -> Option<usize> {
             MapFlags::PRIVATE | MapFlags::NORESERVE,
         )
     };
-    let copy = copy.ok()?.cast::<u8>();
+    let copy = copy?.cast::<u8>();
     let from = core::ptr::with_exposed_provenance(statics.address);
     // SAFETY: whole pages; the copy is fresh and so zero.
     unsafe { copy_pages(from, copy, statics.len_bytes) };
-    Some(copy.expose_provenance())
+    Ok(copy.expose_provenance())
 }
 
 /// Gives the copy back: this is the parent.

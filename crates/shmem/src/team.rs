@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hostwire::PeId;
 
 use crate::fail::fatal;
+use crate::fast::What;
 use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
 use crate::lifecycle;
 use crate::line::{self, LINE_BYTES, Tag};
@@ -455,12 +456,11 @@ pub(crate) fn sync_all() {
 
 /// `shmem_team_sync`.
 #[inline]
-pub(crate) fn sync(team: Team) -> c_int {
-    const WHAT: &str = "shmem_team_sync";
-    let runtime = runtime::get(WHAT);
+pub(crate) fn sync(what: What, team: Team) -> c_int {
+    let runtime = runtime::get(what);
     match find(runtime, team) {
         Some(team) => {
-            line::sync(runtime, WHAT, team);
+            line::sync(runtime, what, team);
             0
         }
         None => -1,

@@ -15,6 +15,8 @@ mod inline;
 mod entry_points {
     // What a caller has to promise is what the specification says of the C function.
     #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
+    // Code that is written by a program.
+    #![allow(clippy::collapsible_if)]
 
     use core::ffi::{
         c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong,
@@ -25,6 +27,7 @@ mod entry_points {
         self, And, Bits128, CTX_DEFAULT, ComplexF32, ComplexF64, Ctx, LongDouble, Max, Min, Or,
         Prod, SessionConfig, Sum, Team, TeamConfig, Xor,
     };
+    use crate::arguments::{self, Extent};
 
     include!(concat!(env!("OUT_DIR"), "/entry_points.rs"));
 }

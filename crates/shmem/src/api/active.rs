@@ -1,35 +1,39 @@
-//! Collective operations of active sets (deprecated).
+//! Collective operations of active sets (deprecated). All take the name of the C routine.
 
 use core::ffi::{c_int, c_long};
 
 use crate::active::{self as inner, ActiveSet};
 use crate::element::Element;
+use crate::fast::What;
 use crate::reduction::Reduce;
 
 /// `shmem_barrier`.
 pub unsafe fn active_barrier(
+    what: What,
     pe_start: c_int,
     log_pe_stride: c_int,
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_barrier", pe_start, log_pe_stride, pe_size, psync);
-    set.barrier();
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
+    set.barrier_all();
 }
 
 /// `shmem_sync`.
 pub unsafe fn active_sync(
+    what: What,
     pe_start: c_int,
     log_pe_stride: c_int,
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_sync", pe_start, log_pe_stride, pe_size, psync);
-    set.sync();
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
+    set.sync_all();
 }
 
 /// `shmem_broadcast32`, `shmem_broadcast64`.
 pub unsafe fn active_broadcast<T: Element>(
+    what: What,
     dest: *mut T,
     source: *const T,
     nelems: usize,
@@ -39,7 +43,7 @@ pub unsafe fn active_broadcast<T: Element>(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_broadcast", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe { inner::broadcast(&set, dest.cast(), source.cast(), len, pe_root) }
@@ -47,6 +51,7 @@ pub unsafe fn active_broadcast<T: Element>(
 
 /// `shmem_collect32`, `shmem_collect64`.
 pub unsafe fn active_collect<T: Element>(
+    what: What,
     dest: *mut T,
     source: *const T,
     nelems: usize,
@@ -55,7 +60,7 @@ pub unsafe fn active_collect<T: Element>(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_collect", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe { inner::collect(&set, dest.cast(), source.cast(), len) }
@@ -63,6 +68,7 @@ pub unsafe fn active_collect<T: Element>(
 
 /// `shmem_fcollect32`, `shmem_fcollect64`.
 pub unsafe fn active_fcollect<T: Element>(
+    what: What,
     dest: *mut T,
     source: *const T,
     nelems: usize,
@@ -71,7 +77,7 @@ pub unsafe fn active_fcollect<T: Element>(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_fcollect", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe { inner::fcollect(&set, dest.cast(), source.cast(), len) }
@@ -79,6 +85,7 @@ pub unsafe fn active_fcollect<T: Element>(
 
 /// `shmem_alltoall32`, `shmem_alltoall64`.
 pub unsafe fn active_alltoall<T: Element>(
+    what: What,
     dest: *mut T,
     source: *const T,
     nelems: usize,
@@ -87,7 +94,7 @@ pub unsafe fn active_alltoall<T: Element>(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_alltoall", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe { inner::alltoall(&set, dest.cast(), source.cast(), len) }
@@ -95,6 +102,7 @@ pub unsafe fn active_alltoall<T: Element>(
 
 /// `shmem_alltoalls32`, `shmem_alltoalls64`.
 pub unsafe fn active_alltoalls<T: Element>(
+    what: What,
     dest: *mut T,
     source: *const T,
     dst: isize,
@@ -105,7 +113,7 @@ pub unsafe fn active_alltoalls<T: Element>(
     pe_size: c_int,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_alltoalls", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let strides = (dst, sst, size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe { inner::alltoalls(&set, dest.cast(), source.cast(), strides, nelems) }
@@ -113,6 +121,7 @@ pub unsafe fn active_alltoalls<T: Element>(
 
 /// `shmem_and_to_all` and its kin.
 pub unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
+    what: What,
     dest: *mut T,
     source: *const T,
     nreduce: c_int,
@@ -122,7 +131,7 @@ pub unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     _pwrk: *mut T,
     psync: *mut c_long,
 ) {
-    let set = ActiveSet::new("shmem_to_all", pe_start, log_pe_stride, pe_size, psync);
+    let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     // SAFETY: as the caller promises.
     unsafe { inner::to_all::<Op, T>(&set, dest, source, nreduce) }
 }

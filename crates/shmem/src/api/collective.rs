@@ -1,14 +1,17 @@
-//! Collective operations of teams. All return 0, or nonzero for the invalid team.
+//! Collective operations of teams. All take the name of the C routine, and return 0, or nonzero for
+//! the invalid team.
 
 use core::ffi::c_int;
 
 use crate::collective as inner;
 use crate::element::Element;
+use crate::fast::What;
 use crate::handle::Team;
 use crate::reduction::Reduce;
 
 /// `shmem_broadcast`, of all types.
 pub unsafe fn broadcast<T: Element>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -17,11 +20,12 @@ pub unsafe fn broadcast<T: Element>(
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
-    unsafe { inner::broadcast(team, dest.cast(), source.cast(), len, pe_root) }
+    unsafe { inner::broadcast(what, team, dest.cast(), source.cast(), len, pe_root) }
 }
 
 /// `shmem_collect`, of all types.
 pub unsafe fn collect<T: Element>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -29,11 +33,12 @@ pub unsafe fn collect<T: Element>(
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
-    unsafe { inner::collect(team, dest.cast(), source.cast(), len) }
+    unsafe { inner::collect(what, team, dest.cast(), source.cast(), len) }
 }
 
 /// `shmem_fcollect`, of all types.
 pub unsafe fn fcollect<T: Element>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -41,11 +46,12 @@ pub unsafe fn fcollect<T: Element>(
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
-    unsafe { inner::fcollect(team, dest.cast(), source.cast(), len) }
+    unsafe { inner::fcollect(what, team, dest.cast(), source.cast(), len) }
 }
 
 /// `shmem_alltoall`, of all types.
 pub unsafe fn alltoall<T: Element>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -53,11 +59,12 @@ pub unsafe fn alltoall<T: Element>(
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
     // SAFETY: as the caller promises.
-    unsafe { inner::alltoall(team, dest.cast(), source.cast(), len) }
+    unsafe { inner::alltoall(what, team, dest.cast(), source.cast(), len) }
 }
 
 /// `shmem_alltoalls`, of all types.
 pub unsafe fn alltoalls<T: Element>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
@@ -67,38 +74,41 @@ pub unsafe fn alltoalls<T: Element>(
 ) -> c_int {
     let strides = (dst, sst, size_of::<T>());
     // SAFETY: as the caller promises.
-    unsafe { inner::alltoalls(team, dest.cast(), source.cast(), strides, nelems) }
+    unsafe { inner::alltoalls(what, team, dest.cast(), source.cast(), strides, nelems) }
 }
 
 /// `shmem_and_reduce` and its kin, of all types.
 pub unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
     nreduce: usize,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { inner::reduce::<Op, T>(team, dest, source, nreduce) }
+    unsafe { inner::reduce::<Op, T>(what, team, dest, source, nreduce) }
 }
 
 /// `shmem_sum_inscan`, of all types.
 pub unsafe fn inscan<Op: 'static, T: Reduce<Op>>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
     nelems: usize,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { inner::scan::<Op, T>(team, dest, source, nelems, true) }
+    unsafe { inner::scan::<Op, T>(what, team, dest, source, nelems, true) }
 }
 
 /// `shmem_sum_exscan`, of all types.
 pub unsafe fn exscan<Op: 'static, T: Reduce<Op>>(
+    what: What,
     team: Team,
     dest: *mut T,
     source: *const T,
     nelems: usize,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { inner::scan::<Op, T>(team, dest, source, nelems, false) }
+    unsafe { inner::scan::<Op, T>(what, team, dest, source, nelems, false) }
 }

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_long};
 
+use crate::fast::What;
 use crate::handle::{Team, TeamConfig};
 use crate::team;
 
@@ -75,10 +76,10 @@ pub unsafe fn team_destroy(team: Team) {
     team::destroy(team);
 }
 
-/// `shmem_team_sync`, and `shmem_sync` of a team.
+/// `shmem_team_sync`, and `shmem_sync` of a team. Takes its name.
 #[inline]
-pub unsafe fn team_sync(team: Team) -> c_int {
-    team::sync(team)
+pub unsafe fn team_sync(what: What, team: Team) -> c_int {
+    team::sync(what, team)
 }
 
 /// `shmem_pcontrol`: profiling levels are for tools that interpose.

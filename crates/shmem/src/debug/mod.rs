@@ -15,6 +15,7 @@ mod race;
 
 use hostwire::PeId;
 
+use crate::abi::constants::SAME_TYPES;
 use crate::fail::{fatal, say};
 use crate::line::{self, Kind, Tag};
 use crate::runtime::Runtime;
@@ -22,6 +23,11 @@ use crate::settings::Settings;
 use crate::team::TeamState;
 use bounds::Bounds;
 use race::Race;
+
+/// Where the program is, as a part of a sentence.
+pub(crate) fn here() -> String {
+    location::here()
+}
 
 /// What an operation does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,35 +225,18 @@ impl Debug {
         team: &TeamState,
         arguments: [u64; 3],
     ) {
-        let mut ours = [0; 6];
-        ours[..3].copy_from_slice(&name_to_words(what));
-        ours[3..].copy_from_slice(&arguments);
+        let ours = signature(what, arguments);
         let tag = Tag::new(Kind::Agree, 0);
         line::exchange(runtime, what, team, tag, &ours, |rank, theirs| {
-            if *theirs != ours {
-                let says = |words: &[u64; 6]| {
-                    format!(
-                        "{} (destination {:#x}, {}, {})",
-                        name(words),
-                        words[3],
-                        words[4],
-                        words[5]
-                    )
-                };
-                fatal(
-                    what,
-                    format_args!(
-                        "the PEs disagree: PE {} calls {}, this PE {}; the destination is given \
-                         as its offset in a segment, then come bytes or elements, and a root or \
-                         strides; {}",
-                        team.members[rank],
-                        says(theirs),
-                        says(&ours),
-                        location::here()
-                    ),
-                );
-            }
+            must_agree(what, team.members[rank], theirs, &ours);
         });
+    }
+
+    /// Tells of a mistake that the specification has a value to return for.
+    pub(crate) fn say(&self, what: &str, why: impl FnOnce() -> String) {
+        if self.checks {
+            say(&format!("{what}: {}; {}", why(), location::here()));
+        }
     }
 
     /// The program is done: what has it left?
@@ -268,6 +257,53 @@ impl Debug {
     }
 }
 
+/// What a collective operation is, to be the same at all that take part: its name, and arguments.
+pub(crate) type Signature = [u64; 6];
+
+/// `arguments` are where it stores (an offset in the segment), how much, and what else has to be the
+/// same.
+pub(crate) fn signature(what: &str, arguments: [u64; 3]) -> Signature {
+    let mut words = [0; 6];
+    words[..3].copy_from_slice(&name_to_words(what));
+    words[3..].copy_from_slice(&arguments);
+    words
+}
+
+/// Ends the job if `pe` is in another operation than this PE, or in the same with other arguments.
+pub(crate) fn must_agree(what: &str, pe: PeId, theirs: &Signature, ours: &Signature) {
+    if theirs[3..] == ours[3..] && same_type(&name(theirs)) == same_type(&name(ours)) {
+        return;
+    }
+    let says = |words: &Signature| {
+        format!(
+            "{} (destination {:#x}, {}, {})",
+            name(words),
+            words[3],
+            words[4],
+            words[5]
+        )
+    };
+    fatal(
+        what,
+        format_args!(
+            "the PEs disagree: PE {pe} calls {}, this PE {}; the destination is given as its \
+             offset in a segment, then come bytes or elements, and a root, strides or the bytes of \
+             an element; {}",
+            says(theirs),
+            says(ours),
+            location::here()
+        ),
+    );
+}
+
+/// The name of a function, with the one name of a type that has several: `int32_t` is `int`.
+fn same_type(name: &str) -> String {
+    let name = name.trim_start_matches("shmem_");
+    let (of, rest) = name.split_once('_').unwrap_or((name, ""));
+    let same = SAME_TYPES.iter().find(|(other, _)| *other == of);
+    format!("{}_{rest}", same.map_or(of, |(_, same)| same))
+}
+
 /// The name of a routine without its `shmem_`, as far as it fits.
 fn name_to_words(what: &str) -> [u64; 3] {
     let mut bytes = [0; 24];
@@ -278,11 +314,42 @@ fn name_to_words(what: &str) -> [u64; 3] {
     [0, 1, 2].map(|word| u64::from_le_bytes(words[word]))
 }
 
-fn name(words: &[u64; 6]) -> String {
+fn name(words: &Signature) -> String {
     let bytes: Vec<u8> = words[..3]
         .iter()
         .flat_map(|word| word.to_le_bytes())
         .take_while(|byte| *byte != 0)
         .collect();
     format!("shmem_{}", String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_type_agree_and_operations_do_not() {
+        assert_eq!(
+            same_type("shmem_int32_sum_reduce"),
+            same_type("shmem_int_sum_reduce")
+        );
+        assert_eq!(
+            same_type("shmem_size_collect"),
+            same_type("shmem_uint64_collect")
+        );
+        for (one, other) in [
+            ("shmem_int_sum_reduce", "shmem_int_max_reduce"),
+            ("shmem_int_sum_reduce", "shmem_uint_sum_reduce"),
+            ("shmem_broadcast32", "shmem_broadcast64"),
+            ("shmem_barrier_all", "shmem_sync_all"),
+        ] {
+            assert_ne!(same_type(one), same_type(other));
+        }
+    }
+
+    #[test]
+    fn the_longest_name_comes_back_whole() {
+        let what = "shmem_longdouble_prod_to_all";
+        assert_eq!(name(&signature(what, [1, 2, 3])), what);
+    }
 }

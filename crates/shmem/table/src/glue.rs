@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::expand::{Function, Instance};
-use crate::{Constant, Table};
+use crate::{Constant, Count, Pointer, Prototype, Role, Table};
 
 /// The constants of the header, as Rust has them.
 pub fn constants(table: &Table) -> String {
@@ -19,6 +19,17 @@ pub fn constants(table: &Table) -> String {
         };
         writeln!(out, "/// `{name}` of `shmem.h`.\n{item}").expect("a string takes all");
     }
+    let pairs = table.types.iter().filter_map(|of| {
+        let same = table.types.iter().find(|same| same.c == of.distinct)?;
+        (of.name != same.name).then(|| format!("    (\"{}\", \"{}\"),\n", of.name, same.name))
+    });
+    let pairs: String = pairs.collect();
+    writeln!(
+        out,
+        "/// Types that are another one of C: their names in those of functions, and its name.\n\
+         pub const SAME_TYPES: &[(&str, &str)] = &[\n{pairs}];"
+    )
+    .expect("a string takes all");
     out
 }
 
@@ -55,6 +66,7 @@ fn entry_point(table: &Table, function: &Function<'_>) -> Result<String, String>
         "void" => String::new(),
         c => format!(" -> {}", rust_type(table, c)?),
     };
+    let checks = checks(table, function, element)?;
     let call = call(function, element, arguments);
     let (name, strong) = (function.name(), function.profiling_name());
     let parameters = parameters.join(", ");
@@ -63,13 +75,102 @@ fn entry_point(table: &Table, function: &Function<'_>) -> Result<String, String>
 /// `{name}`: {summary}.
 #[unsafe(no_mangle)]
 pub unsafe extern \"C\" fn {strong}({parameters}){returns} {{
-    // SAFETY: the same promise that C programs give by calling this.
+{checks}    // SAFETY: the same promise that C programs give by calling this.
     unsafe {{ {call} }}
 }}
 core::arch::global_asm!(\".weak {name}\", \".set {name}, {{}}\", sym {strong});
 ",
         summary = function.page.summary,
     ))
+}
+
+/// Code that looks at the arguments, where the program has asked for that. Nothing for functions
+/// whose routines do it.
+fn checks(table: &Table, function: &Function<'_>, element: Option<&str>) -> Result<String, String> {
+    // Those of short ones have to be there, too: the tests go by them.
+    let pointers = function.pointers(table)?;
+    if function.family.is_short {
+        return Ok(String::new());
+    }
+    let name = function.name();
+    let mut out = String::new();
+    for (parameter, pointer) in &pointers {
+        if pointer.role != Role::Any {
+            let check = pointer_check(&function.prototype, parameter, pointer, element);
+            writeln!(out, "        {check}").expect("a string takes all");
+        }
+    }
+    let takes_team = |of: &crate::Parameter| of.c == "shmem_team_t" && of.name == "team";
+    if function.family.is_named && function.prototype.parameters.iter().any(takes_team) {
+        writeln!(out, "        arguments::team(\"{name}\", team);").expect("a string takes all");
+    }
+    if out.is_empty() {
+        return Ok(out);
+    }
+    Ok(format!("    if arguments::are_checked() {{\n{out}    }}\n"))
+}
+
+fn pointer_check(
+    prototype: &Prototype,
+    parameter: &crate::Parameter,
+    pointer: &Pointer,
+    element: Option<&str>,
+) -> String {
+    let name = &parameter.name;
+    let mut address = name.to_lowercase();
+    if let Some(element) = element.filter(|_| parameter.c.ends_with("void *")) {
+        address = format!("{address}.cast::<{element}>()");
+    }
+    let role = match pointer.role {
+        Role::Symmetric => "symmetric",
+        Role::Reads => "reads",
+        Role::Writes | Role::Any => "writes",
+    };
+    let extent = extent(prototype, &pointer.count);
+    let check = format!(
+        "arguments::{role}(\"{}\", \"{name}\", {address}, {extent});",
+        prototype.name
+    );
+    match pointer.is_optional {
+        true => format!("if !{}.is_null() {{ {check} }}", name.to_lowercase()),
+        false => check,
+    }
+}
+
+/// How far it reaches from where the pointer points, in elements.
+fn extent(prototype: &Prototype, count: &Count) -> String {
+    match count {
+        Count::Span(blocks, stride, block) => {
+            let block = block.as_deref().unwrap_or("1usize");
+            let blocks = count_of(prototype, blocks);
+            format!("Extent::blocks({blocks}, {stride}, arguments::count({block}))")
+        }
+        count => format!("Extent::run({})", count_of(prototype, count)),
+    }
+}
+
+fn count_of(prototype: &Prototype, count: &Count) -> String {
+    let parameter = |name: &str| format!("arguments::count({})", name.to_lowercase());
+    match count {
+        Count::Fixed(count) => count.to_string(),
+        Count::Elements => count.parameter(prototype).map_or("1".into(), parameter),
+        Count::Parameter(name) => parameter(name),
+        Count::ForEach(each, of) if of == "team" => {
+            format!(
+                "{}.saturating_mul(arguments::members(team))",
+                count_of(prototype, each)
+            )
+        }
+        Count::ForEach(each, of) => {
+            format!(
+                "{}.saturating_mul({})",
+                count_of(prototype, each),
+                parameter(of)
+            )
+        }
+        Count::Mask(name) => format!("usize::from({} != 0)", name.to_lowercase()),
+        Count::Span(blocks, ..) => count_of(prototype, blocks),
+    }
 }
 
 /// The Rust type that the generic routine is instantiated with.
@@ -94,6 +195,9 @@ fn call(function: &Function<'_>, element: Option<&str>, mut arguments: Vec<Strin
     let family = function.family;
     if family.has_ctx && !function.is_ctx {
         arguments.insert(0, "CTX_DEFAULT".into());
+    }
+    if family.is_named {
+        arguments.insert(0, format!("&\"{}\"", function.name()));
     }
     let own_name = || {
         let name = family.prototype.name.strip_prefix("shmem_");
@@ -153,6 +257,46 @@ mod tests {
     }
 
     #[test]
+    fn entry_points_look_at_what_their_pointers_name() {
+        for (name, checks) in [
+            (
+                "shmem_int_wait_until_all",
+                &[
+                    "arguments::symmetric(\"shmem_int_wait_until_all\", \"ivars\", ivars, \
+                     Extent::run(arguments::count(nelems)));",
+                    "if !status.is_null() { arguments::reads(\"shmem_int_wait_until_all\", \
+                     \"status\", status, Extent::run(arguments::count(nelems))); }",
+                ][..],
+            ),
+            (
+                "shmem_ctx_ibget32",
+                &[
+                    "arguments::writes(\"shmem_ctx_ibget32\", \"dest\", dest.cast::<u32>(), \
+                   Extent::blocks(arguments::count(nblocks), dst, arguments::count(bsize)));",
+                ],
+            ),
+            (
+                "shmem_fcollectmem",
+                &[
+                    "arguments::symmetric(\"shmem_fcollectmem\", \"dest\", dest.cast::<u8>(), \
+                     Extent::run(arguments::count(nelems).saturating_mul(arguments::members(team))));",
+                    "arguments::team(\"shmem_fcollectmem\", team);",
+                ],
+            ),
+            (
+                "shmem_query_thread",
+                &["\"provided\", provided, Extent::run(1));"],
+            ),
+        ] {
+            let glue = glue_of(name);
+            for check in checks {
+                assert!(glue.contains(check), "{check}\n{glue}");
+            }
+        }
+        assert!(!glue_of("shmem_int_put").contains("arguments"));
+    }
+
+    #[test]
     fn entry_points_call_the_routine_that_is_meant() {
         for (name, call) in [
             (
@@ -175,7 +319,7 @@ mod tests {
             ("shmem_short_wait", "api::wait::<c_short>(ivar, cmp_value)"),
             (
                 "shmem_float_max_reduce",
-                "api::reduce::<Max, f32>(team, dest, source, nreduce)",
+                "api::reduce::<Max, f32>(&\"shmem_float_max_reduce\", team, dest, source, nreduce)",
             ),
             ("shmem_ctx_quiet", "api::quiet(ctx)"),
             ("shmem_quiet", "api::quiet(CTX_DEFAULT)"),

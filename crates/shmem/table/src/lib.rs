@@ -11,10 +11,12 @@ pub mod glue;
 
 mod expand;
 mod parse;
+mod pointers;
 mod prototype;
 
 pub use expand::{Function, Instance};
 pub use parse::TableError;
+pub use pointers::{Count, Pointer, Role};
 pub use prototype::{Parameter, Prototype};
 
 /// The text of `types.table`.
@@ -101,6 +103,12 @@ pub struct Family {
     pub is_noreturn: bool,
     /// Implemented in the C file.
     pub is_c: bool,
+    /// Its routine looks at its arguments itself, where nothing is in reach.
+    pub is_short: bool,
+    /// Its routine takes the name of the function first.
+    pub is_named: bool,
+    /// What its parameters point to, where that is not what the table says of the name.
+    pub pointers: Vec<(String, Pointer)>,
     /// What the glue calls, if that does not follow from the name.
     pub rust: Option<String>,
 }
@@ -129,6 +137,8 @@ pub struct Table {
     pub handles: Vec<Handle>,
     /// What parameters mean, by name.
     pub parameters: Vec<(String, String)>,
+    /// What parameters point to, by name.
+    pub pointers: Vec<(String, Pointer)>,
     /// Pages, in the order of the table.
     pub pages: Vec<Page>,
 }

@@ -11,6 +11,7 @@
 //! constant KIND NAME [OLD NAME] = VALUE   a macro; KIND is int, long or string
 //! handle C NAME = VALUE                   a macro for an opaque pointer
 //! parameter NAME = TEXT                   what a parameter means
+//! pointer NAME = ROLE [COUNT] [optional]  what a parameter points to, unless a family says otherwise
 //! chapter TITLE                           of the pages that follow
 //! page NAME: SUMMARY                      of the manual
 //! ```
@@ -29,12 +30,22 @@
 //! inline              without a context, an inline function in programs that ask for it
 //! noreturn            does not return
 //! c                   implemented in the C file
+//! short               its routine looks at its arguments itself, where nothing is in reach
+//! named               its routine takes the name of the function as first argument
+//! symmetric NAME [COUNT] [optional]
+//!                     the parameter points to symmetric memory; COUNT is a number, the name of a
+//!                     parameter, `elements` (`nelems`, `nreduce` or one), `COUNT*team` or
+//!                     `COUNT*PE_size` for each member, `span(BLOCKS,STRIDE[,BLOCK])`, or `mask(NAME)`:
+//!                     one, unless that parameter is 0. `elements` if there is none
+//! reads, writes ...   the same for memory of the calling process
+//! any NAME            any address
 //! rust CALL           what the glue calls: a path below crate::api, with arguments if they
 //!                     are not the function's own
 //! ```
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::pointers::Pointer;
 use crate::{Constant, Family, Handle, Page, Prototype, Table, Type};
 
 /// What is wrong with the table, and where.
@@ -178,6 +189,11 @@ impl Reader {
             "size" => table.sizes.push((name.into(), value.into())),
             "sizes" => table.size_lists.push((name.into(), words(value))),
             "parameter" => table.parameters.push((name.into(), value.into())),
+            "pointer" => {
+                let pointer = Pointer::parse(value)
+                    .ok_or_else(|| format!("'{value}' does not say what a pointer names"))?;
+                table.pointers.push((name.into(), pointer));
+            }
             "handle" => {
                 let (c, name) = name
                     .split_once(' ')
@@ -225,6 +241,9 @@ impl Reader {
                 is_inline: false,
                 is_noreturn: false,
                 is_c: false,
+                is_short: false,
+                is_named: false,
+                pointers: Vec::new(),
                 rust: None,
             });
         }
@@ -252,7 +271,19 @@ impl Reader {
                 "since" => family.since = Some(value),
                 "deprecated" => family.deprecated = Some(value),
                 "extension" => family.is_extension = true,
-                "inline" => family.is_inline = true,
+                "inline" => (family.is_inline, family.is_short) = (true, true),
+                "short" => family.is_short = true,
+                "named" => family.is_named = true,
+                "symmetric" | "reads" | "writes" | "any" => {
+                    let named = Pointer::parse_named(property).filter(|(name, _)| {
+                        let prototype = &family.prototype;
+                        prototype.has_parameter(name)
+                    });
+                    let pointer = named.ok_or_else(|| {
+                        format!("'{property}' does not say what a pointer of it names")
+                    })?;
+                    family.pointers.push(pointer);
+                }
                 "noreturn" => family.is_noreturn = true,
                 "c" => family.is_c = true,
                 "rust" => family.rust = Some(value),

@@ -80,6 +80,11 @@ impl Prototype {
         self.returns == c || self.parameters.iter().any(|parameter| parameter.c == c)
     }
 
+    /// Whether it has a parameter of this name.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.parameters.iter().any(|of| of.name == name)
+    }
+
     /// The parameters as C has them between the parentheses.
     pub fn c_parameters(&self) -> String {
         let mut parts: Vec<String> = self.parameters.iter().map(Parameter::to_string).collect();

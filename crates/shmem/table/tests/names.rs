@@ -66,3 +66,17 @@ fn the_glue_has_a_strong_and_a_weak_name_for_each() {
         assert!(lines.contains(alias.as_str()), "{name}");
     }
 }
+
+/// Collective operations tell each other their names, in a line with what else has to agree.
+#[test]
+fn names_of_collective_operations_fit_a_line() {
+    let table = Table::load().expect("the table");
+    for function in table
+        .functions()
+        .iter()
+        .filter(|function| function.family.is_named)
+    {
+        let name = function.name().trim_start_matches("shmem_");
+        assert!(name.len() <= 24, "{name}");
+    }
+}

@@ -3,6 +3,7 @@
 #include "check.h"
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static long word;
@@ -72,6 +73,67 @@ static void foreign_free(void)
     shmem_init();
     char *block = (char *)shmem_malloc(100);
     shmem_free(block + 16);
+    shmem_finalize();
+}
+
+/* A child is no PE: it says so, and the job goes on. */
+static int status_of(pid_t child)
+{
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void child_my_pe(void) { shmem_my_pe(); }
+static void child_put(void) { shmem_long_p(&word, 1, 0); }
+static void child_many(void) { static char many[1000]; shmem_putmem(many, many, 1000, 0); }
+static void child_add(void) { shmem_long_atomic_inc(&word, 0); }
+static void child_wait(void) { shmem_long_wait_until(&word, SHMEM_CMP_EQ, 77); }
+static void child_barrier(void) { shmem_barrier_all(); }
+static void child_malloc(void) { shmem_malloc(8); }
+static void child_reduce(void) { shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &word, &word, 1); }
+static void child_init(void) { shmem_init(); }
+static void child_finalize(void) { shmem_finalize(); }
+
+static void forked(void)
+{
+    static void (*const calls[])(void) = {
+        child_my_pe, child_put, child_many, child_add, child_wait, child_barrier, child_malloc,
+        child_reduce, child_init, child_finalize,
+    };
+    shmem_init();
+    meet();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            calls[i]();
+            _exit(0);
+        }
+        CHECK(status_of(child) == 1);
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+}
+
+/* There is no memory for the static objects of a child: it ends, and changes nothing here. */
+static void forked_without_memory(void)
+{
+    struct rlimit before, none;
+    shmem_init();
+    meet();
+    CHECK(getrlimit(RLIMIT_AS, &before) == 0);
+    none = before;
+    none.rlim_cur = 4096;
+    CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        word = 5;
+        _exit(0);
+    }
+    CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(status_of(child) == 1);
+    CHECK(word == 0);
+    shmem_barrier_all();
     shmem_finalize();
 }
 
@@ -227,6 +289,7 @@ int main(int argc, char **argv)
     } ways[] = {
         {"repeated", repeated}, {"implicit", implicit}, {"out-of-memory", out_of_memory},
         {"double-free", double_free}, {"foreign-free", foreign_free},
+        {"forked", forked}, {"forked-without-memory", forked_without_memory},
         {"global-exit", global_exit}, {"global-success", global_success},
         {"orderly-exit", orderly_exit}, {"death", death}, {"after-finalize", after_finalize},
         {"signals", signals},

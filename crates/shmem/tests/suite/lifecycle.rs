@@ -77,7 +77,41 @@ fn a_block_is_freed_once() {
 
 #[test]
 fn only_blocks_are_freed() {
-    is_refused("foreign-free", &[], &["shmem_free"]);
+    is_refused(
+        "foreign-free",
+        &[],
+        &[
+            "shmem_free",
+            "16 bytes behind the beginning of a block of 100 bytes",
+        ],
+    );
+}
+
+#[test]
+fn a_forked_child_is_told_that_it_is_no_pe() {
+    for options in [&[][..], &["-x", "SHMEM_DEBUG=1"]] {
+        let Some(output) = lifecycle("forked", 2, options) else {
+            return;
+        };
+        let said = text(&output);
+        assert!(output.status.success(), "{said}");
+        let told = said.matches("a child that a PE has forked").count();
+        assert_eq!(told, 2 * 10, "{said}");
+        assert!(!said.contains("before shmem_init"), "{said}");
+    }
+}
+
+#[test]
+fn a_child_without_memory_for_static_objects_ends() {
+    let Some(output) = lifecycle("forked-without-memory", 2, &[]) else {
+        return;
+    };
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    let told = said
+        .matches("no memory for static objects of the child's own")
+        .count();
+    assert_eq!(told, 2, "{said}");
 }
 
 #[test]

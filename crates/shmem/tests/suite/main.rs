@@ -11,6 +11,7 @@ mod inline;
 mod install;
 mod launchers;
 mod lifecycle;
+mod mistakes;
 mod mpi;
 mod programs;
 #[cfg(target_arch = "x86_64")]

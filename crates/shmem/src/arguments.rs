@@ -1,0 +1,246 @@
+//! What a program hands in, looked at before a function does anything: with `SHMEM_DEBUG`.
+//!
+//! The table says of each pointer of each function what it has to point to
+//! (`crates/shmem/table`), and the entry points ask for it here. Short puts, gets and atomics ask
+//! on their long way instead, which is the only one while `SHMEM_DEBUG` is set.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::debug;
+use crate::fail::{fatal, say};
+use crate::handle::{TEAM_INVALID, Team};
+use crate::remote::{NotSymmetric, check_bounds};
+use crate::runtime::{self, Runtime};
+use crate::team as teams;
+
+static CHECKED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has asked for it, and the library is in use.
+#[inline(always)]
+pub(crate) fn are_checked() -> bool {
+    CHECKED.load(Relaxed)
+}
+
+pub(crate) fn set_checked(are_checked: bool) {
+    CHECKED.store(are_checked, Relaxed);
+}
+
+/// A number of things, as C passes it.
+pub(crate) trait Number {
+    fn get(self) -> usize;
+}
+
+impl Number for usize {
+    fn get(self) -> usize {
+        self
+    }
+}
+
+/// A negative one is refused by the function itself.
+impl Number for c_int {
+    fn get(self) -> usize {
+        usize::try_from(self).unwrap_or(0)
+    }
+}
+
+pub(crate) fn count(number: impl Number) -> usize {
+    number.get()
+}
+
+/// Members of a team; none of an invalid one.
+pub(crate) fn members(team: Team) -> usize {
+    let team = runtime::any().and_then(|runtime| teams::find(runtime, team));
+    team.map_or(0, teams::TeamState::size)
+}
+
+/// Where memory lies around the address that a pointer holds, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Of the first element, relative to the address: not positive.
+    first: isize,
+    elements: usize,
+}
+
+impl Extent {
+    const ENDLESS: Self = Self {
+        first: 0,
+        elements: usize::MAX,
+    };
+
+    /// So many elements.
+    pub(crate) fn run(elements: usize) -> Self {
+        Self { first: 0, elements }
+    }
+
+    /// Blocks of so many elements, this far from the beginning of one to that of the next.
+    pub(crate) fn blocks(blocks: usize, stride: isize, elements: usize) -> Self {
+        if blocks == 0 || elements == 0 {
+            return Self::run(0);
+        }
+        let last = isize::try_from(blocks - 1).ok();
+        let span = last
+            .and_then(|last| last.checked_mul(stride))
+            .and_then(|last| Some((last, last.unsigned_abs().checked_add(elements)?)));
+        span.map_or(Self::ENDLESS, |(last, elements)| Self {
+            first: last.min(0),
+            elements,
+        })
+    }
+
+    /// Where it begins, and its bytes.
+    fn at<T>(self, address: *const T) -> (usize, usize) {
+        let size = size_of::<T>();
+        let first = self.first.wrapping_mul(size as isize);
+        (
+            address.addr().wrapping_add_signed(first),
+            self.elements.saturating_mul(size),
+        )
+    }
+}
+
+/// A pointer to symmetric memory.
+#[cold]
+#[inline(never)]
+pub(crate) fn symmetric<T>(what: &str, name: &str, address: *const T, extent: Extent) {
+    let (start, len) = extent.at(address);
+    let runtime = runtime::get(what);
+    if len == 0 {
+        return;
+    }
+    if runtime.locate(start, len).is_none() {
+        let why = NotSymmetric::new(runtime, name, start, len);
+        fatal(what, format_args!("{why}; {}", debug::here()));
+    }
+    check_bounds(runtime, what, name, start, len);
+}
+
+/// A pointer to memory that is read.
+#[cold]
+#[inline(never)]
+pub(crate) fn reads<T>(what: &str, name: &str, address: *const T, extent: Extent) {
+    let (start, len) = extent.at(address);
+    own(runtime::get(what), what, name, start, len);
+}
+
+/// A pointer to memory that is written.
+#[cold]
+#[inline(never)]
+pub(crate) fn writes<T>(what: &str, name: &str, address: *const T, extent: Extent) {
+    let (start, len) = extent.at(address);
+    own(runtime::get(what), what, name, start, len);
+}
+
+/// Memory of this process.
+pub(crate) fn own(runtime: &Runtime, what: &str, name: &str, start: usize, len: usize) {
+    if len == 0 || runtime.locate(start, len).is_some() || is_mapped(start, len) {
+        return;
+    }
+    let why = match start {
+        0 => "NULL".into(),
+        start => format!("{start:#x}, and not all of its {len} bytes are memory of this process"),
+    };
+    fatal(what, format_args!("{name} is {why}; {}", debug::here()));
+}
+
+/// Whether there is memory: what may be done with it is not looked at.
+fn is_mapped(start: usize, len: usize) -> bool {
+    let Some(end) = start.checked_add(len) else {
+        return false;
+    };
+    let page = crate::statics::page_bytes();
+    let first = start / page * page;
+    // Does nothing but look whether pages are there.
+    // SAFETY: an address and a length, whatever they name; nothing is changed.
+    let code = unsafe {
+        libc::msync(
+            core::ptr::without_provenance_mut(first),
+            end - first,
+            libc::MS_ASYNC,
+        )
+    };
+    if code == 0 {
+        return true;
+    }
+    let error = std::io::Error::last_os_error().raw_os_error();
+    error != Some(libc::ENOMEM) || is_on_stack(start, end)
+}
+
+/// Whether it is a part of this thread's stack, of which pages are there once they are touched.
+fn is_on_stack(start: usize, end: usize) -> bool {
+    let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: says who asks.
+    let this = unsafe { libc::pthread_self() };
+    // SAFETY: a thread that runs; fills the attributes.
+    if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    let (mut lowest, mut len) = (core::ptr::null_mut(), 0);
+    // SAFETY: filled above; two places to write to.
+    let code =
+        unsafe { libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut lowest, &raw mut len) };
+    // SAFETY: filled above, and not used any more.
+    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
+    let lowest = lowest.addr();
+    code == 0 && (lowest..=lowest.saturating_add(len)).contains(&end) && lowest <= start
+}
+
+/// The team of a collective operation. With an invalid one it does nothing, as the specification
+/// says, and returns a value that programs rarely look at.
+#[cold]
+#[inline(never)]
+pub(crate) fn team(what: &str, team: Team) {
+    let runtime = runtime::get(what);
+    if teams::find(runtime, team).is_some() {
+        return;
+    }
+    let which = match team == TEAM_INVALID {
+        true => "SHMEM_TEAM_INVALID",
+        false => "a team that was destroyed, or is none",
+    };
+    say(&format!(
+        "{what}: team is {which}: nothing is done, and -1 returned; {}",
+        debug::here()
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_reach_from_the_lowest_to_the_highest_byte() {
+        let at = core::ptr::without_provenance::<u32>(1000);
+        assert_eq!(Extent::run(3).at(at), (1000, 12));
+        assert_eq!(Extent::blocks(3, 4, 2).at(at), (1000, 40));
+        assert_eq!(Extent::blocks(3, -4, 2).at(at), (1000 - 32, 40));
+        assert_eq!(Extent::blocks(0, 4, 2).at(at).1, 0);
+        assert_eq!(Extent::blocks(usize::MAX, 4, 2).at(at).1, usize::MAX);
+        assert_eq!(Extent::run(usize::MAX).at(at).1, usize::MAX);
+    }
+
+    #[test]
+    fn memory_is_told_from_none() {
+        let here = [0u64; 4];
+        let start = here.as_ptr().addr();
+        assert!(is_mapped(start, 32) && is_mapped(start + 1, 1));
+        assert!(!is_mapped(0, 1) && !is_mapped(8, 100));
+        assert!(!is_mapped(start, usize::MAX / 2) && !is_mapped(start, usize::MAX));
+    }
+
+    /// Below what was touched of it so far.
+    #[test]
+    fn an_array_on_the_stack_is_memory_before_it_is_touched() {
+        let here = 0u8;
+        let below = (&raw const here).addr() - (600 << 10);
+        let is_there = std::thread::Builder::new()
+            .stack_size(1 << 20)
+            .spawn(move || {
+                let here = 0u8;
+                let below = (&raw const here).addr() - (600 << 10);
+                is_mapped(below, 4096)
+            });
+        assert!(is_there.unwrap().join().unwrap());
+        assert!(is_on_stack(below, below + 10) || std::thread::current().name() != Some("main"));
+    }
+}
