@@ -25,6 +25,7 @@ pub fn targets() -> Vec<Target> {
     let mut all = [
         link::TARGETS,
         packet::TARGETS,
+        hostwire::fuzzing::TARGETS,
         hostwire_transport::fuzzing::TARGETS,
     ]
     .concat();

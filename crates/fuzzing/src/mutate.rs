@@ -4,6 +4,8 @@ use hostwire_transport::conformance::Random;
 
 /// Longest input that is made.
 const LEN_MAX: usize = 16 << 10;
+/// Most inputs that are changed further.
+const INPUTS_MAX: usize = 500;
 /// Most changes to one input.
 const CHANGES_MAX: usize = 6;
 /// Shortest word that is worth remembering.
@@ -44,6 +46,8 @@ const NUMBERS: [&str; 10] = [
 pub(crate) struct Mutator {
     random: Random,
     inputs: Vec<Vec<u8>>,
+    /// How many of them are of the corpus.
+    given: usize,
     words: Vec<Vec<u8>>,
 }
 
@@ -55,6 +59,7 @@ impl Mutator {
         words.dedup();
         Self {
             random: Random::new(seed),
+            given: inputs.len(),
             inputs,
             words,
         }
@@ -62,7 +67,16 @@ impl Mutator {
 
     /// An input that is worth changing further.
     pub(crate) fn add(&mut self, input: &[u8]) {
-        self.inputs.push(input.to_vec());
+        match self.inputs.len() < INPUTS_MAX {
+            true => self.inputs.push(input.to_vec()),
+            // Those of the corpus stay.
+            false => {
+                let at = self.given + self.random.below(INPUTS_MAX.saturating_sub(self.given));
+                if let Some(place) = self.inputs.get_mut(at) {
+                    *place = input.to_vec();
+                }
+            }
+        }
     }
 
     /// The next input.

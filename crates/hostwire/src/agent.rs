@@ -317,7 +317,8 @@ impl Agent {
     }
 
     fn apply(&self, segment: &Window, request: Request) -> Option<u64> {
-        if !self.in_heap(request.offset_bytes, usize::from(request.operand_bytes)) {
+        let operand_bytes = usize::from(request.operand_bytes);
+        if !matches!(operand_bytes, 4 | 8) || !self.in_heap(request.offset_bytes, operand_bytes) {
             return None;
         }
         let old = apply(segment, &request).ok()?;

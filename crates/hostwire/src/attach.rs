@@ -1,6 +1,6 @@
 //! From the environment of a fresh process to an [`Attachment`].
 
-mod over_hosts;
+pub(crate) mod over_hosts;
 
 use std::io::Write;
 use std::sync::Arc;

@@ -100,7 +100,7 @@ fn name(bytes: &[u8]) -> Option<String> {
     let len = bytes.iter().position(|byte| *byte == 0);
     let name = bytes.get(..len.unwrap_or(bytes.len()))?;
     let printable = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
-    let ok = !name.is_empty() && name.iter().all(printable);
+    let ok = name.iter().all(printable) && name.iter().any(u8::is_ascii_graphic);
     ok.then(|| name.iter().map(|byte| char::from(*byte)).collect())
 }
 

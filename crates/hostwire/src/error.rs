@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use hostwire_transport::{PeId, TransportError};
+use hostwire_transport::{PeId, TransportError, quoted};
 
 use crate::launch::Nodes;
 
@@ -156,7 +156,7 @@ pub enum Error {
     #[error("{0}")]
     SeveralHosts(String),
     /// A setting in the environment is unusable.
-    #[error("{variable}={value:?} is not usable: {problem}")]
+    #[error("{variable}={} is not usable: {problem}", quoted(value))]
     Setting {
         /// The variable.
         variable: &'static str,

@@ -59,6 +59,9 @@ pub mod conformance;
 pub mod counters;
 mod element;
 mod error;
+#[cfg(all(feature = "fuzzing", target_os = "linux"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod inner;
 mod job;
 pub mod launch;

@@ -1,5 +1,7 @@
 //! What can go wrong on a wire, and whose fault it is.
 
+use crate::printable::printable;
+
 /// The number of a PE in its job, `0 .. pes`.
 pub type PeId = u32;
 
@@ -34,7 +36,7 @@ pub enum TransportError {
         align_bytes: usize,
     },
     /// The caller named a PE that is not in the job.
-    #[error("there is no PE {pe}: the job has {pes} (0 to {})", pes - 1)]
+    #[error("there is no PE {pe}: the job has {pes} (0 to {})", pes.saturating_sub(1))]
     NoSuchPe {
         /// The PE that was named.
         pe: PeId,
@@ -95,7 +97,7 @@ impl TransportError {
     pub fn environment(what: impl Into<String>, cause: impl core::fmt::Display) -> Self {
         Self::Environment {
             what: what.into(),
-            cause: cause.to_string(),
+            cause: printable(&cause.to_string()),
         }
     }
 

@@ -65,6 +65,7 @@ pub mod os;
 #[cfg(not(loom))]
 mod park;
 mod pin;
+mod printable;
 #[cfg(not(loom))]
 pub mod reach;
 pub mod ring;
@@ -86,6 +87,7 @@ pub use error::{PeId, TransportError};
 pub use memory::Memory;
 #[cfg(not(loom))]
 pub use origin::Origin;
+pub use printable::{printable, quoted};
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};
 #[cfg(not(loom))]

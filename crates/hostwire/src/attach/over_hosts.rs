@@ -214,7 +214,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
 
 /// What a PE says of itself: seven words.
 #[derive(Debug, Clone)]
-struct Card {
+pub(crate) struct Card {
     len_bytes: u64,
     ring_bytes: u64,
     /// That of PE 0 is the number of the job.
@@ -277,7 +277,7 @@ impl FromStr for Card {
 }
 
 /// The cards of all PEs, which fit to the own.
-fn read_cards(cards: &[Vec<u8>], own: &Card) -> Result<Vec<Card>> {
+pub(crate) fn read_cards(cards: &[Vec<u8>], own: &Card) -> Result<Vec<Card>> {
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
         let text = String::from_utf8_lossy(card);

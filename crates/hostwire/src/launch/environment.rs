@@ -1,6 +1,7 @@
 //! Which launcher started this process, as its environment shows it.
 
 use hostwire_transport::os::process::is_socket;
+use hostwire_transport::printable;
 
 /// What the environment says about the launcher of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +99,7 @@ pub fn launch_environment_from(lookup: impl Fn(&str) -> Option<String>, clues: C
         // PMIx does not put the number of tasks into the environment. Without another
         // launcher's word for it, it may be any.
         for name in ["PMIX_RANK", "PMIX_NAMESPACE"] {
-            several.extend(lookup(name).map(|value| format!("{name}={value}")));
+            several.extend(lookup(name).map(|value| format!("{name}={}", printable(&value))));
         }
     }
     if several.is_empty() {
@@ -121,7 +122,7 @@ fn tasks(lookup: impl Fn(&str) -> Option<String>) -> (bool, Vec<String>) {
         };
         match tasks.trim().parse::<u64>() {
             Ok(0 | 1) => alone |= !LOCAL_TASKS.contains(&name),
-            _ => several.push(format!("{name}={tasks}")),
+            _ => several.push(format!("{name}={}", printable(&tasks))),
         }
     }
     // Open MPI's word for its own job outweighs the step that its mpirun is in.

@@ -14,14 +14,14 @@
 
 #[cfg(target_os = "linux")]
 mod environment;
-mod nodes;
+pub(crate) mod nodes;
 #[cfg(target_os = "linux")]
 mod over_pmi;
 #[cfg(target_os = "linux")]
 mod over_pmix;
 #[cfg(target_os = "linux")]
 pub mod slurm;
-mod words;
+pub(crate) mod words;
 
 #[cfg(target_os = "linux")]
 use std::time::Duration;

@@ -69,7 +69,7 @@ pub enum NodesError {
 
 /// What a PE says of its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Host {
+pub(crate) struct Host {
     kernel: String,
     namespace: String,
     name: String,
@@ -116,7 +116,7 @@ impl Nodes {
         Ok(nodes)
     }
 
-    fn of(hosts: &[Host]) -> Self {
+    pub(crate) fn of(hosts: &[Host]) -> Self {
         let mut nodes: Vec<(&Host, Node)> = Vec::new();
         let mut node_of = Vec::new();
         for (pe, host) in (0..).zip(hosts) {
@@ -176,7 +176,7 @@ impl Nodes {
     /// The table as bytes: magic, flag, number of nodes; per node the length of its name
     /// and the name; then per run of PEs on one node, how many and which node. Numbers are
     /// little endian.
-    fn emit(&self) -> Vec<u8> {
+    pub(crate) fn emit(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.push(u8::from(self.one_kernel));
         out.extend((self.nodes.len() as u32).to_le_bytes());
@@ -191,7 +191,7 @@ impl Nodes {
         out
     }
 
-    fn parse(table: &[u8], pes: u32) -> Result<Self, NodesError> {
+    pub(crate) fn parse(table: &[u8], pes: u32) -> Result<Self, NodesError> {
         let bad = |problem| NodesError::Table { pes, problem };
         let mut rest = table;
         if take(&mut rest) != Some(MAGIC) {
@@ -293,12 +293,12 @@ impl Host {
     }
 
     /// Three lines.
-    fn emit(&self) -> Vec<u8> {
+    pub(crate) fn emit(&self) -> Vec<u8> {
         format!("{}\n{}\n{}", self.kernel, self.namespace, self.name).into_bytes()
     }
 
-    fn parse(pe: PeId, bytes: &[u8]) -> Result<Self, NodesError> {
-        let text = String::from_utf8_lossy(bytes);
+    pub(crate) fn parse(pe: PeId, bytes: &[u8]) -> Result<Self, NodesError> {
+        let text = str::from_utf8(bytes).unwrap_or_default();
         let lines: Vec<&str> = text.split('\n').collect();
         match lines[..] {
             [kernel, namespace, name] if bytes.len() <= 4 * NAME_BYTES_MAX => Ok(Self {
@@ -308,7 +308,10 @@ impl Host {
             }),
             _ => Err(NodesError::Host {
                 pe,
-                seen: text.chars().take(NAME_BYTES_MAX).collect(),
+                seen: String::from_utf8_lossy(bytes)
+                    .chars()
+                    .take(NAME_BYTES_MAX)
+                    .collect(),
             }),
         }
     }
@@ -319,7 +322,7 @@ fn printable(name: &[u8]) -> String {
     let name: String = name
         .iter()
         .take(NAME_BYTES_MAX)
-        .map(|byte| match byte.is_ascii_graphic() {
+        .map(|byte| match byte.is_ascii_graphic() || *byte == b' ' {
             true => char::from(*byte),
             false => '?',
         })

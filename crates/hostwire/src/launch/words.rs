@@ -33,7 +33,7 @@ pub enum WordsError {
 }
 
 /// `value` as words of at most `word_bytes_max` bytes each.
-pub(super) fn pack(value: &[u8], word_bytes_max: usize) -> Result<Vec<String>, WordsError> {
+pub(crate) fn pack(value: &[u8], word_bytes_max: usize) -> Result<Vec<String>, WordsError> {
     let per_word = word_bytes_max.saturating_sub(HEAD_BYTES).max(2) / 2;
     let count = value.len().div_ceil(per_word).max(1);
     if count > WORDS_MAX {
@@ -58,7 +58,7 @@ pub(super) fn pack(value: &[u8], word_bytes_max: usize) -> Result<Vec<String>, W
 
 /// Puts the words of one value together again.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     bytes: Vec<u8>,
     taken: usize,
     count: usize,
@@ -66,16 +66,18 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// How many words were taken.
-    pub(super) fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.taken
     }
 
     /// Takes the next word; says whether it was the last.
-    pub(super) fn take(&mut self, word: &str) -> Result<bool, WordsError> {
+    pub(crate) fn take(&mut self, word: &str) -> Result<bool, WordsError> {
         let quoted = || word.chars().take(40).collect();
         let digits = if self.taken == 0 {
             let (count, digits) = word
                 .split_once(':')
+                // What reads numbers takes a sign, too.
+                .filter(|(count, _)| count.bytes().all(|digit| digit.is_ascii_digit()))
                 .and_then(|(count, digits)| Some((count.parse::<usize>().ok()?, digits)))
                 .filter(|(count, _)| (1..=WORDS_MAX).contains(count))
                 .ok_or_else(|| WordsError::NoCount { word: quoted() })?;
@@ -97,7 +99,7 @@ impl Pieces {
         Ok(self.taken >= self.count)
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
@@ -138,7 +140,9 @@ mod tests {
     #[test]
     fn what_is_no_word_of_ours_is_named() {
         let error = |word: &str| Pieces::default().take(word).unwrap_err();
-        for bad in ["", "00", ":00", "x:00", "0:00", "-1:00", "99999:00", "1é:"] {
+        for bad in [
+            "", "00", ":00", "x:00", "0:00", "-1:00", "+1:00", "99999:00", "1é:",
+        ] {
             assert_eq!(error(bad), WordsError::NoCount { word: bad.into() });
         }
         for bad in ["1:0", "1:0g", "1:é", "1:00 "] {

@@ -20,19 +20,19 @@ use crate::layout::{CHUNK_BYTES, Mail};
 
 /// What the line in the ring says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Announcement {
-    pub(super) number: u32,
-    pub(super) len_bytes: usize,
+pub(crate) struct Announcement {
+    pub(crate) number: u32,
+    pub(crate) len_bytes: usize,
     /// Where the source lies in the sender's segment, if it does.
-    pub(super) source: Option<usize>,
+    pub(crate) source: Option<usize>,
 }
 
 const NO_SOURCE: u64 = u64::MAX;
 
 impl Announcement {
-    pub(super) const BYTES: usize = 24;
+    pub(crate) const BYTES: usize = 24;
 
-    pub(super) fn emit(&self) -> [u8; Self::BYTES] {
+    pub(crate) fn emit(&self) -> [u8; Self::BYTES] {
         let source = self.source.map_or(NO_SOURCE, |offset| offset as u64);
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&u64::from(self.number).to_le_bytes());
@@ -41,7 +41,7 @@ impl Announcement {
         bytes
     }
 
-    pub(super) fn parse(pe: PeId, bytes: &[u8; Self::BYTES]) -> Result<Self> {
+    pub(crate) fn parse(pe: PeId, bytes: &[u8; Self::BYTES]) -> Result<Self> {
         let word = |index: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[index * 8..][..8]);
@@ -67,7 +67,7 @@ impl Announcement {
 /// How the receiver wants a long message. As a word: the way in bits 1:0, the offset
 /// above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
+pub(crate) enum Delivery {
     /// It has copied the bytes itself.
     Fetched,
     /// Put them here, in its segment.
@@ -77,7 +77,7 @@ pub(super) enum Delivery {
 }
 
 impl Delivery {
-    pub(super) fn to_word(self) -> u64 {
+    pub(crate) fn to_word(self) -> u64 {
         match self {
             Self::Fetched => 1,
             Self::Direct(offset) => (offset as u64) << 2 | 2,
@@ -85,7 +85,7 @@ impl Delivery {
         }
     }
 
-    pub(super) fn from_word(pe: PeId, word: u64) -> Result<Self> {
+    pub(crate) fn from_word(pe: PeId, word: u64) -> Result<Self> {
         match (word & 3, word >> 2) {
             (1, 0) => Ok(Self::Fetched),
             (2, offset) => Ok(Self::Direct(offset as usize)),
@@ -99,12 +99,12 @@ impl Delivery {
 }
 
 /// How many pieces a message of `len` bytes has in staging.
-pub(super) fn pieces(len_bytes: usize) -> u64 {
+pub(crate) fn pieces(len_bytes: usize) -> u64 {
     len_bytes.div_ceil(CHUNK_BYTES) as u64
 }
 
 /// Writes a count of pieces of message `number` into a mail line in the segment of `pe`.
-pub(super) fn store_count(
+pub(crate) fn store_count(
     inner: &Inner,
     pe: PeId,
     word: Mail,
@@ -117,7 +117,7 @@ pub(super) fn store_count(
 
 /// Reads such a count, which must lie between what was read before and `most`. Counts of
 /// earlier messages read as 0.
-pub(super) fn load_count(
+pub(crate) fn load_count(
     inner: &Inner,
     pe: PeId,
     word: Mail,

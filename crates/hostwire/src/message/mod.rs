@@ -8,7 +8,7 @@
 //! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
 
 mod blocking;
-mod long;
+pub(crate) mod long;
 mod receive;
 mod send;
 
@@ -66,7 +66,7 @@ const TALKS: u64 = 1;
 /// All rings of a PE.
 pub(crate) struct Messages {
     peers: Vec<Peer>,
-    /// Those whose rings may have something in them.
+    /// Those whose rings may have something in them; never this PE itself.
     talking: Vec<PeId>,
     /// By PE, whether it is one of those: for a scan that touches little memory.
     talks: Vec<bool>,
@@ -78,6 +78,8 @@ pub(crate) struct Messages {
 /// The two rings of a pair.
 pub(crate) struct Peer {
     pe: PeId,
+    /// It is this PE itself.
+    own: bool,
     /// The ring to it may be used: it is not the PE itself, whose messages never enter a ring,
     /// and it knows that this PE talks.
     open: bool,
@@ -109,6 +111,7 @@ impl Messages {
             let segment = wire.segment();
             Ok(Peer {
                 pe,
+                own: pe == own,
                 open: is_known && pe != own,
                 sender: RingSender::new(
                     Outlet::new(wire, pe, layout.ring(own), slots)?,
@@ -131,8 +134,11 @@ impl Messages {
         };
         Ok(Self {
             peers: (0..wire.pes()).map(peer).collect::<Result<_>>()?,
-            talking: (0..wire.pes()).filter(|_| is_known).collect(),
-            talks: vec![is_known; wire.pes() as usize],
+            // Nothing enters the ring from this PE to itself, but what others write there.
+            talking: (0..wire.pes())
+                .filter(|pe| is_known && *pe != own)
+                .collect(),
+            talks: (0..wire.pes()).map(|pe| is_known || pe == own).collect(),
             wire: Arc::clone(wire),
             layout: *layout,
             order: SendOrder::default(),
@@ -249,7 +255,7 @@ impl Messages {
     /// Makes room in the rings.
     #[cold]
     pub(crate) fn drain(&mut self) -> Result<()> {
-        if self.talking.len() < self.peers.len() {
+        if self.talking.len() + 1 < self.peers.len() {
             self.listen()?;
         }
         for pe in &self.talking {
@@ -286,7 +292,7 @@ impl Peer {
                 return Ok(at.map(Found::Aside));
             }
         }
-        loop {
+        while !self.own {
             let Some(head) = self.receiver.peek()? else {
                 return Ok(None);
             };
@@ -297,6 +303,7 @@ impl Peer {
                 return Ok(None);
             }
         }
+        Ok(None)
     }
 
     /// Moves the next message out of the ring. Returns false while it is incomplete.

@@ -4,6 +4,8 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use hostwire_transport::printable;
+
 use super::connection::Connection;
 use super::variables;
 use super::wire::{self, Line, LineBuffer, LineError};
@@ -156,7 +158,7 @@ impl Client {
 
     /// Starts a conversation over a port, where the server tells rank and size:
     /// `initack`, then three lines `cmd=set` with size, rank and debug.
-    fn start_from_port(socket: OwnedFd, id: u32) -> Result<Client, PmiError> {
+    pub(crate) fn start_from_port(socket: OwnedFd, id: u32) -> Result<Client, PmiError> {
         let mut client = Client::unnamed(Connection { socket }, 0, 1);
         let asked = "initack";
         let reply = client.ask(asked, &Line::new(asked).with("pmiid", id), "initack")?;
@@ -167,7 +169,7 @@ impl Client {
                 Some(value) if line.command() == "set" => Ok(value),
                 _ => Err(PmiError::Unexpected {
                     asked,
-                    seen: line.to_string(),
+                    seen: printable(&line.to_string()),
                     expected: "cmd=set with size, rank and debug in turn",
                 }),
             }
@@ -198,7 +200,7 @@ impl Client {
         let reply = self.ask("init", &line, "response_to_init")?;
         if let Some(version) = reply.value("pmi_version").filter(|seen| *seen != "1") {
             return Err(PmiError::Version {
-                seen: version.to_owned(),
+                seen: printable(version),
             });
         }
         accepted("init", &reply)?;
@@ -344,7 +346,7 @@ impl Client {
         } else {
             Err(PmiError::Unexpected {
                 asked,
-                seen: reply.to_string(),
+                seen: printable(&reply.to_string()),
                 expected,
             })
         }
@@ -414,8 +416,8 @@ fn accepted(asked: &'static str, reply: &Line) -> Result<(), PmiError> {
             let reason = wire::unescape(reason.unwrap_or("no reason given"));
             Err(PmiError::Refused {
                 asked,
-                rc: rc.to_owned(),
-                reason,
+                rc: printable(rc),
+                reason: printable(&reason),
             })
         }
     }
@@ -424,7 +426,7 @@ fn accepted(asked: &'static str, reply: &Line) -> Result<(), PmiError> {
 fn unexpected(asked: &'static str, reply: &Line, expected: &'static str) -> PmiError {
     PmiError::Unexpected {
         asked,
-        seen: reply.to_string(),
+        seen: printable(&reply.to_string()),
         expected,
     }
 }

@@ -1,5 +1,7 @@
 //! The process's side of PMI-2.
 
+use hostwire_transport::printable;
+
 use super::connection::Connection;
 use super::wire::{self, Line};
 use super::wire2::{Message, MessageBuffer};
@@ -34,7 +36,9 @@ impl Client2 {
         })
     }
 
-    fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, PmiError> {
+    pub(crate) fn from_lookup(
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, PmiError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if lookup("PMI_FD").is_none() {
             return Ok(None);
@@ -73,7 +77,7 @@ impl Client2 {
         if reply.command() != "response_to_init" || reply.value("pmi_version") != Some("2") {
             return Err(PmiError::Unexpected {
                 asked,
-                seen: reply.to_string(),
+                seen: printable(&reply.to_string()),
                 expected: "response_to_init with pmi_version=2",
             });
         }
@@ -88,7 +92,7 @@ impl Client2 {
             _ => {
                 return Err(PmiError::Unexpected {
                     asked: "fullinit",
-                    seen: reply.to_string(),
+                    seen: printable(&reply.to_string()),
                     expected: "a rank below a size",
                 });
             }
@@ -195,7 +199,7 @@ impl Client2 {
         if reply.command().strip_suffix("-response") != Some(asked) {
             return Err(PmiError::Unexpected {
                 asked,
-                seen: reply.to_string(),
+                seen: printable(&reply.to_string()),
                 expected: "the answer to it",
             });
         }
@@ -203,11 +207,8 @@ impl Client2 {
             None | Some("0") => Ok(reply),
             Some(rc) => Err(PmiError::Refused {
                 asked,
-                rc: rc.to_owned(),
-                reason: reply
-                    .value("errmsg")
-                    .unwrap_or("no reason given")
-                    .to_owned(),
+                rc: printable(rc),
+                reason: printable(reply.value("errmsg").unwrap_or("no reason given")),
             }),
         }
     }

@@ -17,10 +17,10 @@ mod client2;
 #[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
-mod variables;
+pub(crate) mod variables;
 pub mod wire;
 #[cfg(target_os = "linux")]
-mod wire2;
+pub(crate) mod wire2;
 
 #[cfg(target_os = "linux")]
 pub use client::{Client, PmiError};

@@ -1,9 +1,11 @@
 //! The variables of a launcher that speaks PMI.
 
+use hostwire_transport::quoted;
+
 use super::PmiError;
 
 /// `PMI_FD`, `PMI_RANK` and `PMI_SIZE`.
-pub(super) fn fd_rank_size(
+pub(crate) fn fd_rank_size(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<(u32, u32, u32), PmiError> {
     let fd = number(&lookup, "PMI_FD", "the number of an open socket")?;
@@ -13,7 +15,7 @@ pub(super) fn fd_rank_size(
     Ok((fd, rank, size))
 }
 
-pub(super) fn number(
+pub(crate) fn number(
     lookup: impl Fn(&str) -> Option<String>,
     name: &'static str,
     expected: &'static str,
@@ -23,7 +25,7 @@ pub(super) fn number(
         .as_deref()
         .and_then(|value| value.trim().parse().ok())
         .ok_or_else(|| {
-            let seen = value.map_or_else(|| "missing".to_owned(), |value| format!("{value:?}"));
+            let seen = value.map_or_else(|| "missing".to_owned(), |value| quoted(&value));
             PmiError::Variable {
                 name,
                 seen,
@@ -32,7 +34,7 @@ pub(super) fn number(
         })
 }
 
-pub(super) fn check_rank(rank: u32, size: u32) -> Result<(), PmiError> {
+pub(crate) fn check_rank(rank: u32, size: u32) -> Result<(), PmiError> {
     if rank < size {
         return Ok(());
     }

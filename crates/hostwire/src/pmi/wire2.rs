@@ -8,17 +8,17 @@ use super::wire::{LINE_BYTES_MAX, LineError, command_and_fields, quoted};
 /// Characters of the length.
 const LENGTH_BYTES: usize = 6;
 /// The longest message that either side sends or accepts here.
-pub(super) const MESSAGE_BYTES_MAX: usize = 64 << 10;
+pub(crate) const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     command: String,
     fields: Vec<(String, String)>,
 }
 
 impl Message {
-    pub(super) fn new(command: &str) -> Self {
+    pub(crate) fn new(command: &str) -> Self {
         Self {
             command: command.to_owned(),
             fields: Vec::new(),
@@ -26,28 +26,28 @@ impl Message {
     }
 
     /// Appends `key=value`; the key holds neither `=` nor `;`.
-    pub(super) fn with(mut self, key: &str, value: impl ToString) -> Self {
+    pub(crate) fn with(mut self, key: &str, value: impl ToString) -> Self {
         self.fields.push((key.to_owned(), value.to_string()));
         self
     }
 
-    pub(super) fn command(&self) -> &str {
+    pub(crate) fn command(&self) -> &str {
         &self.command
     }
 
-    pub(super) fn value(&self, key: &str) -> Option<&str> {
+    pub(crate) fn value(&self, key: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(name, _)| name == key);
         found.map(|(_, value)| value.as_str())
     }
 
     /// The message as it is sent, length included.
-    pub(super) fn emit(&self) -> Vec<u8> {
+    pub(crate) fn emit(&self) -> Vec<u8> {
         let body = self.to_string();
         format!("{:<LENGTH_BYTES$}{body}", body.len()).into_bytes()
     }
 
     /// Reads one message, given without its length.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, LineError> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, LineError> {
         let text = str::from_utf8(body).map_err(|error| {
             let at = error.valid_up_to();
             let byte = body.get(at).copied().unwrap_or(0);
@@ -85,17 +85,17 @@ fn split(text: &str) -> Vec<String> {
 
 /// Cuts a stream of bytes into messages.
 #[derive(Debug, Default)]
-pub(super) struct MessageBuffer {
+pub(crate) struct MessageBuffer {
     bytes: Vec<u8>,
 }
 
 impl MessageBuffer {
-    pub(super) fn extend(&mut self, bytes: &[u8]) {
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Takes a line, which the conversation begins with.
-    pub(super) fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineError> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineError> {
         match self.bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) if end < LINE_BYTES_MAX => {
                 let mut line: Vec<u8> = self.bytes.drain(..=end).collect();
@@ -111,11 +111,13 @@ impl MessageBuffer {
 
     /// Takes the next complete message, without its length. After an error the stream is
     /// of no further use.
-    pub(super) fn next_message(&mut self) -> Result<Option<Vec<u8>>, LineError> {
+    pub(crate) fn next_message(&mut self) -> Result<Option<Vec<u8>>, LineError> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);
         };
         let digits = str::from_utf8(head).ok().map(str::trim);
+        // What reads numbers takes a sign, too.
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
         let len = digits.and_then(|digits| digits.parse::<usize>().ok());
         let Some(len) = len else {
             return Err(LineError::NoCommand {
@@ -182,6 +184,9 @@ mod tests {
         assert_eq!(error(b"cmd=\xff"), LineError::NotText { byte: 0xff, at: 4 });
         let mut buffer = MessageBuffer::default();
         buffer.extend(b"HTTP/1.1 400\n");
+        assert!(buffer.next_message().is_err());
+        let mut buffer = MessageBuffer::default();
+        buffer.extend(b"+6    cmd=x;");
         assert!(buffer.next_message().is_err());
         let mut buffer = MessageBuffer::default();
         buffer.extend(b"999999cmd=x;");

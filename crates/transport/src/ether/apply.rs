@@ -73,7 +73,8 @@ pub(crate) fn apply(window: &Window, packet: &PacketRepr<'_>) -> Result<(), &'st
 pub(crate) fn store_lines(window: &Window, mut at: usize, lines: &[u8]) -> bool {
     lines.chunks(LINE_BYTES).all(|line| {
         let stored = store(window, at, line);
-        at += line.len();
+        // What was stored ends within the segment; the end of anything else may be nowhere.
+        at += if stored { line.len() } else { 0 };
         stored
     })
 }

@@ -16,15 +16,15 @@ const RETRY: Duration = Duration::from_millis(10);
 
 /// Who meets where.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) rank: u32,
-    pub(super) size: u32,
+pub(crate) struct Place {
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
     /// Name of the socket of task 0.
-    pub(super) place: String,
+    pub(crate) place: String,
 }
 
 /// This task's side.
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     me: Place,
     patience: Duration,
     /// Put here since the last fence.
@@ -48,7 +48,7 @@ struct Peer {
 }
 
 impl Exchange {
-    pub(super) fn open(me: Place, patience: Duration) -> Result<Self, SlurmError> {
+    pub(crate) fn open(me: Place, patience: Duration) -> Result<Self, SlurmError> {
         let side = if me.rank == 0 {
             let listener = me
                 .address()
@@ -68,15 +68,15 @@ impl Exchange {
         })
     }
 
-    pub(super) fn rank(&self) -> u32 {
+    pub(crate) fn rank(&self) -> u32 {
         self.me.rank
     }
 
-    pub(super) fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.me.size
     }
 
-    pub(super) fn put(&mut self, key: &str, value: &[u8]) -> Result<(), SlurmError> {
+    pub(crate) fn put(&mut self, key: &str, value: &[u8]) -> Result<(), SlurmError> {
         if !Frame::fits(key, value) {
             let problem = format!(
                 "a key of {} and a value of {} bytes",
@@ -95,7 +95,7 @@ impl Exchange {
         Ok(())
     }
 
-    pub(super) fn get(&self, rank: u32, key: &str) -> Result<Vec<u8>, SlurmError> {
+    pub(crate) fn get(&self, rank: u32, key: &str) -> Result<Vec<u8>, SlurmError> {
         let value = self.values.get(&(rank, key.to_owned()));
         value.cloned().ok_or_else(|| SlurmError::NoValue {
             rank,
@@ -103,7 +103,7 @@ impl Exchange {
         })
     }
 
-    pub(super) fn fence(&mut self) -> Result<(), SlurmError> {
+    pub(crate) fn fence(&mut self) -> Result<(), SlurmError> {
         let deadline = Instant::now() + self.patience;
         let own = std::mem::take(&mut self.fresh);
         let all = match &mut self.side {

@@ -15,15 +15,15 @@ const MAGIC: [u8; 4] = *b"hws\x01";
 
 /// What a task has put.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) rank: u32,
-    pub(super) key: String,
-    pub(super) value: Vec<u8>,
+pub(crate) struct Entry {
+    pub(crate) rank: u32,
+    pub(crate) key: String,
+    pub(crate) value: Vec<u8>,
 }
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(crate) enum Frame {
     Values {
         from: u32,
         tasks: u32,
@@ -63,7 +63,7 @@ pub enum FrameError {
 }
 
 impl Frame {
-    pub(super) fn emit(&self) -> Vec<u8> {
+    pub(crate) fn emit(&self) -> Vec<u8> {
         let mut body = MAGIC.to_vec();
         match self {
             Self::Refusal(reason) => {
@@ -93,7 +93,7 @@ impl Frame {
     }
 
     /// Whether a value can be sent at all.
-    pub(super) fn fits(key: &str, value: &[u8]) -> bool {
+    pub(crate) fn fits(key: &str, value: &[u8]) -> bool {
         (1..256).contains(&key.len()) && value.len() < FRAME_BYTES_MAX / 4
     }
 
@@ -138,17 +138,17 @@ impl Frame {
 
 /// Cuts a stream of bytes into messages.
 #[derive(Debug, Default)]
-pub(super) struct FrameBuffer {
+pub(crate) struct FrameBuffer {
     bytes: Vec<u8>,
 }
 
 impl FrameBuffer {
-    pub(super) fn extend(&mut self, bytes: &[u8]) {
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// The next whole message. After an error the stream is of no further use.
-    pub(super) fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
+    pub(crate) fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<4>() else {
             return Ok(None);
         };

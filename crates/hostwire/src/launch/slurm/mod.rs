@@ -10,14 +10,17 @@
 //! them none in common: what it puts into their environment can be guessed. So a step on
 //! several nodes is an error that names the options of `srun` to use.
 
-mod exchange;
-mod frame;
+pub(crate) mod exchange;
+pub(crate) mod frame;
 
 use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use hostwire_transport::{printable, quoted};
+
 use super::{Bootstrap, LaunchError};
+use crate::layout::PES_MAX;
 use exchange::{Exchange, Place};
 
 pub use frame::FrameError;
@@ -79,7 +82,7 @@ pub enum SlurmError {
         task: u32,
     },
     /// Task 0 could not bring the tasks together.
-    #[error("task 0 says: {reason}")]
+    #[error("task 0 says: {}", printable(reason))]
     Refused {
         /// Its reason.
         reason: String,
@@ -136,7 +139,7 @@ impl Step {
         )
     }
 
-    fn from_lookup(
+    pub(crate) fn from_lookup(
         lookup: impl Fn(&str) -> Option<String>,
         patience: Duration,
     ) -> Result<Self, SlurmError> {
@@ -147,6 +150,13 @@ impl Step {
         let step = number(&lookup, "SLURM_STEP_ID", "the number of the step")?;
         if nodes > 1 {
             return Err(SlurmError::SeveralNodes { nodes });
+        }
+        if size > PES_MAX {
+            return Err(SlurmError::Variable {
+                name: "SLURM_STEP_NUM_TASKS",
+                seen: size.to_string(),
+                expected: "no more tasks than a job may have PEs, 4096",
+            });
         }
         if rank >= size {
             return Err(SlurmError::Variable {
@@ -234,7 +244,7 @@ fn number(
         .and_then(|value| value.trim().parse().ok())
         .ok_or_else(|| SlurmError::Variable {
             name,
-            seen: value.map_or_else(|| "missing".to_owned(), |value| format!("{value:?}")),
+            seen: value.map_or_else(|| "missing".to_owned(), |value| quoted(&value)),
             expected,
         })
 }

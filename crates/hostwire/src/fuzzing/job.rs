@@ -1,0 +1,413 @@
+//! A job whose other PEs write anything at any moment: into rings, mail lines, flags, requests
+//! and replies. Everything comes back with a result or an error that names one of them.
+
+use std::sync::Arc;
+
+use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mark, named};
+use hostwire_transport::fuzzing::wire::ScriptedWire;
+
+use super::stores::{PES, STORE, Store, StoreScript, peers};
+use crate::layout::{Layout, Sizes};
+use crate::{AgentMode, Error, Job, Result};
+
+/// A script: a byte that says what the wire can do, then operations of this PE (bytes below 128)
+/// and stores of the others (the rest, see [`Store`]), which are done one by one while this PE
+/// waits. When there are none left the others have ended.
+///
+/// | byte, modulo 12 | arguments | |
+/// |---|---|---|
+/// | 0 | PE, tag, length | send |
+/// | 1 | PE, tag | receive a message of any length |
+/// | 2 | PE, tag, room | receive into memory |
+/// | 3 | PE, tag, room | receive if it is there |
+/// | 4 | PE, tag, length, PE, room | exchange |
+/// | 5 | | barrier |
+/// | 6 | elements | reduce |
+/// | 7 | PE, elements | broadcast |
+/// | 8 | elements | allocate, put, get, add, free |
+/// | 9 | elements | gather from all |
+/// | 10 | | split the team |
+/// | 11 | | look |
+pub(super) const JOB: Target = Target {
+    name: "job",
+    check: job,
+    seeds,
+    cost: 8,
+};
+
+/// Of which messages of up to 448 bytes go through the ring.
+const SIZES: Sizes = Sizes {
+    ring_bytes: 1024,
+    heap_bytes: 16 << 10,
+};
+/// Longest message that is sent: more than all of staging.
+const LEN_MAX: usize = 300_000;
+const OPERATIONS_MAX: usize = 24;
+
+fn job(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let is_mapped = input.byte().is_multiple_of(2);
+    let (mut operations, mut stores) = (Vec::new(), Vec::new());
+    while !input.is_empty() {
+        let mut ahead = input.clone();
+        if ahead.byte() >= STORE {
+            stores.push(Store::read(&mut input));
+        } else if operations.len() < OPERATIONS_MAX {
+            operations.push(Operation::read(&mut input));
+        } else {
+            break;
+        }
+    }
+    let layout = Layout::new(PES, SIZES).expect("sizes of a job");
+    let peers = peers(layout, stores);
+    let wire = Arc::new(ScriptedWire::new(
+        PES,
+        layout.segment_bytes(),
+        is_mapped,
+        peers,
+    ));
+    let job = Job::over(Arc::clone(&wire) as _, SIZES, AgentMode::Polled).expect("a job");
+    for operation in operations {
+        if let Err(error) = operation.run(&job, &wire) {
+            blames(&error, &["PE 1", "PE 2", "1 and", "PEs disagree"]);
+            match error {
+                // The message stays, and the next one may fit.
+                Error::MessageTooLong { .. } | Error::MessageShape { .. } => {}
+                Error::PeerMisbehaved(_)
+                | Error::PeerLost { .. }
+                | Error::PeerLeft { .. }
+                | Error::CollectiveMismatch { .. } => return,
+                other => panic!("nobody's fault: {other}"),
+            }
+        }
+    }
+    if let Err(error) = job.finalize() {
+        blames(error, &["PE 1", "PE 2"]);
+    }
+}
+
+/// See [`JOB`].
+#[derive(Debug)]
+struct Operation {
+    what: u8,
+    pe: u32,
+    from: u32,
+    tag: u32,
+    len: usize,
+    room: usize,
+}
+
+impl Operation {
+    fn read(input: &mut Input<'_>) -> Self {
+        let what = input.byte() % 12;
+        let mut operation = Self {
+            what,
+            pe: 1,
+            from: 1,
+            tag: 0,
+            len: 0,
+            room: 0,
+        };
+        let pe = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8));
+        // Who waits for a message from itself that it has not sent is helped by nobody.
+        let other = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8 - 1)) + 1;
+        let len = |input: &mut Input<'_>| input.number() as usize % LEN_MAX;
+        match what {
+            0 => (operation.pe, operation.tag) = (pe(input), input.byte().into()),
+            1..=3 => (operation.from, operation.tag) = (other(input), input.byte().into()),
+            4 => {
+                (operation.pe, operation.tag) = (pe(input), input.byte().into());
+                operation.len = len(input);
+                operation.from = other(input);
+                operation.room = len(input);
+            }
+            7 => operation.pe = pe(input),
+            _ => {}
+        }
+        match what {
+            0 | 6..=9 => operation.len = len(input),
+            2 | 3 => operation.room = len(input),
+            _ => {}
+        }
+        operation
+    }
+
+    fn run(&self, job: &Job, wire: &ScriptedWire) -> Result<()> {
+        let Self {
+            pe,
+            from,
+            tag,
+            len,
+            room,
+            ..
+        } = *self;
+        let few = len % 2000;
+        match self.what {
+            0 => {
+                job.send(pe, tag, &vec![7_u8; len])?;
+                mark("sent");
+            }
+            1 => {
+                let got: Vec<u32> = job.recv_vec(from, tag)?;
+                mark(if got.len() > 112 {
+                    "received long"
+                } else {
+                    "received"
+                });
+            }
+            2 => {
+                let got = job.recv(from, tag, &mut vec![0_u8; room])?;
+                assert!(got <= room);
+                mark(if got > 448 {
+                    "received long here"
+                } else {
+                    "received here"
+                });
+            }
+            3 => {
+                let got = job.try_recv(from, tag, &mut vec![0_u16; room])?;
+                assert!(got.is_none_or(|got| got <= room));
+            }
+            4 => {
+                let mut into = vec![0_u8; room];
+                let got = job.exchange(pe, &vec![1_u8; len], from, &mut into, tag)?;
+                assert!(got <= room);
+                mark("exchanged");
+            }
+            5 => {
+                job.barrier()?;
+                mark("met");
+            }
+            6 => {
+                job.all_reduce(&mut vec![1_u64; few], u64::wrapping_add)?;
+                mark("reduced");
+            }
+            7 => {
+                job.broadcast(pe, &mut vec![1_u32; few])?;
+                mark("broadcast");
+            }
+            8 => {
+                let object = job.alloc::<u64>(few.max(1))?;
+                mark("allocated");
+                object.put(1, 0, &[1])?;
+                object.get(2, 0, &mut [0])?;
+                object.add(1, 0, 1)?;
+                object.free()?;
+                mark("freed");
+            }
+            9 => {
+                let mut all = vec![0_u16; few * PES as usize];
+                job.all_gather(&vec![1_u16; few], &mut all)?;
+                mark("gathered");
+            }
+            10 => {
+                if let Some(team) = job.world().split(Some(0), 0)? {
+                    mark("split");
+                    team.barrier()?;
+                }
+            }
+            _ => wire.step(),
+        }
+        Ok(())
+    }
+}
+
+fn seeds() -> Seeds {
+    let mapped = || Script::new().byte(0);
+    let stores = || Script::new().byte(1);
+    let receive = |script: Script| script.bytes(&[1, 0, 5]);
+    let send = |script: Script, len: u64| script.bytes(&[0, 1, 5]).number(len);
+    let send_long = |script: Script| send(script, 299_999);
+    let long = |source: u64| receive(mapped()).announce(5, [1, 1000, source]);
+    let staged = long(u64::MAX).mail(4, 1, 1);
+    let flag =
+        |script: Script, round: u8, value: u64| script.bytes(&[STORE | 6, 0, round]).number(value);
+    let met = |script: Script| flag(flag(script.byte(5), 0, 1), 1, 1);
+    named(vec![
+        ("message", receive(mapped()).line(1, 5, 8, &[1; 8]).done()),
+        (
+            "other_tag",
+            receive(mapped())
+                .line(1, 6, 8, &[1; 8])
+                .line(1, 5, 4, &[2; 4])
+                .done(),
+        ),
+        (
+            "two_lines",
+            receive(stores())
+                .line(1, 5, 60, &[1; 56])
+                .line(0, 5, 4, &[2; 4])
+                .done(),
+        ),
+        ("odd", receive(mapped()).line(1, 5, 7, &[1; 7]).done()),
+        (
+            "too_long",
+            mapped().bytes(&[2, 0, 5, 3]).line(1, 5, 8, &[1; 8]).done(),
+        ),
+        ("fetched", long(65_536).done()),
+        ("misplaced", long(1 << 40).done()),
+        ("staged", staged.done()),
+        ("too_many_pieces", long(u64::MAX).mail(4, 1, 9).done()),
+        (
+            "endless",
+            receive(mapped())
+                .announce(5, [1, 1 << 62, u64::MAX])
+                .mail(4, 1, 4)
+                .mail(4, 1, 8)
+                .done(),
+        ),
+        (
+            "taken",
+            send_long(mapped()).mail(2, 0, 1).mail(1, 0, 1).done(),
+        ),
+        (
+            "direct",
+            send(stores(), 100_000)
+                .mail(2, 0, 65_536 << 2 | 2)
+                .mail(1, 0, 1)
+                .done(),
+        ),
+        (
+            "direct_outside",
+            send_long(stores()).mail(2, 1 << 20, 2).mail(1, 0, 1).done(),
+        ),
+        (
+            "pieces",
+            send_long(mapped())
+                .mail(2, 0, 3)
+                .mail(1, 0, 1)
+                .mail(3, 1, 2)
+                .done(),
+        ),
+        (
+            "never_sent",
+            send_long(mapped())
+                .mail(2, 0, 3)
+                .mail(1, 0, 1)
+                .mail(3, 1, 9)
+                .done(),
+        ),
+        ("barrier", met(met(mapped())).done()),
+        ("barriers_ahead", flag(met(mapped()), 0, 99).byte(5).done()),
+        (
+            "leaving",
+            mapped()
+                .byte(5)
+                .bytes(&[STORE | 3, 1, 5, 0, 1])
+                .bytes(&[STORE | 6, 9, 9, 0].repeat(8))
+                .done(),
+        ),
+        (
+            "told_lost",
+            stores()
+                .bytes(&[1, 1, 5])
+                .bytes(&[STORE | 3, 1, 6])
+                .number(0)
+                .number(0x6c6f_7374)
+                .done(),
+        ),
+        (
+            "credit",
+            (0..20)
+                .fold(mapped(), |s, _| s.bytes(&[0, 1, 5, 100]))
+                .mail(0, 1 << 20, 5)
+                .done(),
+        ),
+        (
+            "reduce",
+            mapped().bytes(&[6, 1]).line(2, 0, 8, &[1; 8]).done(),
+        ),
+        (
+            "finalize",
+            flag(flag(mapped(), 0, 1), 1, 1).mail(5, 0, 2).done(),
+        ),
+        (
+            "exchange",
+            mapped()
+                .bytes(&[4, 1, 5, 9, 0, 9])
+                .line(1, 5, 9, &[1; 9])
+                .done(),
+        ),
+        ("allocate", met(mapped().bytes(&[8, 9])).done()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use hostwire_transport::fuzzing::kit::take_marks;
+
+    use super::*;
+
+    fn marks(place: &str) -> Vec<u64> {
+        mark(place);
+        take_marks()
+    }
+
+    #[test]
+    fn seeds_get_where_they_are_meant_to() {
+        let reaches = |name: &str, place: &str| {
+            let seeds = seeds();
+            let seed = seeds.iter().find(|(seed, _)| seed == name).expect(name);
+            take_marks();
+            job(&seed.1);
+            let reached = take_marks();
+            assert!(reached.contains(&marks(place)[0]), "{name} misses {place}");
+        };
+        for (name, place) in [
+            ("message", "received"),
+            ("other_tag", "received"),
+            ("two_lines", "received"),
+            ("fetched", "received long"),
+            ("staged", "received long"),
+            ("taken", "sent"),
+            ("direct", "sent"),
+            ("pieces", "sent"),
+            ("barrier", "met"),
+            ("exchange", "exchanged"),
+        ] {
+            reaches(name, place);
+        }
+        let broke = |what: &str| format!("PE 1 broke the protocol: {what}");
+        for (name, text) in [
+            (
+                "odd",
+                "a message of 7 bytes from PE 1 is no whole number of elements of 4 bytes"
+                    .to_owned(),
+            ),
+            (
+                "too_long",
+                "a message of 8 bytes from PE 1 does not fit a buffer of 3".to_owned(),
+            ),
+            (
+                "misplaced",
+                broke("source of a long message: expected bytes in its segment, got 1 bytes at 1"),
+            ),
+            (
+                "too_many_pieces",
+                broke("pieces of a long message: expected 0 to 1, got 9"),
+            ),
+            (
+                "never_sent",
+                broke("pieces of a long message: expected 0 to 4, got 9"),
+            ),
+            (
+                "direct_outside",
+                broke("place it wants a long message at: expected an offset in its segment, got 1"),
+            ),
+            (
+                "leaving",
+                "PE 2 is leaving the job, while this PE still waits for it".to_owned(),
+            ),
+            (
+                "told_lost",
+                "PE 2 is lost: its process has ended".to_owned(),
+            ),
+            (
+                "credit",
+                broke("credit of a message ring: expected 0 to 1 lines, got 9"),
+            ),
+        ] {
+            reaches(name, &text);
+        }
+    }
+}
