@@ -6,7 +6,7 @@
 //!
 //! | request line | | reply line | |
 //! |---|---|---|---|
-//! | header | number of the request in bits 31:0, operation in 39:32, operand bytes in 47:40 | word 0 | number of the request, stored last |
+//! | header | number of the request in bits 31:0, operation in 39:32, operand bytes in 47:40 | word 0 | number of the request, stored last; before, by the asking PE, that number with bit 63 |
 //! | word 0 | offset | word 1 | old value |
 //! | word 1 | operand, or length of a get | word 2 | [`DONE`] or [`REFUSED`] |
 //! | word 2 | value to compare with, or where to store what was got | | |
@@ -22,9 +22,9 @@ use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
 
-use crate::attachment::{Attachment, Watch};
+use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Result};
-use crate::layout::{CHUNK_BYTES, CHUNKS, Layout};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Layout, NOT_YET};
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;
@@ -379,18 +379,30 @@ impl Agent {
         for (bytes, word) in payload.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
-        // An agent must see what was put before: a get after a put to one PE.
-        inner.fence()?;
-        inner
-            .wire
-            .store_line(pe, self.layout.request(inner.pe), header, &payload)?;
         let reply = self.layout.reply(pe);
         let segment = inner.segment();
-        inner.wait(Watch::Agent(pe), || {
+        let not_yet = NOT_YET | u64::from(number);
+        segment.put_word(reply, not_yet)?;
+        // An agent must see what was put before: a get after a put to one PE.
+        inner.fence()?;
+        let ask = || {
+            let at = self.layout.request(inner.pe);
+            inner.wire.store_line(pe, at, header, &payload)
+        };
+        ask()?;
+        let progress = |pace| {
+            inner.progress()?;
+            match pace {
+                Pace::Quick => Ok(()),
+                // Somebody may have overwritten the request. An agent serves each number once.
+                Pace::Slow => Ok(ask()?),
+            }
+        };
+        inner.wait_and(Watch::Agent(pe), progress, || {
             let got = segment.load_word(reply)?;
             if got == u64::from(number) {
                 Ok(Some(()))
-            } else if got == u64::from(number.wrapping_sub(1)) {
+            } else if got == not_yet {
                 inner.progress()?;
                 Ok(None)
             } else {

@@ -90,6 +90,15 @@ pub enum Watch<'a> {
     Anybody,
 }
 
+/// How long a wait has taken, for what is done meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Not long.
+    Quick,
+    /// Each sleep is as long as it may be.
+    Slow,
+}
+
 /// How far a PE is on its way out of the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
@@ -433,7 +442,7 @@ impl Attachment {
     /// will not do what is waited for and `poll` still has nothing.
     #[inline]
     pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
-        self.wait_and(watch, || self.progress(), poll)
+        self.wait_and(watch, |_| self.progress(), poll)
     }
 
     /// As [`wait`](Self::wait), with something else to get on with meanwhile. The one
@@ -442,7 +451,7 @@ impl Attachment {
     pub(crate) fn wait_and<R>(
         &self,
         watch: Watch<'_>,
-        progress: impl Fn() -> Result<()>,
+        progress: impl Fn(Pace) -> Result<()>,
         mut poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
         self.origin.check()?;
@@ -459,20 +468,20 @@ impl Attachment {
                         backoff.came();
                     }
                 }
-                WaitStep::Work => progress()?,
+                WaitStep::Work => progress(Pace::Quick)?,
                 WaitStep::Yield => {
                     match self.wire.poll()? {
                         true => backoff.came(),
                         false => self.wire.yield_now(),
                     }
-                    progress()?;
+                    progress(Pace::Quick)?;
                 }
                 WaitStep::Nap(time) => {
                     match self.wire.poll()? {
                         true => backoff.came(),
                         false => self.wire.nap(time),
                     }
-                    progress()?;
+                    progress(Pace::Quick)?;
                 }
                 WaitStep::Sleep(limit) => {
                     let slept =
@@ -492,11 +501,15 @@ impl Attachment {
         watch: Watch<'_>,
         limit: Duration,
         backoff: &mut Backoff,
-        progress: &dyn Fn() -> Result<()>,
+        progress: &dyn Fn(Pace) -> Result<()>,
         poll: &mut dyn FnMut() -> Result<Option<R>>,
     ) -> Result<Option<R>> {
+        let pace = match limit < self.limits.sleep_max {
+            true => Pace::Quick,
+            false => Pace::Slow,
+        };
         let limit = self.wire.arm(limit);
-        progress()?;
+        progress(pace)?;
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 use crate::attachment::Attachment;
+use crate::attachment::Pace;
 pub(crate) use crate::attachment::{Departure, Watch};
 use crate::error::Result;
 use crate::message::Messages;
@@ -48,7 +49,22 @@ impl Inner {
         watch: Watch<'_>,
         poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
-        self.wait_and(watch, || self.progress(), poll)
+        let progress = |pace| {
+            self.progress()?;
+            match pace {
+                Pace::Quick => Ok(()),
+                Pace::Slow => self.audit(),
+            }
+        };
+        self.wait_and(watch, progress, poll)
+    }
+
+    #[cold]
+    fn audit(&self) -> Result<()> {
+        match self.messages.try_borrow_mut() {
+            Ok(mut messages) => messages.audit(),
+            Err(_) => Ok(()),
+        }
     }
 
     /// As [`Attachment::progress`], and makes room in the rings, so that two PEs that

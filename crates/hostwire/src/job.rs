@@ -79,6 +79,7 @@ impl Job {
         attachment.start(mode)?;
         let is_watched = attachment.is_watching();
         let inner = Rc::new(Inner::new(attachment)?);
+        collective::prepare_flags(&inner)?;
         inner.status.set(Activity::Computing, None);
         Ok(Self {
             world: Rc::new(Team::world(Rc::clone(&inner))),

@@ -82,7 +82,15 @@ pub(crate) enum Mail {
     /// That it has ended without saying so: [`LOST`], told by other PEs of its host, who
     /// notice first.
     Lost = 6,
+    /// Lines it has stored in its ring, as far as it has told: not before a wait of its own
+    /// has become long.
+    Sent = 7,
 }
+
+/// In the words that a PE waits for in its own segment, from before anybody could answer until
+/// somebody has: not 0, which is what is left where somebody wiped an answer out. Beside it, the
+/// number of what is waited for.
+pub(crate) const NOT_YET: u64 = 1 << 63;
 
 /// See [`Mail::Lost`].
 pub(crate) const LOST: u64 = 0x6c6f_7374;

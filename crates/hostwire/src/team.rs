@@ -23,7 +23,7 @@ pub struct Team {
     pub(crate) slot: usize,
     pub(crate) rank: Rank,
     pub(crate) members: Box<[PeId]>,
-    /// Barriers passed.
+    /// The number of the last barrier passed.
     pub(crate) epoch: Cell<u64>,
     /// Collective operations done: tells the messages of one from those of the next.
     pub(crate) sequence: Cell<u32>,
@@ -36,7 +36,7 @@ impl Team {
             slot: 0,
             rank: inner.pe,
             members: (0..inner.pes).collect(),
-            epoch: Cell::new(0),
+            epoch: Cell::new(collective::FIRST),
             sequence: Cell::new(0),
             inner,
         }
@@ -104,7 +104,7 @@ impl Team {
                     slot,
                     rank: rank as Rank,
                     members,
-                    epoch: Cell::new(0),
+                    epoch: Cell::new(collective::FIRST),
                     sequence: Cell::new(0),
                 })
             }

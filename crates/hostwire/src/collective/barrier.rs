@@ -2,9 +2,12 @@
 //!
 //! In round `k` a PE tells the one `2^k` ranks on and waits for the one `2^k` ranks
 //! back. Each flag is written by one peer and holds the number of the barrier, so it is
-//! never reset.
+//! never reset. Barriers are counted from [`FIRST`], and 0 is in no flag, so one that somebody
+//! wiped out does not look like a peer that has not come yet.
 
-use hostwire_transport::{PeId, TransportError};
+use std::sync::atomic::Ordering;
+
+use hostwire_transport::{PeId, TransportError, Visibility};
 
 use crate::board::Activity;
 use crate::error::{Error, Result};
@@ -51,6 +54,7 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
     let inner = &*team.inner;
     let size = team.members.len();
     inner.quiet()?;
+    let unprepared = epoch == FIRST + 1 && inner.segment().visibility() != Visibility::Coherent;
     let mut round = 0;
     while 1 << round < size {
         let step = 1 << round;
@@ -66,7 +70,7 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
             // A peer can be one barrier ahead, never more.
             if got == epoch || got == epoch + 1 {
                 Ok(Some(()))
-            } else if got == epoch - 1 {
+            } else if got == epoch - 1 || got == 0 && unprepared {
                 Ok(None)
             } else {
                 Err(TransportError::misbehaved(
@@ -83,11 +87,28 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
     Ok(())
 }
 
-/// Sets the own flags of a team slot back to what a new team starts with.
+/// What is in the flags of a team before its first barrier.
+pub(crate) const FIRST: u64 = 1;
+
+/// Sets the own flags of a team slot back to what a new team starts with. A barrier has to
+/// follow before the team's first.
 pub(crate) fn clear_flags(inner: &Inner, slot: usize) -> Result<()> {
     for round in 0..PES_MAX.ilog2() as usize {
         let flag = inner.layout.flag(slot, round);
-        inner.segment().put_word(flag, 0)?;
+        inner.segment().put_word(flag, FIRST)?;
+    }
+    Ok(())
+}
+
+/// The same for the world, in a fresh segment: peers may be in its first barrier already. Left
+/// out where their stores cannot be told from ours by an atomic operation.
+pub(crate) fn prepare_flags(inner: &Inner) -> Result<()> {
+    if inner.segment().visibility() != Visibility::Coherent {
+        return Ok(());
+    }
+    for round in 0..PES_MAX.ilog2() as usize {
+        let flag = inner.segment().word(inner.layout.flag(0, round))?;
+        let _ = flag.compare_exchange(0, FIRST, Ordering::Relaxed, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ mod barrier;
 mod gather;
 mod reduce;
 
-pub(crate) use barrier::{barrier, clear_flags, last_barrier};
+pub(crate) use barrier::{FIRST, barrier, clear_flags, last_barrier, prepare_flags};
 pub(crate) use gather::{all_gather, all_to_all, broadcast};
 pub(crate) use reduce::{all_reduce, scan};
 

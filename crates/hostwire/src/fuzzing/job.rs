@@ -7,6 +7,7 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mar
 use hostwire_transport::fuzzing::wire::ScriptedWire;
 
 use super::stores::{PES, STORE, Store, StoreScript, peers};
+use crate::collective::FIRST;
 use crate::layout::{Layout, Sizes};
 use crate::{AgentMode, Error, Job, Result};
 
@@ -222,7 +223,8 @@ fn seeds() -> Seeds {
     let staged = long(u64::MAX).mail(4, 1, 1);
     let flag =
         |script: Script, round: u8, value: u64| script.bytes(&[STORE | 6, 0, round]).number(value);
-    let met = |script: Script| flag(flag(script.byte(5), 0, 1), 1, 1);
+    let first = FIRST + 1;
+    let met = |script: Script| flag(flag(script.byte(5), 0, first), 1, first);
     named(vec![
         ("message", receive(mapped()).line(1, 5, 8, &[1; 8]).done()),
         (
@@ -319,7 +321,9 @@ fn seeds() -> Seeds {
         ),
         (
             "finalize",
-            flag(flag(mapped(), 0, 1), 1, 1).mail(5, 0, 2).done(),
+            flag(flag(mapped(), 0, first), 1, first)
+                .mail(5, 0, 2)
+                .done(),
         ),
         (
             "exchange",

@@ -115,8 +115,14 @@ pub(crate) fn store_count(
     inner.put_word(pe, at, u64::from(number) << 32 | count)
 }
 
-/// Reads such a count, which must lie between what was read before and `most`. Counts of
-/// earlier messages read as 0.
+/// Sets a count that `pe` is going to write to 0, before it can know of message `number`.
+pub(super) fn expect_count(inner: &Inner, pe: PeId, word: Mail, number: u32) -> Result<()> {
+    let at = inner.layout.mail(pe, word);
+    Ok(inner.segment().put_word(at, u64::from(number) << 32)?)
+}
+
+/// Reads such a count, which must lie between what was read before and `most`, and be of
+/// message `number`: see [`expect_count`].
 pub(crate) fn load_count(
     inner: &Inner,
     pe: PeId,
@@ -128,7 +134,13 @@ pub(crate) fn load_count(
     let got = inner.segment().load_word(inner.layout.mail(pe, word))?;
     let (of, count) = (got >> 32, got & 0xffff_ffff);
     if of != u64::from(number) {
-        return Ok(before);
+        return Err(TransportError::misbehaved(
+            pe,
+            "number of the long message that it counts pieces of",
+            number,
+            of,
+        )
+        .into());
     }
     if count < before || count > most {
         return Err(TransportError::misbehaved(

@@ -7,6 +7,7 @@
 //! A message matches by sender, kind and tag. What arrives while another tag is wanted
 //! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
 
+mod audit;
 mod blocking;
 pub(crate) mod long;
 mod receive;
@@ -72,6 +73,7 @@ pub(crate) struct Messages {
     talks: Vec<bool>,
     wire: Arc<dyn Transport>,
     layout: Layout,
+    audit: audit::Audit,
     order: SendOrder,
 }
 
@@ -141,6 +143,7 @@ impl Messages {
             talks: (0..wire.pes()).map(|pe| is_known || pe == own).collect(),
             wire: Arc::clone(wire),
             layout: *layout,
+            audit: audit::Audit::default(),
             order: SendOrder::default(),
         })
     }
@@ -215,9 +218,7 @@ impl Messages {
             && !peer.open
             && to != own
         {
-            if let Some(at) = self.layout.talk(own) {
-                self.wire.store_word(to, at, TALKS)?;
-            }
+            audit::say_that_it_talks(&*self.wire, &self.layout, to)?;
             peer.open = true;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use hostwire_transport::ring::Head;
 use hostwire_transport::{PeId, TransportError};
 
-use super::long::{Announcement, Delivery, load_count, pieces, store_count};
+use super::long::{Announcement, Delivery, expect_count, load_count, pieces, store_count};
 use super::{Found, Kind, Messages};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -199,6 +199,7 @@ impl<'a> Receiving<'a> {
             self.state = State::Staged(announcement, 0);
             Delivery::Staged
         };
+        expect_count(inner, self.from, Mail::Delivered, announcement.number)?;
         let mail = |word| inner.layout.mail(inner.pe, word);
         inner.put_word(self.from, mail(Mail::Delivery), delivery.to_word())?;
         inner.put_word(self.from, mail(Mail::Accepted), announcement.number.into())?;

@@ -2,11 +2,11 @@
 
 use hostwire_transport::{PeId, TransportError};
 
-use super::long::{Announcement, Delivery, load_count, pieces, store_count};
+use super::long::{Announcement, Delivery, expect_count, load_count, pieces, store_count};
 use super::{Kind, Messages};
 use crate::error::Result;
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Mail, NOT_YET};
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
@@ -163,6 +163,9 @@ impl<'a> Sending<'a> {
                 Source::Segment(offset, _) => Some(offset),
             },
         };
+        let accepted = inner.layout.mail(self.to, Mail::Accepted);
+        let not_yet = NOT_YET | u64::from(announcement.number);
+        inner.segment().put_word(accepted, not_yet)?;
         // The receiver may load the source as soon as it reads this.
         inner.wire.fence()?;
         if !peer
@@ -180,7 +183,7 @@ impl<'a> Sending<'a> {
     fn deliver(&mut self, inner: &Inner, number: u32) -> Result<bool> {
         let segment = inner.segment();
         let accepted = segment.load_word(inner.layout.mail(self.to, Mail::Accepted))?;
-        if accepted == u64::from(number.wrapping_sub(1)) {
+        if accepted == NOT_YET | u64::from(number) {
             return Ok(false);
         }
         if accepted != u64::from(number) {
@@ -210,11 +213,14 @@ impl<'a> Sending<'a> {
                 store_count(inner, self.to, Mail::Delivered, number, 1)?;
                 State::Done
             }
-            Delivery::Staged => State::Staging {
-                number,
-                put: 0,
-                freed: 0,
-            },
+            Delivery::Staged => {
+                expect_count(inner, self.to, Mail::Freed, number)?;
+                State::Staging {
+                    number,
+                    put: 0,
+                    freed: 0,
+                }
+            }
         };
         Ok(true)
     }

@@ -235,6 +235,48 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(owed)
     }
 
+    /// Tells the sender of all freed lines, again if it has been told.
+    ///
+    /// # Errors
+    /// What storing the credit gives.
+    pub fn return_all_credit(&mut self) -> Result<(), TransportError> {
+        if self.next.line > 0 {
+            self.credit.store_credit(self.next.line)?;
+            self.returned = self.next.line;
+        }
+        Ok(())
+    }
+
+    /// The sender says that it has stored `lines` lines since the beginning, in a word that
+    /// cannot be seen before they can. 0 says nothing.
+    ///
+    /// # Errors
+    /// [`TransportError::PeerMisbehaved`] if the next line is one of them and is not there, or
+    /// if so many do not fit the ring.
+    pub fn check_stored(&self, lines: u64) -> Result<(), TransportError> {
+        let next = self.next.line;
+        if lines <= next || self.has_arrived() {
+            return Ok(());
+        }
+        let header = Header(self.load.header(self.next.slot()));
+        // It may have come meanwhile.
+        if header.stamp() == self.next.stamp {
+            return Ok(());
+        }
+        let got = format_args!(
+            "stamp {} instead of {}",
+            header.stamp().0,
+            self.next.stamp.0
+        )
+        .to_string();
+        Err(TransportError::misbehaved(
+            self.peer,
+            "a line in its message ring that has been overwritten, or was never stored",
+            format_args!("line {next} of the {lines} that it has stored"),
+            got,
+        ))
+    }
+
     /// The message that comes next, if its first line is there.
     ///
     /// # Errors

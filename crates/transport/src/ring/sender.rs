@@ -196,6 +196,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(())
     }
 
+    /// How many lines have been stored since the beginning.
+    pub fn lines_stored(&self) -> u64 {
+        self.next.line
+    }
+
     /// Where the lines go.
     pub fn store_mut(&mut self) -> &mut S {
         &mut self.store
