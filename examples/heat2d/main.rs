@@ -14,6 +14,7 @@ mod check;
 mod grid;
 mod halo;
 mod picture;
+mod scale;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
-//! Temperatures as a picture.
+//! Temperatures as a picture, with the scale of its colours beside it.
 
 use std::fs::File;
 use std::io::BufWriter;
 
 use crate::grid::Size;
+use crate::scale::Scale;
 
 /// The colour map `inferno` (public domain, from matplotlib) at eleven even steps:
 /// equal steps of temperature look like equal steps of colour, in print and to the
@@ -30,16 +31,23 @@ pub fn extremes(field: &[f64]) -> (f64, f64) {
         .fold(empty, |(low, high), cell| (low.min(*cell), high.max(*cell)))
 }
 
-/// Writes `field`, row by row, as a PNG picture: dark is cold.
+/// Writes `field`, row by row, as a PNG picture: dark is cold. To its right are the colours from
+/// the lowest to the highest temperature, with numbers, if there is room for them.
 pub fn write(file: File, size: Size, field: &[f64]) -> Result<(), png::EncodingError> {
     let (low, high) = extremes(field);
-    let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
-    let pixels: Vec<u8> = field
-        .iter()
-        .flat_map(|cell| colour((cell - low) * scale))
-        .collect();
-    let mut encoder =
-        png::Encoder::new(BufWriter::new(file), size.columns as u32, size.rows as u32);
+    let steps = if high > low { 1.0 / (high - low) } else { 0.0 };
+    let plate = field.iter().map(|cell| colour((cell - low) * steps));
+    let scale = Scale::new(size.rows, low, high);
+    let width = size.columns + scale.as_ref().map_or(0, |scale| scale.width);
+    let mut pixels = Vec::with_capacity(width * size.rows * 3);
+    let plate: Vec<[u8; 3]> = plate.collect();
+    for (row, cells) in plate.chunks(size.columns).enumerate() {
+        pixels.extend(cells.iter().flatten());
+        if let Some(scale) = &scale {
+            pixels.extend(scale.row(row).iter().flatten());
+        }
+    }
+    let mut encoder = png::Encoder::new(BufWriter::new(file), width as u32, size.rows as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header()?;
@@ -48,7 +56,7 @@ pub fn write(file: File, size: Size, field: &[f64]) -> Result<(), png::EncodingE
 }
 
 /// The colour of a temperature from 0 to 1.
-fn colour(temperature: f64) -> [u8; 3] {
+pub fn colour(temperature: f64) -> [u8; 3] {
     let place = temperature.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
     let lower = (place as usize).min(COLOURS.len() - 2);
     let part = place - lower as f64;

@@ -1,0 +1,259 @@
+//! A chart as SVG. Every point says what it is. Names of the series stand above the plot,
+//! not over it. Sizes are chosen for the screen of a telephone, where a page is 350 units
+//! wide: the text is still read.
+
+use std::fmt::Write as _;
+
+use super::axis::Axis;
+use super::{Chart, Kind, Scale, Series};
+use crate::page::escape;
+
+const WIDTH: f64 = 520.0;
+/// Of the plot itself, without names, axes and labels.
+const PLOT_HEIGHT: f64 = 270.0;
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 12.0;
+/// Labels of x and what it is.
+const BOTTOM: f64 = 52.0;
+/// Width of a character, about.
+const LETTER: f64 = 7.8;
+/// Height of a row of the names.
+const LEGEND: f64 = 22.0;
+const COLOURS: usize = 7;
+/// Style of a file that stands alone; a page has its own.
+const STYLE: &str = include_str!("alone.css");
+
+/// The chart as an element of a page.
+pub fn inline(chart: &Chart) -> String {
+    drawn(chart, "", 0.0)
+}
+
+/// The chart as a file: with its title above it and a style of its own.
+pub fn file(chart: &Chart) -> String {
+    let lines = lines(&chart.title, ((WIDTH - 24.0) / (LETTER + 0.6)) as usize);
+    let mut head = format!(
+        "<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"100%\"/>"
+    );
+    let mut top = 8.0;
+    for line in lines {
+        top += 20.0;
+        let _ = write!(head, "<text class=\"title\" x=\"12\" y=\"{top}\">{}</text>", escape(&line));
+    }
+    let svg = drawn(chart, &head, top + 6.0);
+    svg.replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1) + "\n"
+}
+
+/// `text` in lines of at most `letters`.
+fn lines(text: &str, letters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// `head` takes the first `above` units.
+fn drawn(chart: &Chart, head: &str, above: f64) -> String {
+    let points = || {
+        let all = chart.series.iter().flat_map(|series| &series.points);
+        all.filter(|(x, y)| chart.x.shows(*x) && chart.y.shows(*y))
+    };
+    let (keys, rows) = keys(chart);
+    let top = above + TOP + rows * LEGEND + 10.0;
+    let low = top + PLOT_HEIGHT;
+    let high = WIDTH - RIGHT;
+    let x = Axis::new(&chart.x, points().map(|p| p.0), LEFT..high);
+    let y = Axis::new(&chart.y, points().map(|p| p.1), low..top);
+    let slant = Slant::of(chart, high - LEFT);
+    let height = low + slant.height + BOTTOM;
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>{head}",
+        escape(&chart.title)
+    );
+    for value in x.ticks(((high - LEFT) / (LETTER * 7.5)) as usize) {
+        let at = x.place(value);
+        let _ = write!(
+            out,
+            "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{top}\" y2=\"{low}\"/>{}",
+            slant.label(at, low + 20.0, &chart.x.label(value))
+        );
+    }
+    for value in y.ticks(7) {
+        let at = y.place(value);
+        let _ = write!(
+            out,
+            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{high}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            LEFT - 8.0,
+            at + 5.0,
+            escape(&chart.y.label(value))
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+         <text class=\"axis\" transform=\"translate(17 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        (LEFT + high) / 2.0,
+        height - 10.0,
+        escape(&chart.x_label),
+        (top + low) / 2.0,
+        escape(&chart.y_label)
+    );
+    for ((at, series), (left, row)) in chart.series.iter().enumerate().zip(keys) {
+        let colour = match series.kind {
+            Kind::Published => "published".to_owned(),
+            _ => format!("c{}", series.colour.unwrap_or(at) % COLOURS),
+        };
+        draw(&mut out, chart, series, &colour, (&x, &y));
+        let from_top = above + TOP + row * LEGEND;
+        let _ = write!(
+            out,
+            "<g class=\"key\" data-series=\"{0}\">{sign}<text x=\"{1:.1}\" y=\"{2:.1}\">{0}</text></g>",
+            escape(&series.name),
+            left + 30.0,
+            from_top + 12.0,
+            sign = sign(series, &colour, left, from_top + 7.0)
+        );
+    }
+    out + "</svg>"
+}
+
+/// What a series looks like, beside its name.
+fn sign(series: &Series, colour: &str, left: f64, y: f64) -> String {
+    match series.kind {
+        Kind::Published => cross(colour, left + 12.0, y),
+        Kind::Line | Kind::Limit => {
+            let limit = if series.kind == Kind::Limit { " limit" } else { "" };
+            format!(
+                "<line class=\"line {colour}{limit}\" x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>",
+                left + 24.0
+            )
+        }
+    }
+}
+
+/// Where the names of the series are, distance from the left and row, and how many rows there
+/// are.
+fn keys(chart: &Chart) -> (Vec<(f64, f64)>, f64) {
+    let from = 12.0;
+    let (mut left, mut row) = (from, 0.0);
+    let place = |series: &Series| {
+        let width = 48.0 + LETTER * series.name.chars().count() as f64;
+        if left > from && left + width > WIDTH {
+            (left, row) = (from, row + 1.0);
+        }
+        let at = (left, row);
+        left += width;
+        at
+    };
+    let keys = chart.series.iter().map(place).collect();
+    (keys, row + 1.0)
+}
+
+/// How labels of x stand: words that are too long for their place are turned.
+struct Slant {
+    turned: bool,
+    /// What turned labels take beyond those that are not.
+    height: f64,
+}
+
+impl Slant {
+    fn of(chart: &Chart, width: f64) -> Slant {
+        let Scale::Words(words) = &chart.x else {
+            return Slant {
+                turned: false,
+                height: 0.0,
+            };
+        };
+        let longest = words.iter().map(|word| word.chars().count()).max();
+        let longest = LETTER * longest.unwrap_or(0) as f64;
+        let turned = longest > width / words.len().max(1) as f64;
+        Slant {
+            turned,
+            height: if turned { longest * 0.71 } else { 0.0 },
+        }
+    }
+
+    fn label(&self, x: f64, y: f64, text: &str) -> String {
+        let text = escape(text);
+        match self.turned {
+            false => {
+                format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>")
+            }
+            true => format!(
+                "<text transform=\"translate({x:.1} {:.1}) rotate(-45)\" text-anchor=\"end\">{text}</text>",
+                y - 4.0
+            ),
+        }
+    }
+}
+
+fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): (&Axis, &Axis)) {
+    let shown = series
+        .points
+        .iter()
+        .filter(|(px, py)| chart.x.shows(*px) && chart.y.shows(*py));
+    let mut shown: Vec<(f64, f64)> = shown.copied().collect();
+    // A line goes from left to right, in whatever order the points came.
+    shown.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let _ = write!(
+        out,
+        "<g data-series=\"{}\">",
+        escape(&series.name)
+    );
+    // Between words there is nothing that a line could mean.
+    if series.kind != Kind::Published && !matches!(chart.x, Scale::Words(_)) {
+        let places: Vec<String> = shown
+            .iter()
+            .map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py)))
+            .collect();
+        let limit = if series.kind == Kind::Limit { " limit" } else { "" };
+        let _ = write!(
+            out,
+            "<polyline class=\"line {colour}{limit}\" points=\"{}\"/>",
+            places.join(" ")
+        );
+    }
+    for (px, py) in shown {
+        let tip = format!(
+            "{}: {} at {} ({})",
+            series.name,
+            chart.y.exact(py),
+            chart.x.label(px),
+            chart.y_label
+        );
+        let (at_x, at_y) = (x.place(px), y.place(py));
+        let shape = match series.kind {
+            Kind::Published => cross(colour, at_x, at_y),
+            Kind::Line => {
+                format!("<circle class=\"{colour}\" cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"4\"/>")
+            }
+            Kind::Limit => format!(
+                "<rect class=\"{colour}\" x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\"/>",
+                at_x - 3.0,
+                at_y - 3.0
+            ),
+        };
+        let _ = write!(
+            out,
+            "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>{shape}</g>",
+            escape(&tip)
+        );
+    }
+    out.push_str("</g>");
+}
+
+fn cross(colour: &str, x: f64, y: f64) -> String {
+    let (a, b, c, d) = (x - 6.0, x + 6.0, y - 6.0, y + 6.0);
+    format!("<path class=\"{colour}\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>")
+}
+
+#[cfg(test)]
+mod tests;
