@@ -7,6 +7,8 @@ mod bench;
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod file;
+mod page;
 mod pages;
 mod plan;
 mod plot;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use plotters::prelude::SeriesLabelPosition;
+/// From this ratio of the largest to the least value on, an axis is logarithmic.
+const LOG_FROM: f64 = 50.0;
 
 /// How an axis is laid out.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,15 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// Powers of ten where the values range over much and none is zero, else from zero.
+    pub fn fitting(values: impl Iterator<Item = f64>) -> Scale {
+        let (low, high) = extremes(values);
+        match low > 0.0 && high / low >= LOG_FROM {
+            true => Scale::Log,
+            false => Scale::Linear,
+        }
+    }
+
     /// Whether each step multiplies.
     pub fn is_log(&self) -> bool {
         matches!(self, Scale::Log | Scale::Bytes)
@@ -35,9 +45,7 @@ impl Scale {
 
     /// From the least to the largest value, with some room.
     pub fn range(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
-        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = extremes(values);
         if low > high {
             return if self.is_log() { 1.0..2.0 } else { 0.0..1.0 };
         }
@@ -51,15 +59,6 @@ impl Scale {
         }
     }
 
-    /// Most labels.
-    pub fn ticks(&self) -> usize {
-        match self {
-            Scale::Bytes => 20,
-            Scale::Log | Scale::Linear => 10,
-            Scale::Words(words) => words.len().clamp(1, 24) * 2 + 1,
-        }
-    }
-
     /// Label of a value.
     pub fn label(&self, value: f64) -> String {
         match self {
@@ -69,22 +68,26 @@ impl Scale {
                 let word = (near >= 0.0 && (value - near).abs() < 0.01)
                     .then(|| words.get(near as usize))
                     .flatten();
-                // As many characters as have room beside each other.
-                let room = 110 / words.len().max(1);
-                word.map(|word| word.chars().take(room).collect())
-                    .unwrap_or_default()
+                word.cloned().unwrap_or_default()
             }
             Scale::Log | Scale::Linear => number(value),
         }
     }
 
-    /// Where the legend covers least: curves here mostly rise to the right.
-    pub fn legend(&self) -> SeriesLabelPosition {
-        match self {
-            Scale::Linear => SeriesLabelPosition::LowerRight,
-            _ => SeriesLabelPosition::UpperLeft,
+    /// A value with all of its digits that matter.
+    pub fn exact(&self, value: f64) -> String {
+        match value.abs() {
+            small if small < 1.0 => format!("{value:.4}"),
+            _ => format!("{value:.2}"),
         }
     }
+}
+
+/// The least and the largest of values.
+fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::MAX, f64::MIN), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
 }
 
 /// The axis says that these are bytes.
@@ -96,6 +99,15 @@ fn bytes(value: f64) -> String {
 }
 
 fn number(value: f64) -> String {
+    let large = [(1e9, " G"), (1e6, " M"), (1e4, " k")];
+    if let Some((size, name)) = large.into_iter().find(|(size, _)| value.abs() >= *size) {
+        let size = if name == " k" { 1e3 } else { size };
+        let text = format!("{:.1}", value / size);
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned() + name;
+    }
+    if value != 0.0 && value.abs() < 0.1 {
+        return format!("{value:.1e}");
+    }
     if value != 0.0 && value.abs() < 10.0 {
         let text = format!("{value:.2}");
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
@@ -127,6 +139,17 @@ mod tests {
         assert_eq!(Scale::Linear.label(0.5), "0.5");
         assert_eq!(Scale::Words(vec!["ring".into()]).label(0.0), "ring");
         assert_eq!(Scale::Words(vec!["ring".into()]).label(-0.4), "");
+    }
+
+    #[test]
+    fn an_axis_is_logarithmic_where_the_range_asks_for_it() {
+        let fitting = |values: &[f64]| Scale::fitting(values.iter().copied());
+        assert_eq!(fitting(&[1.0, 49.0]), Scale::Linear);
+        assert_eq!(fitting(&[1.0, 7.0, 50.0]), Scale::Log);
+        assert_eq!(fitting(&[0.0, 1e6]), Scale::Linear);
+        assert_eq!(fitting(&[]), Scale::Linear);
+        assert_eq!(Scale::Linear.label(25_000.0), "25 k");
+        assert_eq!(Scale::Log.label(0.01), "1.0e-2");
     }
 
     #[test]

@@ -32,13 +32,16 @@ pub fn inline(chart: &Chart) -> String {
 /// The chart as a file: with its title above it and a style of its own.
 pub fn file(chart: &Chart) -> String {
     let lines = lines(&chart.title, ((WIDTH - 24.0) / (LETTER + 0.6)) as usize);
-    let mut head = format!(
-        "<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"100%\"/>"
-    );
+    let mut head =
+        format!("<style>{STYLE}</style><rect class=\"paper\" width=\"{WIDTH}\" height=\"100%\"/>");
     let mut top = 8.0;
     for line in lines {
         top += 20.0;
-        let _ = write!(head, "<text class=\"title\" x=\"12\" y=\"{top}\">{}</text>", escape(&line));
+        let _ = write!(
+            head,
+            "<text class=\"title\" x=\"12\" y=\"{top}\">{}</text>",
+            escape(&line)
+        );
     }
     let svg = drawn(chart, &head, top + 6.0);
     svg.replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1) + "\n"
@@ -130,7 +133,11 @@ fn sign(series: &Series, colour: &str, left: f64, y: f64) -> String {
     match series.kind {
         Kind::Published => cross(colour, left + 12.0, y),
         Kind::Line | Kind::Limit => {
-            let limit = if series.kind == Kind::Limit { " limit" } else { "" };
+            let limit = if series.kind == Kind::Limit {
+                " limit"
+            } else {
+                ""
+            };
             format!(
                 "<line class=\"line {colour}{limit}\" x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>",
                 left + 24.0
@@ -203,18 +210,18 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
     let mut shown: Vec<(f64, f64)> = shown.copied().collect();
     // A line goes from left to right, in whatever order the points came.
     shown.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let _ = write!(
-        out,
-        "<g data-series=\"{}\">",
-        escape(&series.name)
-    );
+    let _ = write!(out, "<g data-series=\"{}\">", escape(&series.name));
     // Between words there is nothing that a line could mean.
     if series.kind != Kind::Published && !matches!(chart.x, Scale::Words(_)) {
         let places: Vec<String> = shown
             .iter()
             .map(|(px, py)| format!("{:.1},{:.1}", x.place(*px), y.place(*py)))
             .collect();
-        let limit = if series.kind == Kind::Limit { " limit" } else { "" };
+        let limit = if series.kind == Kind::Limit {
+            " limit"
+        } else {
+            ""
+        };
         let _ = write!(
             out,
             "<polyline class=\"line {colour}{limit}\" points=\"{}\"/>",
@@ -252,7 +259,9 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
 
 fn cross(colour: &str, x: f64, y: f64) -> String {
     let (a, b, c, d) = (x - 6.0, x + 6.0, y - 6.0, y + 6.0);
-    format!("<path class=\"{colour}\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>")
+    format!(
+        "<path class=\"{colour}\" d=\"M{a:.1} {c:.1}L{b:.1} {d:.1}M{a:.1} {d:.1}L{b:.1} {c:.1}\"/>"
+    )
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use hostwire_sim::experiments::{
 mod htoe;
 
 use super::{BAD_OUTPUT, FAILED, Paper};
-use crate::plot::{Chart, Scale, Series};
+use crate::plot::{Chart, Kind, Scale, Series};
 
 /// Largest message of the paper's figures.
 const LARGEST_BYTES: u64 = 4 << 20;
@@ -180,7 +180,7 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
     Ok(vec![(
         "pgas-cluster-scenarios.svg",
         chart(
-            "PGAS cluster: increase in time (4P and 16P fitted, the others predicted)",
+            "PGAS cluster: increase in time (4P and 16P fitted, the others ours)",
             (Scale::Words(names), Scale::Log),
             vec![curve],
             published(&claims, &known),
@@ -192,13 +192,13 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
 fn tca_charts() -> Result<Vec<Named>, ExperimentError> {
     let claims = tca_peach2::claims()?;
     let (a4, gpu_read) = (value(&claims, "A4"), value(&claims, "A8"));
-    let points = |points: Vec<(f64, Option<f64>)>, name: &str| Series {
-        name: format!("published ({name})"),
-        points: points
-            .into_iter()
-            .filter_map(|(x, y)| Some((x, y?)))
-            .collect(),
-        published: true,
+    let points = |points: Vec<(f64, Option<f64>)>, name: &str| {
+        let points = points.into_iter().filter_map(|(x, y)| Some((x, y?)));
+        Series::new(
+            format!("published ({name})"),
+            points.collect(),
+            Kind::Published,
+        )
     };
     let four = a4
         .zip(value(&claims, "A5"))
@@ -247,21 +247,16 @@ fn published(claims: &Claims, places: &[(&str, Option<f64>)]) -> Series {
         .filter_map(|(id, x)| Some(((*x)?, value(claims, id)?)));
     let mut names: Vec<&str> = places.iter().map(|(id, _)| *id).collect();
     names.dedup();
-    Series {
-        name: format!("published ({})", names.join(", ")),
-        points: points.collect(),
-        published: true,
-    }
+    let name = format!("published ({})", names.join(", "));
+    Series::new(name, points.collect(), Kind::Published)
 }
 
 fn chart(title: &str, (x, y): (Scale, Scale), curves: Vec<Curve>, published: Series) -> Chart {
     let labels = curves.first().map_or(("", ""), |curve| (curve.x, curve.y));
     let published = (!published.points.is_empty()).then_some(published);
-    let lines = curves.into_iter().map(|curve| Series {
-        name: curve.name,
-        points: curve.points,
-        published: false,
-    });
+    let lines = curves
+        .into_iter()
+        .map(|curve| Series::new(curve.name, curve.points, Kind::Line));
     Chart {
         title: title.to_owned(),
         x_label: labels.0.to_owned(),

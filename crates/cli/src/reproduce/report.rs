@@ -114,10 +114,13 @@ fn counts(summary: &Summary, columns: usize) -> String {
 /// The counts in words.
 pub(super) fn verdict(summary: &Summary) -> String {
     let (rows, agree, statements) = (summary.rows(), summary.agree, summary.statements);
+    let are = match statements {
+        1 => "They are one statement of the models".to_owned(),
+        some => format!("They are {some} statements of the models"),
+    };
     let mut text = format!(
         "{agree} of {rows} numbers agree with the papers: only what was predicted, or is within a \
-         bound, counts. They are {statements} statements of the models: rows that share a \
-         relation are one."
+         bound, counts. {are}: rows that share a relation are one."
     );
     match summary.disagree() {
         0 => {}

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stderr)]
 
 mod bad_input;
+mod browser;
 mod htea;
 #[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
 #[path = "../run/job.rs"]

@@ -1,10 +1,10 @@
 //! `hostwire reproduce --html`: one page that needs nothing else.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
+use crate::browser::{self, DESK, TELEPHONE, tell};
 use crate::job;
 
 /// The page of a paper, and its rows.
@@ -81,33 +81,69 @@ fn the_page_is_whole() {
 fn a_browser_filters_it() {
     let folder = tempfile::tempdir().unwrap();
     let (html, rows) = page(folder.path());
-    // Chooses a class, and leaves what went wrong in the title.
-    let probe = "<script>window.onerror = why => { document.title = 'broken: ' + why; };</script>";
-    let choose = "<script>by('class').value = 'fitted'; filter(); \
-        document.body.dataset.shown = by('shown').textContent;</script>";
-    let html = html.replacen("<body>", &format!("<body>{probe}"), 1);
-    let html = html.replacen("</body>", &format!("{choose}</body>"), 1);
-    let file = folder.path().join("probed.html");
-    std::fs::write(&file, html).unwrap();
-    let profile = folder.path().join("profile");
-    let output = Command::new("chromium")
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-        ])
-        .args(["--disable-background-networking", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}", file.display()))
-        .output();
-    let Ok(output) = output else {
-        eprintln!("skipped: there is no chromium here, which opens the page in this test");
+    let broken = format!(
+        "<script>window.onerror = why => {{ {} }};</script>",
+        tell("'broken: ' + why")
+    );
+    let html = html.replacen("<body>", &format!("<body>{broken}"), 1);
+    let choose = "by('class').value = 'fitted'; filter();";
+    let said = tell("by('shown').textContent");
+    let Some(dom) = browser::dom(folder.path(), &html, DESK, &format!("{choose}{said}")) else {
         return;
     };
-    let dom = String::from_utf8_lossy(&output.stdout);
     let fitted = rows.iter().filter(|row| row["class"] == "fitted").count();
-    let shown = format!("data-shown=\"{fitted} of {} shown\"", rows.len());
-    assert!(!dom.contains("<title>broken"), "{dom}");
+    let shown = format!("<title>{fitted} of {} shown</title>", rows.len());
     assert!(dom.contains(&shown), "{shown} is not in {dom}");
+}
+
+#[test]
+fn it_is_read_on_a_telephone_and_on_a_desk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (html, _) = page(folder.path());
+    browser::fits(&html, TELEPHONE);
+    browser::fits(&html, DESK);
+}
+
+/// What the check above looks for is found: it is not blind.
+#[test]
+fn a_page_that_is_too_wide_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (html, _) = page(folder.path());
+    let wide = html.replacen(
+        "<main>",
+        "<main><div style=\"width:500px\">too wide</div>",
+        1,
+    );
+    let noticed = std::panic::catch_unwind(|| browser::fits(&wide, TELEPHONE)).is_err();
+    let folder = tempfile::tempdir().unwrap();
+    let there = browser::dom(folder.path(), &html, TELEPHONE, "").is_some();
+    assert_eq!(noticed, there);
+}
+
+/// The first table counts the classes, each row says where its number stands, and the paper is
+/// cited.
+#[test]
+fn the_page_begins_with_the_counts_and_cites_the_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let (html, rows) = page(folder.path());
+    let first = html.split("<table").nth(1).unwrap();
+    assert!(first.starts_with(" id=\"classes\""), "{first}");
+    for class in [
+        "predicted",
+        "bound",
+        "tuned-assumption",
+        "fitted",
+        "identity",
+        "unknowable",
+    ] {
+        assert!(first.contains(class), "{class}");
+    }
+    assert!(html.contains("numbers agree with the papers"));
+    let row = &rows[0];
+    assert!(html.contains(row["title"].as_str().unwrap()));
+    for author in row["authors"].as_array().unwrap() {
+        assert!(html.contains(author.as_str().unwrap()), "{author}");
+    }
+    let places = html.matches("<small>Nüssle et al. 2007, section").count();
+    assert_eq!(places, rows.len());
 }

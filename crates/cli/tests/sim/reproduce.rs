@@ -140,12 +140,11 @@ fn the_counts_by_class_are_those_of_the_rows() {
     }
     let agree = rows.iter().filter(|row| row["verdict"] == "agrees").count();
     let said = format!("{agree} of {} numbers agree", rows.len());
-    assert!(ended.stdout.contains(&said), "{said}");
-    let words: Vec<&str> = ended.stdout.split_whitespace().collect();
-    assert!(
-        words.join(" ").contains("They are 1 statements"),
-        "H1 to H5 are one"
-    );
+    let words: Vec<_> = ended.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.contains(&said), "{said}");
+    // H1 to H5.
+    assert!(text.contains("They are one statement"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! One page with everything: no other files, no network.
 
-mod figure;
 mod network;
 mod papers;
 mod pictures;
@@ -13,6 +12,8 @@ use std::path::Path;
 
 use hostwire_sim::experiments::{ExperimentError, Row, Summary};
 
+use crate::page::escape;
+
 use super::curves::Named;
 use super::report::{verdict, word};
 use super::{BAD_OUTPUT, FAILED};
@@ -22,50 +23,41 @@ pub fn write(rows: &[Row], charts: &[Named], folder: &Path) -> Result<(), (u8, S
     let path = folder.join("index.html");
     let page = page(rows, charts).map_err(|error| (FAILED, error.to_string()))?;
     std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&path, page))
-        .map_err(|error| {
-            (
-                BAD_OUTPUT,
-                format!("cannot write {}: {error}", path.display()),
-            )
-        })
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))
+        .and_then(|()| crate::file::write_whole(&path, page.as_bytes()))
+        .map_err(|why| (BAD_OUTPUT, why))
 }
 
 fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut papers: Vec<&Row> = Vec::new();
     for row in rows {
-        if !names.contains(&row.paper.as_str()) {
-            names.push(&row.paper);
+        if papers.last().is_none_or(|last| last.paper != row.paper) {
+            papers.push(row);
         }
     }
     let counts = Summary::of(rows);
-    let links: String = names
+    let links: String = papers
         .iter()
-        .map(|name| {
+        .map(|row| {
             format!(
                 "<a href=\"#{0}\">{1}</a> ",
-                escape(name),
-                escape(papers::title(name))
+                escape(&row.paper),
+                escape(papers::title(&row.paper))
             )
         })
         .collect();
-    let sections = names
+    let sections = papers
         .iter()
-        .map(|name| section(name, rows, charts))
+        .map(|paper| section(paper, rows, charts))
         .collect::<Result<String, ExperimentError>>()?;
-    Ok(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>hostwire: the papers, published and simulated</title>\n\
-         <style>{style}</style>\n</head>\n<body>\n<header>\n\
-         <h1>The papers, published and simulated</h1>\n\
-         <p>hostwire {version}. {verdict}</p>\n{summary}<nav>{links}</nav>\n\
-         <p class=\"filters\">Class {classes} Verdict {verdicts} \
+    let body = format!(
+        "<header>\n<h1>The papers, published and simulated</h1>\n\
+         <p class=\"lead\">{verdict}</p>\n{summary}<nav>{links}</nav>\n\
+         <p class=\"filters\"><label>Class {classes}</label> <label>Verdict {verdicts}</label> \
          <input id=\"search\" type=\"search\" placeholder=\"id or quantity\" aria-label=\"id or quantity\"/> \
          <span id=\"shown\"></span></p>\n</header>\n<main>\n{sections}</main>\n\
-         <div id=\"tip\" role=\"status\"></div>\n<script>{script}</script>\n</body>\n</html>\n",
-        style = include_str!("page.css"),
-        script = include_str!("page.js"),
+         <footer><p class=\"cite\">hostwire {version}</p></footer>\n\
+         <div id=\"tip\" role=\"status\"></div>\n",
         version = env!("CARGO_PKG_VERSION"),
         verdict = escape(&verdict(&counts)),
         summary = tables::summary(&counts),
@@ -77,7 +69,9 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
             "verdict",
             rows.iter().map(|row| word(&row.verdict)).collect()
         ),
-    ))
+    );
+    let title = "hostwire: the papers, published and simulated";
+    Ok(crate::page::page(title, body, include_str!("page.js")))
 }
 
 fn choice(key: &str, words: BTreeSet<String>) -> String {
@@ -90,8 +84,13 @@ fn choice(key: &str, words: BTreeSet<String>) -> String {
     )
 }
 
-fn section(name: &str, rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
-    let own = rows.iter().filter(|row| row.paper == name);
+fn section(paper: &Row, rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
+    let name = paper.paper.as_str();
+    let own: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.paper == name)
+        .cloned()
+        .collect();
     let figures: String = charts
         .iter()
         .filter_map(|(file, chart)| {
@@ -101,7 +100,7 @@ fn section(name: &str, rows: &[Row], charts: &[Named]) -> Result<String, Experim
             Some(format!(
                 "<figure id=\"{0}-{stem}\"><figcaption>{2}</figcaption>{1}{behind}</figure>\n",
                 escape(name),
-                figure::svg(chart),
+                chart.svg(),
                 escape(&chart.title)
             ))
         })
@@ -119,29 +118,19 @@ fn section(name: &str, rows: &[Row], charts: &[Named]) -> Result<String, Experim
         })
         .collect();
     Ok(format!(
-        "<section id=\"{id}\">\n<h2>{title}</h2>\n{summary}\
-         <p>Again: <code>hostwire reproduce {id}</code></p>\n{pictures}{figures}\
-         <h3>Its numbers</h3>\n{table}<h3>Its experiments as files</h3>\n{files}</section>\n",
+        "<section id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"cite\">{authors}: <cite>{printed}</cite>, {year}</p>\n\
+         {summary}<p>{verdict}</p>\n<p>Again: <code>hostwire reproduce {id}</code></p>\n\
+         <h3>Its numbers</h3>\n{table}<h3>Its figures</h3>\n<div class=\"figures\">\n{pictures}{figures}</div>\n\
+         <h3>Its experiments as files</h3>\n{files}</section>\n",
         id = escape(name),
         title = escape(papers::title(name)),
+        authors = escape(&paper.authors.join(", ")),
+        printed = escape(&paper.title),
+        year = paper.year,
         summary = papers::summary(name)
             .map_or(String::new(), |text| format!("<p>{}</p>\n", escape(text))),
-        table = tables::claims(own),
+        verdict = escape(&verdict(&Summary::of(&own))),
+        table = tables::claims(own.iter()),
         files = shipped::all(name),
     ))
-}
-
-/// For text and attributes.
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            c => out.push(c),
-        }
-    }
-    out
 }

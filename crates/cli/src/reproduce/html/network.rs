@@ -6,10 +6,14 @@ use std::fmt::Write as _;
 
 use hostwire_sim::experiments::traffic::LinkUse;
 
-use super::escape;
+use crate::page::escape;
 
-const WIDTH: f64 = 860.0;
-const MARGIN: f64 = 52.0;
+const WIDTH: f64 = 600.0;
+const MARGIN: f64 = 40.0;
+/// From the middle of a node to the edge of the picture.
+const SIDE: f64 = 62.0;
+/// A picture of few nodes is not drawn larger than this would be.
+const WIDTH_MIN: f64 = 430.0;
 /// Distance of the two directions of a link.
 const APART: f64 = 5.0;
 /// Distance of links between the same two nodes.
@@ -20,9 +24,11 @@ const BESIDE: f64 = 24.0;
 pub fn svg(title: &str, links: &[LinkUse], idle: &[(String, String)]) -> String {
     let edges = edges(links, idle);
     let groups = groups(&edges);
-    let (places, height) = places(&groups, &edges);
+    let places = places(&groups, &edges);
+    let [left, top, width, height] = bounds(&places);
     let mut out = format!(
-        "<svg class=\"network\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>",
+        "<svg class=\"network\" viewBox=\"{left:.0} {top:.0} {width:.0} {height:.0}\" role=\"img\">\
+         <title>{}</title>",
         escape(title)
     );
     for edge in &edges {
@@ -31,7 +37,7 @@ pub fn svg(title: &str, links: &[LinkUse], idle: &[(String, String)]) -> String 
         }
     }
     for (name, (x, y)) in &places {
-        let half = (8.0 + 3.6 * name.chars().count() as f64).max(18.0);
+        let half = half_width(name);
         let _ = write!(
             out,
             "<rect class=\"node\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"24\" rx=\"4\"/>\
@@ -47,6 +53,37 @@ pub fn svg(title: &str, links: &[LinkUse], idle: &[(String, String)]) -> String 
 }
 
 type Place = (f64, f64);
+
+/// Half of the width of a node.
+fn half_width(name: &str) -> f64 {
+    (7.0 + 4.0 * name.chars().count() as f64).max(18.0)
+}
+
+/// The part that is shown: all nodes, and room for what stands beside links. Left, top, width
+/// and height.
+fn bounds(places: &BTreeMap<String, Place>) -> [f64; 4] {
+    let empty = [f64::MAX, f64::MAX, f64::MIN, f64::MIN];
+    let [left, top, right, low] = places.iter().fold(empty, |seen, (name, (x, y))| {
+        let half = half_width(name);
+        [
+            seen[0].min(x - half),
+            seen[1].min(y - 12.0),
+            seen[2].max(x + half),
+            seen[3].max(y + 12.0),
+        ]
+    });
+    if left > right {
+        return [0.0, 0.0, WIDTH, MARGIN];
+    }
+    let width = (right - left + 2.0 * BESIDE).max(WIDTH_MIN);
+    let middle = (left + right) / 2.0;
+    [
+        middle - width / 2.0,
+        top - BESIDE,
+        width,
+        low - top + 2.0 * BESIDE,
+    ]
+}
 
 /// A link.
 struct Edge {
@@ -163,8 +200,8 @@ fn on_circle(centre: Place, radius: f64, angle: f64) -> Place {
     )
 }
 
-/// Where nodes are, and the height that they take.
-fn places(groups: &[Vec<String>], edges: &[Edge]) -> (BTreeMap<String, Place>, f64) {
+/// Where nodes are.
+fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Place> {
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let hosts = groups.iter().flatten().any(|name| name.ends_with(" host"));
     let own = if hosts || largest < 2 { 0.0 } else { 66.0 };
@@ -183,7 +220,7 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> (BTreeMap<String, Place>, f
         .map(|(_, group)| group)
         .collect();
     let count = around.len().max(1) as f64;
-    let radius = if count < 3.0 { 240.0 } else { 190.0 };
+    let radius = if count < 3.0 { 150.0 } else { 190.0 };
     let outside = if hosts { 78.0 } else { own };
     let height = match around.len() {
         0..3 => 2.0 * (own + MARGIN),
@@ -202,8 +239,9 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> (BTreeMap<String, Place>, f
             2.0 => PI + PI * at as f64,
             _ => -PI / 2.0 - PI / count + 2.0 * PI * at as f64 / count,
         };
-        // Names are wide, so the circle is.
-        let wide = |(x, y): Place| (centre.0 + (x - centre.0) * 1.35, y);
+        // As wide as there is room, since names are.
+        let stretch = ((WIDTH / 2.0 - SIDE) / (radius + outside)).min(1.35);
+        let wide = |(x, y): Place| (centre.0 + (x - centre.0) * stretch, y);
         let middle = wide(on_circle(centre, radius, angle));
         if hosts {
             for name in members {
@@ -226,7 +264,7 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> (BTreeMap<String, Place>, f
             places.insert(name.clone(), at);
         }
     }
-    (places, height)
+    places
 }
 
 fn draw_edge(out: &mut String, edge: &Edge, a: Place, b: Place) {

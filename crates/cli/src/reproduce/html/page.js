@@ -17,7 +17,7 @@ for (const point of document.querySelectorAll("[data-tip]")) {
   point.addEventListener("mousemove", event => {
     const tip = by("tip");
     tip.textContent = point.dataset.tip;
-    tip.style.cssText = "display: block; left: " + Math.min(event.clientX + 14, innerWidth - 360) + "px; top: " + (event.clientY + 14) + "px";
+    tip.style.cssText = "display: block; left: " + Math.max(4, Math.min(event.clientX + 14, innerWidth - 360)) + "px; top: " + (event.clientY + 14) + "px";
   });
   point.addEventListener("mouseleave", () => { by("tip").style.display = "none"; });
 }

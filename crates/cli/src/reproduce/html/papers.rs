@@ -22,15 +22,15 @@ const PAPERS: [About; 5] = [
         summary: "An FPGA on an HTX slot sits one link away from the processor. The paper measures \
             what stores into it and loads from it cost, and what a message through its pipeline takes. \
             Bandwidths follow from the packets of HyperTransport alone: 8 bytes of command for up to 64 \
-            of data, and a CRC every 512 bit times. Latencies need two fitted numbers, the host's and the \
-            board's own time; the third and fourth then come out.",
+            of data, and a CRC every 512 bit times. Latencies need fitted numbers, the host's and the \
+            board's own time.",
     },
     About {
         name: "pgas-cluster",
         title: "PGAS cluster: remote memory against swap",
         summary: "A program that needs more memory than its board has can use that of others, by \
             loads and stores over the network, or a swap device. STREAM is run on a model of both. \
-            Three constants were fitted to three numbers; the scenarios with swap are predictions.",
+            Three constants were fitted to three numbers; the scenarios with swap are values of ours beside a figure that we do not have as numbers.",
     },
     About {
         name: "tca-peach2",
@@ -39,7 +39,7 @@ const PAPERS: [About; 5] = [
             so that accelerators of different nodes write into each other's memory; chains of DMA \
             descriptors move blocks. Links, flow control and chips are simulated TLP by TLP. The peak \
             follows from headers and payload; four numbers were fitted (the chip's latency, the gap between \
-            TLPs, the interrupt, the GPU's reads), and the curves between them are predictions.",
+            TLPs, the interrupt, the GPU's reads), and the curves between them stand beside figures that we do not have as numbers.",
     },
     About {
         name: "htoe",

@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::escape;
+use crate::page::escape;
 
-const WIDTH: f64 = 860.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 24.0;
-const TOP: f64 = 14.0;
-const ROW: f64 = 40.0;
+const WIDTH: f64 = 560.0;
+const LEFT: f64 = 12.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 8.0;
+/// Its name, what its bars are, and the bars.
+const ROW: f64 = 56.0;
 const BOTTOM: f64 = 50.0;
-const COLOURS: [&str; 5] = ["#005aa0", "#c85000", "#00825a", "#823c8c", "#7a6a00"];
+const COLOURS: usize = 5;
 /// Width of a character of a label, about.
-const LETTER: f64 = 6.2;
+const LETTER: f64 = 6.9;
 
 /// Something that takes a while.
 pub struct Bar {
@@ -67,11 +68,11 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
         let _ = write!(
             out,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>\
-             <text x=\"{2:.1}\" y=\"{3:.1}\" text-anchor=\"end\">{4}</text>",
+             <text x=\"{2:.1}\" y=\"{3:.1}\">{4}</text>",
             WIDTH - RIGHT,
             y + ROW,
-            LEFT - 8.0,
-            y + ROW - 8.0,
+            LEFT,
+            y + 17.0,
             escape(row)
         );
         let mut written = f64::MIN;
@@ -82,7 +83,7 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
                 kinds.push(kind);
                 kinds.len() - 1
             });
-            let colour = COLOURS.get(colour % COLOURS.len()).unwrap_or(&"#000000");
+            let colour = colour % COLOURS;
             let (x, x_end) = (place(bar.begin_ns), place(bar.end_ns));
             let tip = format!(
                 "{}: {}, {:.1} to {:.1} ns",
@@ -94,9 +95,9 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
             let _ = write!(
                 out,
                 "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>\
-                 <rect x=\"{x:.1}\" y=\"{1:.1}\" width=\"{2:.1}\" height=\"14\" fill=\"{colour}\"/>",
+                 <rect x=\"{x:.1}\" y=\"{1:.1}\" width=\"{2:.1}\" height=\"14\" class=\"c{colour}\" stroke=\"none\"/>",
                 escape(&tip),
-                y + ROW - 20.0,
+                y + ROW - 18.0,
                 (x_end - x).max(2.0)
             );
             let width = LETTER * bar.what.chars().count() as f64;
@@ -106,7 +107,7 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
                 let _ = write!(
                     out,
                     "<text class=\"share\" x=\"{text:.1}\" y=\"{:.1}\">{}</text>",
-                    y + ROW - 25.0,
+                    y + ROW - 23.0,
                     escape(&bar.what)
                 );
             }
@@ -116,9 +117,9 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
     out + "</svg>"
 }
 
-/// Between the ticks: some ten of them.
+/// Between the ticks: some seven of them.
 fn step(span: f64) -> f64 {
-    let rough = span / 10.0;
+    let rough = span / 7.0;
     let power = 10f64.powf(rough.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * power >= rough);
     factor.unwrap_or(10.0) * power

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::file;
 use hostwire_sim::experiments::file::{Metric, Outcome, RegionUse, RunFigures};
 use hostwire_sim::experiments::htoe::Bottleneck;
 use hostwire_sim::experiments::traffic::LinkUse;
@@ -93,20 +94,9 @@ impl Results {
     /// Keeps the outcome of one point.
     pub fn keep(&self, hash: &str, outcome: &Outcome) -> Result<(), String> {
         let path = self.path(hash);
-        let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
         let json = serde_json::to_vec_pretty(outcome)
             .map_err(|error| format!("cannot form JSON: {error}"))?;
-        // Hosts that share the folder may have processes of equal numbers.
-        let host = rustix::system::uname();
-        let host = host.nodename().to_string_lossy().replace('/', "-");
-        let process = std::process::id();
-        let unfinished = self.folder.join(format!(".{hash}.{host}.{process}"));
-        let written = fs::write(&unfinished, json).and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|error| {
-            // It may never have come to be.
-            let _ = fs::remove_file(&unfinished);
-            failed(error)
-        })
+        file::write_whole(&path, &json)
     }
 
     fn path(&self, hash: &str) -> PathBuf {
