@@ -1,6 +1,7 @@
 #!/bin/bash
 # The main job: builds everything, runs the example programs on real input, checks what
-# they say, measures, and ends with one page that says what was seen. Writes to out/ only.
+# they say, measures, and ends with one page that says what was seen, as text and as HTML
+# (out/index.html). Writes to out/ only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cargo=${CARGO:-cargo}
@@ -103,12 +104,17 @@ quote heat2d 'cells|^check|^picture'
 
 say ''
 say "hostwire bench all"
-if "$bin/hostwire" bench --help >/dev/null 2>&1; then
-    try bench "$bin/hostwire" bench all
-    quote bench .
-else
-    say "  this build has no bench"
-fi
+try bench "$bin/hostwire" bench all --csv "$out/bench.csv" --html "$out/bench.html"
+quote bench .
+
+# The same as a page, whatever failed. What is not there is left out of it.
+html=$out/index.html
+parts=(--report "$page")
+[[ -s $out/bench.csv ]] && parts+=(--figures "$out/bench.csv")
+[[ -s $out/heat2d.png ]] &&
+    parts+=(--picture "$out/heat2d.png" 'heat2d: temperatures of the plate, and their scale')
+for failure in "${failures[@]}"; do parts+=(--failure "$failure"); done
+try page "$bin/hostwire" run-page "${parts[@]}" "$html"
 
 say ''
 if ((${#failures[@]})); then
@@ -120,4 +126,7 @@ else
 fi
 printf '\n'
 cat "$page"
+if [[ -s $html ]]; then
+    printf '\nThe same as a page, with charts and the picture:\n%s\n' "file://$PWD/$html"
+fi
 ((${#failures[@]} == 0))

@@ -16,6 +16,8 @@ mod report;
 mod reproduce;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod run_page;
 mod sim;
 #[cfg(target_os = "linux")]
 mod stats;
@@ -125,6 +127,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
+    /// Started by `make run`; not for users.
+    #[cfg(target_os = "linux")]
+    #[command(name = run_page::COMMAND, hide = true)]
+    RunPage(run_page::Args),
     /// Started by run itself; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run::warden::COMMAND, hide = true)]
@@ -152,6 +158,8 @@ fn main() -> ExitCode {
         Command::Manual(args) => pages::manual(&args),
         #[cfg(target_os = "linux")]
         Command::BenchPe(args) => bench::pe_main(&args),
+        #[cfg(target_os = "linux")]
+        Command::RunPage(args) => run_page::main(&args),
         #[cfg(target_os = "linux")]
         Command::Warden => {
             run::warden::main();

@@ -1,5 +1,7 @@
 //! The options of `hostwire bench`.
 
+use std::path::PathBuf;
+
 use crate::run::{Wire, parse_size};
 
 /// What fits the memory that a PE of a benchmark has.
@@ -90,13 +92,14 @@ EXAMPLES
     hostwire bench latency --size 8,64,1024
     hostwire bench barrier --pes 8 --json
     hostwire bench put --wire ether --size 64,1048576
+    hostwire bench all --html bench.html --csv bench.csv
 
 JSON
     One object per line: bench, wire, pes, size_bytes, unit, median, p99, min, \
 limit, ratio, repeats. For times p99 and min are the slowest 1 % and the \
 fastest batch; for rates the rate that 99 % of the batches reach and the \
 slowest batch. limit and ratio are null where there is no limit to compare \
-with.")]
+with. CSV has the same columns under a head; what is null is empty there.")]
 pub struct Args {
     /// What to measure.
     #[arg(value_enum)]
@@ -121,6 +124,16 @@ pub struct Args {
     /// Print JSON, one object per line.
     #[arg(long)]
     pub json: bool,
+
+    /// Write the figures as a table of comma-separated values to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Write the figures and their limits as a page with charts to FILE.
+    ///
+    /// The page needs no other file and no network.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 
     /// How many PEs. Only barrier and allreduce take more than 2.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
@@ -153,4 +166,7 @@ pub struct PeArgs {
     pub repeats: u32,
     #[arg(long, value_enum, default_value = "shm")]
     pub wire: Wire,
+    /// Where figures go beside standard output.
+    #[arg(long)]
+    pub record: Option<PathBuf>,
 }

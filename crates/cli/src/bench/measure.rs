@@ -102,11 +102,11 @@ pub fn measure(
     }
     let tail = if unit.is_time() { 0.99 } else { 0.01 };
     Ok(Line {
-        bench,
+        bench: bench.into(),
         wire: "shm".into(),
         pes: job.pes(),
         size_bytes,
-        unit: unit.name(),
+        unit: unit.name().into(),
         median: median(&medians),
         p99: quantile(&all, tail),
         min: all.iter().copied().fold(f64::INFINITY, f64::min),

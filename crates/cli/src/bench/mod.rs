@@ -10,6 +10,8 @@
 //! | [`measure`] | pairs of timings and what is made of them |
 //! | [`pe`] | what each PE does |
 //! | [`report`] | a table for people, JSON for programs |
+//! | [`record`] | how figures come from the PEs to the command |
+//! | [`csv`], [`html`] | files of all figures |
 //! | `latency` ... `collective` | one benchmark each |
 
 mod args;
@@ -17,23 +19,28 @@ mod atomic;
 mod bandwidth;
 mod bare;
 mod collective;
+pub mod csv;
 mod hosts;
+pub mod html;
 mod latency;
 mod measure;
 mod pe;
 mod rate;
+mod record;
 mod report;
 mod rma;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub use args::{Args, PeArgs};
 pub use pe::main as pe_main;
 
-use crate::run;
+use crate::{file, run};
 use args::Bench;
+use record::Record;
 
 /// The hidden command that a PE of a benchmark runs.
 pub const PE_COMMAND: &str = "bench-pe";
@@ -54,17 +61,26 @@ pub fn main(args: &Args) -> ExitCode {
         // More PEs than cores: what must not collapse.
         jobs.extend([(8, Bench::Barrier), (8, Bench::Allreduce)]);
     }
+    let mut record = match Record::new() {
+        Ok(record) => record,
+        Err(error) => {
+            crate::report::line(&format!(
+                "cannot make a file in memory for the figures: {error}"
+            ));
+            return ExitCode::FAILURE;
+        }
+    };
     if !args.json {
         report::head(args.wire.name());
     }
     for (pes, bench) in jobs {
-        let status = run_job(args, &program, pes, bench);
+        let status = run_job(args, &program, pes, bench, &record);
         if status != ExitCode::SUCCESS {
             return status;
         }
     }
     if wanted == Bench::All && args.pes.is_none() && !args.wire.spans_hosts() {
-        let status = startup(args, &program);
+        let status = startup(args, &program, &mut record);
         if status != ExitCode::SUCCESS {
             return status;
         }
@@ -72,12 +88,51 @@ pub fn main(args: &Args) -> ExitCode {
     if !args.json {
         report::foot();
     }
-    ExitCode::SUCCESS
+    match write(args, &mut record) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            crate::report::line(&problem);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes the files that were asked for.
+fn write(args: &Args, record: &mut Record) -> Result<(), String> {
+    if args.csv.is_none() && args.html.is_none() {
+        return Ok(());
+    }
+    let lines = record.lines();
+    let lines = lines.map_err(|error| format!("cannot read the figures again: {error}"))?;
+    if let Some(path) = &args.csv {
+        file::write_whole(path, csv::text(&lines).as_bytes())?;
+    }
+    if let Some(path) = &args.html {
+        file::write_whole(path, html::whole(&lines, &machine()).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The machine in a line: CPUs, their model, the kernel.
+pub fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_owned())
+    });
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let kernel = rustix::system::uname();
+    let kernel = kernel.release().to_string_lossy();
+    let model = model.unwrap_or_else(|| "of an unknown model".to_owned());
+    format!("{cpus} CPUs ({model}), Linux {kernel}")
 }
 
 /// What cannot be measured.
 fn check(args: &Args) -> Result<(), String> {
     let name = args.bench.name();
+    for path in [&args.csv, &args.html].into_iter().flatten() {
+        file::check(path)?;
+    }
     match args.pes {
         Some(pes) if pes != 2 && !args.bench.is_collective() => Err(format!(
             "bench {name} takes 2 PEs, not {pes}; barrier and allreduce take more"
@@ -89,10 +144,11 @@ fn check(args: &Args) -> Result<(), String> {
     }
 }
 
-fn run_job(args: &Args, program: &std::path::Path, pes: u32, bench: Bench) -> ExitCode {
+fn run_job(args: &Args, program: &Path, pes: u32, bench: Bench, record: &Record) -> ExitCode {
     let mut command: Vec<OsString> = vec![program.into(), PE_COMMAND.into(), bench.name().into()];
     command.push(format!("--repeats={}", args.repeats).into());
     command.push(format!("--wire={}", args.wire.name()).into());
+    command.push(format!("--record={}", record.path()).into());
     if !args.size.is_empty() {
         let sizes: Vec<String> = args.size.iter().map(ToString::to_string).collect();
         command.push(format!("--size={}", sizes.join(",")).into());
@@ -109,12 +165,12 @@ fn run_job(args: &Args, program: &std::path::Path, pes: u32, bench: Bench) -> Ex
 }
 
 /// A job of 64 PEs: start, one barrier, end.
-fn startup(args: &Args, program: &std::path::Path) -> ExitCode {
+fn startup(args: &Args, program: &Path, record: &mut Record) -> ExitCode {
     const PES: u32 = 64;
     let mut times = Vec::new();
     for _ in 0..args.repeats {
         let begin = Instant::now();
-        let status = run_job(args, program, PES, Bench::Startup);
+        let status = run_job(args, program, PES, Bench::Startup, record);
         if status != ExitCode::SUCCESS {
             return status;
         }
@@ -131,5 +187,11 @@ fn startup(args: &Args, program: &std::path::Path) -> ExitCode {
         args.repeats,
     );
     line.print(args.json);
-    ExitCode::SUCCESS
+    match record.add(&line) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            crate::report::line(&format!("cannot keep a figure: {error}"));
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What each PE of a benchmark does.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use super::args::{Bench, PeArgs};
 use super::bare::Opener;
 use super::measure::{Loop, Plan};
 use super::report::Line;
-use super::{atomic, bandwidth, collective, hosts, latency, rate, rma};
+use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma};
 use crate::report;
 use crate::run::Wire;
 
@@ -31,6 +32,10 @@ pub fn main(args: &PeArgs) -> ExitCode {
 fn run(args: &PeArgs) -> Result<()> {
     // Before the wire gives up its rights.
     let opener = Opener::new();
+    let record = args.record.as_deref().map(record::open).transpose();
+    let record = record.map_err(|error| {
+        Error::Launch(format!("cannot open the record of this benchmark: {error}"))
+    })?;
     let job = Job::attach()?;
     let bench = Context {
         arena: job.alloc(ARENA_BYTES)?,
@@ -40,6 +45,7 @@ fn run(args: &PeArgs) -> Result<()> {
         json: args.json,
         wire: args.wire,
         opener,
+        record,
         turn: Cell::new(0),
     };
     let mapped: [(Bench, Run); 8] = [
@@ -100,6 +106,8 @@ pub struct Context {
     json: bool,
     wire: Wire,
     pub opener: Opener,
+    /// Where figures go beside standard output.
+    record: Option<File>,
     /// Of the last one-sided work.
     turn: Cell<u64>,
 }
@@ -212,6 +220,10 @@ impl Context {
                 ..line.clone()
             };
             line.print(self.json);
+            let recorded = self.record.as_ref().map(|file| record::append(file, &line));
+            if let Some(Err(error)) = recorded {
+                report::line(&format!("cannot keep a figure: {error}"));
+            }
         }
     }
 }

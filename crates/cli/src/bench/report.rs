@@ -1,17 +1,19 @@
 //! What is printed: a table for people, JSON for programs.
 
+use std::borrow::Cow;
+
 use super::measure::{median, quantile};
 use crate::report;
 use crate::text::{columns, scale, wrapped};
 
 /// One figure.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Line {
-    pub bench: &'static str,
+    pub bench: Cow<'static, str>,
     pub wire: String,
     pub pes: u32,
     pub size_bytes: u64,
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     pub median: f64,
     pub p99: f64,
     pub min: f64,
@@ -32,11 +34,11 @@ impl Line {
         repeats: u32,
     ) -> Self {
         Self {
-            bench,
+            bench: bench.into(),
             wire: wire.into(),
             pes,
             size_bytes,
-            unit,
+            unit: unit.into(),
             median: median(&values),
             p99: quantile(&values, 0.99),
             min: quantile(&values, 0.0),
@@ -115,7 +117,7 @@ pub fn foot() {
 /// The published figure of the hardware that this design comes from (TCCluster, abstract
 /// and section VI), beside the line it compares with.
 fn hardware_of_2010(line: &Line) -> Option<&'static str> {
-    match (line.bench, line.size_bytes) {
+    match (&*line.bench, line.size_bytes) {
         _ if line.wire != "shm" => None,
         ("latency", 64) => {
             Some("  TCCluster, hardware of 2010     64 B    ns     227.0    (published)")
@@ -127,7 +129,8 @@ fn hardware_of_2010(line: &Line) -> Option<&'static str> {
     }
 }
 
-fn size(bytes: u64) -> String {
+/// A number of bytes for people; a dash where there are none.
+pub fn size(bytes: u64) -> String {
     match bytes {
         0 => "-".into(),
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),

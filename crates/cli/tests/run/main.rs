@@ -5,9 +5,13 @@
 #![allow(clippy::print_stderr)]
 
 mod bad_input;
+#[allow(dead_code, reason = "shared with the tests of `hostwire sim`")]
+#[path = "../sim/browser.rs"]
+mod browser;
 mod command;
 mod job;
 mod nothing_stays;
 mod output;
+mod pages;
 mod pmi;
 mod status;

@@ -1,0 +1,265 @@
+//! The figures as a page: how close to the limits, charts over size, and a table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::report::{Line, size};
+use crate::page::{escape, page};
+use crate::plot::{Chart, Kind, Scale, Series};
+
+/// A page of `lines`, taken on a machine that `machine` describes.
+pub fn whole(lines: &[Line], machine: &str) -> String {
+    let body = format!(
+        "<header>\n<h1>hostwire bench</h1>\n<p class=\"cite\">{}</p>\n</header>\n<main>\n{}</main>\n\
+         <footer><p class=\"cite\">hostwire {}</p></footer>\n",
+        escape(machine),
+        section(lines),
+        env!("CARGO_PKG_VERSION"),
+    );
+    page("hostwire bench", body, "")
+}
+
+/// What there is to see of `lines`, as a part of a page.
+pub fn section(lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return "<p>Nothing was measured.</p>\n".to_owned();
+    }
+    let charts: String = charts(lines)
+        .iter()
+        .map(|chart| {
+            let (title, svg) = (escape(&chart.title), chart.svg());
+            format!("<figure><figcaption>{title}</figcaption>{svg}</figure>\n")
+        })
+        .collect();
+    format!(
+        "<p class=\"lead\">{}</p>\n<p>Each figure was taken in turn with its limit, batch by batch: \
+         what the machine does without the library. The ratio is hostwire over limit, the median over \
+         the pairs. Of times (ns, ms) less is better, of rates (M/s, GB/s) more.</p>\n\
+         <div class=\"figures\">\n{charts}</div>\n<h3>All figures</h3>\n{}",
+        escape(&summary(lines)),
+        table(lines)
+    )
+}
+
+/// Whether less is better.
+fn is_time(line: &Line) -> bool {
+    matches!(&*line.unit, "ns" | "ms")
+}
+
+/// How much slower than its limit a figure is: 1 is as fast.
+fn slower(line: &Line) -> Option<f64> {
+    let ratio = line
+        .ratio
+        .filter(|ratio| ratio.is_finite() && *ratio > 0.0)?;
+    Some(if is_time(line) { ratio } else { 1.0 / ratio })
+}
+
+/// The counts in words: how many figures are within a tenth of their limit, and which is farthest.
+fn summary(lines: &[Line]) -> String {
+    let compared: Vec<(&Line, f64)> = lines
+        .iter()
+        .filter_map(|line| Some((line, slower(line)?)))
+        .collect();
+    let near = compared.iter().filter(|(_, slower)| *slower <= 1.1).count();
+    let farthest = compared.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let mut text = format!(
+        "{} figures, {} of them beside a limit of this machine; {near} within a tenth of it or faster.",
+        lines.len(),
+        compared.len()
+    );
+    if let Some((line, slower)) = farthest.filter(|(_, slower)| *slower > 1.1) {
+        let _ = write!(
+            text,
+            " Farthest: {}, {slower:.2} times its limit's time.",
+            name(line)
+        );
+    }
+    text
+}
+
+fn name(line: &Line) -> String {
+    match line.size_bytes {
+        0 => format!("{}, {} PEs", line.bench, line.pes),
+        bytes => format!("{} of {}, {} PEs", line.bench, size(bytes), line.pes),
+    }
+}
+
+/// A chart over size for each benchmark and unit that has several sizes, and one for all others
+/// of a unit.
+fn charts(lines: &[Line]) -> Vec<Chart> {
+    /// A benchmark, its PEs, and a unit.
+    type Key = (String, u32, String);
+    let mut groups: Vec<(Key, Vec<&Line>)> = Vec::new();
+    for line in lines {
+        let key = (line.bench.to_string(), line.pes, line.unit.to_string());
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(line),
+            None => groups.push((key, vec![line])),
+        }
+    }
+    let (over_size, alone): (Vec<_>, Vec<_>) = groups
+        .into_iter()
+        .partition(|(_, group)| group.len() > 1 && group.iter().all(|line| line.size_bytes > 0));
+    let mut singles: BTreeMap<String, Vec<&Line>> = BTreeMap::new();
+    for ((_, _, unit), group) in alone {
+        singles.entry(unit).or_default().extend(group);
+    }
+    let over_size = over_size.into_iter().map(|((bench, pes, unit), group)| {
+        let x = |line: &Line, _: usize| line.size_bytes as f64;
+        let title = format!("{bench}, {pes} PEs");
+        chart(title, ("size, B", Scale::Bytes), &unit, &group, x)
+    });
+    let singles = singles.into_iter().map(|(unit, group)| {
+        let words = group.iter().map(|line| name(line)).collect();
+        let x = |_: &Line, at: usize| at as f64;
+        let what = if matches!(&*unit, "ns" | "ms") {
+            "Times"
+        } else {
+            "Rates"
+        };
+        chart(
+            format!("{what}, {unit}"),
+            ("", Scale::Words(words)),
+            &unit,
+            &group,
+            x,
+        )
+    });
+    over_size.chain(singles).collect()
+}
+
+fn chart(
+    title: String,
+    (x_label, x): (&str, Scale),
+    unit: &str,
+    group: &[&Line],
+    place: impl Fn(&Line, usize) -> f64,
+) -> Chart {
+    let series = |value: &dyn Fn(&Line) -> Option<f64>| -> Vec<(f64, f64)> {
+        let points = group.iter().enumerate();
+        let points = points.filter_map(|(at, line)| Some((place(line, at), value(line)?)));
+        points.collect()
+    };
+    let ours = Series::new("hostwire", series(&|line| Some(line.median)), Kind::Line);
+    let limits = Series {
+        colour: Some(1),
+        ..Series::new(
+            "limit of the machine",
+            series(&|line| line.limit),
+            Kind::Limit,
+        )
+    };
+    let all = ours
+        .points
+        .iter()
+        .chain(&limits.points)
+        .map(|point| point.1);
+    let y = Scale::fitting(all);
+    let what = match unit {
+        "ns" | "ms" => format!("time, {unit}"),
+        "M/s" => "rate, million/s".to_owned(),
+        unit => format!("bandwidth, {unit}"),
+    };
+    let mut series = vec![ours];
+    if !limits.points.is_empty() {
+        series.push(limits);
+    }
+    Chart {
+        title,
+        x_label: x_label.to_owned(),
+        y_label: what,
+        x,
+        y,
+        series,
+    }
+}
+
+fn table(lines: &[Line]) -> String {
+    let head = [
+        "bench", "PEs", "size", "unit", "median", "p99", "min", "limit", "ratio",
+    ];
+    let head: String = head.map(|name| format!("<th>{name}</th>")).concat();
+    let body: String = lines
+        .iter()
+        .map(|line| {
+            let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.2}"));
+            let cell = |kind: &str, label: &str, text: &str| {
+                format!(
+                    "<td class=\"{kind}\" data-label=\"{label}\">{}</td>",
+                    escape(text)
+                )
+            };
+            format!(
+                "<tr>{}{}{}{}{}{}{}{}{}</tr>\n",
+                cell("id", "bench", &line.bench),
+                cell("number", "PEs", &line.pes.to_string()),
+                cell("number", "size", &size(line.size_bytes)),
+                cell("unit", "unit", &line.unit),
+                cell("number", "median", &number(Some(line.median))),
+                cell("number", "p99", &number(Some(line.p99))),
+                cell("number", "min", &number(Some(line.min))),
+                cell("number", "limit", &number(line.limit)),
+                cell("number", "ratio", &number(line.ratio)),
+            )
+        })
+        .collect();
+    format!(
+        "<table class=\"cards\"><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(bench: &'static str, size_bytes: u64, unit: &'static str, ratio: Option<f64>) -> Line {
+        Line {
+            limit: ratio.map(|ratio| 2.0 / ratio),
+            ratio,
+            ..Line::alone(bench, "shm", 2, size_bytes, unit, vec![2.0], 1)
+        }
+    }
+
+    #[test]
+    fn the_summary_counts_what_is_near_its_limit() {
+        let lines = [
+            line("latency", 8, "ns", Some(1.05)),
+            line("latency", 64, "ns", Some(2.5)),
+            line("rate", 8, "M/s", Some(0.5)),
+            line("rate", 64, "M/s", Some(1.2)),
+            line("startup", 0, "ms", None),
+        ];
+        assert_eq!(
+            summary(&lines),
+            "5 figures, 4 of them beside a limit of this machine; 2 within a tenth of it or faster. \
+             Farthest: latency of 64 B, 2 PEs, 2.50 times its limit's time."
+        );
+    }
+
+    #[test]
+    fn sizes_make_a_chart_and_single_figures_share_one() {
+        let lines = [
+            line("put", 8, "M/s", Some(0.9)),
+            line("put", 64, "M/s", Some(0.9)),
+            line("put", 1 << 20, "GB/s", Some(0.9)),
+            line("barrier", 0, "ns", Some(1.2)),
+            line("atomic-add", 8, "ns", None),
+        ];
+        let charts = charts(&lines);
+        let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles, ["put, 2 PEs", "Rates, GB/s", "Times, ns"]);
+        let kinds: Vec<Kind> = charts[0].series.iter().map(|series| series.kind).collect();
+        assert_eq!(kinds, [Kind::Line, Kind::Limit]);
+        assert_eq!(charts[2].series[0].points.len(), 2);
+    }
+
+    #[test]
+    fn a_page_needs_nothing_else_and_text_is_escaped() {
+        let page = whole(&[line("put", 8, "ns", Some(1.0))], "CPU <fast> & cheap");
+        assert!(page.contains("CPU &lt;fast&gt; &amp; cheap"), "{page}");
+        for outside in ["http:", "https:", "src=", "<script", "url("] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(whole(&[], "").contains("Nothing was measured"));
+    }
+}
