@@ -8,7 +8,7 @@ mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod file;
-mod page;
+mod html;
 mod pages;
 mod plan;
 mod plot;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::page::{base64, escape, page};
+use crate::html::{base64, escape, page};
 use crate::{bench, file};
 
 /// The hidden command.

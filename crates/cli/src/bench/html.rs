@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::report::{Line, size};
-use crate::page::{escape, page};
+use crate::html::{escape, page};
 use crate::plot::{Chart, Kind, Scale, Series};
 
 /// A page of `lines`, taken on a machine that `machine` describes.

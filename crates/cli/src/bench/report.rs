@@ -57,7 +57,7 @@ impl Line {
             }
             return;
         }
-        let (factor, unit) = scale(self.median, self.unit);
+        let (factor, unit) = scale(self.median, &self.unit);
         let number = |value: Option<f64>| number(value.map(|value| value * factor));
         let ratio = self.ratio.map_or(String::new(), |r| format!("{r:.2}"));
         report::out(&format!(

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::axis::Axis;
 use super::{Chart, Kind, Scale, Series};
-use crate::page::escape;
+use crate::html::escape;
 
 const WIDTH: f64 = 520.0;
 /// Of the plot itself, without names, axes and labels.

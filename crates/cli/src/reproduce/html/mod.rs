@@ -12,7 +12,7 @@ use std::path::Path;
 
 use hostwire_sim::experiments::{ExperimentError, Row, Summary};
 
-use crate::page::escape;
+use crate::html::escape;
 
 use super::curves::Named;
 use super::report::{verdict, word};
@@ -71,7 +71,7 @@ fn page(rows: &[Row], charts: &[Named]) -> Result<String, ExperimentError> {
         ),
     );
     let title = "hostwire: the papers, published and simulated";
-    Ok(crate::page::page(title, body, include_str!("page.js")))
+    Ok(crate::html::page(title, body, include_str!("page.js")))
 }
 
 fn choice(key: &str, words: BTreeSet<String>) -> String {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use hostwire_sim::experiments::traffic::LinkUse;
 
-use crate::page::escape;
+use crate::html::escape;
 
 const WIDTH: f64 = 600.0;
 const MARGIN: f64 = 40.0;

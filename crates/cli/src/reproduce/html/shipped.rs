@@ -2,7 +2,7 @@
 
 use hostwire_sim::experiments::file::{Experiment, read};
 
-use crate::page::escape;
+use crate::html::escape;
 
 /// Path from the root of the repository, and text.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));

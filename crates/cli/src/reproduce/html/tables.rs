@@ -4,7 +4,7 @@
 use hostwire_sim::experiments::{Bound, Row, Summary};
 
 use super::super::report::word;
-use crate::page::escape;
+use crate::html::escape;
 
 /// How many rows there are of each class, and what each class means.
 pub fn summary(summary: &Summary) -> String {

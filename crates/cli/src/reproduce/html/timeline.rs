@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::page::escape;
+use crate::html::escape;
 
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 12.0;

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 /// The style of all pages.
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = include_str!("html.css");
 
 /// A page with this title and body. `script` may be empty: then there is none.
 pub fn page(title: &str, body: impl Display, script: &str) -> String {
