@@ -13,7 +13,7 @@ use hostwire_transport::{Origin, Transport};
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
-use crate::launch::{self, Bootstrap, LaunchError, Launched, Nodes};
+use crate::launch::{self, Bootstrap, Deadline, LaunchError, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire};
 use crate::status::Status;
@@ -24,11 +24,11 @@ const TICKET: &str = "hostwire-ticket";
 pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<Attachment> {
     Origin::process_has_joined_none()?;
     let settings = Settings::from_env()?;
-    let patience = Duration::from_secs(settings.attach_timeout_s);
+    let deadline = Deadline::after(Duration::from_secs(settings.attach_timeout_s));
     let board = board();
     // `hostwire run`, which has a voice of its own.
     let is_ours = board.is_some();
-    let launcher = launch::connect(is_ours, patience).map_err(launch_failed)?;
+    let launcher = launch::connect(is_ours, deadline).map_err(launch_failed)?;
     let (pe, pes) = launcher
         .as_ref()
         .map_or((0, 1), |launcher| (launcher.rank(), launcher.size()));
@@ -38,7 +38,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let segment = Segment {
         len_bytes: Layout::new(pes, sizes)?.segment_bytes(),
         ring_bytes: sizes.ring_bytes,
-        deadline: Instant::now() + patience,
+        deadline: deadline.at(),
     };
     let options = ShmOptions {
         stores_only: settings.wire() == Wire::Stores,

@@ -70,6 +70,12 @@ pub enum PmixError {
         /// What would have been right.
         expected: &'static str,
     },
+    /// No thread for a call of the library.
+    #[error("starting a thread for a call of PMIx: {reason}")]
+    NoThread {
+        /// What the system said.
+        reason: String,
+    },
     /// A key that PMIx cannot carry: the caller's fault.
     #[error(
         "a key of {got_bytes} bytes; keys have 1 to {}, none of them zero",

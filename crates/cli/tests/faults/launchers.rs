@@ -62,6 +62,23 @@ fn unusable_settings_are_named() {
     }
 }
 
+/// As hydra with `-pmi-port`, and then nobody is at home.
+#[test]
+fn a_launcher_that_is_silent_is_not_waited_for_without_end() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let ended = run_script(&format!(
+        "HOSTWIRE_ATTACH_TIMEOUT=1 PMI_PORT=127.0.0.1:{port} PMI_ID=0 exec $PROBE everything"
+    ));
+    assert_eq!((ended.status, ended.stdout.as_str()), (1, ""), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("no answer to initack within 1 s")
+            && ended.stderr.contains("HOSTWIRE_ATTACH_TIMEOUT"),
+        "{ended:#?}"
+    );
+    drop(listener);
+}
+
 #[test]
 fn nonsense_about_the_launcher_is_an_error() {
     for variables in [

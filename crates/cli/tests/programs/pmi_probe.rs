@@ -12,12 +12,14 @@ use std::time::Duration;
 use hostwire::board::{
     Activity, BOARD_FD_VARIABLE, ENDED, ENDED_AT, LOST_AT, RECORD_BYTES, Record,
 };
+use hostwire::launch::Deadline;
 use hostwire::pmi::Client;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |n: usize| arguments.get(n).map(String::as_str).unwrap_or_default();
-    let mut client = Client::from_env()?.ok_or("no launcher in the environment")?;
+    let deadline = Deadline::after(Duration::from_secs(60));
+    let mut client = Client::from_env(deadline)?.ok_or("no launcher in the environment")?;
     let (rank, size) = (client.rank(), client.size());
     match argument(0) {
         // Every PE learns what every other has put.

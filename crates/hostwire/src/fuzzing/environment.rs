@@ -5,7 +5,7 @@ use std::time::Duration;
 use hostwire_transport::fuzzing::kit::{Input, Script, Target, blames, mark, named, shown, texts};
 
 use crate::launch::slurm::Step;
-use crate::launch::{Clues, LaunchEnv, LaunchError, launch_environment_from};
+use crate::launch::{Clues, Deadline, LaunchEnv, LaunchError, launch_environment_from};
 use crate::layout::{Layout, PES_MAX};
 use crate::pmi::variables::fd_rank_size;
 use crate::settings::{Settings, parse_bytes};
@@ -181,7 +181,7 @@ fn variables(bytes: &[u8]) {
         "SLURM_CLUSTER_NAME" => Some(format!("fuzzing{}", std::process::id())),
         name => lookup(name),
     };
-    match Step::from_lookup(lookup, Duration::ZERO) {
+    match Step::from_lookup(lookup, Deadline::after(Duration::ZERO)) {
         Ok(step) => {
             use crate::launch::Bootstrap;
             assert!(step.rank() < step.size() && step.size() <= PES_MAX);

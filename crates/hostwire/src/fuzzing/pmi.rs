@@ -10,10 +10,13 @@ use hostwire_transport::fuzzing::kit::{
 };
 
 use crate::launch::words::{Pieces, pack};
-use crate::launch::{Bootstrap, LaunchError};
+use crate::launch::{Bootstrap, Deadline, LaunchError};
 use crate::pmi::wire::{LINE_BYTES_MAX, Line, LineBuffer, escape, is_word, unescape};
 use crate::pmi::wire2::{Message, MessageBuffer};
 use crate::pmi::{Client, Client2};
+
+/// For a hang: the other end is closed.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Lines. The first byte: how many bytes come at a time.
 pub(super) const LINE: Target = Target {
@@ -44,8 +47,8 @@ pub(super) const CLIENT: Target = Target {
         let by_descriptor = input.byte() == 0;
         let (socket, _launcher) = answered(input.rest());
         let client = match by_descriptor {
-            true => Client::start(socket, 1, 2),
-            false => Client::start_from_port(socket, 1),
+            true => Client::start(socket, 1, 2, Deadline::after(PATIENCE)),
+            false => Client::start_from_port(socket, 1, Deadline::after(PATIENCE)),
         };
         converse(client.map_err(LaunchError::from));
     },
@@ -59,12 +62,15 @@ pub(super) const CLIENT2: Target = Target {
     check: |bytes| {
         let (socket, _launcher) = answered(bytes);
         let fd = socket.as_raw_fd().to_string();
-        let client = Client2::from_lookup(|name| match name {
-            "PMI_FD" => Some(fd.clone()),
-            "PMI_RANK" => Some("1".to_owned()),
-            "PMI_SIZE" => Some("2".to_owned()),
-            _ => None,
-        });
+        let client = Client2::from_lookup(
+            |name| match name {
+                "PMI_FD" => Some(fd.clone()),
+                "PMI_RANK" => Some("1".to_owned()),
+                "PMI_SIZE" => Some("2".to_owned()),
+                _ => None,
+            },
+            Deadline::after(PATIENCE),
+        );
         let client = client.transpose().expect("PMI_FD is set");
         converse(client.map_err(LaunchError::from));
     },

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mark, named, shown};
 
+use crate::launch::Deadline;
 use crate::launch::slurm::SlurmError;
 use crate::launch::slurm::exchange::{Exchange, Place};
 use crate::launch::slurm::frame::{Entry, Frame, FrameBuffer};
@@ -132,7 +133,7 @@ fn hub(input: &mut Input<'_>) {
     let size = u32::from(input.byte() % 4) + 2;
     let me = place(0, size);
     let address = SocketAddr::from_abstract_name(&me.place).expect("a short name");
-    let mut exchange = Exchange::open(me, Duration::ZERO).expect("a free name");
+    let mut exchange = Exchange::open(me, Deadline::after(Duration::ZERO)).expect("a free name");
     exchange.put("key", b"own").expect("a short value");
     let mut connections = Vec::new();
     let mut correct = Vec::new();
@@ -174,7 +175,7 @@ fn leaf(input: &mut Input<'_>) {
             let (mut stream, _) = listener.accept().expect("a task that connects");
             let _ = stream.write_all(&answer);
         });
-        let mut exchange = Exchange::open(me, PATIENCE).expect("a place");
+        let mut exchange = Exchange::open(me, Deadline::after(PATIENCE)).expect("a place");
         exchange.put("key", b"own").expect("a short value");
         match exchange.fence() {
             Ok(()) => mark("answered"),

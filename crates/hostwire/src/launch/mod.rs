@@ -13,6 +13,8 @@
 //! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
 
 #[cfg(target_os = "linux")]
+mod deadline;
+#[cfg(target_os = "linux")]
 mod environment;
 pub(crate) mod nodes;
 #[cfg(target_os = "linux")]
@@ -24,11 +26,10 @@ pub mod slurm;
 pub(crate) mod words;
 
 #[cfg(target_os = "linux")]
-use std::time::Duration;
+use hostwire_pmix::PmixError;
 
 #[cfg(target_os = "linux")]
-use hostwire_pmix::{Pmix, PmixError};
-
+pub use deadline::Deadline;
 #[cfg(target_os = "linux")]
 pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
 pub use nodes::{Node, Nodes, NodesError};
@@ -36,11 +37,12 @@ pub use words::WordsError;
 
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
+use crate::settings::ATTACH_TIMEOUT;
 
 /// What every launcher does for the processes that it started.
 ///
-/// Every call blocks until the launcher has answered. Dropping it without
-/// [`finalize`](Self::finalize) is seen by most launchers as leaving the job without
+/// Every call blocks until the launcher has answered, or the [`Deadline`] has passed that it
+/// was made with. Dropping it without [`finalize`](Self::finalize) is seen by most launchers as leaving the job without
 /// saying so, which ends the job.
 pub trait Bootstrap: Send {
     /// Which way this is, for texts: `PMI-1`.
@@ -81,7 +83,8 @@ pub trait Bootstrap: Send {
     /// When the launcher is gone already, or offers no such thing.
     fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError>;
 
-    /// Leaves the job in good order. Nothing else may be called afterwards.
+    /// Leaves the job in good order. Nothing else may be called afterwards. Waits as long
+    /// as there was to join, again.
     ///
     /// # Errors
     /// As the launcher answers.
@@ -121,6 +124,15 @@ pub enum LaunchError {
     #[cfg(target_os = "linux")]
     #[error("the launcher: {0}")]
     Pmix(#[from] PmixError),
+    /// The launcher, or another process that it waits for, is silent.
+    #[cfg(target_os = "linux")]
+    #[error("the launcher: {}", silence(asked, *waited_s))]
+    Silent {
+        /// What it was asked.
+        asked: &'static str,
+        /// How long there was to join.
+        waited_s: u64,
+    },
     /// Slurm without a plugin.
     #[cfg(target_os = "linux")]
     #[error("{0}")]
@@ -138,6 +150,15 @@ pub enum LaunchError {
     /// What the PEs say of their hosts makes no sense.
     #[error(transparent)]
     Nodes(#[from] NodesError),
+}
+
+/// What there is to say when nobody answers.
+#[cfg(target_os = "linux")]
+pub(crate) fn silence(asked: &str, waited_s: u64) -> String {
+    format!(
+        "no answer to {asked} within {waited_s} s: the launcher is silent, or processes of the job \
+         have not come as far; {ATTACH_TIMEOUT} sets how many seconds to wait"
+    )
 }
 
 /// What an attached process keeps of how its job came to be.
@@ -160,33 +181,33 @@ impl Launched {
 /// Connects to the launcher that the environment names; `None` for a job of one PE that
 /// nobody launched.
 ///
-/// `own` says that `hostwire run` has started this very process, and `patience` how long to
-/// wait for the others where no launcher does it.
+/// `own` says that `hostwire run` has started this very process, and `deadline` how long to
+/// wait for it and for the others.
 ///
 /// # Errors
 /// [`LaunchError`]; never a job of one where the environment shows more.
 #[cfg(target_os = "linux")]
-pub fn connect(own: bool, patience: Duration) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
+pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap>>, LaunchError> {
     match launch_environment(own) {
         LaunchEnv::Singleton => Ok(None),
-        LaunchEnv::Pmi => match pmi::Client::from_env() {
+        LaunchEnv::Pmi => match pmi::Client::from_env(deadline) {
             Ok(client) => Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>)),
             Err(PmiError::Version { .. }) => {
-                let client = pmi::Client2::from_env()?;
+                let client = pmi::Client2::from_env(deadline)?;
                 Ok(client.map(|client| Box::new(client) as Box<dyn Bootstrap>))
             }
             Err(error) => Err(error.into()),
         },
-        LaunchEnv::Pmix { alone, others } => match Pmix::init() {
+        LaunchEnv::Pmix { alone, others } => match over_pmix::Process::init(deadline) {
             // The launcher's own word says that nobody is missed.
-            Err(PmixError::NoLibrary { .. }) if alone => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(LaunchError::Pmix(PmixError::NoLibrary { .. })) if alone => Ok(None),
+            Err(error) => Err(error),
             Ok(pmix) if pmix.size() == 1 && !others.is_empty() => {
                 Err(LaunchError::Contradiction { variables: others })
             }
             Ok(pmix) => Ok(Some(Box::new(pmix))),
         },
-        LaunchEnv::Slurm => Ok(Some(Box::new(slurm::Step::from_env(patience)?))),
+        LaunchEnv::Slurm => Ok(Some(Box::new(slurm::Step::from_env(deadline)?))),
         LaunchEnv::Unsupported { variables } => Err(LaunchError::Unsupported { variables }),
     }
 }

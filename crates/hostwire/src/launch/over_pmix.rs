@@ -1,39 +1,139 @@
 //! [`Bootstrap`] over PMIx, which carries bytes as they are.
+//!
+//! The library waits as long as it likes, so each of its calls is made on a thread of its
+//! own, for which this one waits until the deadline. A call that is late keeps the library.
 
-use hostwire_pmix::Pmix;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
-use super::{Bootstrap, LaunchError};
+use hostwire_pmix::{Pmix, PmixError};
 
-impl Bootstrap for Pmix {
+use super::{Bootstrap, Deadline, LaunchError};
+
+/// This process, as the launcher knows it.
+pub(super) struct Process {
+    /// `None` while a call is under way, and for ever behind one that was late.
+    pmix: Option<Pmix>,
+    rank: u32,
+    size: u32,
+    deadline: Deadline,
+}
+
+impl Process {
+    pub(super) fn init(deadline: Deadline) -> Result<Self, LaunchError> {
+        let pmix = until(deadline, "PMIx_Init", Pmix::init)??;
+        Ok(Self {
+            rank: pmix.rank(),
+            size: pmix.size(),
+            pmix: Some(pmix),
+            deadline,
+        })
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn call<R: Send + 'static>(
+        &mut self,
+        asked: &'static str,
+        call: impl FnOnce(&mut Pmix) -> Result<R, PmixError> + Send + 'static,
+    ) -> Result<R, LaunchError> {
+        let waited_s = self.deadline.patience_s();
+        let silent = LaunchError::Silent { asked, waited_s };
+        let mut pmix = self.pmix.take().ok_or(silent)?;
+        let (result, pmix) = until(self.deadline, asked, move || {
+            let result = call(&mut pmix);
+            (result, pmix)
+        })?;
+        self.pmix = Some(pmix);
+        Ok(result?)
+    }
+}
+
+/// Makes a call that may wait, on a thread of its own.
+fn until<R: Send + 'static>(
+    deadline: Deadline,
+    asked: &'static str,
+    call: impl FnOnce() -> R + Send + 'static,
+) -> Result<R, LaunchError> {
+    let silent = LaunchError::Silent {
+        asked,
+        waited_s: deadline.patience_s(),
+    };
+    let (done, answer) = sync_channel(1);
+    let thread = std::thread::Builder::new()
+        .name("hostwire-pmix".into())
+        // Nobody may wait for it any more.
+        .spawn(move || drop(done.send(call())));
+    let thread = thread.map_err(|error| PmixError::NoThread {
+        reason: error.to_string(),
+    })?;
+    match answer.recv_timeout(deadline.left()) {
+        Ok(answer) => {
+            let _ = thread.join();
+            Ok(answer)
+        }
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(silent),
+    }
+}
+
+impl Bootstrap for Process {
     fn name(&self) -> &'static str {
         "PMIx"
     }
 
     fn rank(&self) -> u32 {
-        Pmix::rank(self)
+        self.rank
     }
 
     fn size(&self) -> u32 {
-        Pmix::size(self)
+        self.size
     }
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError> {
-        Ok(Pmix::put(self, key, value)?)
+        let (key, value) = (key.to_owned(), value.to_vec());
+        self.call("PMIx_Put", move |pmix| pmix.put(&key, &value))
     }
 
     fn fence(&mut self) -> Result<(), LaunchError> {
-        Ok(Pmix::fence(self)?)
+        self.call("PMIx_Fence", Pmix::fence)
     }
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError> {
-        Ok(Pmix::get(self, rank, key)?)
+        let key = key.to_owned();
+        self.call("PMIx_Get", move |pmix| pmix.get(rank, &key))
     }
 
     fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError> {
-        Ok(Pmix::abort(self, status, message)?)
+        self.deadline = self.deadline.renewed();
+        let message = message.to_owned();
+        self.call("PMIx_Abort", move |pmix| pmix.abort(status, &message))
     }
 
     fn finalize(&mut self) -> Result<(), LaunchError> {
-        Ok(Pmix::finalize(self)?)
+        self.deadline = self.deadline.renewed();
+        self.call("PMIx_Finalize", Pmix::finalize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_never_returns_ends_in_an_error_that_names_the_variable() {
+        let (never, forever) = sync_channel::<()>(0);
+        let deadline = Deadline::after(Duration::from_millis(1));
+        let error = until(deadline, "PMIx_Fence", move || forever.recv()).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("PMIx_Fence") && text.contains("HOSTWIRE_ATTACH_TIMEOUT"),
+            "{text}"
+        );
+        drop(never);
+        let deadline = Deadline::after(Duration::from_secs(60));
+        assert_eq!(until(deadline, "PMIx_Fence", || 7).unwrap(), 7);
     }
 }

@@ -1,14 +1,16 @@
 //! The process's side of PMI-1.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use hostwire_transport::printable;
 
 use super::connection::Connection;
 use super::variables;
 use super::wire::{self, Line, LineBuffer, LineError};
+use crate::launch::Deadline;
 
 /// The longest line that every launcher takes: Slurm reads 1024 bytes.
 const PUT_LINE_BYTES_MAX: usize = 1000;
@@ -42,6 +44,14 @@ pub enum PmiError {
         asked: &'static str,
         /// `it closed the connection`, or the system's error.
         reason: String,
+    },
+    /// The launcher does not answer in time.
+    #[error("{}", crate::launch::silence(asked, *waited_s))]
+    Silent {
+        /// The command that was under way.
+        asked: &'static str,
+        /// How long there was.
+        waited_s: u64,
     },
     /// The launcher sent what is not PMI-1.
     #[error("the launcher answered {asked} with {source}")]
@@ -91,7 +101,7 @@ pub enum PmiError {
 
 /// A connection to the launcher of this process.
 ///
-/// Every call blocks until the launcher has answered. Dropping the client
+/// Every call blocks until the launcher has answered, or the deadline has passed. Dropping the client
 /// without [`Client::finalize`] is seen by the launcher as leaving the job
 /// without saying so, which ends the job.
 #[derive(Debug)]
@@ -115,10 +125,10 @@ impl Client {
     /// # Errors
     /// [`PmiError`]: variables that make no sense, a launcher that is gone or
     /// does not speak PMI-1.
-    pub fn from_env() -> Result<Option<Client>, PmiError> {
-        Client::from_lookup(|name| {
-            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-        })
+    pub fn from_env(deadline: Deadline) -> Result<Option<Client>, PmiError> {
+        let lookup =
+            |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Client::from_lookup(lookup, deadline)
     }
 
     /// [`Client::from_env`], with `lookup` in place of the environment.
@@ -127,11 +137,12 @@ impl Client {
     /// As [`Client::from_env`].
     pub fn from_lookup(
         lookup: impl Fn(&str) -> Option<String>,
+        deadline: Deadline,
     ) -> Result<Option<Client>, PmiError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if lookup("PMI_FD").is_some() {
             let (fd, rank, size) = variables::fd_rank_size(lookup)?;
-            let connection = Connection::inherited(fd)?;
+            let connection = Connection::inherited(fd, deadline)?;
             return Client::unnamed(connection, rank, size)
                 .initialised()
                 .map(Some);
@@ -139,10 +150,10 @@ impl Client {
         if let Some(address) = lookup("PMI_PORT") {
             let id = variables::number(lookup, "PMI_ID", "the number of this process")?;
             let place = format!("PMI_PORT={address}");
-            let stream = TcpStream::connect(&address)
+            let stream = reach(&address, deadline)
                 .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
                 .map_err(|source| PmiError::Unreachable { place, source })?;
-            return Client::start_from_port(stream.into(), id).map(Some);
+            return Client::start_from_port(stream.into(), id, deadline).map(Some);
         }
         Ok(None)
     }
@@ -152,14 +163,23 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::from_env`].
-    pub fn start(socket: OwnedFd, rank: u32, size: u32) -> Result<Client, PmiError> {
-        Client::unnamed(Connection { socket }, rank, size).initialised()
+    pub fn start(
+        socket: OwnedFd,
+        rank: u32,
+        size: u32,
+        deadline: Deadline,
+    ) -> Result<Client, PmiError> {
+        Client::unnamed(Connection { socket, deadline }, rank, size).initialised()
     }
 
     /// Starts a conversation over a port, where the server tells rank and size:
     /// `initack`, then three lines `cmd=set` with size, rank and debug.
-    pub(crate) fn start_from_port(socket: OwnedFd, id: u32) -> Result<Client, PmiError> {
-        let mut client = Client::unnamed(Connection { socket }, 0, 1);
+    pub(crate) fn start_from_port(
+        socket: OwnedFd,
+        id: u32,
+        deadline: Deadline,
+    ) -> Result<Client, PmiError> {
+        let mut client = Client::unnamed(Connection { socket, deadline }, 0, 1);
         let asked = "initack";
         let reply = client.ask(asked, &Line::new(asked).with("pmiid", id), "initack")?;
         accepted(asked, &reply)?;
@@ -320,6 +340,7 @@ impl Client {
         if !cut.is_empty() {
             line = line.with("message", wire::escape(&cut));
         }
+        self.connection.renew();
         self.write("abort", &line)
     }
 
@@ -329,6 +350,7 @@ impl Client {
     /// # Errors
     /// As the launcher answers.
     pub fn finalize(&mut self) -> Result<(), PmiError> {
+        self.connection.renew();
         let reply = self.ask("finalize", &Line::new("finalize"), "finalize_ack")?;
         accepted("finalize", &reply)
     }
@@ -375,6 +397,20 @@ impl AsFd for Client {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.connection.socket.as_fd()
     }
+}
+
+/// A connection to one of the places that `address` stands for.
+fn reach(address: &str, deadline: Deadline) -> io::Result<TcpStream> {
+    let mut refused = None;
+    for place in address.to_socket_addrs()? {
+        // A time of zero is refused as an argument.
+        let left = deadline.left().max(Duration::from_millis(1));
+        match TcpStream::connect_timeout(&place, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()))
 }
 
 pub(super) fn check_key(key: &str, bytes_max: usize) -> Result<(), PmiError> {

@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::wire::{self, Line};
 use super::wire2::{Message, MessageBuffer};
 use super::{PmiError, variables};
+use crate::launch::Deadline;
 
 /// Values are shorter than this many bytes, as Slurm's and MPICH's headers say.
 const VALUE_BYTES_MAX: usize = 1024;
@@ -30,14 +31,15 @@ impl Client2 {
     /// # Errors
     /// [`PmiError`]: variables that make no sense, a launcher that is gone or does not
     /// speak PMI-2.
-    pub fn from_env() -> Result<Option<Self>, PmiError> {
-        Self::from_lookup(|name| {
-            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-        })
+    pub fn from_env(deadline: Deadline) -> Result<Option<Self>, PmiError> {
+        let lookup =
+            |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Self::from_lookup(lookup, deadline)
     }
 
     pub(crate) fn from_lookup(
         lookup: impl Fn(&str) -> Option<String>,
+        deadline: Deadline,
     ) -> Result<Option<Self>, PmiError> {
         let lookup = |name: &str| lookup(name).filter(|value| !value.is_empty());
         if lookup("PMI_FD").is_none() {
@@ -45,7 +47,7 @@ impl Client2 {
         }
         let (fd, rank, size) = variables::fd_rank_size(lookup)?;
         let job = lookup("PMI_JOBID").unwrap_or_default();
-        Self::start(Connection::inherited(fd)?, rank, size, &job).map(Some)
+        Self::start(Connection::inherited(fd, deadline)?, rank, size, &job).map(Some)
     }
 
     /// Starts a conversation: one line in the manner of PMI-1, then messages.
@@ -173,6 +175,7 @@ impl Client2 {
         let abort = Message::new("abort")
             .with("isworld", "TRUE")
             .with("msg", cut);
+        self.connection.renew();
         self.connection.write("abort", &abort.emit())
     }
 
@@ -181,6 +184,7 @@ impl Client2 {
     /// # Errors
     /// As the launcher answers.
     pub fn finalize(&mut self) -> Result<(), PmiError> {
+        self.connection.renew();
         self.ask("finalize", &Message::new("finalize")).map(|_| ())
     }
 

@@ -4,6 +4,10 @@ use std::thread;
 
 use super::*;
 
+fn soon() -> Deadline {
+    Deadline::after(std::time::Duration::from_secs(60))
+}
+
 /// Answers the line and each message in turn, and returns what it got.
 fn server(mut stream: UnixStream, script: Vec<String>) -> thread::JoinHandle<Vec<String>> {
     thread::spawn(move || {
@@ -44,7 +48,18 @@ fn client(more: &[&str]) -> (Result<Client2, PmiError>, thread::JoinHandle<Vec<S
     script.extend(more.iter().map(|body| message(body)));
     let server = server(there, script);
     let socket = here.into();
-    (Client2::start(Connection { socket }, 1, 2, "7.0"), server)
+    (
+        Client2::start(
+            Connection {
+                socket,
+                deadline: soon(),
+            },
+            1,
+            2,
+            "7.0",
+        ),
+        server,
+    )
 }
 
 #[test]
@@ -131,7 +146,7 @@ proptest::proptest! {
         // It reads nothing: what is asked of it stays in the socket.
         there.shutdown(std::net::Shutdown::Write).unwrap();
         let socket = here.into();
-        if let Ok(mut client) = Client2::start(Connection { socket }, 0, 2, "j") {
+        if let Ok(mut client) = Client2::start(Connection { socket, deadline: soon() }, 0, 2, "j") {
             let _ = client.put("k", "v");
             let _ = client.fence();
             let _ = client.get("k");

@@ -5,6 +5,10 @@ use std::thread;
 
 use super::*;
 
+fn soon() -> Deadline {
+    Deadline::after(Duration::from_secs(60))
+}
+
 /// Answers each line in turn with the given lines, and returns what it got.
 fn server<S>(stream: S, script: Vec<&'static str>) -> thread::JoinHandle<Vec<String>>
 where
@@ -38,7 +42,55 @@ fn script(more: &[&'static str]) -> Vec<&'static str> {
 fn client(more: &[&'static str]) -> (Client, thread::JoinHandle<Vec<String>>) {
     let (here, there) = UnixStream::pair().unwrap();
     let server = server(there, script(more));
-    (Client::start(here.into(), 1, 2).unwrap(), server)
+    (Client::start(here.into(), 1, 2, soon()).unwrap(), server)
+}
+
+/// Whatever it has answered before: no call waits for ever.
+#[test]
+fn a_launcher_that_falls_silent_ends_in_an_error_that_names_the_variable() {
+    let silent = |error: PmiError, asked: &str| {
+        let text = error.to_string();
+        assert!(matches!(error, PmiError::Silent { .. }), "{text}");
+        assert!(
+            text.contains(asked) && text.contains("HOSTWIRE_ATTACH_TIMEOUT"),
+            "{text}"
+        );
+    };
+    let now = || Deadline::after(Duration::from_millis(20));
+    // Half a line is no answer either.
+    for (answered, asked) in [
+        (&[][..], "init"),
+        (&INIT[..1], "get_maxes"),
+        (&INIT[..2], "get_my_kvsname"),
+        (&["cmd=response_to_init pmi_ver"], "init"),
+    ] {
+        let (here, mut there) = UnixStream::pair().unwrap();
+        for answer in answered {
+            std::io::Write::write_all(&mut there, answer.as_bytes()).unwrap();
+        }
+        silent(Client::start(here.into(), 0, 2, now()).unwrap_err(), asked);
+        drop(there);
+    }
+    let (here, there) = UnixStream::pair().unwrap();
+    let kept = there.try_clone().unwrap();
+    let server = server(there, script(&[]));
+    let mut client = Client::start(here.into(), 0, 2, soon()).unwrap();
+    server.join().unwrap();
+    client.connection.deadline = now();
+    silent(client.barrier().unwrap_err(), "barrier");
+    silent(
+        client.finalize().map(|()| String::new()).unwrap_err(),
+        "finalize",
+    );
+    // It does not even read.
+    client.connection.deadline = now();
+    let full = loop {
+        if let Err(error) = client.connection.write("put", &[b'x'; 4096]) {
+            break error;
+        }
+    };
+    silent(full, "put");
+    drop(kept);
 }
 
 #[test]
@@ -105,7 +157,7 @@ fn another_version_is_named() {
     let (here, there) = UnixStream::pair().unwrap();
     let refusal = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1\n";
     let server = server(there, vec![refusal]);
-    let error = Client::start(here.into(), 0, 1).unwrap_err();
+    let error = Client::start(here.into(), 0, 1, soon()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the launcher speaks PMI version 2, not 1"
@@ -170,7 +222,7 @@ fn a_port_tells_rank_and_size() {
         "PMI_ID" => Some("3".to_owned()),
         _ => None,
     };
-    let client = Client::from_lookup(lookup).unwrap().unwrap();
+    let client = Client::from_lookup(lookup, soon()).unwrap().unwrap();
     assert_eq!((client.rank(), client.size()), (3, 4));
     assert_eq!(
         server.join().unwrap().first().unwrap(),
@@ -181,12 +233,15 @@ fn a_port_tells_rank_and_size() {
 #[test]
 fn variables_that_make_no_sense_are_named() {
     let error = |environment: &[(&str, &str)]| {
-        Client::from_lookup(|name| {
-            environment
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
-        })
+        Client::from_lookup(
+            |name| {
+                environment
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .map(|(_, value)| (*value).to_owned())
+            },
+            soon(),
+        )
         .map(|client| client.is_some())
         .map_err(|error| error.to_string())
     };
@@ -232,7 +287,7 @@ proptest::proptest! {
         bytes.extend(lines.concat().bytes());
         bytes.extend(raw);
         let (socket, _launcher) = deaf(&bytes);
-        if let Ok(mut client) = Client::start(socket, 0, 2) {
+        if let Ok(mut client) = Client::start(socket, 0, 2, soon()) {
             let _ = client.put("k", "v");
             let _ = client.barrier();
             let _ = client.get("k");

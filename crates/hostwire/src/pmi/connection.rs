@@ -4,30 +4,51 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use hostwire_transport::os::process::inherited_socket;
+use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::SendFlags;
+use rustix::net::{RecvFlags, SendFlags};
 
 use super::PmiError;
+use crate::launch::Deadline;
 
 /// The most that is read at once.
 const READ_BYTES: usize = 4096;
 
-/// A stream to the launcher.
+/// A stream to the launcher. Nothing waits for it beyond the deadline.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: OwnedFd,
+    pub(super) deadline: Deadline,
 }
 
 impl Connection {
     /// The socket that a launcher left open as `fd`.
-    pub(super) fn inherited(fd: u32) -> Result<Self, PmiError> {
+    pub(super) fn inherited(fd: u32, deadline: Deadline) -> Result<Self, PmiError> {
         let failed = |source| PmiError::Unreachable {
             place: format!("PMI_FD={fd}"),
             source,
         };
         let n = i32::try_from(fd).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
         let socket = inherited_socket(n).map_err(failed)?;
-        Ok(Self { socket })
+        Ok(Self { socket, deadline })
+    }
+
+    /// As long again, for what comes after the job has been joined.
+    pub(super) fn renew(&mut self) {
+        self.deadline = self.deadline.renewed();
+    }
+
+    /// Waits until the socket can be read or written. It stays a blocking one, since other
+    /// libraries in this process may use it, too.
+    fn wait(&self, asked: &'static str, flags: PollFlags) -> Result<(), PmiError> {
+        match self.deadline.wait(&self.socket, flags) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(PmiError::Silent {
+                asked,
+                waited_s: self.deadline.patience_s(),
+            }),
+            Err(error) => Err(lost(asked, &error)),
+        }
     }
 
     /// Sends all of it, while asking for `asked`.
@@ -35,9 +56,11 @@ impl Connection {
         let mut rest = bytes;
         while !rest.is_empty() {
             // A launcher that is gone must be an error here, not a SIGPIPE.
-            match rustix::net::send(&self.socket, rest, SendFlags::NOSIGNAL) {
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            match rustix::net::send(&self.socket, rest, flags) {
                 Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait(asked, PollFlags::OUT)?,
                 Err(errno) => return Err(lost(asked, &io::Error::from(errno))),
             }
         }
@@ -52,13 +75,14 @@ impl Connection {
     ) -> Result<(), PmiError> {
         let mut bytes = [0; READ_BYTES];
         loop {
-            match rustix::io::read(&self.socket, &mut bytes) {
-                Ok(0) => return Err(lost(asked, &"it closed the connection")),
-                Ok(n) => {
+            match rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Err(lost(asked, &"it closed the connection")),
+                Ok((n, _)) => {
                     take(bytes.get(..n).unwrap_or_default());
                     return Ok(());
                 }
                 Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.wait(asked, PollFlags::IN)?,
                 Err(errno) => return Err(lost(asked, &io::Error::from(errno))),
             }
         }

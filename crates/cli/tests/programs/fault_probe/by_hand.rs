@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostwire::launch::{self, Bootstrap, Nodes};
+use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
 use hostwire::settings::Settings;
 use hostwire::{Layout, Sizes};
 use hostwire_transport::Transport;
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The first half: everybody knows how to find PE 0.
 pub fn meet() -> Result<Box<dyn Bootstrap>, Box<dyn Error>> {
-    let launcher = launch::connect(true, PATIENCE)?;
+    let launcher = launch::connect(true, Deadline::after(PATIENCE))?;
     let mut launcher = launcher.ok_or("no launcher in the environment")?;
     Nodes::meet(&mut *launcher)?;
     Ok(launcher)

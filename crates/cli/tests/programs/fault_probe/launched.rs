@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use hostwire::Job;
-use hostwire::launch::{self, Bootstrap, Nodes};
+use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
 use hostwire::pmi::Client2;
 
 type Done = Result<(), Box<dyn Error>>;
@@ -17,9 +17,10 @@ fn blob(pe: u32) -> Vec<u8> {
 
 /// All PEs exchange bytes through the launcher, and no memory; with `way` "pmi2" by that.
 pub fn blobs(way: &str) -> Done {
+    let deadline = Deadline::after(Duration::from_secs(60));
     let launcher = match way {
-        "pmi2" => Client2::from_env()?.map(|client| Box::new(client) as Box<dyn Bootstrap>),
-        _ => launch::connect(false, Duration::from_secs(60))?,
+        "pmi2" => Client2::from_env(deadline)?.map(|client| Box::new(client) as Box<dyn Bootstrap>),
+        _ => launch::connect(false, deadline)?,
     };
     let mut launcher = launcher.ok_or("no launcher in the environment")?;
     let (pe, pes) = (launcher.rank(), launcher.size());

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 
-use super::SlurmError;
 use super::frame::{Entry, Frame, FrameBuffer};
+use super::{Deadline, SlurmError};
 
 /// How often a task tries to reach task 0, which may not have started yet.
 const RETRY: Duration = Duration::from_millis(10);
@@ -26,7 +26,7 @@ pub(crate) struct Place {
 /// This task's side.
 pub(crate) struct Exchange {
     me: Place,
-    patience: Duration,
+    deadline: Deadline,
     /// Put here since the last fence.
     fresh: Vec<Entry>,
     /// Of all tasks, as of the last fence.
@@ -48,7 +48,7 @@ struct Peer {
 }
 
 impl Exchange {
-    pub(crate) fn open(me: Place, patience: Duration) -> Result<Self, SlurmError> {
+    pub(crate) fn open(me: Place, deadline: Deadline) -> Result<Self, SlurmError> {
         let side = if me.rank == 0 {
             let listener = me
                 .address()
@@ -61,7 +61,7 @@ impl Exchange {
         };
         Ok(Self {
             me,
-            patience,
+            deadline,
             fresh: Vec::new(),
             values: BTreeMap::new(),
             side,
@@ -104,7 +104,7 @@ impl Exchange {
     }
 
     pub(crate) fn fence(&mut self) -> Result<(), SlurmError> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = self.deadline;
         let own = std::mem::take(&mut self.fresh);
         let all = match &mut self.side {
             Side::Leaf(hub) => self.me.ask(hub, own, deadline),
@@ -113,7 +113,7 @@ impl Exchange {
         let all = all.map_err(|error| match error {
             SlurmError::Absent { tasks, .. } => SlurmError::Absent {
                 tasks,
-                waited_s: self.patience.as_secs(),
+                waited_s: deadline.patience_s(),
             },
             other => other,
         })?;
@@ -150,7 +150,7 @@ impl Place {
         &self,
         hub: &mut Option<Peer>,
         own: Vec<Entry>,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Vec<Entry>, SlurmError> {
         let peer = match hub {
             Some(peer) => peer,
@@ -174,7 +174,8 @@ impl Place {
                 Err(Problem::Ended) => return Err(ended),
                 Err(problem) => return Err(self.blame(0, problem)),
             }
-            if !wait(&[PollFd::new(&peer.stream, PollFlags::IN)], deadline)
+            if !deadline
+                .wait(&peer.stream, PollFlags::IN)
                 .map_err(|source| self.failed(source))?
             {
                 return Err(absent(vec![0]));
@@ -183,7 +184,7 @@ impl Place {
     }
 
     /// A connection to task 0, as soon as that listens.
-    fn reach(&self, deadline: Instant) -> Result<Peer, SlurmError> {
+    fn reach(&self, deadline: Deadline) -> Result<Peer, SlurmError> {
         let address = self.address().map_err(|source| self.failed(source))?;
         let stream = loop {
             match UnixStream::connect_addr(&address) {
@@ -194,7 +195,7 @@ impl Place {
                         ErrorKind::ConnectionRefused | ErrorKind::WouldBlock
                     ) =>
                 {
-                    if Instant::now() >= deadline {
+                    if deadline.left().is_zero() {
                         return Err(absent(vec![0]));
                     }
                     std::thread::sleep(RETRY);
@@ -218,7 +219,7 @@ impl Place {
         listener: &UnixListener,
         peers: &mut [Option<Peer>],
         own: Vec<Entry>,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Vec<Entry>, SlurmError> {
         let gathered = self.gather(listener, peers, own, deadline);
         let answer = match &gathered {
@@ -241,7 +242,7 @@ impl Place {
         listener: &UnixListener,
         peers: &mut [Option<Peer>],
         own: Vec<Entry>,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Vec<Entry>, SlurmError> {
         let mut all = own;
         let mut here: Vec<bool> = peers.iter().map(|_| false).collect();
@@ -316,7 +317,10 @@ impl Place {
             for peer in strangers.iter().chain(expected) {
                 fds.push(PollFd::new(&peer.stream, PollFlags::IN));
             }
-            if !wait(&fds, deadline).map_err(|source| self.failed(source))? {
+            if !deadline
+                .wait_for_any(&mut fds)
+                .map_err(|source| self.failed(source))?
+            {
                 return Err(absent(missing));
             }
         }
@@ -399,7 +403,7 @@ impl Peer {
         }
     }
 
-    fn send(&mut self, frame: &Frame, deadline: Instant) -> io::Result<()> {
+    fn send(&mut self, frame: &Frame, deadline: Deadline) -> io::Result<()> {
         let bytes = frame.emit();
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
@@ -408,7 +412,7 @@ impl Peer {
                 Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => {
-                    if !wait(&[PollFd::new(&self.stream, PollFlags::OUT)], deadline)? {
+                    if !deadline.wait(&self.stream, PollFlags::OUT)? {
                         return Err(ErrorKind::TimedOut.into());
                     }
                 }
@@ -427,21 +431,4 @@ fn mark(here: &mut [bool], task: u32) {
 
 fn absent(tasks: Vec<u32>) -> SlurmError {
     SlurmError::Absent { tasks, waited_s: 0 }
-}
-
-/// Waits until one of them is ready; not so after `deadline`.
-fn wait(fds: &[PollFd<'_>], deadline: Instant) -> io::Result<bool> {
-    let mut fds = fds.to_vec();
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        };
-        match poll(&mut fds, Some(&left)) {
-            Ok(ready) => return Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
 }

@@ -15,12 +15,12 @@ pub(crate) mod frame;
 
 use std::io;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use hostwire_transport::{printable, quoted};
 
-use super::{Bootstrap, LaunchError};
+use super::{Bootstrap, Deadline, LaunchError};
 use crate::layout::PES_MAX;
+use crate::settings::ATTACH_TIMEOUT;
 use exchange::{Exchange, Place};
 
 pub use frame::FrameError;
@@ -68,7 +68,10 @@ pub enum SlurmError {
         uid: u32,
     },
     /// Tasks did not come in time.
-    #[error("waited {waited_s} s for task {} of the step", list(.tasks))]
+    #[error(
+        "waited {waited_s} s for task {} of the step; {ATTACH_TIMEOUT} sets how many seconds to wait",
+        list(.tasks)
+    )]
     Absent {
         /// Which ones.
         tasks: Vec<u32>,
@@ -132,16 +135,16 @@ impl Step {
     /// # Errors
     /// [`SlurmError`]: variables that make no sense, a step on several nodes, a name that
     /// is taken.
-    pub(super) fn from_env(patience: Duration) -> Result<Self, SlurmError> {
+    pub(super) fn from_env(deadline: Deadline) -> Result<Self, SlurmError> {
         Self::from_lookup(
             |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()),
-            patience,
+            deadline,
         )
     }
 
     pub(crate) fn from_lookup(
         lookup: impl Fn(&str) -> Option<String>,
-        patience: Duration,
+        deadline: Deadline,
     ) -> Result<Self, SlurmError> {
         let rank = number(&lookup, "SLURM_PROCID", "the number of this task")?;
         let size = number(&lookup, "SLURM_STEP_NUM_TASKS", "the number of tasks")?;
@@ -179,7 +182,7 @@ impl Step {
         let place = format!("hostwire-slurm-{uid}-{cluster}-{id}-{port}");
         let place = Place { rank, size, place };
         Ok(Self {
-            exchange: Exchange::open(place, patience)?,
+            exchange: Exchange::open(place, deadline)?,
             id,
         })
     }

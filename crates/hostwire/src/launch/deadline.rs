@@ -1,0 +1,77 @@
+//! Until when a process waits for its launcher and for the other processes.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// One moment for all waits of a process that joins a job. Whatever waits on the way takes
+/// it, so that nothing can wait longer than the user has set.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    at: Instant,
+    patience: Duration,
+}
+
+impl Deadline {
+    /// So long from now.
+    pub fn after(patience: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            // Beyond what can be named is a year.
+            at: now
+                .checked_add(patience)
+                .unwrap_or_else(|| now + Duration::from_secs(365 * 86_400)),
+            patience,
+        }
+    }
+
+    /// As long again, from now: for another occasion than joining.
+    pub fn renewed(self) -> Self {
+        Self::after(self.patience)
+    }
+
+    /// The moment.
+    pub fn at(self) -> Instant {
+        self.at
+    }
+
+    /// What is left until then.
+    pub fn left(self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    /// The whole time, in seconds.
+    pub fn patience_s(self) -> u64 {
+        self.patience.as_secs()
+    }
+
+    /// Waits until `fd` is ready; `false` when the time is over.
+    ///
+    /// # Errors
+    /// As poll(2).
+    pub(crate) fn wait(self, fd: impl AsFd, flags: PollFlags) -> io::Result<bool> {
+        self.wait_for_any(&mut [PollFd::new(&fd, flags)])
+    }
+
+    /// Waits until one of them is ready; `false` when the time is over.
+    ///
+    /// # Errors
+    /// As poll(2).
+    pub(crate) fn wait_for_any(self, fds: &mut [PollFd<'_>]) -> io::Result<bool> {
+        loop {
+            let left = self.left();
+            let left = Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: i64::from(left.subsec_nanos()),
+            };
+            match poll(fds, Some(&left)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
