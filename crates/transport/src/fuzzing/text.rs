@@ -116,14 +116,16 @@ pub(super) const ROUTES: Target = Target {
 /// Returns the text.
 pub(super) fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
 where
-    T: FromStr<Err: Display> + Display + PartialEq + core::fmt::Debug,
+    T: FromStr<Err: Display> + Display,
 {
     let text = String::from_utf8_lossy(bytes);
     match text.parse::<T>() {
         Ok(value) => {
             let again = value.to_string();
             shown(&again);
-            assert_eq!(again.parse::<T>().ok(), Some(value));
+            // By its text: what holds a key cannot be compared.
+            let parsed = again.parse::<T>().ok();
+            assert_eq!(parsed.map(|value| value.to_string()), Some(again.clone()));
             Some(again)
         }
         Err(error) => {

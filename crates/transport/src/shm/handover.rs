@@ -20,12 +20,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt::Timeout;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
 use crate::error::{PeId, TransportError};
+
+use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
 const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
@@ -34,10 +37,10 @@ const REFUSED: u64 = u64::MAX;
 const FILES: usize = 2;
 
 /// What a PE needs to find the job: published by PE 0, kept from everybody else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Ticket {
     name: u128,
-    key: u128,
+    key: Key,
 }
 
 impl core::fmt::Display for Ticket {
@@ -67,7 +70,7 @@ impl core::str::FromStr for Ticket {
         let number = |digits: &str| u128::from_str_radix(digits, 16).map_err(|_| bad());
         Ok(Self {
             name: number(&text[..32])?,
-            key: number(&text[32..])?,
+            key: Key::new(number(&text[32..])?),
         })
     }
 }
@@ -109,7 +112,7 @@ impl Gathering {
     pub fn open(pes: u32) -> Result<Self, TransportError> {
         let ticket = Ticket {
             name: random()?,
-            key: random()?,
+            key: Key::new(random()?),
         };
         let failed = |e: Errno| TransportError::environment("listening for the PEs of the job", e);
         let socket = socket().map_err(failed)?;
@@ -241,6 +244,10 @@ pub(super) fn join(
         )
     };
     let socket = socket().map_err(failed)?;
+    // Where a stopped process listens, its queue may be full.
+    let left = deadline.saturating_duration_since(Instant::now());
+    let left = left.max(Duration::from_millis(1));
+    rustix::net::sockopt::set_socket_timeout(&socket, Timeout::Send, Some(left)).map_err(failed)?;
     rustix::net::connect(&socket, &address(ticket)?).map_err(failed)?;
     if !is_same_user(&socket) {
         return Err(TransportError::environment(
@@ -391,11 +398,12 @@ fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<Owned
     Ok((received.bytes, fds))
 }
 
-fn send_hello(socket: &OwnedFd, key: u128, hello: &Hello) -> Result<(), Errno> {
+fn send_hello(socket: &OwnedFd, key: Key, hello: &Hello) -> Result<(), Errno> {
+    let [key_low, key_high] = key.to_words();
     let words = [
         MAGIC,
-        key as u64,
-        (key >> 64) as u64,
+        key_low,
+        key_high,
         u64::from(hello.pe),
         u64::from(hello.pes),
         hello.segment_bytes,
@@ -405,15 +413,15 @@ fn send_hello(socket: &OwnedFd, key: u128, hello: &Hello) -> Result<(), Errno> {
 }
 
 /// What a PE that shows the key says.
-fn receive_hello(socket: &OwnedFd, key: u128) -> Option<Hello> {
+fn receive_hello(socket: &OwnedFd, key: Key) -> Option<Hello> {
     let mut bytes = [0; 7 * 8];
     let (len, fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
     let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
         return None;
     };
-    let shown = u128::from(key_high) << 64 | u128::from(key_low);
-    (magic == MAGIC && shown == key && fds.is_empty()).then_some(())?;
+    let shown = Key::from_words(key_low, key_high);
+    (magic == MAGIC && key.is(shown) && fds.is_empty()).then_some(())?;
     Some(Hello {
         pe: u32::try_from(pe).ok()?,
         pes: u32::try_from(pes).ok()?,
@@ -514,9 +522,11 @@ mod tests {
     fn tickets_survive_being_written_down() {
         let ticket = Ticket {
             name: 1,
-            key: u128::MAX,
+            key: Key::new(u128::MAX),
         };
-        assert_eq!(ticket.to_string().parse(), Ok(ticket));
+        let parsed: Ticket = ticket.to_string().parse().unwrap();
+        assert_eq!(parsed.to_string(), ticket.to_string());
+        assert!(!format!("{ticket:?}").contains("ffff"), "{ticket:?}");
         let signed = "+1".repeat(32);
         for bad in ["", "xyz", &"g".repeat(64), &"é".repeat(32), &signed] {
             assert!(bad.parse::<Ticket>().is_err(), "{bad}");
@@ -548,8 +558,9 @@ mod tests {
         let ticket = gathering.ticket();
         std::thread::scope(|scope| {
             scope.spawn(move || {
+                let [low, high] = ticket.key.to_words();
                 let wrong = Ticket {
-                    key: ticket.key ^ 1,
+                    key: Key::from_words(low ^ 1, high),
                     ..ticket
                 };
                 assert!(join(wrong, &hello(1, 2), soon()).is_err());

@@ -4,6 +4,7 @@
 //! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
 mod handover;
+mod key;
 mod liveness;
 mod local;
 mod memfd;
