@@ -1,8 +1,6 @@
 //! What the tasks of a Slurm step send each other.
 
 use std::io::Write;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -10,6 +8,7 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mar
 
 use crate::launch::Deadline;
 use crate::launch::slurm::SlurmError;
+use crate::launch::slurm::door;
 use crate::launch::slurm::exchange::{Exchange, Place};
 use crate::launch::slurm::frame::{Entry, Frame, FrameBuffer};
 
@@ -132,14 +131,16 @@ fn exchange(bytes: &[u8]) {
 fn hub(input: &mut Input<'_>) {
     let size = u32::from(input.byte() % 4) + 2;
     let me = place(0, size);
-    let address = SocketAddr::from_abstract_name(&me.place).expect("a short name");
+    let beginning = me.place.clone();
     let mut exchange = Exchange::open(me, Deadline::after(Duration::ZERO)).expect("a free name");
     exchange.put("key", b"own").expect("a short value");
     let mut connections = Vec::new();
     let mut correct = Vec::new();
     while !input.is_empty() && connections.len() < 8 {
         let (bytes, task) = brought(input, size);
-        let mut stream = UnixStream::connect_addr(&address).expect("a listener");
+        let mut stream = door::enter(&beginning)
+            .expect("a list")
+            .expect("a listener");
         stream.write_all(&bytes).expect("room in a socket");
         connections.push(stream);
         correct.extend(task);
@@ -164,8 +165,8 @@ fn hub(input: &mut Input<'_>) {
 /// Another task, and anybody who listens where task 0 should.
 fn leaf(input: &mut Input<'_>) {
     let me = place(1, 2);
-    let address = SocketAddr::from_abstract_name(&me.place).expect("a short name");
-    let listener = UnixListener::bind_addr(&address).expect("a free name");
+    let listener = door::open(&me.place).expect("a free name");
+    listener.set_nonblocking(false).expect("a socket");
     let mut answer = Vec::new();
     while !input.is_empty() && answer.len() < 4096 {
         answer.extend(brought(input, 2).0);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 
+use super::door;
 use super::frame::{Entry, Frame, FrameBuffer};
 use super::{Deadline, SlurmError};
 
@@ -19,7 +19,7 @@ const RETRY: Duration = Duration::from_millis(10);
 pub(crate) struct Place {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// Name of the socket of task 0.
+    /// What the name of the socket of task 0 begins with.
     pub(crate) place: String,
 }
 
@@ -50,11 +50,7 @@ struct Peer {
 impl Exchange {
     pub(crate) fn open(me: Place, deadline: Deadline) -> Result<Self, SlurmError> {
         let side = if me.rank == 0 {
-            let listener = me
-                .address()
-                .and_then(|address| UnixListener::bind_addr(&address))
-                .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-                .map_err(|source| me.failed(source))?;
+            let listener = door::open(&me.place).map_err(|source| me.failed(source))?;
             Side::Hub(listener, (0..me.size).map(|_| None).collect())
         } else {
             Side::Leaf(None)
@@ -125,10 +121,6 @@ impl Exchange {
 }
 
 impl Place {
-    fn address(&self) -> io::Result<SocketAddr> {
-        SocketAddr::from_abstract_name(&self.place)
-    }
-
     fn failed(&self, source: io::Error) -> SlurmError {
         SlurmError::Socket {
             rank: self.rank,
@@ -185,31 +177,15 @@ impl Place {
 
     /// A connection to task 0, as soon as that listens.
     fn reach(&self, deadline: Deadline) -> Result<Peer, SlurmError> {
-        let address = self.address().map_err(|source| self.failed(source))?;
-        let stream = loop {
-            match UnixStream::connect_addr(&address) {
-                Ok(stream) => break stream,
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::ConnectionRefused | ErrorKind::WouldBlock
-                    ) =>
-                {
-                    if deadline.left().is_zero() {
-                        return Err(absent(vec![0]));
-                    }
-                    std::thread::sleep(RETRY);
-                }
-                Err(source) => return Err(self.failed(source)),
+        loop {
+            let entered = door::enter(&self.place).map_err(|source| self.failed(source))?;
+            if let Some(stream) = entered {
+                return Peer::new(stream).map_err(|source| self.failed(source));
             }
-        };
-        let peer = Peer::new(stream).map_err(|source| self.failed(source))?;
-        match peer.uid() {
-            Some(uid) if uid == rustix::process::geteuid().as_raw() => Ok(peer),
-            uid => Err(SlurmError::Stranger {
-                place: self.place.clone(),
-                uid: uid.unwrap_or(u32::MAX),
-            }),
+            if deadline.left().is_zero() {
+                return Err(absent(vec![0]));
+            }
+            std::thread::sleep(RETRY);
         }
     }
 
@@ -332,9 +308,8 @@ impl Place {
         loop {
             match listener.accept() {
                 Ok((stream, _)) => {
-                    let peer = Peer::new(stream).map_err(|source| self.failed(source))?;
-                    if peer.uid() == Some(rustix::process::geteuid().as_raw()) {
-                        come.push(peer);
+                    if door::is_ours(&stream) {
+                        come.push(Peer::new(stream).map_err(|source| self.failed(source))?);
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(come),
@@ -371,11 +346,6 @@ impl Peer {
             stream,
             received: FrameBuffer::default(),
         })
-    }
-
-    fn uid(&self) -> Option<u32> {
-        let peer = rustix::net::sockopt::socket_peercred(&self.stream).ok()?;
-        Some(peer.uid.as_raw())
     }
 
     /// Reads what is there; the next message if it is complete.

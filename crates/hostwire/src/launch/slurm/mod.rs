@@ -1,15 +1,16 @@
 //! Tasks of a Slurm step without any plugin: `srun --mpi=none`, the default of many sites.
 //!
 //! Slurm tells each task its number and nothing else, so the tasks meet by themselves: task
-//! 0 listens on a Unix socket without a file, whose name is made of the numbers of the job
+//! 0 listens on a Unix socket without a file, whose name begins with the numbers of the job
 //! and the step, and the others connect to it. Only they can: the kernel says which user is
-//! at the other end, and tasks of one step are of one user. Nobody else gets in, and
-//! whoever takes the name first gets nothing but an error that says so.
+//! at the other end, and tasks of one step are of one user. Nobody else gets in or in the
+//! way: see `door`.
 //!
 //! That holds on one node. Over a network the tasks would need a secret, and Slurm gives
 //! them none in common: what it puts into their environment can be guessed. So a step on
 //! several nodes is an error that names the options of `srun` to use.
 
+pub(crate) mod door;
 pub(crate) mod exchange;
 pub(crate) mod frame;
 
@@ -50,22 +51,14 @@ pub enum SlurmError {
         nodes: u32,
     },
     /// The socket of the step does not work.
-    #[error("task {rank} meeting the others at the socket @{place}: {source}")]
+    #[error("task {rank} meeting the others at the socket @{place}-*: {source}")]
     Socket {
         /// This task.
         rank: u32,
-        /// The name of the socket.
+        /// The beginning of the socket's name.
         place: String,
         /// Why.
         source: io::Error,
-    },
-    /// Somebody else listens where task 0 should.
-    #[error("the process that listens at the socket @{place} belongs to another user ({uid})")]
-    Stranger {
-        /// The name of the socket.
-        place: String,
-        /// Whose it is.
-        uid: u32,
     },
     /// Tasks did not come in time.
     #[error(

@@ -1,6 +1,6 @@
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -31,9 +31,56 @@ fn task(step: u32, rank: u32, size: u32, patience_s: u64) -> Result<Step, SlurmE
     )
 }
 
+/// What the name of the socket of a step begins with.
 fn place(step: u32) -> String {
     let uid = rustix::process::geteuid().as_raw();
     format!("hostwire-slurm-{uid}-test-{}.{step}-", std::process::id())
+}
+
+/// Listens at names of a step as another user, until the test is over.
+#[expect(clippy::print_stderr, reason = "says that it is left out")]
+fn take_names_as_nobody(step: u32, names: &[String]) -> Option<Vec<UnixListener>> {
+    let nobody = rustix::process::Uid::from_raw(65534);
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can be another user");
+        return None;
+    }
+    let beginning = place(step);
+    let listen = move |ending: &String| {
+        let name = format!("{beginning}{ending}");
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(name).unwrap()).unwrap()
+    };
+    thread::scope(|scope| {
+        let taker = scope.spawn(move || {
+            // Of this thread alone.
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            names.iter().map(listen).collect()
+        });
+        Some(taker.join().unwrap())
+    })
+}
+
+#[test]
+fn another_user_who_takes_names_first_is_not_in_the_way() {
+    let step = step();
+    // The bare beginning, as a name that can be guessed, and many that might be the one.
+    let guesses = (0..300).map(|n| format!("-{n:016x}"));
+    let names: Vec<String> = [String::new()].into_iter().chain(guesses).collect();
+    let Some(taken) = take_names_as_nobody(step, &names) else {
+        return;
+    };
+    let tasks = [0, 1, 2].map(|rank| {
+        thread::spawn(move || {
+            let mut task = task(step, rank, 3, 60).unwrap();
+            task.put("k", &[rank as u8]).unwrap();
+            task.fence().unwrap();
+            [0, 1, 2].map(|peer| task.get(peer, "k").unwrap())
+        })
+    });
+    for task in tasks {
+        assert_eq!(task.join().unwrap(), [[0], [1], [2]]);
+    }
+    drop(taken);
 }
 
 #[test]
@@ -114,7 +161,6 @@ fn a_task_that_ends_between_fences_is_named_to_all() {
 fn strangers_are_not_let_in_and_do_no_harm() {
     let step = step();
     let mut hub = task(step, 0, 2, 60).unwrap();
-    let address = SocketAddr::from_abstract_name(place(step)).unwrap();
     let strangers = [
         &b"cmd=init\n"[..],
         b"\xff\xff\xff\xff",
@@ -122,7 +168,7 @@ fn strangers_are_not_let_in_and_do_no_harm() {
         b"",
     ];
     let strangers = strangers.map(|bytes| {
-        let mut stream = UnixStream::connect_addr(&address).unwrap();
+        let mut stream = door::enter(&place(step)).unwrap().unwrap();
         stream.write_all(bytes).unwrap();
         stream
     });
