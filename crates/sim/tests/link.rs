@@ -1,6 +1,7 @@
 //! The link alone, between two devices that do nothing but send and release.
 
 use hostwire_sim::devices::link::{Buffers, Damage, End, Link, LinkConfig, LinkMode};
+use hostwire_sim::devices::opteron::registers::FREQUENCY_MHZ;
 use hostwire_sim::devices::{Command, DeviceEvent, Fabric, Packet, VirtualChannel};
 use hostwire_sim::engine::{Component, ComponentId, Context, Ps, RunError};
 use proptest::prelude::*;
@@ -141,6 +142,38 @@ fn a_full_link_carries_64_of_72_bytes_less_the_crc() {
         let want = raw * 64.0 / 72.0 * 512.0 / 516.0;
         assert!(
             (rate / want - 1.0).abs() < 1e-4,
+            "{width} bit {mhz} MHz: {rate:.0} instead of {want:.0}"
+        );
+    }
+}
+
+/// Every clock that has a code, at every width, as the formula has it: 64 of 72 bytes, and
+/// the share of the periodic CRC, or four bytes of CRC per packet from 1,200 MHz on.
+#[test]
+fn every_clock_and_width_carries_what_the_formula_says() {
+    const PACKETS: u64 = 1_000;
+    let clocks = FREQUENCY_MHZ.into_iter().filter(|mhz| *mhz > 0);
+    for (mhz, width) in clocks.flat_map(|mhz| [2, 4, 8, 16, 32].map(|width| (mhz, width))) {
+        let mode = LinkMode::symmetric(width, mhz);
+        // Buffers that never bind, also on the widest and fastest link.
+        let config = LinkConfig {
+            buffers: [Buffers::HT_CORE; 2],
+            ..LinkConfig::default()
+        };
+        let mut bench = bench(config, mode, Some(Ps::ZERO));
+        (0..PACKETS).for_each(|n| bench.submit(End::A, line(n)));
+        bench.sim.run().unwrap();
+        let got = bench.got(bench.b);
+        let time = (got[got.len() - 1].0 - got[0].0).as_s();
+        let rate = (got.len() - 1) as f64 * 64.0 / time;
+        let share = if mode.retry {
+            64.0 / 76.0
+        } else {
+            64.0 / 72.0 * 512.0 / 516.0
+        };
+        let want = mode.raw_bytes_per_s(End::A) * share;
+        assert!(
+            (rate / want - 1.0).abs() < 1e-3,
             "{width} bit {mhz} MHz: {rate:.0} instead of {want:.0}"
         );
     }

@@ -17,6 +17,11 @@ pub const CRC_BITS: u64 = 4;
 ///
 /// `position` counts the bit times that carried packets or idled; the CRC's own
 /// bit times come on top where the window says so.
+///
+/// Time is kept in bit times since `epoch`, which are exact. A bit time of most
+/// clocks is no whole number of picoseconds, so a time is rounded where it leaves the
+/// lane, and [`first_free`](Self::first_free) takes it back as the bit time that it
+/// was rounded from. No rounding is ever added to another one.
 #[derive(Clone, Debug)]
 pub struct Lane {
     epoch: Ps,
@@ -63,14 +68,21 @@ impl Lane {
         position + CRC_BITS * ((position - first_crc) / CRC_WINDOW_BITS + 1)
     }
 
-    /// First bit time that does not begin before `now`.
+    /// First bit time that does not begin before `now`, as [`time_of`](Self::time_of)
+    /// tells times: an event at the rounded end of a packet finds the lane free there and
+    /// then, not one bit time later.
     ///
     /// A real transmitter fills idle time with NOPs, so a packet waits for the
     /// end of a dword: half a dword on average. Left out here; the fitted host
     /// times contain it.
     fn first_free(&self, now: Ps) -> u64 {
-        let elapsed = u128::from((now - self.epoch).0);
-        let wire = (elapsed * u128::from(self.mhz)).div_ceil(500_000);
+        let elapsed = (now - self.epoch).0;
+        // The least `wire` with `time_of(wire) >= now`: `time_of` rounds up, so bit times
+        // that begin within the picosecond before `now` count.
+        let wire = match elapsed.checked_sub(1) {
+            None => 0,
+            Some(before) => u128::from(before) * u128::from(self.mhz) / 500_000 + 1,
+        };
         let wire = u64::try_from(wire).unwrap_or(u64::MAX);
         let mut position = if self.periodic_crc {
             let windows = wire / (CRC_WINDOW_BITS + CRC_BITS);
@@ -129,6 +141,30 @@ mod tests {
             Ps(2_500) * (516 * 10_000 - 4),
             "the CRC of the last window is still to come"
         );
+    }
+
+    /// Packets that follow each other without a gap, each begun by an event at the end of
+    /// the one before, as a link does it: the formula at every clock and width.
+    #[test]
+    fn no_clock_loses_a_bit_time_between_packets() {
+        const PACKETS: u64 = 400;
+        const DWORDS: u64 = 18;
+        for mhz in 200..=2_600 {
+            for width in [2u8, 4, 8, 16, 32] {
+                let mut lane = Lane::new(Ps(777), mhz, width, false);
+                let mut now = Ps::ZERO;
+                for _ in 0..PACKETS {
+                    now = lane.transmit(now, DWORDS).1;
+                }
+                let bits = PACKETS * DWORDS * 32 / u64::from(width);
+                let want_ps = bits as f64 * 5e5 / f64::from(mhz);
+                let got_ps = (now - Ps(777)).0 as f64;
+                assert!(
+                    (got_ps - want_ps).abs() < 1.0,
+                    "{width} bit {mhz} MHz: {got_ps} ps instead of {want_ps}"
+                );
+            }
+        }
     }
 
     /// The plain way: walk over the wire bit by bit.
