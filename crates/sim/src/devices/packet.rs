@@ -1,5 +1,8 @@
 //! What travels over modelled wires.
 
+use std::cell::Cell;
+use std::num::NonZeroU64;
+
 /// Largest data phase of a HyperTransport packet.
 pub const PAYLOAD_BYTES_MAX: usize = 64;
 
@@ -55,7 +58,23 @@ pub struct Packet {
     pub hops: u8,
     /// Damaged on the way and not (yet) noticed.
     pub damaged: bool,
+    /// Kept by [`digest`](Self::digest): every event on the way asks for it, and the data lie
+    /// elsewhere in memory.
+    pub kept_digest: KeptDigest,
 }
+
+/// A digest that was computed before. What it is of does not change once it is under way; two
+/// packets are the same whether one of them has it or not.
+#[derive(Clone, Debug, Default)]
+pub struct KeptDigest(Cell<Option<NonZeroU64>>);
+
+impl PartialEq for KeptDigest {
+    fn eq(&self, _: &KeptDigest) -> bool {
+        true
+    }
+}
+
+impl Eq for KeptDigest {}
 
 impl Packet {
     /// A packet without data.
@@ -70,6 +89,7 @@ impl Packet {
             number: 0,
             hops: 0,
             damaged: false,
+            kept_digest: KeptDigest::default(),
         }
     }
 
@@ -113,8 +133,19 @@ impl Packet {
         command + mask + self.data.len() as u64 / 4
     }
 
-    /// For the event hash.
+    /// For the event hash. The first call settles it: command, address, tag, data and number
+    /// must not change afterwards.
     pub fn digest(&self) -> u64 {
+        if let Some(kept) = self.kept_digest.0.get() {
+            debug_assert_eq!(kept.get(), self.compute_digest(), "changed under way");
+            return kept.get();
+        }
+        let digest = self.compute_digest();
+        self.kept_digest.0.set(NonZeroU64::new(digest));
+        digest
+    }
+
+    fn compute_digest(&self) -> u64 {
         let command = match self.command {
             Command::WriteDwords => 1,
             Command::WriteMasked { mask } => 2 | u64::from(mask) << 8,

@@ -15,8 +15,8 @@ use super::packet::{Packet, VirtualChannel};
 pub struct Port {
     link: ComponentId,
     end: End,
-    taken: [usize; 3],
-    depth: usize,
+    taken: [u16; 3],
+    depth: u16,
 }
 
 impl Port {
@@ -26,7 +26,7 @@ impl Port {
             link,
             end,
             taken: [0; 3],
-            depth,
+            depth: u16::try_from(depth).unwrap_or(u16::MAX),
         }
     }
 
@@ -42,7 +42,8 @@ impl Port {
 
     /// Takes a place; it is given back when the link has begun to transmit.
     pub fn reserve(&mut self, channel: VirtualChannel) {
-        self.taken[channel.index()] += 1;
+        let taken = &mut self.taken[channel.index()];
+        *taken = taken.saturating_add(1);
     }
 
     /// Gives a place back.
@@ -68,12 +69,12 @@ impl Port {
         );
     }
 
-    /// Empties the receive buffer of `packet`.
-    pub fn release(&self, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) {
+    /// Empties the receive buffers of a packet of `channel`, with `data` or without.
+    pub fn release(&self, channel: VirtualChannel, data: bool, ctx: &mut Context<'_, DeviceEvent>) {
         let event = DeviceEvent::Release {
             end: self.end,
-            channel: packet.channel(),
-            data: packet.has_data(),
+            channel,
+            data,
         };
         ctx.schedule(self.link, Ps::ZERO, event);
     }

@@ -37,7 +37,7 @@ impl Component<DeviceEvent> for Southbridge {
         if let DeviceEvent::Deliver { packet, .. } = event {
             self.broadcasts += u64::from(matches!(packet.command, Command::Broadcast { .. }));
             if let Some(port) = &self.port {
-                port.release(&packet, ctx);
+                port.release(packet.channel(), packet.has_data(), ctx);
             }
         }
     }

@@ -16,14 +16,19 @@ use super::trace::{Trace, TraceError, TraceFilter};
 pub struct Sim<M: Event> {
     now: Ps,
     queue: Queue<M>,
-    components: Vec<Box<dyn Component<M>>>,
-    sequences: Vec<u64>,
+    components: Vec<Place<M>>,
     names: Vec<String>,
     injected: u64,
     events: u64,
     hash: EventHash,
     wall: Duration,
     trace: Option<Trace>,
+}
+
+/// A component, and how many events it has sent.
+struct Place<M: Event> {
+    component: Box<dyn Component<M>>,
+    sequence: u64,
 }
 
 /// What [`Sim::step`] did.
@@ -92,7 +97,6 @@ impl<M: Event> Sim<M> {
             now: Ps::ZERO,
             queue: Queue::new(),
             components: Vec::new(),
-            sequences: Vec::new(),
             names: Vec::new(),
             injected: 0,
             events: 0,
@@ -112,8 +116,10 @@ impl<M: Event> Sim<M> {
             "too many components"
         );
         let id = ComponentId(self.components.len() as u32);
-        self.components.push(Box::new(component));
-        self.sequences.push(0);
+        self.components.push(Place {
+            component: Box::new(component),
+            sequence: 0,
+        });
         self.names.push(name.into());
         id
     }
@@ -141,13 +147,13 @@ impl<M: Event> Sim<M> {
 
     /// A component by its type, to read its state between events.
     pub fn component<T: Component<M>>(&self, id: ComponentId) -> Option<&T> {
-        let any: &dyn Any = self.components.get(id.index())?.as_ref();
+        let any: &dyn Any = self.components.get(id.index())?.component.as_ref();
         any.downcast_ref()
     }
 
     /// A component by its type, to set it up between events.
     pub fn component_mut<T: Component<M>>(&mut self, id: ComponentId) -> Option<&mut T> {
-        let any: &mut dyn Any = self.components.get_mut(id.index())?.as_mut();
+        let any: &mut dyn Any = self.components.get_mut(id.index())?.component.as_mut();
         any.downcast_mut()
     }
 
@@ -200,18 +206,16 @@ impl<M: Event> Sim<M> {
         if let Some(trace) = &mut self.trace {
             trace.record(time, tie.source(), target, digest);
         }
-        let component = self.components.get_mut(target.index());
-        let sequence = self.sequences.get_mut(target.index());
         // A component may address one that was never added; such an event is
         // counted and has no effect.
-        if let (Some(component), Some(sequence)) = (component, sequence) {
+        if let Some(place) = self.components.get_mut(target.index()) {
             let mut context = Context {
                 now: time,
                 me: target,
-                sequence,
+                sequence: &mut place.sequence,
                 queue: &mut self.queue,
             };
-            component.handle(event, &mut context);
+            place.component.handle(event, &mut context);
         }
         Some(Stepped { time, target })
     }
@@ -262,9 +266,9 @@ impl<M: Event> Sim<M> {
     /// [`RunError::Stalled`]. Meaningful only when no event is left.
     pub fn check_stall(&self) -> Result<(), RunError> {
         let mut waits = Vec::new();
-        for (index, component) in self.components.iter().enumerate() {
+        for (index, place) in self.components.iter().enumerate() {
             let id = ComponentId(index as u32);
-            waits.extend(component.waits().into_iter().map(|wait| (id, wait)));
+            waits.extend(place.component.waits().into_iter().map(|wait| (id, wait)));
         }
         if waits.is_empty() {
             return Ok(());

@@ -109,13 +109,16 @@ pub struct LinkCounters {
     pub last_end: Ps,
 }
 
-/// A packet that waits for its turn.
+/// A packet that waits for its turn. What decides about that stands here as well: the packet
+/// itself is likely in no cache.
 #[derive(Clone, Debug)]
 struct Queued {
     /// Order of submission.
     order: u64,
     /// It has been on the wire before.
     replayed: bool,
+    has_data: bool,
+    pass_pw: bool,
     packet: Box<Packet>,
 }
 
@@ -203,6 +206,8 @@ impl Transmitter {
         self.queues[packet.channel().index()].push_back(Queued {
             order: self.submitted,
             replayed: false,
+            has_data: packet.has_data(),
+            pass_pw: packet.pass_pw,
             packet,
         });
     }
@@ -276,10 +281,9 @@ impl Transmitter {
         let oldest_posted = self.queues[0].front().map_or(u64::MAX, |head| head.order);
         let may_go = |channel: VirtualChannel| {
             let head = self.queues[channel.index()].front()?;
-            let waits_for_posted = channel != VirtualChannel::Posted
-                && !head.packet.pass_pw
-                && head.order > oldest_posted;
-            let may = self.missing_credit(&head.packet).is_none() && !waits_for_posted;
+            let waits_for_posted =
+                channel != VirtualChannel::Posted && !head.pass_pw && head.order > oldest_posted;
+            let may = self.missing_credit(channel, head.has_data).is_none() && !waits_for_posted;
             may.then_some((head.order, channel))
         };
         VirtualChannel::ALL
@@ -289,19 +293,19 @@ impl Transmitter {
             .map(|(_, channel)| channel)
     }
 
-    fn missing_credit(&self, packet: &Packet) -> Option<&'static str> {
-        let at = packet.channel().index();
+    fn missing_credit(&self, channel: VirtualChannel, has_data: bool) -> Option<&'static str> {
+        let at = channel.index();
         if self.credits.command[at] == 0 {
             return Some("command");
         }
-        (packet.has_data() && self.credits.data[at] == 0).then_some("data")
+        (has_data && self.credits.data[at] == 0).then_some("data")
     }
 
     fn take(&mut self, channel: VirtualChannel, mode: &LinkMode) -> Option<Unit> {
         let at = channel.index();
         let mut queued = self.queues[at].pop_front()?;
         self.credits.command[at] -= 1;
-        if queued.packet.has_data() {
+        if queued.has_data {
             self.credits.data[at] -= 1;
         }
         let number = self.next_number;
@@ -324,7 +328,7 @@ impl Transmitter {
             let queue = &self.queues[channel.index()];
             Some((
                 channel,
-                self.missing_credit(&queue.front()?.packet)?,
+                self.missing_credit(channel, queue.front()?.has_data)?,
                 queue.len(),
             ))
         });

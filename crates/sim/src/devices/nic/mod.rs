@@ -230,7 +230,7 @@ impl Nic {
 
     fn release(&self, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) {
         if let Some(host) = &self.host {
-            host.release(packet, ctx);
+            host.release(packet.channel(), packet.has_data(), ctx);
         }
     }
 

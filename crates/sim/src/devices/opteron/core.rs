@@ -10,6 +10,7 @@ use super::mapping::Mapping;
 use super::memory::Memory;
 use super::program::{Local, Op, Outcome, Program};
 use super::registers::{MemoryType, Registers};
+use super::route::{Origin, Target, route};
 use super::write_combining::{LINE_BYTES, WriteCombiner};
 
 /// What a core does next.
@@ -51,6 +52,8 @@ pub(super) struct Core {
     combiner: WriteCombiner,
     /// Posted stores that wait for the northbridge.
     pub(super) posted: VecDeque<Packet>,
+    /// Where the first of them goes, by the registers of a version.
+    head_target: Option<(Target, u64)>,
     posted_bytes: usize,
     posted_bytes_max: usize,
     /// Lines cached because their memory type says so.
@@ -69,6 +72,7 @@ impl Core {
             loaded: Vec::new(),
             combiner: WriteCombiner::new(config.wc_buffers),
             posted: VecDeque::new(),
+            head_target: None,
             posted_bytes: 0,
             posted_bytes_max: config.posting_bytes,
             cache: BTreeMap::new(),
@@ -375,9 +379,28 @@ impl Core {
         self.waiting = Waiting::Nothing;
     }
 
+    /// Where the next posted store goes, if there is one.
+    pub(super) fn head_target(
+        &mut self,
+        registers: &Registers,
+        memory_bytes: u64,
+    ) -> Option<Target> {
+        let head = self.posted.front()?;
+        let version = registers.version();
+        let (target, _) = match self.head_target.filter(|(_, known)| *known == version) {
+            Some(known) => known,
+            None => {
+                let target = route(registers, Origin::Core, head.address, memory_bytes);
+                *self.head_target.insert((target, version))
+            }
+        };
+        Some(target)
+    }
+
     /// Takes the next posted store.
     pub(super) fn take_posted(&mut self) -> Option<Packet> {
         let packet = self.posted.pop_front()?;
+        self.head_target = None;
         self.posted_bytes -= packet.data.len();
         self.drain();
         Some(packet)

@@ -1,21 +1,42 @@
 //! Packets that arrive on links: routed to memory, to a core, or onward.
 
+use std::collections::VecDeque;
+
 use crate::devices::event::DeviceEvent;
 use crate::devices::packet::{Command, Packet, VirtualChannel};
 use crate::engine::{Context, Ps};
 
-use super::registers::{FORCE_NONCOHERENT, LINKS};
+use super::registers::LINKS;
 use super::route::{AbortReason, Origin, Target, broadcast_links, response_link, route};
 use super::{Opteron, OpteronEvent};
 
 /// Northbridges a packet may pass. A mesh of 1,024 nodes has paths of 62 hops.
 const HOPS_MAX: u8 = 128;
 
-/// What became of the packet at the head of an input queue.
-enum Passed {
-    Yes,
-    /// No room ahead; try again later.
-    No,
+/// What became of the packet at the head of an input queue: `None`, it went on its way;
+/// otherwise there is no room ahead on this link, try again later.
+type Stopped = Option<(Box<Packet>, u8)>;
+
+/// Packets from all links that wait for room ahead, and what the first ones wait for.
+#[derive(Default)]
+pub(super) struct Inputs {
+    /// A bit for each queue that is not empty.
+    occupied: u32,
+    /// The link that the head of a queue waits for.
+    stopped: [[Option<u8>; 3]; LINKS as usize],
+    /// The registers by which that was found.
+    version: u64,
+    queues: [[VecDeque<Box<Packet>>; 3]; LINKS as usize],
+}
+
+impl Inputs {
+    fn bit(port: u8, channel: VirtualChannel) -> u32 {
+        1 << (usize::from(port) * 3 + channel.index())
+    }
+
+    pub(super) fn queue(&self, port: u8, channel: VirtualChannel) -> &VecDeque<Box<Packet>> {
+        &self.queues[usize::from(port)][channel.index()]
+    }
 }
 
 impl Opteron {
@@ -26,41 +47,66 @@ impl Opteron {
         ctx: &mut Context<'_, DeviceEvent>,
     ) {
         let channel = packet.channel();
-        if let Some(input) = self.inputs.get_mut(usize::from(port)) {
-            input[channel.index()].push_back(packet);
+        if let Some(queues) = self.inputs.queues.get_mut(usize::from(port)) {
+            queues[channel.index()].push_back(packet);
+            self.inputs.occupied |= Inputs::bit(port, channel);
             self.pump(port, channel, ctx);
         }
     }
 
     pub(super) fn pump_all(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
+        if self.inputs.occupied == 0 {
+            return;
+        }
         for port in 0..LINKS {
             for channel in VirtualChannel::ALL {
-                self.pump(port, channel, ctx);
+                if self.inputs.occupied & Inputs::bit(port, channel) != 0 {
+                    self.pump(port, channel, ctx);
+                }
             }
         }
     }
 
     /// Passes packets on until the head of the queue finds no room.
     fn pump(&mut self, port: u8, channel: VirtualChannel, ctx: &mut Context<'_, DeviceEvent>) {
-        while let Some(packet) = self.inputs[usize::from(port)][channel.index()].pop_front() {
-            match self.pass(port, &packet, ctx) {
-                Passed::Yes => {
-                    if let Some(attachment) = &self.ports[usize::from(port)] {
-                        attachment.release(&packet, ctx);
-                    }
-                }
-                Passed::No => {
-                    self.inputs[usize::from(port)][channel.index()].push_front(packet);
-                    return;
-                }
+        let (at, index) = (usize::from(port), channel.index());
+        // Whoever found no room finds none as long as that link is full.
+        if self.inputs.version != self.registers.version() {
+            self.inputs.version = self.registers.version();
+            self.inputs.stopped = Default::default();
+        }
+        if let Some(link) = self.inputs.stopped[at][index]
+            && !self.has_room(link, channel)
+        {
+            return;
+        }
+        while let Some(packet) = self.inputs.queues[at][index].pop_front() {
+            let data = packet.has_data();
+            if let Some((packet, link)) = self.pass(port, packet, ctx) {
+                self.inputs.queues[at][index].push_front(packet);
+                self.inputs.stopped[at][index] = Some(link);
+                return;
+            }
+            if let Some(attachment) = &self.ports[at] {
+                attachment.release(channel, data, ctx);
             }
         }
+        self.inputs.stopped[at][index] = None;
+        self.inputs.occupied &= !Inputs::bit(port, channel);
     }
 
-    fn pass(&mut self, port: u8, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) -> Passed {
+    fn pass(
+        &mut self,
+        port: u8,
+        packet: Box<Packet>,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) -> Stopped {
         match packet.command {
             Command::ReadResponse | Command::MasterAbort => self.pass_response(port, packet, ctx),
-            Command::Broadcast { .. } => self.pass_broadcast(port, packet, ctx),
+            Command::Broadcast { .. } => {
+                self.pass_broadcast(port, &packet, ctx);
+                None
+            }
             Command::WriteDwords | Command::WriteMasked { .. } | Command::Read { .. } => {
                 self.pass_request(port, packet, ctx)
             }
@@ -70,9 +116,9 @@ impl Opteron {
     fn pass_request(
         &mut self,
         port: u8,
-        packet: &Packet,
+        packet: Box<Packet>,
         ctx: &mut Context<'_, DeviceEvent>,
-    ) -> Passed {
+    ) -> Stopped {
         let target = match packet.hops {
             HOPS_MAX.. => Target::Abort(AbortReason::Loop),
             _ => route(
@@ -85,76 +131,65 @@ impl Opteron {
         match target {
             Target::Memory if matches!(packet.command, Command::Read { .. }) => {
                 let delay = self.config.inbound + self.config.memory_read;
-                let event = OpteronEvent::Read {
-                    packet: Box::new(packet.clone()),
-                    port,
-                };
+                let event = OpteronEvent::Read { packet, port };
                 ctx.schedule(ctx.me(), delay, DeviceEvent::Opteron(event));
             }
             Target::Memory => {
                 // Paper, VI: a store over a TCCluster link invalidates no cache.
-                let tccluster = self.registers.read(0, FORCE_NONCOHERENT) >> port & 1 == 1;
-                self.enter_memory(
-                    Box::new(packet.clone()),
-                    self.config.inbound,
-                    !tccluster,
-                    ctx,
-                );
+                let tccluster = self.registers.decoded().is_forced(port);
+                self.enter_memory(packet, self.config.inbound, !tccluster, ctx);
             }
             Target::Link(link) => return self.forward(link, packet, ctx),
             Target::Abort(reason) => {
-                self.status.abort(ctx.now(), reason, packet);
+                self.status.abort(ctx.now(), reason, &packet);
                 if matches!(packet.command, Command::Read { .. }) {
-                    self.respond(Command::MasterAbort, packet, port, Vec::new(), ctx);
+                    self.respond(Command::MasterAbort, &packet, port, Vec::new(), ctx);
                 }
             }
         }
-        Passed::Yes
+        None
     }
 
-    fn forward(&mut self, link: u8, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) -> Passed {
+    fn forward(
+        &mut self,
+        link: u8,
+        mut packet: Box<Packet>,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) -> Stopped {
         let channel = packet.channel();
         match &mut self.ports[usize::from(link)] {
             Some(out) if out.room(channel) => {
                 out.reserve(channel);
-                let mut packet = Box::new(packet.clone());
                 packet.hops = packet.hops.saturating_add(1);
                 out.submit(packet, self.config.hop, ctx);
                 self.status.counters.forwarded += 1;
-                Passed::Yes
+                None
             }
-            _ => Passed::No,
+            _ => Some((packet, link)),
         }
     }
 
     fn pass_response(
         &mut self,
         port: u8,
-        packet: &Packet,
+        packet: Box<Packet>,
         ctx: &mut Context<'_, DeviceEvent>,
-    ) -> Passed {
+    ) -> Stopped {
         if !self.registers.link_noncoherent(port)
             && let Some(link) = response_link(&self.registers, packet.unit_id)
         {
             return self.forward(link, packet, ctx);
         }
-        let event = OpteronEvent::Response {
-            packet: Box::new(packet.clone()),
-        };
+        let event = OpteronEvent::Response { packet };
         ctx.schedule(
             ctx.me(),
             self.config.io_read_in(),
             DeviceEvent::Opteron(event),
         );
-        Passed::Yes
+        None
     }
 
-    fn pass_broadcast(
-        &mut self,
-        port: u8,
-        packet: &Packet,
-        ctx: &mut Context<'_, DeviceEvent>,
-    ) -> Passed {
+    fn pass_broadcast(&mut self, port: u8, packet: &Packet, ctx: &mut Context<'_, DeviceEvent>) {
         if self.registers.link_noncoherent(port) {
             self.status.counters.foreign_interrupts += 1;
             self.status.incident(
@@ -165,7 +200,7 @@ impl Opteron {
             self.status.counters.interrupts += 1;
         }
         if packet.hops >= HOPS_MAX {
-            return Passed::Yes;
+            return;
         }
         for link in broadcast_links(&self.registers, Origin::Link(port), packet.unit_id) {
             if let Some(out) = &mut self.ports[usize::from(link)] {
@@ -175,7 +210,6 @@ impl Opteron {
                 out.submit(packet, self.config.hop, ctx);
             }
         }
-        Passed::Yes
     }
 
     /// A read from a link has been served by memory.

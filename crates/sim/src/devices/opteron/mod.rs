@@ -27,11 +27,12 @@ pub use registers::Registers;
 pub use status::{Incident, OpteronCounters};
 pub use write_combining::LINE_BYTES;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use crate::engine::{Component, Context, Ps, Wait};
 
 use self::core::{Core, Next, Waiting};
+use self::inbound::Inputs;
 use super::event::DeviceEvent;
 use super::packet::{Command, Packet, VirtualChannel};
 use super::port::Port;
@@ -105,6 +106,22 @@ struct Watch {
     sample_pending: bool,
 }
 
+/// What became of the first posted store of a core.
+enum Egress {
+    Moved,
+    /// There is none.
+    Empty,
+    /// It waits for room on this link.
+    Full(u8),
+}
+
+/// What the posted stores of all cores wait for, by the registers of a version.
+#[derive(Clone, Copy, Debug)]
+struct EgressWait {
+    links: u8,
+    version: u64,
+}
+
 /// The component.
 pub struct Opteron {
     config: OpteronConfig,
@@ -118,8 +135,10 @@ pub struct Opteron {
     pub mappings: Vec<Mapping>,
     cores: Vec<Core>,
     ports: [Option<Port>; LINKS as usize],
-    inputs: [[VecDeque<Box<Packet>>; 3]; LINKS as usize],
+    inputs: Inputs,
     arbiter: usize,
+    /// Nothing moves from the cores as long as these links, a bit each, are full.
+    egress_waits: Option<EgressWait>,
     cores_first: bool,
     memory_free: Ps,
     watches: Vec<Watch>,
@@ -142,8 +161,9 @@ impl Opteron {
             mappings: Vec::new(),
             cores: Vec::new(),
             ports: Default::default(),
-            inputs: Default::default(),
+            inputs: Inputs::default(),
             arbiter: 0,
+            egress_waits: None,
             cores_first: false,
             memory_free: Ps::ZERO,
             watches: Vec::new(),
@@ -205,7 +225,8 @@ impl Opteron {
     /// separately, because cold and warm resets differ.
     pub fn reset(&mut self) {
         self.cores.clear();
-        self.inputs = Default::default();
+        self.egress_waits = None;
+        self.inputs = Inputs::default();
         self.watches.clear();
         self.reads.clear();
         self.memory_ready = false;
@@ -216,6 +237,8 @@ impl Opteron {
     }
 
     fn step(&mut self, index: u8, ctx: &mut Context<'_, DeviceEvent>) {
+        // The core may post stores.
+        self.egress_waits = None;
         loop {
             let Some(core) = self.cores.get_mut(usize::from(index)) else {
                 return;
@@ -261,32 +284,44 @@ impl Opteron {
     /// Moves posted stores from the cores to memory and links, one core after
     /// the other, as far as there is room.
     fn egress(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
+        if let Some(wait) = self.egress_waits
+            && wait.version == self.registers.version()
+            && !(0..LINKS).any(|link| {
+                wait.links >> link & 1 == 1 && self.has_room(link, VirtualChannel::Posted)
+            })
+        {
+            return;
+        }
         let count = self.cores.len();
-        let mut stuck = 0;
+        let (mut stuck, mut links) = (0, 0);
         while stuck < count {
             let index = self.arbiter % count;
             self.arbiter = index + 1;
-            if self.egress_one(index, ctx) {
-                stuck = 0;
-            } else {
-                stuck += 1;
+            match self.egress_one(index, ctx) {
+                Egress::Moved => (stuck, links) = (0, 0),
+                Egress::Empty => stuck += 1,
+                Egress::Full(link) => {
+                    stuck += 1;
+                    links |= 1 << link;
+                }
             }
         }
+        let version = self.registers.version();
+        self.egress_waits = Some(EgressWait { links, version });
     }
 
-    fn egress_one(&mut self, index: usize, ctx: &mut Context<'_, DeviceEvent>) -> bool {
+    fn has_room(&self, link: u8, channel: VirtualChannel) -> bool {
+        let port = self.ports.get(usize::from(link)).and_then(Option::as_ref);
+        port.is_some_and(|port| port.room(channel))
+    }
+
+    fn egress_one(&mut self, index: usize, ctx: &mut Context<'_, DeviceEvent>) -> Egress {
         let Some(core) = self.cores.get_mut(index) else {
-            return false;
+            return Egress::Empty;
         };
-        let Some(head) = core.posted.front() else {
-            return false;
+        let Some(target) = core.head_target(&self.registers, self.config.memory_bytes) else {
+            return Egress::Empty;
         };
-        let target = route(
-            &self.registers,
-            Origin::Core,
-            head.address,
-            self.config.memory_bytes,
-        );
         if let Target::Link(link) = target {
             let port = self
                 .ports
@@ -296,11 +331,11 @@ impl Opteron {
                 Some(port) if port.room(VirtualChannel::Posted) => {
                     port.reserve(VirtualChannel::Posted)
                 }
-                _ => return false,
+                _ => return Egress::Full(link),
             }
         }
         let Some(mut packet) = core.take_posted() else {
-            return false;
+            return Egress::Empty;
         };
         if core.waiting == Waiting::Posting {
             core.waiting = Waiting::Nothing;
@@ -326,7 +361,7 @@ impl Opteron {
             }
             Target::Abort(reason) => self.status.abort(ctx.now(), reason, &packet),
         }
-        true
+        Egress::Moved
     }
 
     fn core_read(

@@ -158,6 +158,7 @@ pub struct Registers {
     /// Extended MMIO ranges: base and mask registers.
     extended: [(u32, u32); EXTENDED_RANGES as usize],
     msrs: Msrs,
+    decoded: Decoded,
 }
 
 /// The model-specific registers; all cores of a socket have the same.
@@ -172,6 +173,17 @@ struct Msrs {
 }
 
 impl Registers {
+    /// What the northbridge compares packets with.
+    pub(super) fn decoded(&self) -> &Decoded {
+        &self.decoded
+    }
+
+    /// Another number after every write: what was worked out from the registers holds as long
+    /// as it stays.
+    pub(super) fn version(&self) -> u64 {
+        self.decoded.version.0
+    }
+
     /// State after a cold reset. The bootstrap processor (the one with the
     /// southbridge) begins as node 0 and may fetch code.
     pub fn cold(bootstrap: bool) -> Registers {
@@ -180,6 +192,7 @@ impl Registers {
             functions: vec![vec![0; words]; usize::from(FUNCTIONS)],
             extended: Default::default(),
             msrs: Msrs::default(),
+            decoded: Decoded::default(),
         };
         registers.reset_common(bootstrap);
         for link in 0..LINKS {
@@ -216,6 +229,11 @@ impl Registers {
         self.functions[1].fill(0);
         self.extended = Default::default();
         self.msrs = Msrs::default();
+        self.decode();
+    }
+
+    fn decode(&mut self) {
+        self.decoded = Decoded::of(self);
     }
 
     /// Reads a register of a link's capability block by its offset for link 0.
@@ -255,6 +273,7 @@ impl Registers {
                 }
             }
         }
+        self.decode();
     }
 
     /// Reads an MSR that the model has; 0 for others.
@@ -292,6 +311,7 @@ impl Registers {
             msr::TOP_MEM2 => self.msrs.top_mem2 = value,
             _ => {}
         }
+        self.decode();
     }
 
     /// This socket's NodeID.
@@ -351,12 +371,12 @@ impl Registers {
 
     /// Whether the link is up.
     pub fn link_ready(&self, link: u8) -> bool {
-        self.link_type(link) & LINK_READY != 0
+        link < LINKS && self.decoded.ready >> link & 1 == 1
     }
 
     /// Whether the link is up and non-coherent.
     pub fn link_noncoherent(&self, link: u8) -> bool {
-        self.link_ready(link) && self.link_type(link) & LINK_NONCOHERENT != 0
+        link < LINKS && self.decoded.noncoherent >> link & 1 == 1
     }
 
     /// Memory type of an address: the variable MTRRs, else the default; with
@@ -400,6 +420,96 @@ impl Registers {
         };
         address < self.msrs.top_mem || (address >= 1 << 32 && address < top_mem2)
     }
+}
+
+/// The routing state of a northbridge, worked out when a register is written and not for every
+/// packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Decoded {
+    version: Version,
+    pub(super) node_id: u8,
+    /// The routing table is not used yet.
+    pub(super) table_disabled: bool,
+    /// Links that are up, a bit each.
+    ready: u8,
+    /// Links that are up and non-coherent, a bit each.
+    noncoherent: u8,
+    /// Links that were forced non-coherent, a bit each.
+    forced: u8,
+    /// By NodeID: first link of the request route.
+    pub(super) request_link: [Option<u8>; NODES_MAX as usize],
+    dram: Ranges<DramRange>,
+    mmio: Ranges<MmioRange>,
+    /// Whether an extended range is on.
+    pub(super) extended: bool,
+}
+
+/// The enabled ones of eight ranges, in their order.
+type Ranges<T> = [Option<T>; RANGES as usize];
+
+/// A number that says nothing about what the registers hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Version(u64);
+
+impl PartialEq for Version {
+    fn eq(&self, _: &Version) -> bool {
+        true
+    }
+}
+
+impl Eq for Version {}
+
+impl Decoded {
+    fn of(registers: &Registers) -> Decoded {
+        let links = |holds: &dyn Fn(u8) -> bool| {
+            let bits = (0..LINKS).filter(|link| holds(*link));
+            bits.fold(0, |mask, link| mask | 1 << link)
+        };
+        let forced = registers.read(0, FORCE_NONCOHERENT);
+        Decoded {
+            version: Version(registers.decoded.version.0.wrapping_add(1)),
+            node_id: registers.node_id(),
+            table_disabled: registers.read(0, INIT_CONTROL) & ROUTE_TABLE_DISABLED != 0,
+            ready: links(&|link| registers.link_type(link) & LINK_READY != 0),
+            noncoherent: links(&|link| {
+                let both = LINK_READY | LINK_NONCOHERENT;
+                registers.link_type(link) & both == both
+            }),
+            forced: links(&|link| forced >> link & 1 == 1),
+            request_link: std::array::from_fn(|node| {
+                let (request, _, _) = registers.routing_row(node as u8);
+                (0..LINKS).find(|link| request >> (1 + link) & 1 == 1)
+            }),
+            dram: compact(|index| registers.dram_range(index)),
+            mmio: compact(|index| registers.mmio_range(index)),
+            extended: registers.extended.iter().any(|(_, mask)| mask & 1 == 1),
+        }
+    }
+
+    /// The DRAM range that holds `address`, the first if several do.
+    pub(super) fn dram_at(&self, address: u64) -> Option<&DramRange> {
+        let mut ranges = self.dram.iter().map_while(Option::as_ref);
+        ranges.find(|range| (range.base..=range.limit).contains(&address))
+    }
+
+    /// The MMIO range that holds `address`, the first if several do.
+    pub(super) fn mmio_at(&self, address: u64) -> Option<&MmioRange> {
+        let mut ranges = self.mmio.iter().map_while(Option::as_ref);
+        ranges.find(|range| (range.base..=range.limit).contains(&address))
+    }
+
+    pub(super) fn is_forced(&self, link: u8) -> bool {
+        self.forced >> link & 1 == 1
+    }
+}
+
+fn compact<T: Copy>(range: impl Fn(u8) -> Option<T>) -> Ranges<T> {
+    let mut compact = [None; RANGES as usize];
+    let enabled = (0..RANGES).filter_map(range);
+    for (place, range) in compact.iter_mut().zip(enabled) {
+        *place = Some(range);
+    }
+    compact
 }
 
 /// Function and offset of a register in a link's capability block.

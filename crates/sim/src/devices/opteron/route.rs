@@ -4,9 +4,7 @@
 //! MMIO ranges; the NodeID found there indexes the routing table, except that
 //! an MMIO range of this very node names its link directly.
 
-use super::registers::{
-    EXTENDED_RANGES, INIT_CONTROL, LINKS, RANGES, ROUTE_TABLE_DISABLED, Registers,
-};
+use super::registers::{EXTENDED_RANGES, LINKS, Registers};
 
 /// Where a packet entered the northbridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,16 +70,13 @@ impl std::fmt::Display for AbortReason {
 /// Routes a request by its address. `memory_bytes` is the size of this socket's
 /// memory, to notice ranges that promise more.
 pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: u64) -> Target {
+    let decoded = registers.decoded();
     // A core has decided by itself what is memory and what is I/O, and sends
     // one kind of request or the other.
     let as_memory = origin == Origin::Core && registers.core_sees_dram(address);
     if as_memory || origin != Origin::Core {
-        let ranges = (0..RANGES).filter_map(|index| registers.dram_range(index));
-        if let Some(range) = ranges
-            .into_iter()
-            .find(|range| (range.base..=range.limit).contains(&address))
-        {
-            if range.node != registers.node_id() {
+        if let Some(range) = decoded.dram_at(address) {
+            if range.node != decoded.node_id {
                 return to_node(registers, range.node);
             }
             if address - range.base >= memory_bytes {
@@ -93,15 +88,15 @@ pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: 
     if as_memory {
         return Target::Abort(AbortReason::NoRange);
     }
-    let mut ranges = (0..RANGES).filter_map(|index| registers.mmio_range(index));
-    let plain = ranges
-        .find(|range| (range.base..=range.limit).contains(&address))
+    let plain = decoded
+        .mmio_at(address)
         .map(|range| (range.node, range.link));
-    let owner = plain.or_else(|| {
-        (0..EXTENDED_RANGES).find_map(|index| registers.extended_range(index, address))
+    let owner = plain.or_else(|| match decoded.extended {
+        true => (0..EXTENDED_RANGES).find_map(|index| registers.extended_range(index, address)),
+        false => None,
     });
     match owner {
-        Some((node, link)) if node == registers.node_id() => match to_link(registers, link) {
+        Some((node, link)) if node == decoded.node_id => match to_link(registers, link) {
             Target::Link(link) if !registers.link_noncoherent(link) => {
                 Target::Abort(AbortReason::LinkCoherent { link })
             }
@@ -142,13 +137,11 @@ pub fn response_link(registers: &Registers, node: u8) -> Option<u8> {
 }
 
 fn to_node(registers: &Registers, node: u8) -> Target {
-    if registers.read(0, INIT_CONTROL) & ROUTE_TABLE_DISABLED != 0 {
-        return Target::Abort(AbortReason::NoRoute { node });
-    }
-    let (request, _, _) = registers.routing_row(node);
-    match (0..LINKS).find(|link| request >> (1 + link) & 1 == 1) {
-        Some(link) => to_link(registers, link),
-        None => Target::Abort(AbortReason::NoRoute { node }),
+    let decoded = registers.decoded();
+    let link = decoded.request_link.get(usize::from(node)).copied();
+    match link.flatten() {
+        Some(link) if !decoded.table_disabled => to_link(registers, link),
+        _ => Target::Abort(AbortReason::NoRoute { node }),
     }
 }
 

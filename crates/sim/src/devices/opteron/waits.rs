@@ -6,6 +6,7 @@ use crate::engine::Wait;
 
 use super::Opteron;
 use super::core::Waiting;
+use super::registers::LINKS;
 use super::route::{Origin, Target, route};
 
 impl Opteron {
@@ -67,13 +68,13 @@ impl Opteron {
     /// Packets that wait for room on another link.
     pub(super) fn stuck_inputs(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
-        for (port, input) in self.inputs.iter().enumerate() {
+        for port in 0..LINKS {
             for channel in VirtualChannel::ALL {
-                let queue = &input[channel.index()];
+                let queue = self.inputs.queue(port, channel);
                 let Some(head) = queue.front() else { continue };
                 let target = route(
                     &self.registers,
-                    Origin::Link(port as u8),
+                    Origin::Link(port),
                     head.address,
                     self.config.memory_bytes,
                 );
