@@ -7,7 +7,7 @@ use crate::registers::opteron::{self, Exit, LinkSetup, MemoryPlan, NodeSetup, No
 use crate::registers::{RegisterWrite, peach2};
 use crate::route::ranges::{RouteRange, extended_blocks, uses_extended};
 use crate::route::{Adjacency, Routes};
-use crate::spec::{CableKind, Fabric};
+use crate::spec::{CableKind, Fabric, Medium};
 use crate::topology::{Node, Port, Topology};
 
 /// Everything that was decided about a cluster.
@@ -149,6 +149,7 @@ fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPl
         let caps = coherent.ends.map(|(p, l)| node.capability(p, l));
         let width = caps[0].0.min(caps[1].0);
         let frequency = caps[0].1.min(caps[1].1);
+        let frequency = frequency.min(u64::from(Medium::Board.mhz_max()));
         for (end, other) in [(0, 1), (1, 0)] {
             let (processor, link) = coherent.ends[end];
             let (peer, peer_link) = coherent.ends[other];

@@ -82,6 +82,47 @@ pub(crate) fn agree(
     asked.value.min(common)
 }
 
+/// The clock that a link runs at on its medium: `frequency_mhz` as agreed on, at most what the
+/// medium carries. A faster one that the file asks for is an error: such a link never trains.
+pub(crate) fn carry(
+    medium: Option<Located<Medium>>,
+    asked: Option<Located<u64>>,
+    frequency_mhz: u64,
+    cable: Span,
+    out: &mut Findings,
+) -> u64 {
+    let kind = medium.map_or(Medium::Backplane, |medium| medium.value);
+    let max = u64::from(kind.mhz_max());
+    if let Some(asked) = asked.filter(|asked| asked.value > max) {
+        let noun = kind.noun();
+        let text = format!(
+            "{noun} carries at most {max} MHz, the file asks for {} MHz",
+            asked.value
+        );
+        let place = medium.map_or(cable, |medium| medium.span);
+        let help = match kind {
+            Medium::Coax => format!(
+                "lower the frequency to \"{max}MHz\", or use `medium = \"backplane\"` (up to 24in)"
+            ),
+            Medium::Backplane | Medium::Board => format!("lower the frequency to \"{max}MHz\""),
+        };
+        out.push(
+            Diagnostic::error("medium-frequency", text)
+                .label(
+                    asked.span,
+                    format!("expected at most {max}MHz, got {}MHz", asked.value),
+                )
+                .label(place, noun)
+                .note(
+                    "the limits are those of the TCCluster paper, section VI: 1.6 Gb/s per lane over \
+                     the prototype's cable, 5.2 Gb/s on a board",
+                )
+                .help(help),
+        );
+    }
+    frequency_mhz.min(max)
+}
+
 /// Traces on a board must be short.
 pub(crate) fn check_lengths(topology: &Topology, out: &mut Findings) {
     let mut seen = std::collections::HashSet::new();

@@ -56,6 +56,28 @@ pub enum Medium {
     Coax,
 }
 
+impl Medium {
+    /// Highest link clock that it carries.
+    ///
+    /// Source: TCCluster paper, section VI: the prototype's HTX cable ran 1.6 Gb/s per lane,
+    /// traces on a board carry 5.2 Gb/s.
+    pub const fn mhz_max(self) -> u32 {
+        match self {
+            Medium::Backplane | Medium::Board => 2_600,
+            Medium::Coax => 800,
+        }
+    }
+
+    /// What it is called in messages.
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Medium::Backplane => "a trace on a backplane",
+            Medium::Board => "a trace on a board",
+            Medium::Coax => "a coaxial cable",
+        }
+    }
+}
+
 /// What a cable is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

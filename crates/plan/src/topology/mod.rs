@@ -211,9 +211,10 @@ fn make_cable(
         span,
         out,
     );
+    let asked = pick(own.frequency_mhz, defaults.frequency_mhz);
     let frequency = check::links::agree(
         &check::links::FREQUENCY,
-        pick(own.frequency_mhz, defaults.frequency_mhz),
+        asked,
         [
             (&capability[0].0, capability[0].2),
             (&capability[1].0, capability[1].2),
@@ -221,6 +222,8 @@ fn make_cable(
         span,
         out,
     );
+    let medium = own.medium.or(defaults.medium);
+    let frequency = check::links::carry(medium, asked, frequency, span, out);
     let length = pick(own.length_um, defaults.length_um);
     Cable {
         ends,
@@ -228,10 +231,7 @@ fn make_cable(
         width_bits: u8::try_from(width).unwrap_or(8),
         frequency_mhz: u16::try_from(frequency).unwrap_or(200),
         length_um: length.map(|l| l.value),
-        medium: own
-            .medium
-            .or(defaults.medium)
-            .map_or(Medium::Backplane, |m| m.value),
+        medium: medium.map_or(Medium::Backplane, |m| m.value),
         span: length.map_or(span, |l| {
             if own.length_um.is_some() {
                 l.span

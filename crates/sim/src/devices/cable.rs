@@ -22,12 +22,11 @@ pub enum Medium {
 pub const TRACE_INCHES_MAX: f64 = 24.0;
 
 impl Medium {
-    /// Highest link clock. Source: the prototype's cable ran 1.6 Gbit/s per
-    /// lane, i.e. 800 MHz (paper, VI); boards carry 5.2 Gbit/s, 2,600 MHz.
+    /// Highest link clock: what the planner accepts.
     pub fn mhz_max(self) -> u32 {
         match self {
-            Medium::Trace => 2_600,
-            Medium::HtxCable => 800,
+            Medium::Trace => hostwire_plan::Medium::Board.mhz_max(),
+            Medium::HtxCable => hostwire_plan::Medium::Coax.mhz_max(),
         }
     }
 

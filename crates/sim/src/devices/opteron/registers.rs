@@ -46,6 +46,11 @@ pub const FORCE_NONCOHERENT: u16 = 0x1f8;
 pub const DRAM_BASE: u16 = 0x40;
 /// F1x80 + 8 per range: MMIO base; limit at + 4.
 pub const MMIO_BASE: u16 = 0x80;
+/// F1x180 + 4 per range: bits 47:40 of an MMIO base in 7:0 and of its limit in 23:16. Family 15h
+/// has it; on family 10h nothing writes it, and extended ranges reach beyond 40 bits.
+///
+/// Source: Numascale's bootloader, as `hostwire-plan` writes it.
+pub const MMIO_HIGH: u16 = 0x180;
 /// F1x140 + 8 per range: bits 47:40 of DRAM base; of the limit at + 4.
 pub const DRAM_BASE_HIGH: u16 = 0x140;
 
@@ -338,9 +343,10 @@ impl Registers {
     pub fn mmio_range(&self, index: u8) -> Option<MmioRange> {
         let at = MMIO_BASE + 8 * u16::from(index);
         let (base, limit) = (self.read(1, at), self.read(1, at + 4));
+        let high = u64::from(self.read(1, MMIO_HIGH + 4 * u16::from(index)));
         (base & 0x3 != 0).then(|| MmioRange {
-            base: u64::from(base >> 8) << 16,
-            limit: u64::from(limit >> 8) << 16 | 0xffff,
+            base: (high & 0xff) << 40 | u64::from(base >> 8) << 16,
+            limit: (high >> 16 & 0xff) << 40 | u64::from(limit >> 8) << 16 | 0xffff,
             node: (limit & 0x7) as u8,
             link: (limit >> 4 & 0x7) as u8,
         })
@@ -560,6 +566,21 @@ mod tests {
         };
         assert_eq!(registers.mmio_range(1), Some(mmio));
         assert_eq!(registers.mmio_range(0), None);
+    }
+
+    #[test]
+    fn family_15h_has_high_bits_for_mmio_ranges() {
+        let mut registers = Registers::cold(true);
+        registers.write(1, 0x84, 0x0000_ff20);
+        registers.write(1, 0x80, 0x0000_0003);
+        registers.write(1, 0x180, 0x0005_0004);
+        let mmio = MmioRange {
+            base: 0x400_0000_0000,
+            limit: 0x500_00ff_ffff,
+            node: 0,
+            link: 2,
+        };
+        assert_eq!(registers.mmio_range(0), Some(mmio));
     }
 
     #[test]
