@@ -15,6 +15,8 @@ pub mod libfuzzer;
 mod link;
 mod mutate;
 mod packet;
+mod pmi_server;
+mod pmix;
 pub mod report;
 pub mod run;
 
@@ -25,6 +27,8 @@ pub fn targets() -> Vec<Target> {
     let mut all = [
         link::TARGETS,
         packet::TARGETS,
+        pmi_server::TARGETS,
+        pmix::TARGETS,
         hostwire::fuzzing::TARGETS,
         hostwire_transport::fuzzing::TARGETS,
     ]

@@ -20,7 +20,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus};
 
 use hostwire_fuzzing::report::{Failure, from_hex};
-use hostwire_fuzzing::run::{self, CPU_MAX, Meter, Plan};
+use hostwire_fuzzing::run::{self, CPU_MAX, Meter, Plan, WAIT_MAX};
 use hostwire_fuzzing::{Target, corpus, libfuzzer, target, targets};
 use peak_alloc::PeakAlloc;
 
@@ -122,9 +122,10 @@ fn run_all(names: &[&str]) -> Result<bool> {
 fn died(status: ExitStatus) -> Option<String> {
     let signal = status.signal()?;
     Some(format!(
-        "its process was ended by signal {signal} (6: out of memory, or {} s of processor time; \
-         11: its stack was full)",
-        CPU_MAX.as_secs()
+        "its process was ended by signal {signal} (6: out of memory, {} s of processor time, or \
+         {} s in all; 11: its stack was full)",
+        CPU_MAX.as_secs(),
+        WAIT_MAX.as_secs()
     ))
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostwire_transport::fuzzing::kit;
 use rustix::time::{ClockId, clock_gettime};
@@ -21,6 +21,8 @@ use crate::{Target, corpus};
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
 /// Most processor time of one input. A hundred thousand times the usual one.
 pub const CPU_MAX: Duration = Duration::from_secs(20);
+/// Longest time of one input, on a machine of any load: it waits for what never comes.
+pub const WAIT_MAX: Duration = Duration::from_secs(300);
 /// Tries to make a failing input shorter.
 const SHORTENED_MAX: usize = 2_000;
 
@@ -70,20 +72,21 @@ pub fn catch_panics() {
     panic::set_hook(Box::new(|info| SAID.set(info.to_string())));
 }
 
-/// Ends this process when one input takes more than [`CPU_MAX`] of processor time.
+/// Ends this process when one input takes more than [`CPU_MAX`] of processor time, or than
+/// [`WAIT_MAX`].
 ///
 /// # Errors
 /// As the system refuses a thread.
 pub fn watch() -> io::Result<()> {
     let watch = || {
-        let (mut seen, mut since) = (0, Duration::ZERO);
+        let (mut seen, mut since, mut begin) = (0, Duration::ZERO, Instant::now());
         loop {
             std::thread::sleep(Duration::from_secs(1));
             let begun = BEGUN.load(Ordering::Relaxed);
             let now = cpu_time(ClockId::ProcessCPUTime);
             if begun != seen {
-                (seen, since) = (begun, now);
-            } else if now.saturating_sub(since) > CPU_MAX {
+                (seen, since, begin) = (begun, now, Instant::now());
+            } else if now.saturating_sub(since) > CPU_MAX || begin.elapsed() > WAIT_MAX {
                 std::process::abort();
             }
         }

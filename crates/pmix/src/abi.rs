@@ -154,6 +154,21 @@ pub(crate) enum Answer {
     Other(u16),
 }
 
+/// For errors: of bytes no more than how they begin.
+impl core::fmt::Display for Answer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        const SHOWN: usize = 16;
+        match self {
+            Self::Number(number) => write!(f, "the number {number}"),
+            Self::Bytes(bytes) => {
+                let begin = bytes.get(..SHOWN).unwrap_or(bytes).escape_ascii();
+                write!(f, "{} bytes that begin with \"{begin}\"", bytes.len())
+            }
+            Self::Other(kind) => write!(f, "a value of kind {kind}"),
+        }
+    }
+}
+
 impl Api {
     /// Takes the functions that `lookup` finds in `library`.
     pub(crate) fn from_lookup(

@@ -17,6 +17,11 @@
 compile_error!("hostwire-pmix works on Linux only: it is for launchers of Linux clusters.");
 
 mod abi;
+#[cfg(any(test, feature = "fuzzing"))]
+mod fake;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod library;
 
 use abi::Api;
@@ -122,7 +127,7 @@ impl Pmix {
             }
             other => Err(PmixError::Unexpected {
                 function: "PMIx_Get(\"pmix.job.size\")",
-                seen: format!("{other:?} for rank {}", proc.rank),
+                seen: format!("{other} for rank {}", proc.rank),
                 expected: "a number above the rank",
             }),
         }
@@ -167,7 +172,7 @@ impl Pmix {
             }
             other => Err(PmixError::Unexpected {
                 function: "PMIx_Get",
-                seen: format!("{other:?} for the key {key:?} of rank {rank}"),
+                seen: format!("{other} for the key {key:?} of rank {rank}"),
                 expected: "the bytes that were put there",
             }),
         }

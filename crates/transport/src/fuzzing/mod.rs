@@ -2,6 +2,7 @@
 //! in order. For `crates/fuzzing`, which runs them.
 
 mod frame;
+mod handover;
 pub mod kit;
 mod ring;
 mod text;
@@ -15,6 +16,8 @@ pub const TARGETS: &[Target] = &[
     frame::NETLINK,
     frame::PLACE,
     frame::RUNS,
+    handover::FILES,
+    handover::GATHERING,
     ring::RECEIVE,
     ring::SEND,
     text::ADDRESS,

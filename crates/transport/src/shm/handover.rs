@@ -31,7 +31,7 @@ use crate::error::{PeId, TransportError};
 use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
-const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
 const REFUSED: u64 = u64::MAX;
 /// Descriptors that a guest gets.
 const FILES: usize = 2;
@@ -77,7 +77,7 @@ impl core::str::FromStr for Ticket {
 
 /// What all PEs of a host share.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// The segments of all PEs.
     pub memory: OwnedFd,
     /// The file whose bytes the PEs lock.
@@ -132,7 +132,7 @@ impl Gathering {
     /// # Errors
     /// [`TransportError::Environment`] naming the PEs that did not come by
     /// `deadline`, or what a PE brought that does not fit.
-    pub(super) fn serve(
+    pub(crate) fn serve(
         self,
         own: &Hello,
         make: impl FnOnce() -> Result<Files, TransportError>,
@@ -277,7 +277,7 @@ fn random() -> Result<u128, TransportError> {
     Ok(u128::from_le_bytes(bytes))
 }
 
-fn socket() -> Result<OwnedFd, Errno> {
+pub(crate) fn socket() -> Result<OwnedFd, Errno> {
     rustix::net::socket_with(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
@@ -286,7 +286,7 @@ fn socket() -> Result<OwnedFd, Errno> {
     )
 }
 
-fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
+pub(crate) fn address(ticket: Ticket) -> Result<SocketAddrUnix, TransportError> {
     SocketAddrUnix::new_abstract_name(format!("hostwire-{:032x}", ticket.name).as_bytes())
         .map_err(|e| TransportError::environment("naming the socket of the job", e))
 }
@@ -347,7 +347,11 @@ fn absent(cause: Errno, guests: &Guests) -> TransportError {
     )
 }
 
-fn send_with(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+pub(crate) fn send_with(
+    socket: impl AsFd,
+    bytes: &[u8],
+    fds: &[BorrowedFd<'_>],
+) -> Result<(), Errno> {
     let mut space = vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
@@ -414,7 +418,8 @@ fn send_hello(socket: &OwnedFd, key: Key, hello: &Hello) -> Result<(), Errno> {
 
 /// What a PE that shows the key says.
 fn receive_hello(socket: &OwnedFd, key: Key) -> Option<Hello> {
-    let mut bytes = [0; 7 * 8];
+    // Room for a word more: a message that is longer is not cut to one that fits.
+    let mut bytes = [0; 8 * 8];
     let (len, fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
     let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
@@ -436,7 +441,7 @@ fn send_files(socket: &OwnedFd, files: &Files) -> Result<(), TransportError> {
         .map_err(|e| TransportError::environment("handing the segments to the PEs", e))
 }
 
-fn receive_files(
+pub(crate) fn receive_files(
     socket: &OwnedFd,
     hello: &Hello,
     deadline: Instant,
@@ -480,7 +485,7 @@ fn send_refusal(socket: &OwnedFd, why: &str) {
     let _ = send_with(socket, &bytes, &[]);
 }
 
-fn to_bytes(words: &[u64]) -> Vec<u8> {
+pub(crate) fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 

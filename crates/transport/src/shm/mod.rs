@@ -3,7 +3,7 @@
 //! The segments of all PEs are in one memfd that all PEs map. So stores, loads and atomics
 //! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
-mod handover;
+pub(crate) mod handover;
 mod key;
 mod liveness;
 mod local;

@@ -1,0 +1,175 @@
+//! How PEs of a host find each other: what comes to PE 0, and what it answers.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use super::kit::{Input, Script, Seeds, Target, blames, mark, named};
+use crate::error::TransportError;
+use crate::shm::Hello;
+use crate::shm::handover::{
+    Files, Gathering, MAGIC, address, receive_files, send_with, socket, to_bytes,
+};
+
+/// Connections to PE 0. A script: how many PEs there are, then per connection a byte for the key
+/// (0 is the right one), five bytes or numbers (how many words, PE, PEs, segment, ring) and a
+/// byte for how many descriptors come along.
+pub(super) const GATHERING: Target = Target {
+    name: "handover",
+    check: gathering,
+    seeds: gathering_seeds,
+    cost: 10,
+};
+
+/// The message of PE 0: a byte for how many descriptors come along, then the message.
+pub(super) const FILES: Target = Target {
+    name: "handover_files",
+    check: files,
+    seeds: files_seeds,
+    cost: 2,
+};
+
+const SEGMENT_BYTES: u64 = 100;
+const RING_BYTES: u64 = 64;
+
+fn any_file() -> OwnedFd {
+    std::fs::File::open("/dev/null").expect("a file").into()
+}
+
+fn hello(pe: u32, pes: u32) -> Hello {
+    Hello {
+        pe,
+        pes,
+        segment_bytes: SEGMENT_BYTES,
+        ring_bytes: RING_BYTES,
+    }
+}
+
+fn gathering(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let pes = u32::from(input.byte() % 3) + 2;
+    let door = Gathering::open(pes).expect("a socket");
+    let ticket = door.ticket();
+    let key = u128::from_str_radix(&ticket.to_string()[32..], 16).expect("digits");
+    let mut connections = Vec::new();
+    let mut correct = vec![false; pes as usize];
+    // More than PE 0 has room for at a time would have to wait until it looks.
+    while !input.is_empty() && connections.len() < pes as usize {
+        let shown = key ^ u128::from(input.byte());
+        let len = usize::from(input.byte());
+        let said = [
+            input.number(),
+            input.number(),
+            input.number(),
+            input.number(),
+        ];
+        let mut words = vec![MAGIC, shown as u64, (shown >> 64) as u64];
+        words.extend(said);
+        words.resize(len % 12, 0);
+        let fds: Vec<OwnedFd> = (0..input.byte() % 3).map(|_| any_file()).collect();
+        let guest = socket().expect("a socket");
+        let door = address(ticket).expect("a name");
+        rustix::net::connect(&guest, &door).expect("a listener");
+        let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        // A message of nothing is none, and the connection ends.
+        let _ = send_with(&guest, &to_bytes(&words), &borrowed);
+        let [pe, all, segment, ring] = said;
+        if shown == key && words.len() == 7 && fds.is_empty() && all == u64::from(pes) {
+            let fits = segment == SEGMENT_BYTES && ring == RING_BYTES;
+            if let Some(place) = correct.get_mut(pe as usize).filter(|_| fits && pe > 0) {
+                *place = true;
+            }
+        }
+        connections.push(guest);
+    }
+    let make = || -> Result<Files, TransportError> {
+        Ok(Files {
+            memory: any_file(),
+            liveness: any_file(),
+        })
+    };
+    match door.serve(&hello(0, pes), make, Instant::now()) {
+        Ok(_) => {
+            mark("met");
+            assert!(correct.iter().skip(1).all(|came| *came), "{correct:?}");
+        }
+        Err(error) => blames(error, &["PE "]),
+    }
+}
+
+fn gathering_seeds() -> Seeds {
+    let guest = |script: Script, pe: u64, pes: u64, segment: u64| {
+        let script = script.bytes(&[0, 7]).number(pe).number(pes);
+        script.number(segment).number(RING_BYTES).byte(0)
+    };
+    let two = || guest(Script::new().byte(0), 1, 2, SEGMENT_BYTES);
+    let stranger = |script: Script, key: u8, len: u8| script.bytes(&[key, len, 1, 2, 100, 64, 0]);
+    named(vec![
+        ("two", two().done()),
+        (
+            "three",
+            guest(guest(Script::new().byte(1), 2, 3, 100), 1, 3, 100).done(),
+        ),
+        ("wrong_key", stranger(Script::new().byte(0), 1, 7).done()),
+        (
+            "stranger_first",
+            guest(stranger(Script::new().byte(0), 9, 7), 1, 2, 100).done(),
+        ),
+        ("short", stranger(Script::new().byte(0), 0, 6).done()),
+        ("long", stranger(Script::new().byte(0), 0, 8).done()),
+        (
+            "twice",
+            guest(guest(Script::new().byte(1), 1, 3, 100), 1, 3, 100).done(),
+        ),
+        (
+            "another_heap",
+            guest(Script::new().byte(0), 1, 2, 101).done(),
+        ),
+        ("no_such_pe", guest(Script::new().byte(0), 7, 2, 100).done()),
+        (
+            "another_size",
+            guest(Script::new().byte(0), 1, 3, 100).done(),
+        ),
+        (
+            "with_file",
+            Script::new().bytes(&[0, 0, 7, 1, 2, 100, 64, 1]).done(),
+        ),
+    ])
+}
+
+fn files(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let fds: Vec<OwnedFd> = (0..input.byte() % 5).map(|_| any_file()).collect();
+    let message = input.rest();
+    let flags = SocketFlags::CLOEXEC;
+    let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
+    let (here, there) = pair.expect("sockets");
+    let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+    let _ = send_with(&there, message, &borrowed);
+    drop(there);
+    let soon = Instant::now() + Duration::from_secs(30);
+    match receive_files(&here, &hello(1, 2), soon) {
+        Ok(_) => {
+            mark("received");
+            let expected = [MAGIC, 2].map(u64::to_le_bytes).concat();
+            assert_eq!((fds.len(), message), (2, &expected[..]));
+        }
+        Err(error) => blames(error, &["PE 1", "PE 0"]),
+    }
+}
+
+fn files_seeds() -> Seeds {
+    let message = |fds: u8, word: u64, more: &[u8]| {
+        [&[fds][..], &MAGIC.to_le_bytes(), &word.to_le_bytes(), more].concat()
+    };
+    named(vec![
+        ("two", message(2, 2, &[])),
+        ("one", message(1, 2, &[])),
+        ("three", message(3, 2, &[])),
+        ("refused", message(0, u64::MAX, b"no\x1b[2Jway")),
+        ("long_refusal", message(0, u64::MAX, &[b'x'; 496])),
+        ("gone", vec![0]),
+        ("nonsense", message(0, 7, &[1; 8])),
+    ])
+}
