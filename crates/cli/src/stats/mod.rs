@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::report;
 use crate::run::parse_duration;
+use crate::text::columns;
 pub use find::read;
 pub use table::print as print_table;
 
@@ -81,7 +82,7 @@ pub fn main(args: &Args) -> ExitCode {
             }
             match args.json {
                 true => table::print_json(job.pid, &job.records),
-                false => report::out(table::text(&title(job), &job.records).trim_end()),
+                false => report::out(table::text(&title(job), &job.records, columns()).trim_end()),
             }
         }
         shown = true;

@@ -1,31 +1,30 @@
 //! Records as a table, or as JSON.
 
-use std::fmt::Write;
-
 use hostwire::counters::Record;
 
 use crate::report;
+use crate::text::{Align, Table, columns};
 
 /// Most PEs that get a column each.
 const COLUMNS_MAX: usize = 8;
 
 /// Prints records on standard error: at the end of a job its output belongs to its PEs.
 pub fn print(title: &str, records: &[Record]) {
-    for line in text(title, records).lines() {
+    for line in text(title, records, columns()).lines() {
         report::line(line);
     }
 }
 
 /// A line per counter that is not 0 everywhere: the sum, then the PEs; of many PEs the
-/// least and the most.
-pub fn text(title: &str, records: &[Record]) -> String {
+/// least and the most. In lines of at most `width`.
+pub fn text(title: &str, records: &[Record], width: usize) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in records.iter().flat_map(|record| &record.values) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
-    let mut text = format!("{title}\n");
+    let text = format!("{title}\n");
     let many = records.len() > COLUMNS_MAX;
     let heads: Vec<String> = match many {
         true => vec!["least".into(), "most".into()],
@@ -54,20 +53,21 @@ pub fn text(title: &str, records: &[Record]) -> String {
     if rows.is_empty() {
         return text + "nothing has crossed a wire between hosts\n";
     }
-    let mut line = |name: &str, sum: &str, columns: &[String]| {
-        let columns: String = columns
-            .iter()
-            .map(|column| format!(" {column:>13}"))
-            .collect();
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{name:<28} {sum:>13}{columns}");
-    };
-    line("", "sum", &heads);
+    let heads = heads.into_iter().map(|head| (head, Align::Right));
+    let mut table = Table::new(
+        [
+            (String::new(), Align::Left),
+            ("sum".to_owned(), Align::Right),
+        ]
+        .into_iter()
+        .chain(heads),
+    );
     for (name, sum, columns) in rows {
-        let columns: Vec<String> = columns.iter().map(u64::to_string).collect();
-        line(name, &sum.to_string(), &columns);
+        let numbers = [sum].into_iter().chain(columns);
+        let numbers = numbers.map(|number| number.to_string());
+        table.row([name.to_owned()].into_iter().chain(numbers));
     }
-    text
+    text + &table.text("", width)
 }
 
 fn value(record: &Record, name: &str) -> u64 {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_table_has_sums_and_leaves_out_what_is_zero() {
-        let text = text("a job", &[record(0, 3), record(1, u64::MAX)]);
+        let text = text("a job", &[record(0, 3), record(1, u64::MAX)], 100);
         let lines: Vec<Vec<&str>> = text
             .lines()
             .map(|l| l.split_whitespace().collect())
@@ -123,18 +123,20 @@ mod tests {
     #[test]
     fn of_many_the_least_and_the_most_are_shown() {
         let records: Vec<Record> = (0..9).map(|pe| record(pe, pe.into())).collect();
-        let text = text("a job", &records);
+        let text = super::text("a job", &records, 100);
         assert!(
             text.lines()
                 .nth(2)
-                .is_some_and(|l| l.ends_with("36             0             8")),
+                .is_some_and(|l| l.ends_with("36      0     8")),
             "{text}"
         );
+        let few = super::text("a job", &records[..8], 60);
+        assert!(few.lines().all(|line| line.len() <= 60), "{few}");
     }
 
     #[test]
     fn a_job_that_has_sent_nothing_says_so() {
-        let text = text("a job", &[record(0, 0)]);
+        let text = text("a job", &[record(0, 0)], 100);
         assert_eq!(text, "a job\nnothing has crossed a wire between hosts\n");
     }
 }
