@@ -29,7 +29,7 @@ pub const INSECURE_WIRE: &str = "HOSTWIRE_INSECURE_WIRE";
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =
     "whoever is on the network between the hosts can read and change the memory of this job";
-/// Faults that the frames of the wires `ether` and `udp` are to meet, such as
+/// Faults that the frames of the wires between hosts are to meet, such as
 /// `drop=0.01,dup=0,reorder=0.1,flip=0,seed=7`: see
 /// [`Faults`]. For tests.
 pub const FAULTS: &str = "HOSTWIRE_FAULTS";

@@ -79,7 +79,7 @@ impl Settings {
                  mistakes of the program (off by default)\n  \
                  SHMEM_INFO            print this\n  \
                  SHMEM_VERSION         print the version\n  \
-                 HOSTWIRE_WIRE         shm; ether or udp between hosts; or stores: shared memory \
+                 HOSTWIRE_WIRE         shm; ether, xdp or udp between hosts; or stores: shared memory \
                  with everything but posted stores hidden\n  \
                  HOSTWIRE_ATTACH_TIMEOUT  seconds that PEs wait for each other when the job starts"
             ));

@@ -1,4 +1,4 @@
-//! HyperTransport clusters in virtual time.
+//! Clusters in virtual time: HyperTransport, PEACH2, HyperTransport over Ethernet.
 //!
 //! - [`engine`]: integer picoseconds, a binary heap, components behind a trait.
 //!   Knows nothing of hardware.
@@ -9,6 +9,8 @@
 //! - [`wire`]: PEs that run ordinary `hostwire` code on those machines.
 //! - [`record`]: pcapng and Perfetto files of what happened.
 //! - [`htea`]: HyperTransport over Ethernet adapters, frame by frame.
+//! - [`peach2`]: PEACH2 chips on PCI Express, their DMA, and the sub-clusters they make.
+//! - [`memory_system`]: processors with a cache over local, remote and swapped memory.
 //! - [`experiments`]: the numbers of the papers, out of simulated events.
 //!
 //! Nothing here is global: any number of simulations may live in one process.
@@ -24,3 +26,8 @@ pub mod memory_system;
 pub mod peach2;
 pub mod record;
 pub mod wire;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,4 @@
-//! The wires ether and udp, hosts made of this machine, and what RDMA there is.
+//! The wires ether, xdp and udp, hosts made of this machine, and what RDMA there is.
 
 use std::fs;
 use std::path::Path;
