@@ -12,7 +12,10 @@ const TOPIC: &str = "machine";
 const FILES_FEW: u64 = 256;
 
 pub fn findings() -> Vec<Finding> {
-    vec![cpus(), quota(), files(), kernel()]
+    let mut findings = vec![cpus(), quota(), files(), kernel()];
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    findings.extend(jumps(&cpuinfo));
+    findings
 }
 
 fn cpus() -> Finding {
@@ -82,9 +85,67 @@ fn kernel() -> Finding {
     Finding::ok(TOPIC, "kernel", found)
 }
 
+/// On processors with the erratum, what a short loop of puts takes is luck, unless it is built
+/// with jumps kept away from the ends of 32 bytes. See the README of the crate `hostwire`.
+fn jumps(cpuinfo: &str) -> Option<Finding> {
+    let name = has_jump_erratum(cpuinfo)?;
+    Some(Finding::note(
+        TOPIC,
+        "jumps",
+        format!("{name} is slow where they cross 32 bytes of code"),
+        "for programs in Rust, in .cargo/config.toml: rustflags = [\"-C\", \
+         \"llvm-args=--x86-branches-within-32B-boundaries\"]; in C: -Wa,-mbranches-within-32B-boundaries",
+    ))
+}
+
+/// The processor's name, if it is one of those of Intel's document 341810 (Skylake to Cascade Lake
+/// and their kin).
+fn has_jump_erratum(cpuinfo: &str) -> Option<&str> {
+    let value = |key: &str| {
+        let mut lines = cpuinfo.lines();
+        lines.find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == key).then_some(value.trim())
+        })
+    };
+    let number = |key| value(key)?.parse::<u32>().ok();
+    let is_intel = value("vendor_id")? == "GenuineIntel" && number("cpu family")? == 6;
+    let affected = match number("model")? {
+        // From stepping 10 on it is Cooper Lake.
+        0x55 => number("stepping")? < 10,
+        0x4e | 0x5e | 0x8e | 0x9e | 0xa6 | 0xae => true,
+        _ => false,
+    };
+    (is_intel && affected).then(|| value("model name").unwrap_or("this processor"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processors_that_are_slow_at_jumps_are_known() {
+        let info = |vendor: &str, model: u32, stepping: u32| {
+            format!(
+                "processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: 6\nmodel\t\t: {model}\n\
+                 model name\t: A processor\nstepping\t: {stepping}\n\nprocessor\t: 1\n"
+            )
+        };
+        for (vendor, model, stepping, known) in [
+            ("GenuineIntel", 0x55, 7, Some("A processor")),
+            ("GenuineIntel", 0x9e, 13, Some("A processor")),
+            ("GenuineIntel", 0x55, 11, None),
+            ("GenuineIntel", 0x8f, 8, None),
+            ("AuthenticAMD", 0x55, 7, None),
+        ] {
+            let info = info(vendor, model, stepping);
+            assert_eq!(has_jump_erratum(&info), known, "{info}");
+        }
+        assert!(jumps(&info("GenuineIntel", 85, 7)).is_some());
+        for nothing in ["", "vendor_id\t: GenuineIntel\n", "model name : Cortex\n"] {
+            assert_eq!(has_jump_erratum(nothing), None);
+        }
+    }
 
     #[test]
     fn quotas_are_read() {
