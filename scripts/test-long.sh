@@ -6,3 +6,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
+# Builds each package from what would be uploaded.
+"${CARGO:-cargo}" publish --locked --workspace --dry-run --allow-dirty

@@ -1,20 +1,30 @@
 //! Lists the experiment and cluster files of the repository, for the page that
-//! `hostwire reproduce --html` writes.
+//! `hostwire reproduce --html` writes. Their folders are links beside this file, so that a package
+//! has them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["experiments", "examples/clusters"] {
-        println!("cargo::rerun-if-changed={}", root.join(folder).display());
-        collect(&root.join(folder), &mut files)?;
+    // By the names that they have in the repository.
+    for (folder, name) in [
+        ("experiments", "experiments"),
+        ("clusters", "examples/clusters"),
+    ] {
+        let folder = root.join(folder);
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let mut found = Vec::new();
+        collect(&folder, &mut found)?;
+        for file in found {
+            let inner = file.strip_prefix(&folder).unwrap_or(&file);
+            files.push((Path::new(name).join(inner), file));
+        }
     }
     files.sort();
     let mut text = String::from("&[\n");
-    for file in files {
-        let name = file.strip_prefix(&root).unwrap_or(&file);
+    for (name, file) in files {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "    ({:?}, include_str!({file:?})),", name);
     }

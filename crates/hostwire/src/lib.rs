@@ -85,3 +85,8 @@ pub use symmetric::{Compare, Place, Remote, Symmetric};
 pub use team::{Rank, Team};
 /// What [`Element`]s are made of, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, Immutable, IntoBytes};
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

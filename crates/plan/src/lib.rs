@@ -217,3 +217,8 @@ fn low_memory(spec: &ClusterSpec, topology: &Topology, out: &mut Findings) -> Ve
     }
     vec![value; topology.nodes.len()]
 }
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

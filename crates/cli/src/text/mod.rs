@@ -13,7 +13,9 @@ mod table;
 
 use std::io::IsTerminal;
 
-pub use figure::{figure, scale, significant};
+#[cfg(target_os = "linux")]
+pub use figure::scale;
+pub use figure::{figure, significant};
 pub use table::{Align, Table};
 
 /// The width of a text that goes to a file or a pipe.

@@ -14,7 +14,7 @@ use super::htx_host::{WINDOW, add_host_with, bare_link, bench, start};
 use super::programs::{BareStores, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
 
-const CLAIMS: &str = include_str!("../../../../experiments/htx-board/claims.toml");
+const CLAIMS: &str = include_str!("../../experiments/htx-board/claims.toml");
 
 /// Stores per bandwidth measurement.
 const WRITES: u64 = 5_000;

@@ -14,13 +14,13 @@ use super::jobs::{self, LINE_PAYLOAD_BYTES, Order, Pair, Put};
 use super::{Claims, ExperimentError, MEMORY_OFFSET, Row, mb_per_s};
 
 /// The paper's second prototype as a cluster file.
-pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");
+pub const TWO_BOARDS: &str = include_str!("../../clusters/two-boards.toml");
 /// The paper's first prototype.
-pub const ONE_BOARD: &str = include_str!("../../../../examples/clusters/one-board.toml");
+pub const ONE_BOARD: &str = include_str!("../../clusters/one-board.toml");
 /// Two boards with two sockets each; processes can be bound to either.
 pub const TWO_BOARDS_FOUR_SOCKETS: &str =
-    include_str!("../../../../experiments/tccluster/two-boards-four-sockets.toml");
-const CLAIMS: &str = include_str!("../../../../experiments/tccluster/claims.toml");
+    include_str!("../../experiments/tccluster/two-boards-four-sockets.toml");
+const CLAIMS: &str = include_str!("../../experiments/tccluster/claims.toml");
 
 /// A stream that counts as sustained.
 const SUSTAINED_BYTES: usize = 1 << 20;

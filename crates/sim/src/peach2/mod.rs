@@ -10,7 +10,7 @@
 //! ```
 //! use hostwire_sim::peach2::tca::{Chain, Config, Device, Engine, Place, SubCluster};
 //!
-//! let file = include_bytes!("../../../../examples/clusters/peach2-double-ring.toml");
+//! let file = include_bytes!("../../clusters/peach2-double-ring.toml");
 //! let plan = hostwire_plan::plan("cluster.toml", file)?;
 //! let mut cluster = SubCluster::new(&plan, &Config::default())?;
 //! let source = Place::new(0, Device::Gpu0, 0);

@@ -15,7 +15,7 @@
 //! to = "right"
 //! size = "56B"
 //! "#;
-//! let cluster = include_bytes!("../../../../../examples/clusters/two-boards.toml");
+//! let cluster = include_bytes!("../../../clusters/two-boards.toml");
 //! let experiment = read("ping.toml", text.as_bytes(), &|_| Ok(cluster.to_vec()))?;
 //! let outcome = experiment.run(&Monitor::default(), None)?;
 //! assert_eq!(outcome.results[0].metrics[0].name, "half_round_trip");

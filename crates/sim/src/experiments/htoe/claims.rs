@@ -5,7 +5,7 @@ use super::{Optimised, Q1, Q21, Query, TIMING, Transfer, one_packet};
 use crate::experiments::{Claims, ExperimentError, Row};
 use crate::htea::{Config, HteaError, PAYLOAD_BYTES, Report, port_data_share, run};
 
-const CLAIMS: &str = include_str!("../../../../../experiments/htoe/claims.toml");
+const CLAIMS: &str = include_str!("../../../experiments/htoe/claims.toml");
 
 /// The published numbers.
 ///

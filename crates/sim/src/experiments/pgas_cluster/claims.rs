@@ -4,7 +4,7 @@ use super::scenario::{Media, REGIONS, Scenario};
 use super::{MEMORY_BYTES, STREAM, config, run};
 use crate::experiments::{Claims, ExperimentError, Row};
 
-const CLAIMS: &str = include_str!("../../../../../experiments/pgas-cluster/claims.toml");
+const CLAIMS: &str = include_str!("../../../experiments/pgas-cluster/claims.toml");
 
 /// Delays that the paper's write to remote memory is made of.
 const TRANSFER_NS: f64 = 130.0;

@@ -10,7 +10,7 @@ use crate::peach2::link::{Link, LinkConfig};
 use crate::peach2::tca::{Config, Device, Engine, Place, SubCluster};
 use crate::peach2::{Fabric, PcieEvent, Tlp};
 
-const CLAIMS: &str = include_str!("../../../../../experiments/tca-peach2/claims.toml");
+const CLAIMS: &str = include_str!("../../../experiments/tca-peach2/claims.toml");
 
 /// Payload of the paper's TLPs.
 const PAYLOAD_BYTES: usize = 256;
