@@ -1,5 +1,9 @@
 //! The `hostwire` command.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "much is there for commands that need Linux")
+)]
 
 #[cfg(target_os = "linux")]
 mod bench;

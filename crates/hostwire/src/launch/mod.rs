@@ -37,6 +37,7 @@ pub use words::WordsError;
 
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
+#[cfg(target_os = "linux")]
 use crate::settings::ATTACH_TIMEOUT;
 
 /// What every launcher does for the processes that it started.
