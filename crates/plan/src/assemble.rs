@@ -60,6 +60,7 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         fabric,
         family: (fabric == Fabric::TcCluster).then_some(topology.family),
         scheme: decided.routes.scheme,
+        shape: topology.shape.clone(),
         map: decided.routes.map,
         ring_bytes: decided.ring_bytes,
         nodes,

@@ -9,7 +9,7 @@ use crate::id::{FabricAddr, FabricRange, LinkIndex, NodeId, PortId, ProcessorId}
 use crate::registers::opteron::{MemoryType, Northbridge};
 use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
-use crate::spec::{CableKind, Fabric, Family, Medium};
+use crate::spec::{CableKind, Fabric, Family, Medium, ShapeSpec};
 
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -187,6 +187,8 @@ pub struct Plan {
     pub(crate) fabric: Fabric,
     pub(crate) family: Option<Family>,
     pub(crate) scheme: Scheme,
+    /// The regular shape, where the cables were generated.
+    pub(crate) shape: Option<ShapeSpec>,
     pub(crate) map: AddressMap,
     pub(crate) ring_bytes: u64,
     pub(crate) nodes: Vec<NodePlan>,

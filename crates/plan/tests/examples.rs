@@ -322,3 +322,51 @@ fn reports_name_what_they_should() {
         "{dot}"
     );
 }
+
+/// The places of the nodes of a graph, by the names of the nodes.
+fn places(dot: &str) -> Vec<(String, [f64; 2])> {
+    let line = |line: &str| {
+        let name = line.trim().strip_prefix('"')?.split('"').next()?;
+        let pos = line.split("pos=\"").nth(1)?.split('!').next()?;
+        let (x, y) = pos.split_once(',')?;
+        Some((name.to_owned(), [x.parse().ok()?, y.parse().ok()?]))
+    };
+    dot.lines().filter_map(line).collect()
+}
+
+/// Every node has a fixed place of its own, and no picture is a strip.
+#[test]
+fn graphs_have_places_and_are_no_strips() {
+    for file in [
+        "two-boards.toml",
+        "four-supernodes.toml",
+        "torus-4x4x8.toml",
+        "mesh-32x32.toml",
+        "hypercube-64.toml",
+        "peach2-double-ring.toml",
+    ] {
+        let plan = example(file);
+        let dot = report::dot(&plan);
+        assert!(dot.contains("layout=neato"), "{file}");
+        let places = places(&dot);
+        let processors: usize = plan.nodes().iter().map(|node| node.processors.len()).sum();
+        let own = places.iter().filter(|(name, _)| {
+            let (_, last) = name.rsplit_once('.').unwrap_or_default();
+            last.starts_with('p')
+        });
+        let own: Vec<_> = own.collect();
+        assert_eq!(own.len(), processors, "{file}");
+        for (at, (name, a)) in own.iter().enumerate() {
+            for (other, b) in &own[..at] {
+                let apart = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
+                assert!(apart > 0.8, "{file}: {name} and {other}");
+            }
+        }
+        let extent = |axis: usize| {
+            let values = own.iter().map(|(_, place)| place[axis]);
+            values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min) + 1.5
+        };
+        let ratio = extent(0).max(extent(1)) / extent(0).min(extent(1));
+        assert!(ratio < 4.0, "{file}: {} x {}", extent(0), extent(1));
+    }
+}

@@ -2,6 +2,7 @@
 
 mod dot;
 mod json;
+mod layout;
 mod text;
 
 pub use dot::dot;
