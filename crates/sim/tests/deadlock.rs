@@ -11,7 +11,7 @@ use hostwire_sim::devices::opteron::registers::MMIO_BASE;
 use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::engine::RunError;
 use hostwire_sim::firmware::boot_all;
-use hostwire_sim::machine::Machine;
+use hostwire_sim::machine::{Machine, TrainingFailure};
 
 const NODES: usize = 4;
 
@@ -92,4 +92,39 @@ fn one_way_routes_deadlock_and_the_report_names_the_cycle() {
         text.contains("posted") && text.contains("credit from end A"),
         "{text}"
     );
+}
+
+/// A link that never trained swallows nothing in silence: whoever waits for what should have come
+/// over it is told of the link, why it is down, and who dropped the stores.
+#[test]
+fn a_link_that_never_trained_is_named() {
+    let mut machine = ring();
+    // Behind the planner's back: a clock that the cable does not carry.
+    let wire = (0..machine.wires().len())
+        .find(|wire| {
+            machine
+                .link(*wire)
+                .mode()
+                .is_some_and(|mode| mode.mhz == 800)
+        })
+        .unwrap();
+    let failure = TrainingFailure::TooFast {
+        mhz: 2_400,
+        max: 800,
+    };
+    machine.link_mut(wire).take_down(failure.to_string());
+    let name = machine
+        .sim
+        .name(machine.wires()[wire].link)
+        .unwrap()
+        .to_string();
+    send(&mut machine);
+    let Err(RunError::Stalled { report, .. }) = machine.sim.run() else {
+        panic!("must stall")
+    };
+    let want =
+        format!("{name} never trained: 2400 MHz is too fast for a medium of at most 800 MHz");
+    assert!(report.to_string().contains(&want), "{report}");
+    let queued = format!("{name} waits for initialisation of the link");
+    assert!(report.to_string().contains(&queued), "{report}");
 }

@@ -207,7 +207,8 @@ fn credits_bound_what_is_in_flight_and_the_report_says_so() {
         panic!("must stall")
     };
     assert_eq!(bench.numbers(bench.b), [0, 1]);
-    let want = "link waits for posted data credit from end A (3 packets queued), held by b";
+    let want = "link waits for posted data credit from end A (3 packets queued, \
+                the first a write of 64 B to 0x1000), held by b";
     assert!(report.to_string().contains(want), "{report}");
 }
 

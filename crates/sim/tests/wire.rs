@@ -8,10 +8,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use hostwire::{AgentMode, Job, Layout, SendOrder, Sizes};
-use hostwire_sim::devices::opteron::{Op, Script};
+use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::engine::{EventHash, Ps, RunError, Summary, TraceFilter};
 use hostwire_sim::experiments::curves::chain;
 use hostwire_sim::experiments::tccluster::booted;
+use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run, run_watched};
 use hostwire_transport::{Transport, TransportError};
@@ -316,4 +317,31 @@ fn time_is_what_the_calls_cost() {
         assert_eq!(cost(&|| wire.store_word(0, 64, 1).unwrap()), Ps::ZERO);
     })
     .unwrap();
+}
+
+/// A job whose link never trained ends in a report that names the link, not only the PEs.
+#[test]
+fn a_job_over_a_link_that_never_trained_is_told_of_it() {
+    let plan = hostwire_plan::plan("chain.toml", chain(2, 16, 800).as_bytes()).unwrap();
+    let mut machine = Machine::new(plan, &OpteronConfig::shanghai()).unwrap();
+    for wire in 0..machine.wires().len() {
+        if machine.wires()[wire].role == hostwire_plan::LinkRole::Fabric {
+            machine.limit_medium(wire, 400);
+        }
+    }
+    boot_all(&mut machine).unwrap();
+    let error = run(&mut machine, &settings(2), &|wire| {
+        let job = job(wire);
+        let _ = job.barrier();
+    })
+    .unwrap_err()
+    .to_string();
+    for part in [
+        "PE 0 on n0 has waited for a store",
+        "n0.l2 - n1.l1 never trained: 800 MHz is too fast for a medium of at most 400 MHz",
+        "n0 has dropped",
+        "is not initialised",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
 }

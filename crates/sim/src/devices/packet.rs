@@ -1,6 +1,7 @@
 //! What travels over modelled wires.
 
 use std::cell::Cell;
+use std::fmt;
 use std::num::NonZeroU64;
 
 /// Largest data phase of a HyperTransport packet.
@@ -163,6 +164,21 @@ impl Packet {
                 .rotate_left(31);
         }
         digest ^ self.number
+    }
+}
+
+impl fmt::Display for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (address, bytes) = (self.address, self.data.len());
+        match self.command {
+            Command::WriteDwords | Command::WriteMasked { .. } => {
+                write!(f, "a write of {bytes} B to {address:#x}")
+            }
+            Command::Read { dwords } => write!(f, "a read of {} B at {address:#x}", 4 * dwords),
+            Command::ReadResponse => write!(f, "a response with {bytes} B"),
+            Command::MasterAbort => write!(f, "a response without data"),
+            Command::Broadcast { vector } => write!(f, "a broadcast of vector {vector}"),
+        }
     }
 }
 

@@ -51,6 +51,13 @@ pub trait Component<M: Event>: Any {
     fn waits(&self) -> Vec<Wait> {
         Vec::new()
     }
+
+    /// What is wrong with this component, a sentence without its subject each, so that others
+    /// may wait for ever. Asked only for the report of a stall; most components have nothing to
+    /// say.
+    fn faults(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A component's access to the simulation while it handles an event.

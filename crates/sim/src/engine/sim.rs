@@ -265,18 +265,25 @@ impl<M: Event> Sim<M> {
     /// # Errors
     /// [`RunError::Stalled`]. Meaningful only when no event is left.
     pub fn check_stall(&self) -> Result<(), RunError> {
-        let mut waits = Vec::new();
+        let report = self.stall_report();
+        match report.waits.is_empty() {
+            true => Ok(()),
+            false => Err(RunError::Stalled {
+                time: self.now,
+                report,
+            }),
+        }
+    }
+
+    /// Who waits for what now, and what is wrong with whom.
+    pub(crate) fn stall_report(&self) -> StallReport {
+        let (mut waits, mut faults) = (Vec::new(), Vec::new());
         for (index, place) in self.components.iter().enumerate() {
             let id = ComponentId(index as u32);
             waits.extend(place.component.waits().into_iter().map(|wait| (id, wait)));
+            faults.extend(place.component.faults().into_iter().map(|what| (id, what)));
         }
-        if waits.is_empty() {
-            return Ok(());
-        }
-        Err(RunError::Stalled {
-            time: self.now,
-            report: StallReport::new(&self.names, waits),
-        })
+        StallReport::new(&self.names, waits, faults)
     }
 
     /// Counts real time that somebody else spent on driving this simulation step by step.

@@ -21,10 +21,16 @@ pub struct StallReport {
     /// A cycle of components each waiting for the next, if there is one; the
     /// first is repeated at the end.
     pub cycle: Option<Vec<String>>,
+    /// What is wrong with components, whether anybody waits for them or not: (which, what).
+    pub faults: Vec<(String, String)>,
 }
 
 impl StallReport {
-    pub(super) fn new(names: &[String], waits: Vec<(ComponentId, Wait)>) -> StallReport {
+    pub(super) fn new(
+        names: &[String],
+        waits: Vec<(ComponentId, Wait)>,
+        faults: Vec<(ComponentId, String)>,
+    ) -> StallReport {
         let name = |id: ComponentId| {
             names
                 .get(id.index())
@@ -36,6 +42,10 @@ impl StallReport {
             .filter_map(|(from, wait)| Some((*from, wait.holder?)))
             .collect();
         StallReport {
+            faults: faults
+                .into_iter()
+                .map(|(who, what)| (name(who), what))
+                .collect(),
             cycle: find_cycle(&edges).map(|ids| ids.into_iter().map(name).collect()),
             waits: waits
                 .into_iter()
@@ -83,11 +93,11 @@ fn find_cycle(edges: &[(ComponentId, ComponentId)]) -> Option<Vec<ComponentId>> 
 
 impl fmt::Display for StallReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "no event is left, but {} waits are open:",
-            self.waits.len()
-        )?;
+        match self.waits.len() {
+            0 => writeln!(f, "no event is left:")?,
+            1 => writeln!(f, "no event is left, but a wait is open:")?,
+            count => writeln!(f, "no event is left, but {count} waits are open:")?,
+        }
         for (who, resource, holder) in &self.waits {
             match holder {
                 Some(holder) => writeln!(f, "  {who} waits for {resource}, held by {holder}")?,
@@ -96,6 +106,9 @@ impl fmt::Display for StallReport {
         }
         if let Some(cycle) = &self.cycle {
             writeln!(f, "  cycle: {}", cycle.join(" -> "))?;
+        }
+        for (who, what) in &self.faults {
+            writeln!(f, "  {who} {what}")?;
         }
         Ok(())
     }
@@ -142,6 +155,7 @@ mod tests {
         let report = StallReport::new(
             &names,
             vec![(id(0), wait(Some(id(1)))), (id(1), wait(Some(id(0))))],
+            vec![(id(1), "never trained".into())],
         );
         let text = report.to_string();
         assert!(
@@ -149,5 +163,6 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("cycle: a -> b -> a"), "{text}");
+        assert!(text.contains("\n  b never trained\n"), "{text}");
     }
 }

@@ -140,6 +140,15 @@ impl Machine {
             .expect("wires are links")
     }
 
+    /// Replaces the medium of a wire by one that carries at most `mhz_max`. The planner knows
+    /// media by their kind; a bad one shows at the next reset.
+    ///
+    /// # Panics
+    /// If there is no such wire.
+    pub fn limit_medium(&mut self, wire: usize, mhz_max: u32) {
+        self.wires[wire].mhz_max = mhz_max;
+    }
+
     /// The southbridge behind a wire end.
     pub fn southbridge_mut(&mut self, component: ComponentId) -> Option<&mut Southbridge> {
         self.sim.component_mut(component)

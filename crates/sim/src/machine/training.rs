@@ -211,7 +211,7 @@ impl Machine {
                 // `now + after` is not in the past and the component exists.
                 let _ = self.sim.inject(now + after, component, ready);
             }
-            Err(_) => self.link_mut(wire).take_down(),
+            Err(failure) => self.link_mut(wire).take_down(failure.to_string()),
         }
         for end in self.wires[wire].ends {
             let WireEnd::Socket { socket, link } = end else {

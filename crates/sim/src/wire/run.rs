@@ -289,18 +289,16 @@ impl<'a> Driver<'a> {
                 .iter()
                 .any(|(name, wait)| name == who && wait == resource)
         });
-        (!report.waits.is_empty()).then_some(report)
+        (!report.waits.is_empty() || !report.faults.is_empty()).then_some(report)
     }
 
     /// No event is left: whoever waits now waits for ever.
     fn check_ended(&self) -> Result<(), WireError> {
-        let devices = match self.machine.sim.check_stall() {
-            Err(RunError::Stalled { report, .. }) => self.beside_the_pes(report),
-            other => {
-                other?;
-                None
-            }
-        };
+        let report = self.machine.sim.stall_report();
+        let stalled = !report.waits.is_empty();
+        let devices = self.beside_the_pes(report);
+        // What is wrong with a device matters only to those who wait.
+        let devices = devices.filter(|devices| stalled || !devices.waits.is_empty());
         let board = self.board.lock();
         let waiting = board.pes.iter().zip(&self.cores).enumerate();
         let waiting = waiting.filter(|(_, (pe, _))| !pe.ended);

@@ -113,6 +113,8 @@ pub struct Link {
     generation: u32,
     ends: [Transmitter; 2],
     failures_in_a_row: u8,
+    /// Why it is down, if that is known.
+    why_down: Option<String>,
     tap: Option<Tap>,
 }
 
@@ -126,6 +128,7 @@ impl Link {
             generation: 0,
             ends,
             failures_in_a_row: 0,
+            why_down: None,
             tap: None,
         }
     }
@@ -167,10 +170,11 @@ impl Link {
         )
     }
 
-    /// Takes the link down, as a reset or a failed initialisation does.
-    pub fn take_down(&mut self) {
+    /// Takes the link down, as a failed initialisation does; `why` stands in reports.
+    pub fn take_down(&mut self, why: impl Into<String>) {
         self.generation += 1;
         self.state = State::Down;
+        self.why_down = Some(why.into());
     }
 
     /// The trained mode; `None` if the link is down or has failed.
@@ -375,10 +379,10 @@ impl Component<DeviceEvent> for Link {
                 .map(|(device, _)| device);
             match self.state {
                 State::Up(_) => waits.extend(transmitter.missing().into_iter().map(
-                    |(channel, kind, queued)| Wait {
+                    |(channel, kind, queued, first)| Wait {
                         resource: format!(
-                            "{} {kind} credit from end {end:?} ({queued} packets queued)",
-                            channel
+                            "{channel} {kind} credit from end {end:?} ({queued} packets queued, \
+                             the first {first})"
                         ),
                         holder,
                     },
@@ -399,5 +403,21 @@ impl Component<DeviceEvent> for Link {
             }
         }
         waits
+    }
+
+    fn faults(&self) -> Vec<String> {
+        let retries = |attempts| format!("{attempts} damaged transmissions in a row");
+        let fault = match (self.state, &self.why_down) {
+            (State::Down, Some(why)) => format!("never trained: {why}"),
+            (State::Down, None) => "was never initialised".into(),
+            (State::Failed, _) => {
+                format!("has given up after {}", retries(self.failures_in_a_row))
+            }
+            (State::Up(_), _) if self.failures_in_a_row > 0 => {
+                format!("is retrying after {}", retries(self.failures_in_a_row))
+            }
+            (State::Up(_), _) => return Vec::new(),
+        };
+        vec![fault]
     }
 }

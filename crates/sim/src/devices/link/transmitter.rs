@@ -323,14 +323,12 @@ impl Transmitter {
     }
 
     /// What the heads of the queues wait for.
-    pub(super) fn missing(&self) -> Vec<(VirtualChannel, &'static str, usize)> {
+    pub(super) fn missing(&self) -> Vec<(VirtualChannel, &'static str, usize, &Packet)> {
         let heads = VirtualChannel::ALL.into_iter().filter_map(|channel| {
             let queue = &self.queues[channel.index()];
-            Some((
-                channel,
-                self.missing_credit(channel, queue.front()?.has_data)?,
-                queue.len(),
-            ))
+            let head = queue.front()?;
+            let kind = self.missing_credit(channel, head.has_data)?;
+            Some((channel, kind, queue.len(), &*head.packet))
         });
         heads.collect()
     }

@@ -616,4 +616,8 @@ impl Component<DeviceEvent> for Opteron {
             .chain(self.stuck_inputs())
             .collect()
     }
+
+    fn faults(&self) -> Vec<String> {
+        self.lost_requests()
+    }
 }

@@ -10,6 +10,22 @@ use super::registers::LINKS;
 use super::route::{Origin, Target, route};
 
 impl Opteron {
+    /// What became of requests that are never answered and of stores that never arrive.
+    pub(super) fn lost_requests(&self) -> Vec<String> {
+        let counters = &self.status.counters;
+        let aborts = counters.aborts.iter();
+        let mut lost: Vec<_> = aborts
+            .map(|(reason, count)| format!("has dropped {count} requests: {reason}"))
+            .collect();
+        if counters.writes_lost > 0 {
+            let count = counters.writes_lost;
+            lost.push(format!(
+                "has lost {count} writes: memory is not initialised"
+            ));
+        }
+        lost
+    }
+
     /// What the cores wait for.
     pub(super) fn core_waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
@@ -85,9 +101,8 @@ impl Opteron {
                     _ => None,
                 };
                 let resource = format!(
-                    "room for {} {} packets from link {port}",
+                    "room for {} {channel} packets from link {port}, the first {head}",
                     queue.len(),
-                    channel
                 );
                 waits.push(Wait { resource, holder });
             }
