@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hostwire_plan::{FILE_BYTES_MAX, Plan, report};
+use hostwire_transport::visible;
 
 use crate::text::{columns, fit, paint};
 
@@ -83,7 +84,8 @@ fn run(args: &Args) -> Result<(), (u8, String)> {
 }
 
 fn said(what: &str) -> String {
-    format!("{} {what}\n", paint::styled(paint::NAME, "hostwire plan:"))
+    let name = paint::styled(paint::NAME, "hostwire plan:");
+    format!("{name} {}\n", visible(what))
 }
 
 /// At most one byte more than a cluster file may have, so that a device file ends too.

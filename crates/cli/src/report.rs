@@ -7,11 +7,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::USAGE_STATUS;
 use crate::text::paint;
+use hostwire_transport::visible;
 
 /// Prints `hostwire: text`. That nobody reads it is no reason to fail.
 pub fn line(text: &str) {
     let name = paint::styled(paint::NAME, "hostwire:");
-    let _ = writeln!(anstream::stderr().lock(), "{name} {text}");
+    let _ = writeln!(anstream::stderr().lock(), "{name} {}", visible(text));
 }
 
 #[cfg(target_os = "linux")]

@@ -87,7 +87,7 @@ pub use error::{PeId, TransportError};
 pub use memory::Memory;
 #[cfg(not(loom))]
 pub use origin::Origin;
-pub use printable::{printable, quoted};
+pub use printable::{printable, quoted, visible};
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};
 #[cfg(not(loom))]

@@ -1,15 +1,50 @@
 //! Words of others in texts that a user reads: a launcher's reason, a peer's refusal, the value of
-//! a variable. They may hold anything, and a terminal obeys control characters.
+//! a variable. They may hold anything. A terminal obeys control characters, and shows text in
+//! another order than it is written where characters for that are in it (U+202E and its kin).
 
 /// Most characters of somebody else's words in an error.
 const PRINTABLE_CHARS_MAX: usize = 1000;
 /// Most characters of a value that is quoted because it is wrong.
 const QUOTED_CHARS_MAX: usize = 80;
 
-/// `text` as one line without control characters, and not longer than can be read.
+/// `text` as one line without characters that a terminal obeys, and not longer than can be
+/// read.
 pub fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { ' ' } else { c };
-    cut(text, PRINTABLE_CHARS_MAX).map(shown).collect()
+    let text: String = cut(text, PRINTABLE_CHARS_MAX).collect();
+    visible(&text.replace('\n', " "))
+}
+
+/// `text` of any number of lines, without characters that a terminal obeys: control
+/// characters but for line ends are spaces, and those of format, which take no room, are
+/// shown by their numbers. What a command prints goes through this.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push(c),
+            c if c.is_control() => shown.push(' '),
+            c if is_format(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Characters that change the order of others, join or hide them, or end lines: those of
+/// Unicode's categories Cf, Zl and Zp that texts of files and peers have no need of.
+const fn is_format(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// `text` in quotes, with escapes, and no more of it than tells what is wrong.
@@ -31,7 +66,44 @@ mod tests {
     #[test]
     fn a_terminal_has_nothing_to_obey() {
         assert_eq!(printable("a\u{1b}[2J\nb\u{9b}é"), "a [2J b é");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(visible("a\n\u{2066}b\u{7f}"), "a\n\\u{2066}b ");
+        assert_eq!(quoted("\u{202e}"), "\"\\u{202e}\"");
         assert_eq!(quoted("a\u{1b}\n\"é"), "\"a\\u{1b}\\n\\\"é\"");
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..Default::default()
+        })]
+
+        /// Of any text: nothing is left that a terminal obeys, and what is harmless stays.
+        #[test]
+        fn nothing_that_is_obeyed_is_left(
+            text in proptest::collection::vec(
+                proptest::prop_oneof![
+                    proptest::prelude::any::<char>(),
+                    proptest::char::range('\u{0}', '\u{a0}'),
+                    proptest::char::range('\u{2000}', '\u{206f}'),
+                ],
+                0..100,
+            ),
+        ) {
+            let text: String = text.into_iter().collect();
+            let obeyed = |c: char| {
+                (c.is_control() && c != '\n')
+                    || ('\u{202a}'..='\u{202e}').contains(&c)
+                    || ('\u{2066}'..='\u{2069}').contains(&c)
+                    || ['\u{200e}', '\u{200f}', '\u{61c}', '\u{2028}', '\u{2029}'].contains(&c)
+            };
+            for shown in [visible(&text), printable(&text), quoted(&text)] {
+                proptest::prop_assert!(!shown.contains(obeyed), "{shown:?}");
+            }
+            proptest::prop_assert!(!printable(&text).contains('\n'));
+            let letters: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+            proptest::prop_assert!(letters.chars().all(|c| visible(&text).contains(c)));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::text::paint;
 use hostwire_sim::experiments::{
     ExperimentError, Row, htoe, htx_board, pgas_cluster, tca_peach2, tccluster,
 };
+use hostwire_transport::visible;
 
 const BAD_OUTPUT: u8 = 1;
 /// A number is outside its tolerance.
@@ -105,7 +106,7 @@ pub fn main(args: &Args) -> ExitCode {
         Err((status, why)) => {
             // If standard error is closed there is nobody to tell.
             let name = paint::styled(paint::NAME, "hostwire reproduce:");
-            let _ = writeln!(anstream::stderr(), "{name} {why}");
+            let _ = writeln!(anstream::stderr(), "{name} {}", visible(&why));
             ExitCode::from(status)
         }
     }

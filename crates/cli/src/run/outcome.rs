@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use hostwire::board::Record;
+use hostwire_transport::printable;
 use rustix::io::Errno;
 use signal_hook::consts::{SIGABRT, SIGPIPE};
 
@@ -195,13 +196,6 @@ fn signal_name(signal: i32) -> String {
         Some(name) => name.to_owned(),
         None => format!("signal {signal}"),
     }
-}
-
-/// A PE's words, on one line and without control characters.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 #[cfg(test)]

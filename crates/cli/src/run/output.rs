@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
+use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -73,7 +74,8 @@ impl Merger {
 
     /// A line of the launcher's own.
     pub fn note(&mut self, text: &str) {
-        self.emit(Source::Launcher, format!("hostwire: {text}\n").as_bytes());
+        let line = format!("hostwire: {}\n", visible(text));
+        self.emit(Source::Launcher, line.as_bytes());
     }
 
     fn emit(&mut self, source: Source, bytes: &[u8]) {

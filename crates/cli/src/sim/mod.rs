@@ -23,6 +23,7 @@ use std::sync::Arc;
 use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, SweepRange, read_swept};
 use hostwire_sim::record::{Recording, TimeUnit};
+use hostwire_transport::visible;
 
 pub use args::Args;
 pub use watch::Watch;
@@ -146,7 +147,7 @@ fn did_not_end(file: &Path, error: &ExperimentError) -> Failure {
 
 fn failure(status: u8, why: &str) -> Failure {
     let name = paint::styled(paint::NAME, "hostwire sim:");
-    (status, format!("{name} {}\n", why.trim_end()))
+    (status, format!("{name} {}\n", visible(why.trim_end())))
 }
 
 fn write_recordings(args: &Args, recording: &Recording) -> Result<(), Failure> {

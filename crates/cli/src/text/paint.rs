@@ -2,6 +2,7 @@
 //! off where they are not wanted (`--color`, `NO_COLOR`, `CLICOLOR`, no terminal).
 
 use anstyle::{AnsiColor, Style};
+use hostwire_transport::visible;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -15,8 +16,10 @@ pub fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Findings about a file, as `hostwire-plan` renders them.
+/// Findings about a file, as `hostwire-plan` renders them, with its lines: what a terminal
+/// would obey in them is shown instead.
 pub fn diagnostics(text: &str) -> String {
+    let text = visible(text);
     let mut severity = ERROR;
     let mut out = String::new();
     for line in text.split_inclusive('\n') {

@@ -208,3 +208,49 @@ fn help_and_version_are_no_errors() {
         );
     }
 }
+
+/// Right-to-left override, its isolate, a mark, C1 and DEL: a terminal would obey them.
+const OBEYED: &str = "\u{202e}\u{2066}\u{200f}\u{9b}\u{7f}\u{1b}";
+
+#[test]
+fn nothing_that_a_terminal_obeys_gets_into_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(format!("a{OBEYED}.toml"));
+    let name = file.to_str().unwrap();
+    let text = format!("[topology]\nkind = \"{OBEYED}\" # {OBEYED}\n{OBEYED} = 1\n");
+    std::fs::write(&file, text).unwrap();
+    let program = format!("./no{OBEYED}program");
+    let abort = format!("printf '\\33[2J\\342\\200\\256' >&$PMI_FD; exit {OBEYED}");
+    let commands: [&[&str]; 8] = [
+        &["run", "-n", "1", &program],
+        &["run", "-n", OBEYED, "true"],
+        &["run", "-n", "1", "--wire", OBEYED, "true"],
+        &[OBEYED],
+        &["plan", name],
+        &["plan", &program],
+        &["sim", name],
+        &["reproduce", OBEYED],
+    ];
+    for command in commands
+        .into_iter()
+        .chain([&["run", "-n", "1", "sh", "-c", &abort][..]])
+    {
+        let mut started = hostwire(command);
+        started.env("HOSTWIRE_HEAP", "1M").env("NO_COLOR", "1");
+        let ended = crate::job::Job::start(started).end();
+        assert_ne!(ended.status, 0, "{command:?}: {ended:#?}");
+        let own = ended
+            .stderr
+            .lines()
+            .filter(|line| !line.starts_with("sh: "));
+        for line in own {
+            let obeyed = |c: char| OBEYED.contains(c);
+            assert!(!line.contains(obeyed), "{command:?}: {line:?}");
+        }
+    }
+    let mut started = hostwire(&["run", "-n", "1", "true"]);
+    started.env("HOSTWIRE_HEAP", OBEYED);
+    let ended = crate::job::Job::start(started).end();
+    assert_eq!(ended.status, 2, "{ended:#?}");
+    assert!(!ended.stderr.contains(|c| OBEYED.contains(c)), "{ended:#?}");
+}
