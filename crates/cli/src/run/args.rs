@@ -77,6 +77,13 @@ EXIT STATUS
     130  Ctrl-C (128 + the signal that ended hostwire)
     Otherwise that of the PE that failed first; 128 + N if signal N killed it.
 
+WHAT IS LEFT
+    Nothing: whatever the PEs have started ends with the job, daemons included. After \
+kill -9 of hostwire itself, that is done by a second process, hw-warden, which finds what \
+the PEs have started by HOSTWIRE_JOB in its environment. It misses processes started \
+with another environment (env -i, sudo) or by somebody else at their request (a service \
+manager), and, if it is killed together with hostwire, all but the PEs.
+
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
 (--mpi=pmi2, pmix or none), and alone as a job of one PE. They are the way to \

@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 
 use super::board::Board;
 use super::counters::Counters;
+use super::mark::Mark;
 use super::outcome::{Cause, Ending, Failure};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -85,7 +86,8 @@ impl Job {
         };
         let signals = Signals::new().map_err(input_output("handle signals"))?;
         strays::adopt().map_err(system("adopt what PEs leave behind"))?;
-        let mut warden = Warden::start().map_err(input_output("start a warden"))?;
+        let mark = Mark::draw().map_err(system("draw the mark of the job"))?;
+        let mut warden = Warden::start(&mark).map_err(input_output("start a warden"))?;
         let board = Board::new(plan.pes).map_err(system("make the board of the job"))?;
 
         let counters = Counters::new(plan.pes).map_err(system("make the counters of the job"))?;
@@ -99,7 +101,7 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            let mut spawned = spawn(&plan, &board, &counters, pe, input)?;
+            let mut spawned = spawn(&plan, &board, &counters, &mark, pe, input)?;
             stdin = stdin.or(spawned.stdin.take().map(Pump::new));
             let started = Pe::new(spawned);
             warden.watch(started.pid());

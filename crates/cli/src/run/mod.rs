@@ -8,7 +8,7 @@
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
 //! | [`pmi_server`] | PMI-1, bytes in and bytes out |
 //! | [`output`] | lines of many PEs into one stream |
-//! | [`strays`], [`warden`] | nothing stays, however the launcher ends |
+//! | [`strays`], [`warden`], [`mark`] | nothing stays, however the launcher ends |
 //! | [`suspects`], [`dying`] | which of several failures led to the others |
 //! | [`outcome`] | how it ended, in words and as an exit status |
 
@@ -19,6 +19,7 @@ mod counters;
 mod dying;
 mod job;
 mod limits;
+mod mark;
 mod outcome;
 mod output;
 mod parse;

@@ -18,6 +18,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::board::Board;
 use super::counters::Counters;
+use super::mark::Mark;
 use super::plan::{Plan, StartError};
 
 /// A started process and the launcher's ends of what leads to it, all of them
@@ -51,6 +52,7 @@ pub fn spawn(
     plan: &Plan,
     board: &Board,
     counters: &Counters,
+    mark: &Mark,
     pe: u32,
     input: Input,
 ) -> Result<Spawned, StartError> {
@@ -82,6 +84,7 @@ pub fn spawn(
     command
         .arg0(plan.command.first().map_or(OsStr::new(""), |name| name))
         .args(plan.command.iter().skip(1))
+        .envs([mark.variable()])
         .env("PMI_FD", there.as_raw_fd().to_string())
         .env("PMI_RANK", pe.to_string())
         .env("PMI_SIZE", plan.pes.to_string())

@@ -2,15 +2,23 @@
 //!
 //! The kernel kills each PE when the launcher dies, but not what a PE has
 //! started: a PE may be a script. The warden is a small process beside the
-//! launcher that knows the process groups of the PEs and sees, by the end of a
-//! pipe, that the launcher is gone. A launcher that ends in order tells it that
-//! there is nothing to do.
+//! launcher that knows the process groups of the PEs and the [mark](Mark) of
+//! all that they start, and sees, by the end of a pipe, that the launcher is
+//! gone. A launcher that ends in order tells it that there is nothing to do.
+//!
+//! What it cannot catch: a process that was started with an environment that
+//! was emptied or made anew (`env -i`, `sudo`, a service manager), unless it is
+//! a child of one with the mark, or in a group or session that one leads; a
+//! process of another user, unless the warden is root's; and all but the PEs
+//! themselves where the warden is killed together with the launcher.
 
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::mark::Mark;
 
 /// The name of the hidden command that [`main`] is behind.
 pub const COMMAND: &str = "__warden";
@@ -26,8 +34,8 @@ pub struct Warden {
 }
 
 impl Warden {
-    /// Starts a warden.
-    pub fn start() -> io::Result<Warden> {
+    /// Starts a warden of the job that has this mark.
+    pub fn start(mark: &Mark) -> io::Result<Warden> {
         let mut child = Command::new("/proc/self/exe")
             .arg(COMMAND)
             .stdin(Stdio::piped())
@@ -37,7 +45,9 @@ impl Warden {
             .process_group(0)
             .spawn()?;
         let pipe = child.stdin.take();
-        Ok(Warden { child, pipe })
+        let mut warden = Warden { child, pipe };
+        warden.say(mark.word());
+        Ok(warden)
     }
 
     /// Puts a process group into its care. A warden that was killed cannot be
@@ -67,14 +77,19 @@ pub fn main() {
     // The name is a convenience.
     let _ = rustix::thread::set_name(NAME);
     let mut groups = Vec::new();
+    let mut mark = None;
     for line in io::stdin().lock().lines() {
         match line {
             Ok(line) if line == DONE => return,
+            Ok(line) if mark.is_none() => mark = Some(Mark::parse(&line)),
             Ok(line) => groups.extend(line.parse().ok().and_then(Pid::from_raw)),
             Err(_) => break,
         }
     }
     for group in groups {
         let _ = kill_process_group(group, Signal::KILL);
+    }
+    if let Some(mark) = mark.flatten() {
+        mark.kill_all();
     }
 }

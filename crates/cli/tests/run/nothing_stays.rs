@@ -1,6 +1,6 @@
 //! No process outlives its job.
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::job::{Job, eventually, hostwire, is_running, run};
 
@@ -28,6 +28,67 @@ fn kill_9_of_the_launcher_takes_all_with_it() {
     assert_eq!(job.end().status, -9);
     for pid in &pids {
         eventually("the PEs and their children end", || !is_running(pid));
+    }
+}
+
+/// What a daemon does: a session of its own, and a parent that ends at once.
+const DAEMON: &str = "setsid sh -c 'sleep 1000 & echo $!'";
+
+#[test]
+fn kill_9_of_the_launcher_takes_daemons_with_it() {
+    let script = format!("{DAEMON}; cd /; exec sleep 1000");
+    let mut job = Job::start(hostwire(&["run", "-n", "2", "sh", "-c", &script]));
+    let pids = pids([job.line(), job.line()]);
+    assert!(pids.iter().all(|pid| is_running(pid)));
+    job.signal(Signal::KILL);
+    assert_eq!(job.end().status, -9);
+    for pid in &pids {
+        eventually("daemons of PEs end", || !is_running(pid));
+    }
+}
+
+#[test]
+fn kill_9_of_a_launcher_takes_the_jobs_within_its_job_with_it() {
+    let inner = format!("{DAEMON}; exec sleep 1000");
+    let launcher = env!("CARGO_BIN_EXE_hostwire");
+    let arguments = [
+        "run", "-n", "1", launcher, "run", "-n", "1", "sh", "-c", &inner,
+    ];
+    let mut job = Job::start(hostwire(&arguments));
+    let pids = pids([job.line()]);
+    job.signal(Signal::KILL);
+    assert_eq!(job.end().status, -9);
+    for pid in &pids {
+        eventually("daemons of the inner job end", || !is_running(pid));
+    }
+}
+
+/// Nobody is left to look for daemons then.
+#[test]
+fn kill_9_of_launcher_and_warden_takes_the_pes_with_it() {
+    let mut job = Job::start(hostwire(&[
+        "run",
+        "-n",
+        "3",
+        "sh",
+        "-c",
+        "echo $$; exec sleep 1000",
+    ]));
+    let pids = pids([job.line(), job.line(), job.line()]);
+    let launcher = job.pid().as_raw_pid();
+    let children = format!("/proc/{launcher}/task/{launcher}/children");
+    let children = std::fs::read_to_string(children).unwrap();
+    let is_warden = |pid: &&str| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        name.is_ok_and(|name| name.trim() == "hw-warden")
+    };
+    let warden = children.split_whitespace().find(is_warden).unwrap();
+    let warden = Pid::from_raw(warden.parse().unwrap()).unwrap();
+    kill_process(warden, Signal::KILL).unwrap();
+    job.signal(Signal::KILL);
+    assert_eq!(job.end().status, -9);
+    for pid in &pids {
+        eventually("the PEs end", || !is_running(pid));
     }
 }
 

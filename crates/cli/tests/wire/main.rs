@@ -11,6 +11,7 @@ mod faults;
 mod hosts;
 mod idle;
 mod insecure;
+mod interrupts;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;

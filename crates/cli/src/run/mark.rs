@@ -1,0 +1,220 @@
+//! The mark of a job: a word in the environment of its PEs, which whatever they start
+//! inherits, into sessions of its own, too. By it the processes of a job are found when
+//! nobody knows any more who started whom.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
+};
+
+/// What holds the marks of a process: of the job that it is of, and of those around that.
+const VARIABLE: &str = "HOSTWIRE_JOB";
+/// How long to go on looking: only a process in uninterruptible sleep takes longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The mark of one job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark(String);
+
+impl Mark {
+    /// A new one.
+    pub fn draw() -> Result<Mark, Errno> {
+        let mut random = [0; 16];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+        Ok(Mark(format!("{:032x}", u128::from_ne_bytes(random))))
+    }
+
+    /// As [`word`](Self::word) wrote it. `None` for anything else.
+    pub fn parse(word: &str) -> Option<Mark> {
+        let is_mark = word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_mark.then(|| Mark(word.to_owned()))
+    }
+
+    /// 32 hexadecimal digits.
+    pub fn word(&self) -> &str {
+        &self.0
+    }
+
+    /// The variable that a PE is started with: a launcher that is itself of a job hands that
+    /// job's mark on.
+    pub fn variable(&self) -> (&'static str, OsString) {
+        let mut value = std::env::var_os(VARIABLE).unwrap_or_default();
+        if !value.is_empty() {
+            value.push(",");
+        }
+        value.push(&self.0);
+        (VARIABLE, value)
+    }
+
+    /// Kills all processes that bear it, those that they have as children, and those in
+    /// groups and sessions that they lead, until there are none.
+    pub fn kill_all(&self) {
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            let found = self.find();
+            if found.is_empty() || Instant::now() > give_up {
+                return;
+            }
+            for process in found {
+                process.kill();
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn find(&self) -> Vec<Process> {
+        let own = getpid().as_raw_pid();
+        let all: Vec<Process> = processes().filter_map(Process::read).collect();
+        let all: Vec<Process> = all.into_iter().filter(|it| it.pid != own).collect();
+        let marked = all.iter().map(|it| it.pid).filter(|pid| self.is_on(*pid));
+        let mut found: BTreeSet<i32> = marked.collect();
+        // Each round finds the children of those of the last one.
+        loop {
+            let of_found = |it: &&Process| {
+                !found.contains(&it.pid) && it.belongs_to().iter().any(|pid| found.contains(pid))
+            };
+            let more: Vec<i32> = all.iter().filter(of_found).map(|it| it.pid).collect();
+            if more.is_empty() {
+                break;
+            }
+            found.extend(more);
+        }
+        let is_found = |it: &Process| found.contains(&it.pid);
+        all.into_iter().filter(is_found).collect()
+    }
+
+    /// Whether a process bears the mark; what it was started with counts.
+    fn is_on(&self, pid: i32) -> bool {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(&self.0)
+    }
+}
+
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Where a process stands among others.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    session: i32,
+    /// When it was started.
+    start: u64,
+}
+
+impl Process {
+    /// One that runs.
+    fn read(pid: i32) -> Option<Process> {
+        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        Process::parse(pid, &String::from_utf8_lossy(&stat))
+    }
+
+    /// The line of proc_pid_stat(5). The name, in parentheses, may contain anything.
+    fn parse(pid: i32, stat: &str) -> Option<Process> {
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace();
+        let state = fields.next()?;
+        let mut number = || fields.next()?.parse().ok();
+        let process = Process {
+            pid,
+            parent: number()?,
+            group: number()?,
+            session: number()?,
+            // The 22nd field of all.
+            start: fields.nth(15)?.parse().ok()?,
+        };
+        // What has ended needs no signal.
+        (!matches!(state, "Z" | "X")).then_some(process)
+    }
+
+    /// Kills it. By a descriptor, so that a number that has come to mean another process
+    /// meanwhile is noticed.
+    fn kill(&self) {
+        let Some(number) = Pid::from_raw(self.pid) else {
+            return;
+        };
+        match pidfd_open(number, PidfdFlags::empty()) {
+            Ok(process) if Process::read(self.pid).is_some_and(|it| it.start == self.start) => {
+                let _ = pidfd_send_signal(&process, Signal::KILL);
+            }
+            // Linux before 5.3.
+            Err(Errno::NOSYS) => {
+                let _ = kill_process(number, Signal::KILL);
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    /// Processes with which it has to end. A group or session is its leader's.
+    fn belongs_to(&self) -> [i32; 3] {
+        [self.parent, self.group, self.session]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_process_is_read_behind_any_name() {
+        let parse = |stat: &str| Process::parse(7, stat);
+        let expected = Process {
+            pid: 7,
+            parent: 1,
+            group: 5,
+            session: 6,
+            start: 22,
+        };
+        let rest = "7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23";
+        let line = format!("7 (a) S 9 9 9 b) S 1 5 6 {rest}");
+        assert_eq!(parse(&line), Some(expected));
+        let ended = format!("7 (sh) Z 1 5 6 {rest}");
+        for bad in ["", "7 (sh", "7 (sh) S 1 5", "7 (sh) S 1 x 6", &ended] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn marks_are_handed_on_as_words() {
+        let mark = Mark::draw().unwrap();
+        assert_eq!(Mark::parse(mark.word()), Some(mark.clone()));
+        assert_ne!(Mark::draw().unwrap(), mark);
+        for bad in ["", "12", &"g".repeat(32), &"1".repeat(33)] {
+            assert_eq!(Mark::parse(bad), None, "{bad}");
+        }
+        let (_, value) = mark.variable();
+        assert!(value.to_string_lossy().ends_with(mark.word()));
+    }
+
+    #[test]
+    fn who_bears_a_mark_ends_and_nobody_else() {
+        let mark = Mark::draw().unwrap();
+        let start = |marked: bool| {
+            let mut command = Command::new("cat");
+            command.stdin(Stdio::piped());
+            if marked {
+                command.envs([mark.variable()]);
+            }
+            command.spawn().unwrap()
+        };
+        let (mut marked, mut other) = (start(true), start(false));
+        mark.kill_all();
+        assert!(!marked.wait().unwrap().success());
+        assert_eq!(other.try_wait().unwrap(), None);
+        drop(other.stdin.take());
+        assert!(other.wait().unwrap().success());
+    }
+}
