@@ -417,7 +417,7 @@ impl Attachment {
         if pe >= self.pes {
             Err(TransportError::NoSuchPe { pe, pes: self.pes }.into())
         } else if self.lost.contains(pe) {
-            Err(Error::PeerLost { pe })
+            Err(self.lost.error(pe))
         } else {
             Ok(())
         }
@@ -545,7 +545,7 @@ impl Attachment {
     fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
         match watch {
             Watch::Next { members, next } => self.find_absent(members, [next]),
-            Watch::Agent(pe) => Ok(self.is_lost(pe)?.then_some(Error::PeerLost { pe })),
+            Watch::Agent(pe) => Ok(self.is_lost(pe)?.then(|| self.lost.error(pe))),
             Watch::Pair { members, to, from } => {
                 let pending = [to, from].into_iter().filter(|(_, done)| !done.get());
                 self.find_absent(members, pending.map(|(pe, _)| pe))
@@ -556,7 +556,7 @@ impl Attachment {
                     // First: as in `find_absent`.
                     let left = self.departure(pe)?.is_some();
                     if self.is_said_to_be_lost(pe)? {
-                        return Ok(Some(Error::PeerLost { pe }));
+                        return Ok(Some(self.lost.error(pe)));
                     }
                     if left {
                         return Ok(Some(Error::PeerLeft { pe }));
@@ -585,12 +585,12 @@ impl Attachment {
         }
         for pe in next {
             if self.is_lost(pe)? {
-                return Ok(Some(Error::PeerLost { pe }));
+                return Ok(Some(self.lost.error(pe)));
             }
         }
         for pe in members.iter().copied() {
             if self.is_said_to_be_lost(pe)? {
-                return Ok(Some(Error::PeerLost { pe }));
+                return Ok(Some(self.lost.error(pe)));
             }
         }
         Ok(left)
@@ -605,7 +605,7 @@ impl Attachment {
                 return Ok(Some(Error::PeerLeft { pe }));
             }
             if lost {
-                return Ok(Some(Error::PeerLost { pe }));
+                return Ok(Some(self.lost.error(pe)));
             }
         }
         Ok(None)
@@ -628,7 +628,7 @@ impl Attachment {
                 None => others += 1,
             }
             if lost && self.departure(pe)? != Some(Departure::Gone) && self.lost.report(pe) {
-                return Ok(Some(Error::PeerLost { pe }));
+                return Ok(Some(self.lost.error(pe)));
             }
         }
         // When all are leaving, nobody is there who could store anything.

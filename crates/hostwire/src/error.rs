@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use hostwire_transport::{PeId, TransportError, quoted};
+use hostwire_transport::{Loss, PeId, TransportError, quoted};
 
 use crate::launch::Nodes;
+use crate::settings::{LOST_AFTER, LOST_AFTER_S};
 
 /// On which host the PEs of this process's job are, if it spans several: for texts.
 static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
@@ -24,11 +25,22 @@ pub(crate) fn name_hosts(nodes: &Nodes) {
     let _ = HOSTS.set((0..).map_while(host).collect());
 }
 
-/// Where a PE was, and what else its silence may mean there.
-fn on_host(pe: PeId) -> (String, &'static str) {
+/// Where a PE was.
+fn on_host(pe: PeId) -> String {
     match HOSTS.get().and_then(|hosts| hosts.get(pe as usize)) {
-        Some(host) => (format!(" on {host}"), ", or its host cannot be reached"),
-        None => (String::new(), ""),
+        Some(host) => format!(" on {host}"),
+        None => String::new(),
+    }
+}
+
+/// How a loss is known, and what to do where it may be none.
+fn known_by(loss: Loss) -> String {
+    match loss {
+        Loss::Silent { .. } | Loss::Unacknowledged { .. } | Loss::GaveUp => format!(
+            "{loss}. A PE is given up after {LOST_AFTER} seconds ({LOST_AFTER_S} if that is not \
+             set): more is for hosts that have too much to do, and for cables that are out for long"
+        ),
+        loss => loss.to_string(),
     }
 }
 
@@ -132,11 +144,13 @@ pub enum Error {
         max: usize,
     },
 
-    /// The process of a peer is gone.
-    #[error("PE {pe}{} is lost: its process has ended{}", on_host(*pe).0, on_host(*pe).1)]
+    /// A peer is gone.
+    #[error("PE {pe}{} is lost: {}", on_host(*pe), known_by(*loss))]
     PeerLost {
         /// The peer.
         pe: PeId,
+        /// How that is known.
+        loss: Loss,
     },
     /// A peer that has to do its part is in `finalize`, where it does nothing more.
     #[error("PE {pe} is leaving the job, while this PE still waits for it")]
@@ -193,7 +207,7 @@ impl From<TransportError> for Error {
     #[cold]
     fn from(error: TransportError) -> Self {
         match error {
-            TransportError::PeerLost { pe } => Self::PeerLost { pe },
+            TransportError::PeerLost { pe, loss } => Self::PeerLost { pe, loss },
             TransportError::NoSuchPe { pe, pes } => Self::NoSuchPe {
                 what: "PE",
                 pe,

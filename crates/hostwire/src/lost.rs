@@ -9,18 +9,18 @@
 //! each looks at the few that follow it, and whoever finds a loss tells all others: on the
 //! roll of the host, where there is one, else by a store to each.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_transport::origin::OriginWords;
-use hostwire_transport::{Entry, PeId, Reach, Roll, Transport, TransportError};
+use hostwire_transport::{Entry, Loss, PeId, Reach, Roll, Transport, TransportError};
 
 use crate::attachment::Departure;
 use crate::counters::Publisher;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::Nodes;
 use crate::layout::{LOST, Layout, Mail};
 use crate::status::Obituaries;
@@ -39,6 +39,8 @@ const LOOKED_AT_IN_WAITS_MAX: u32 = 64;
 pub(crate) struct Lost {
     /// By PE: 1 while it is not lost.
     there: OriginWords,
+    /// How it was lost, where that is known.
+    losses: Box<[OnceLock<Loss>]>,
     /// Whether a wait for anybody has told of it.
     reported: Box<[AtomicBool]>,
     reach: Option<Arc<Reach>>,
@@ -62,6 +64,7 @@ impl Lost {
         }
         Ok(Self {
             there,
+            losses: (0..wire.pes()).map(|_| OnceLock::new()).collect(),
             reported: (0..wire.pes()).map(|_| AtomicBool::new(false)).collect(),
             reach: wire.reach().cloned(),
             layout,
@@ -86,6 +89,15 @@ impl Lost {
         self.there
             .get(pe as usize)
             .is_some_and(|there| there.load(Ordering::Relaxed) == 0)
+    }
+
+    /// That `pe` is lost, as an error.
+    pub(crate) fn error(&self, pe: PeId) -> Error {
+        let loss = self.losses.get(pe as usize).and_then(OnceLock::get);
+        Error::PeerLost {
+            pe,
+            loss: loss.copied().unwrap_or_default(),
+        }
     }
 
     /// Looks whether `pe` is lost, or, where that takes long and a thread of somebody does it
@@ -115,6 +127,10 @@ impl Lost {
         }
         let told = self.is_told(wire, pe)?;
         if told || !wire.is_alive(pe)? {
+            if let Some(loss) = self.losses.get(pe as usize) {
+                // Before this wire gives up because of what others say.
+                let _ = loss.set(wire.loss(pe));
+            }
             let known = there.swap(0, Ordering::Relaxed) == 0;
             if let Some(reach) = &self.reach {
                 reach.cut(pe);

@@ -38,6 +38,8 @@ pub const STATS: &str = "HOSTWIRE_STATS";
 /// Seconds after which a silent PE of another host is lost, 10 by default. One that is
 /// killed is noticed at once if its host has other PEs, or `hostwire run` started it: they tell.
 pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
+/// What it is where it is not set, in seconds.
+pub(crate) const LOST_AFTER_S: u64 = ether::LOST_AFTER.as_secs();
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 
@@ -163,7 +165,7 @@ impl Settings {
                 .ok_or_else(|| unusable(name, &value, "expected 1 to 86400 seconds")),
         };
         let attach_timeout_s = seconds(ATTACH_TIMEOUT, 60)?;
-        let lost_after_s = seconds(LOST_AFTER, ether::LOST_AFTER.as_secs())?;
+        let lost_after_s = seconds(LOST_AFTER, LOST_AFTER_S)?;
         Ok(Self {
             heap_bytes,
             ring_bytes,

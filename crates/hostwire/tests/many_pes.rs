@@ -2,8 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Error, Job, Sizes};
+use hostwire::{AgentMode, Error, Job, Loss, Sizes};
 use hostwire_transport::conformance::{Fabric, Threads};
+
+fn lost(pe: u32) -> Error {
+    let loss = Loss::Ended;
+    Error::PeerLost { pe, loss }
+}
 
 /// For a hang.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -35,7 +40,7 @@ fn everybody_hears_of_every_loss() {
                     assert!(begin.elapsed() < LIMIT, "PE {pe}");
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                assert_eq!(word.put(pe, 0, &[1]), Err(Error::PeerLost { pe }));
+                assert_eq!(word.put(pe, 0, &[1]), Err(lost(pe)));
             }
         });
     }
@@ -97,6 +102,6 @@ fn a_death_among_seventy_ends_the_barrier_of_all() {
         }
         let met = job.barrier();
         all_know.wait();
-        assert_eq!(met, Err(Error::PeerLost { pe: 40 }));
+        assert_eq!(met, Err(lost(40)));
     });
 }

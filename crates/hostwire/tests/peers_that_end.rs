@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Compare, Error, Job, Sizes};
+use hostwire::{AgentMode, Compare, Error, Job, Loss, Sizes};
 use hostwire_transport::conformance::{Fabric, Threads};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
@@ -23,7 +23,10 @@ fn die<T>(all_it_has: T) {
     drop(all_it_has);
 }
 
-const LOST: fn(u32) -> Error = |pe| Error::PeerLost { pe };
+const LOST: fn(u32) -> Error = |pe| Error::PeerLost {
+    pe,
+    loss: Loss::Ended,
+};
 const LEFT: fn(u32) -> Error = |pe| Error::PeerLeft { pe };
 /// Of several PEs that are gone, any may be named.
 fn assert_lost(result: hostwire::Result<()>) {

@@ -218,7 +218,7 @@ fn await_longer(
     });
     match (watch, met) {
         // At the end, who has been through knows that all have come.
-        (Watch::TheEnd(_), Err(Error::PeerLeft { pe } | Error::PeerLost { pe }))
+        (Watch::TheEnd(_), Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. }))
             if runtime.attachment.departure(pe) == Ok(Some(Departure::Gone)) => {}
         (_, Err(Error::PeerLeft { .. })) if is_over() => {}
         (_, met) => done(what, met),

@@ -64,11 +64,13 @@ pub enum TransportError {
         /// The PE.
         pe: PeId,
     },
-    /// The process of a peer is gone.
-    #[error("PE {pe} is lost: its process has ended")]
+    /// A peer is gone.
+    #[error("PE {pe} is lost: {loss}")]
     PeerLost {
         /// The peer.
         pe: PeId,
+        /// How that is known.
+        loss: Loss,
     },
     /// A peer wrote something into our memory that no correct peer writes.
     #[error("PE {pe} broke the protocol: {what}: expected {expected}, got {got}")]
@@ -90,6 +92,63 @@ pub enum TransportError {
         /// The operating system's words.
         cause: String,
     },
+}
+
+/// How it is known that a peer is lost. Of what cannot be told apart, all is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Its process is gone, as its host or its launcher saw.
+    #[default]
+    Ended,
+    /// Nothing has been heard of it for too long.
+    Silent {
+        /// For how long.
+        silent_ms: u64,
+    },
+    /// It is heard, but nothing that it is sent has arrived for too long.
+    Unacknowledged {
+        /// For how long.
+        stalled_ms: u64,
+    },
+    /// It never answered.
+    Unreachable {
+        /// How long it was tried.
+        after_ms: u64,
+    },
+    /// Somebody else has taken its place on the wire.
+    Restarted,
+    /// It has given this PE up because it did not hear of it.
+    GaveUp,
+}
+
+impl core::fmt::Display for Loss {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let s = |ms: &u64| *ms as f64 / 1000.0;
+        match self {
+            Self::Ended => f.write_str("its process has ended"),
+            Self::Silent { silent_ms } => write!(
+                f,
+                "it has not been heard for {:.1} s: its process has ended or does not run, or its \
+                 host cannot be reached",
+                s(silent_ms)
+            ),
+            Self::Unacknowledged { stalled_ms } => write!(
+                f,
+                "it is heard, but has acknowledged nothing for {:.1} s: frames as long as those \
+                 sent to it do not arrive any more (is the MTU on the way smaller than it was?)",
+                s(stalled_ms)
+            ),
+            Self::Unreachable { after_ms } => {
+                write!(f, "it has not answered for {:.1} s", s(after_ms))
+            }
+            Self::Restarted => f.write_str("another process has taken its place"),
+            Self::GaveUp => f.write_str(
+                "it has given this PE up, of which it heard nothing for too long, or whose frames \
+                 did not arrive",
+            ),
+        }
+    }
 }
 
 impl TransportError {

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::reach::Reach;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
@@ -113,6 +113,12 @@ pub trait Transport: Send + Sync {
 
     /// Looks whether `pe` still lives. May cost a system call: not for fast paths.
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
+
+    /// How a PE that does not live was lost.
+    fn loss(&self, pe: PeId) -> Loss {
+        let _ = pe;
+        Loss::Ended
+    }
 
     /// Somebody who must know says that `pe` has ended: nothing more has to be waited for.
     /// A wire that finds out by itself need not listen.

@@ -350,7 +350,10 @@ fn disagreement_on_encryption_is_named() {
         ([key(1), key(1)], ["", ""]),
         ([None, None], ["", ""]),
         ([key(1), None], ["not encrypted", "are encrypted"]),
-        ([key(1), key(2)], ["key of another job"; 2]),
+        (
+            [key(1), key(2)],
+            ["damaged on the way, or encrypted with the key of another job"; 2],
+        ),
     ] {
         let sockets = [0, 1].map(|_| FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap());
         let sockets = sockets.map(Socket::Udp);

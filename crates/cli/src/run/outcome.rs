@@ -7,6 +7,7 @@ use std::time::Duration;
 use hostwire::board::Record;
 use hostwire_transport::printable;
 use rustix::io::Errno;
+use rustix::process::Signal;
 use signal_hook::consts::{SIGABRT, SIGPIPE};
 
 use super::bind::ranges;
@@ -79,7 +80,12 @@ impl fmt::Display for Failure {
         let pe = self.pe;
         match &self.cause {
             Cause::Exited(code) => write!(f, "PE {pe} exited with status {code}")?,
-            Cause::Signal(signal) => write!(f, "PE {pe} was killed by {}", signal_name(*signal))?,
+            Cause::Signal(signal) => {
+                write!(f, "PE {pe} was killed by {}", signal_name(*signal))?;
+                if let Some(hint) = hint(*signal) {
+                    write!(f, " ({hint})")?;
+                }
+            }
             Cause::NotFinalized => {
                 write!(
                     f,
@@ -191,6 +197,34 @@ fn signal_status(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
 
+/// What signals of the system say that their names do not.
+const HINTS: [(Signal, &str); 5] = [
+    (
+        Signal::XFSZ,
+        "a file grew beyond the limit of its size; see ulimit -f",
+    ),
+    (Signal::XCPU, "its processor time is used up; see ulimit -t"),
+    (
+        Signal::SYS,
+        "it made a system call that is forbidden here, as in some containers",
+    ),
+    (
+        Signal::BUS,
+        "memory that it has mapped is not there: the memory of this machine or container is full, \
+         or a mapped file was cut off",
+    ),
+    (
+        Signal::ILL,
+        "an instruction that this processor does not have",
+    ),
+];
+
+fn hint(signal: i32) -> Option<&'static str> {
+    let mut hints = HINTS.iter();
+    let (_, hint) = hints.find(|(named, _)| named.as_raw() == signal)?;
+    Some(hint)
+}
+
 fn signal_name(signal: i32) -> String {
     match signal_hook::low_level::signal_name(signal) {
         Some(name) => name.to_owned(),
@@ -236,6 +270,17 @@ mod tests {
                 "PE 3 exited with status 0 without finalizing: it left the job",
             ),
             (Cause::Signal(40), 168, "PE 3 was killed by signal 40"),
+            (
+                Cause::Signal(25),
+                153,
+                "PE 3 was killed by SIGXFSZ (a file grew beyond the limit of its size; see ulimit -f)",
+            ),
+            (
+                Cause::Signal(7),
+                135,
+                "PE 3 was killed by SIGBUS (memory that it has mapped is not there: the memory of \
+                 this machine or container is full, or a mapped file was cut off)",
+            ),
             (
                 Cause::Abort {
                     code: 256,

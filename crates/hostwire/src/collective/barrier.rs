@@ -30,7 +30,7 @@ pub(crate) fn last_barrier(team: &Team) -> Result<()> {
     let met = meet(team, |_| Watch::TheEnd(&team.members));
     match met {
         // Who has been through knows that all have come.
-        Err(Error::PeerLeft { pe } | Error::PeerLost { pe })
+        Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. })
             if team.inner.departure(pe)? == Some(Departure::Gone) =>
         {
             Ok(())

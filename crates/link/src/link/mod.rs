@@ -46,6 +46,11 @@ pub(crate) enum State {
     Open,
 }
 
+/// A look at the clock that comes so much too late shows that this process did not run: nobody
+/// who runs is late by as much. Far below any `dead_after_ns` that makes sense, far above what a
+/// busy machine takes between two turns of a process.
+const LATE_NS: u64 = 100_000_000;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) id: u16,
@@ -262,12 +267,13 @@ impl Link {
 
     fn on_timeout(&mut self, now: Ns, shared: &mut Shared) {
         let config = &shared.config;
-        self.rto_at = Ns::MAX;
+        let due_at = std::mem::replace(&mut self.rto_at, Ns::MAX);
         if self.flight.sealed() == 0 {
             return;
         }
         self.timeouts += 1;
         self.counters.timeouts += 1;
+        self.excuse(now.since(due_at));
         let stalled_ns = now.since(self.progress_at);
         // Four times: a process that was stopped finds its clock far ahead and
         // has to ask before it may say that nobody answers.
@@ -285,6 +291,15 @@ impl Link {
         self.rto_at = now.after(self.rtt.rto_ns(config));
         self.go_back(config);
         self.probing = true;
+    }
+
+    /// The clock was to be looked at `late_ns` ago. If this process did not run for so long, or
+    /// the whole machine, the peer was not listened to, and is not to blame for its silence.
+    fn excuse(&mut self, late_ns: u64) {
+        if late_ns >= LATE_NS {
+            self.progress_at = self.progress_at.after(late_ns);
+            self.heard_at = self.heard_at.after(late_ns);
+        }
     }
 
     /// Something is lost: all that is not acknowledged is sent again.

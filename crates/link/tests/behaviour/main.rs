@@ -669,3 +669,34 @@ fn bad_settings() {
         })
     ));
 }
+
+/// A process that gets no processor for longer than a peer may be silent does not take that
+/// for the silence of the peer, which may need a while to answer, too.
+#[test]
+fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
+    const S: u64 = 1_000_000_000;
+    let dead_after_ns = Config::default().dead_after_ns;
+    let mut pair = Pair::new(Config::default());
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
+    assert_eq!(pair.all_sent().len(), 1);
+    // Looked after in time for a moment, then not at all for three times as long as a peer may
+    // be silent, and again in time.
+    pair.listen(S / 10);
+    pair.now = pair.now.after(3 * dead_after_ns);
+    pair.listen(dead_after_ns / 2);
+    assert_eq!(pair.closed(), None);
+    pair.expected = pair.expected.wrapping_add(1);
+    let ack = pair.ack(false);
+    pair.give(&ack).unwrap();
+    // Over and over, of which no part is long.
+    pair.endpoint.put(pair.link, 0, &[1; 4]).unwrap();
+    for _ in 0..30 {
+        pair.now = pair.now.after(S / 2);
+        pair.endpoint.on_timeout(pair.now);
+        pair.all_sent();
+    }
+    assert_eq!(pair.closed(), None);
+    // Who listens notices a peer that is silent.
+    pair.listen(dead_after_ns + S);
+    assert!(matches!(pair.closed(), Some(CloseReason::Silent { .. })));
+}

@@ -257,7 +257,8 @@ fn silence(counters: &Counters) -> &'static str {
     } else if seen(DropCause::Unsealed) {
         "no answer: frames that come are not encrypted, and this PE accepts none like that"
     } else if seen(DropCause::Forged) {
-        "no answer: frames that come are encrypted with the key of another job"
+        "no answer: the frames that come are damaged on the way, or encrypted with the key of \
+         another job; which of the two cannot be told"
     } else {
         "it does not answer"
     }

@@ -55,6 +55,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
+use hostwire_packet::htoe;
 
 pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
@@ -70,7 +71,7 @@ pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
 
 use self::agent::{Hold, Shared};
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::shm::Shm;
@@ -256,20 +257,41 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
-        CloseReason::Misbehaved(Misbehaviour::Above(HAS_ENDED)) => {
-            Err(TransportError::PeerLost { pe })
+        CloseReason::Misbehaved(how) if how != Misbehaviour::Above(HAS_ENDED) => {
+            Err(TransportError::misbehaved(
+                pe,
+                "its frames",
+                "none beyond its credits and the segment",
+                reason,
+            ))
         }
-        CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
-            pe,
-            "its frames",
-            "none beyond its credits and the segment",
-            reason,
-        )),
-        CloseReason::CutOff(_) => {
+        CloseReason::CutOff(why) if why != htoe::CloseReason::Silent => {
             let what = format!("storing to PE {pe}");
             Err(TransportError::environment(what, reason))
         }
-        _ => Err(TransportError::PeerLost { pe }),
+        reason => Err(TransportError::PeerLost {
+            pe,
+            loss: loss(reason),
+        }),
+    }
+}
+
+/// What the end of a link says of its peer.
+fn loss(reason: CloseReason) -> Loss {
+    const MS: u64 = 1_000_000;
+    match reason {
+        CloseReason::Silent { silent_ns } => Loss::Silent {
+            silent_ms: silent_ns / MS,
+        },
+        CloseReason::Stalled { stalled_ns } => Loss::Unacknowledged {
+            stalled_ms: stalled_ns / MS,
+        },
+        CloseReason::Unreachable { after_ns } => Loss::Unreachable {
+            after_ms: after_ns / MS,
+        },
+        CloseReason::Restarted { .. } => Loss::Restarted,
+        CloseReason::CutOff(htoe::CloseReason::Silent) => Loss::GaveUp,
+        _ => Loss::Ended,
     }
 }
 
@@ -424,6 +446,13 @@ impl Transport for Ether {
         }
     }
 
+    fn loss(&self, pe: PeId) -> Loss {
+        match self.route(pe) {
+            Ok(Route::There(link)) => self.shared.lock().closed(link).map_or(Loss::Ended, loss),
+            _ => Loss::Ended,
+        }
+    }
+
     fn wait_limits(&self) -> WaitLimits {
         self.limits
     }
@@ -510,9 +539,22 @@ mod tests {
             "{text}"
         );
         let told = CloseReason::Misbehaved(Misbehaviour::Above(HAS_ENDED));
-        assert_eq!(ended(3, told), Err(TransportError::PeerLost { pe: 3 }));
+        let lost = |loss| Err(TransportError::PeerLost { pe: 3, loss });
+        assert_eq!(ended(3, told), lost(Loss::Ended));
         let silent = CloseReason::Silent { silent_ns: 5 };
-        assert_eq!(ended(3, silent), Err(TransportError::PeerLost { pe: 3 }));
+        assert_eq!(ended(3, silent), lost(Loss::Silent { silent_ms: 0 }));
+        let stalled = CloseReason::Stalled {
+            stalled_ns: 12_345_000_000,
+        };
+        let error = ended(3, stalled).unwrap_err();
+        assert_eq!(
+            error,
+            lost(Loss::Unacknowledged { stalled_ms: 12_345 }).unwrap_err()
+        );
+        assert!(error.to_string().contains("12.3 s"), "{error}");
+        assert!(error.to_string().contains("MTU"), "{error}");
+        let given_up = CloseReason::CutOff(htoe::CloseReason::Silent);
+        assert_eq!(ended(3, given_up), lost(Loss::GaveUp));
         assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));
     }
 }

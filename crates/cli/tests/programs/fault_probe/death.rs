@@ -47,7 +47,7 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
     let ms = begin.elapsed().saturating_sub(BEFORE_DEATH).as_millis();
     let seen = match result {
         Ok(()) => "nothing".into(),
-        Err(hostwire::Error::PeerLost { pe }) => format!("PE {pe} lost"),
+        Err(hostwire::Error::PeerLost { pe, .. }) => format!("PE {pe} lost"),
         Err(hostwire::Error::PeerLeft { pe }) => format!("PE {pe} left"),
         Err(other) => other.to_string(),
     };
