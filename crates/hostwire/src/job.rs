@@ -186,7 +186,8 @@ impl Job {
     /// Returns when `values` may be reused. A message that does not fit half a ring
     /// (2 KiB less 8 bytes a line, by default) waits until `to` receives it, so two PEs
     /// that both send long messages before they receive wait for ever: use
-    /// [`exchange`](Self::exchange). Messages of one pair arrive in order, per tag.
+    /// [`exchange`](Self::exchange). Messages of one pair and one tag arrive in the order in
+    /// which they were sent; between messages of different tags there is none.
     ///
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].

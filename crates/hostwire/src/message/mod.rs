@@ -1,4 +1,4 @@
-//! Point-to-point messages: tagged, ordered per pair, of any length.
+//! Point-to-point messages: tagged, ordered per pair and tag, of any length.
 //!
 //! Short messages travel through the ring of the pair. A message that does not fit half
 //! a ring is announced there by one line and then moved by rendezvous, in one copy where
