@@ -53,6 +53,9 @@ int main(int argc, char **argv)
         double *swap = now;
         now = next;
         next = swap;
+        /* A neighbour that is late may see the next signal instead of this one, which must not be
+         * ahead of the data of this step. */
+        shmem_fence();
     }
 
     double *heat = shmem_malloc(2 * sizeof *heat);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! bin/      oshcc oshc++ oshrun hostwire
-//! include/  shmem.h pshmem.h shmemx.h mpp/
-//! lib/      libshmem.so libshmem.so.1 libshmem.a pkgconfig/ cmake/
+//! include/  shmem.h pshmem.h shmemx.h shmemx_race.h mpp/
+//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a pkgconfig/ cmake/
 //! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
@@ -25,6 +25,9 @@ use crate::{Error, headers, root};
 const PRIVATE_LIBS: &str = "-lpthread -ldl -lm";
 const CMAKE_PRIVATE_LIBS: &str = "pthread;dl;m;gcc_s";
 const SONAME: &str = "libshmem.so.1";
+
+/// What the code that `oshcc --race` links into a program needs, beside the table.
+pub const RACE_SYMBOLS: [&str; 2] = ["shmemx_race_1", "shmemx_race_access_1"];
 
 /// Files of the wrappers: where they go, what they come from, and whether they are programs.
 const WRAPPERS: [(&str, &str, bool); 7] = [
@@ -76,6 +79,11 @@ pub fn build(table: &Table) -> Result<PathBuf, Error> {
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     }
     headers::tree(table).write(&tree.join("include"))?;
+    let header = tree.join("include/shmemx_race.h");
+    write(
+        &header,
+        include_str!("../../crates/shmem/csrc/shmemx_race.h"),
+    )?;
     wrappers(&tree, &tree)?;
     copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
 
@@ -84,6 +92,7 @@ pub fn build(table: &Table) -> Result<PathBuf, Error> {
     let rust = release.join("libhostwire_shmem.a");
     shared(table, &rust, &work, &tree.join("lib"))?;
     archive(table, &rust, &work, &tree.join("lib"))?;
+    hooks(&work, &tree.join("lib"))?;
     Ok(tree)
 }
 
@@ -141,6 +150,7 @@ pub fn symbols(table: &Table) -> Vec<String> {
     names
         .flat_map(|function| [function.name().to_string(), function.profiling_name()])
         .chain(headers::inline::SYMBOLS.map(String::from))
+        .chain(RACE_SYMBOLS.map(String::from))
         .collect()
 }
 
@@ -219,6 +229,19 @@ fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Er
         .arg(&object);
     run(&mut hide)?;
     let library = lib.join("libshmem.a");
+    let _ = fs::remove_file(&library);
+    run(Command::new("ar").arg("rcs").arg(&library).arg(&object))
+}
+
+/// What `oshcc --race` links into programs: the functions that the compiler calls in front of loads
+/// and stores.
+fn hooks(work: &Path, lib: &Path) -> Result<(), Error> {
+    let (source, object) = (work.join("race.c"), work.join("race.o"));
+    write(&source, include_str!("../../crates/shmem/csrc/race.c"))?;
+    let mut command = compiler();
+    command.args(["-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", "-o"]);
+    run(command.arg(&object).arg(&source))?;
+    let library = lib.join("libshmem_race.a");
     let _ = fs::remove_file(&library);
     run(Command::new("ar").arg("rcs").arg(&library).arg(&object))
 }

@@ -20,7 +20,10 @@ use hostwire::attachment::Watch;
 use hostwire::board::Activity;
 
 use crate::collective::Mode;
-use crate::debug;
+use crate::debug::{
+    self,
+    race::{self, Flow, Footprint, Members},
+};
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::lifecycle;
@@ -213,20 +216,52 @@ impl ActiveSet {
         );
     }
 
+    /// Who meets, for the detector of races.
+    fn meeting(&self) -> Members<'_> {
+        let members = self.members.iter().map(|pe| u64::from(*pe));
+        let set = [u64::MAX, self.psync as u64].into_iter().chain(members);
+        Members {
+            team: race::hash(set),
+            members: &self.members,
+            rank: self.rank,
+        }
+    }
+
+    /// As [`crate::collective`] does; the source is given by its address.
+    fn comes(
+        &self,
+        flow: Flow,
+        source: Footprint,
+        destinations: impl Iterator<Item = (usize, Footprint)>,
+    ) {
+        if let Some(race) = self.runtime.debug.race() {
+            let offset = self.runtime.locate(source.start, source.block_bytes);
+            let source = offset.map(|offset| source.at(offset));
+            let members = self.meeting();
+            race.collective(self.runtime, self.what, members, flow, source, destinations);
+        }
+    }
+
     /// `shmem_sync` of an active set.
     pub(crate) fn sync_all(&self) {
         self.compare(core::ptr::null(), 0, 0);
-        self.sync();
+        self.meet();
+        if let Some(race) = self.runtime.debug.race() {
+            race.sync(self.runtime, self.what, self.meeting());
+        }
     }
 
     /// `shmem_barrier`.
     pub(crate) fn barrier_all(&self) {
         self.compare(core::ptr::null(), 0, 0);
-        self.barrier();
+        self.meet_quiet();
+        if let Some(race) = self.runtime.debug.race() {
+            race.barrier(self.runtime, self.what, self.meeting());
+        }
     }
 
     /// Waits for all members.
-    fn sync(&self) {
+    fn meet(&self) {
         let mut round = 0;
         while 1 << round < self.size() {
             let to = (self.rank + (1 << round)) % self.size();
@@ -235,16 +270,12 @@ impl ActiveSet {
             self.take(from, round);
             round += 1;
         }
-        self.runtime
-            .debug
-            .after_sync_of(self.runtime, &self.members);
     }
 
     /// Completes what this PE has issued, and waits for all members.
-    fn barrier(&self) {
+    fn meet_quiet(&self) {
         done(self.what, self.runtime.attachment.quiet());
-        self.runtime.debug.fence(self.runtime);
-        self.sync();
+        self.meet();
     }
 
     fn others(&self) -> impl Iterator<Item = usize> {
@@ -293,10 +324,22 @@ pub(crate) unsafe fn broadcast(
         );
     };
     set.compare(dest, len, root);
-    if set.rank != root {
+    let is_root = set.rank == root;
+    let offset = match is_root {
+        true => set.locate("the destination", dest, len),
+        false => 0,
+    };
+    let bytes = if is_root { len } else { 0 };
+    let ranks = set.others().filter(|_| is_root);
+    let destinations = ranks.map(|rank| (rank, Footprint::run(offset, bytes)));
+    set.comes(
+        Flow::From(root as u32),
+        Footprint::run(source as usize, bytes),
+        destinations,
+    );
+    if !is_root {
         return set.take(root, ARRIVED);
     }
-    let offset = set.locate("the destination", dest, len);
     for rank in set.others() {
         // SAFETY: the destination was checked; the caller has the source.
         unsafe { set.put(rank, offset, source, len) };
@@ -325,7 +368,7 @@ pub(crate) unsafe fn collect(set: &ActiveSet, dest: *mut u8, source: *const u8, 
     for rank in set.rank + 1..set.size() {
         set.tell(rank, BEFORE, len as i64);
     }
-    set.barrier();
+    set.meet_quiet();
     let start = set.own(BEFORE).swap(0, Ordering::SeqCst) as usize;
     // SAFETY: as the caller promises.
     unsafe { place(set, dest, source, len, start, start.saturating_add(len)) };
@@ -342,6 +385,12 @@ unsafe fn place(
     end: usize,
 ) {
     let offset = set.locate("the destination", dest, end);
+    let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(offset + start, len)));
+    set.comes(
+        Flow::All,
+        Footprint::run(source as usize, len),
+        destinations,
+    );
     if len > 0 {
         for rank in set.others() {
             // SAFETY: the destination was checked; the caller has the source.
@@ -350,7 +399,7 @@ unsafe fn place(
         // SAFETY: as above.
         unsafe { core::ptr::copy(source, dest.wrapping_add(start), len) };
     }
-    set.barrier();
+    set.meet_quiet();
 }
 
 /// `shmem_alltoall32` and its kin.
@@ -361,6 +410,9 @@ pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8,
     let offset = set.locate("the destination", dest, len.saturating_mul(set.size()));
     set.compare(dest, len, 0);
     let mine = set.rank * len;
+    let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(offset + mine, len)));
+    let all = Footprint::run(source as usize, len.saturating_mul(set.size()));
+    set.comes(Flow::All, all, destinations);
     for rank in set.others() {
         let block = source.wrapping_add(rank * len);
         // SAFETY: the destination was checked; the caller has the source.
@@ -368,7 +420,7 @@ pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8,
     }
     // SAFETY: as above.
     unsafe { core::ptr::copy(source.wrapping_add(mine), dest.wrapping_add(mine), len) };
-    set.barrier();
+    set.meet_quiet();
 }
 
 /// `shmem_alltoalls32` and its kin; strides as in [`crate::collective::alltoalls`].
@@ -393,6 +445,20 @@ pub(crate) unsafe fn alltoalls(
     let offset = set.locate("the destination", dest, span);
     set.compare(dest, nelems, dst << 32 ^ sst);
     let mine = set.rank * nelems;
+    let elements = Footprint {
+        start: offset + mine * dst,
+        block_bytes: element,
+        stride_bytes: dst as isize,
+        blocks: nelems,
+    };
+    let destinations = (0..set.size()).map(|rank| (rank, elements));
+    let sources = Footprint {
+        start: source as usize,
+        stride_bytes: sst as isize,
+        blocks: nelems * set.size(),
+        ..elements
+    };
+    set.comes(Flow::All, sources, destinations);
     for rank in set.others() {
         for index in 0..nelems {
             let from = source.wrapping_add((rank * nelems + index) * sst);
@@ -408,7 +474,7 @@ pub(crate) unsafe fn alltoalls(
         // SAFETY: as above.
         unsafe { core::ptr::copy(from, to, element) };
     }
-    set.barrier();
+    set.meet_quiet();
 }
 
 /// `shmem_sum_to_all` and its kin.
@@ -438,8 +504,14 @@ pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
         mode: Mode::Reduce,
     };
     set.compare(dest.cast(), count, combine.element_bytes);
-    set.barrier();
+    let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(fold.dest, len)));
+    set.comes(
+        Flow::All,
+        Footprint::run(source as usize, len),
+        destinations,
+    );
+    set.meet_quiet();
     // SAFETY: both were checked, and all members are here until the next barrier.
     unsafe { fold.own_block() };
-    set.barrier();
+    set.meet_quiet();
 }

@@ -11,7 +11,7 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
 use crate::copy;
-use crate::debug::Access;
+use crate::debug::race::{Flow, Footprint};
 use crate::fast::What;
 use crate::handle::Team;
 use crate::line::{
@@ -72,6 +72,20 @@ impl Call {
         begin(self.runtime, self.what, self.team)
     }
 
+    /// Tells the detector of races what this member is about to do: read these bytes of its
+    /// own, and store these of the members at those ranks.
+    fn comes(
+        &self,
+        flow: Flow,
+        source: Footprint,
+        destinations: impl Iterator<Item = (usize, Footprint)>,
+    ) {
+        if let Some(race) = self.runtime.debug.race() {
+            let (members, source) = (self.team.meeting(), Some(source));
+            race.collective(self.runtime, self.what, members, flow, source, destinations);
+        }
+    }
+
     /// # Safety
     /// As [`send`].
     unsafe fn send(&self, number: u64, rank: usize, tag: Tag, data: (*const u8, usize)) {
@@ -87,10 +101,6 @@ impl Call {
     /// `source` has `len` bytes, and the destination of all members from `offset`.
     unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
         let pe = self.team.members[rank];
-        let access = Access::Collective;
-        self.runtime
-            .debug
-            .access(self.runtime, self.what, pe, offset, len, access);
         // SAFETY: as the caller promises; the offset was checked by `new`.
         unsafe { put_at(self.runtime, self.what, pe, offset, source, len) };
     }
@@ -122,6 +132,11 @@ pub(crate) unsafe fn broadcast(
         });
         return -1;
     };
+    let is_root = call.team.rank == root;
+    let bytes = |of| Footprint::run(of, if is_root { len } else { 0 });
+    let ranks = (0..call.team.size()).filter(|_| is_root);
+    let destinations = ranks.map(|rank| (rank, bytes(call.dest)));
+    call.comes(Flow::From(root as u32), bytes(call.source), destinations);
     let number = call.begin();
     let tag = Tag::new(Kind::Broadcast, len);
     let small = len <= PAYLOAD_BYTES;
@@ -179,10 +194,12 @@ pub(crate) unsafe fn fcollect(
     let Some(call) = Call::new(what, team, (dest, all), (source, len), 0) else {
         return -1;
     };
+    let mine = call.team.rank * len;
+    let destinations = (0..size).map(|rank| (rank, Footprint::run(call.dest + mine, len)));
+    call.comes(Flow::All, Footprint::run(call.source, len), destinations);
     let number = call.begin();
     let tag = Tag::new(Kind::Fcollect, len);
     let small = len <= PAYLOAD_BYTES;
-    let mine = call.team.rank * len;
     for rank in others(call.team) {
         if !small {
             // SAFETY: both buffers were checked.
@@ -259,6 +276,20 @@ pub(crate) unsafe fn collect(
         0 => return 0,
         all => symmetric(runtime, what, "the destination", dest, all),
     };
+    if let Some(race) = runtime.debug.race() {
+        let mine = Footprint::run(dest_offset + start(team.rank), len);
+        let destinations = (0..team.size()).map(|rank| (rank, mine));
+        let source = runtime.locate(source as usize, len);
+        let source = source.map(|source| Footprint::run(source, len));
+        race.collective(
+            runtime,
+            what,
+            team.meeting(),
+            Flow::All,
+            source,
+            destinations,
+        );
+    }
     // SAFETY: room for all was checked; the source has `len` bytes.
     unsafe { core::ptr::copy(source, dest.wrapping_add(start(team.rank)), len) };
     for rank in (0..team.size()).filter(|rank| *rank != team.rank && lens[*rank] <= ROOM) {
@@ -309,10 +340,12 @@ pub(crate) unsafe fn alltoall(
     let Some(call) = Call::new(what, team, (dest, all), (source, all), 0) else {
         return -1;
     };
+    let mine = call.team.rank * len;
+    let destinations = (0..size).map(|rank| (rank, Footprint::run(call.dest + mine, len)));
+    call.comes(Flow::All, Footprint::run(call.source, all), destinations);
     let number = call.begin();
     let tag = Tag::new(Kind::Alltoall, len);
     let small = len <= PAYLOAD_BYTES;
-    let mine = call.team.rank * len;
     for rank in others(call.team) {
         let block = source.wrapping_add(rank * len);
         if !small {
@@ -363,9 +396,18 @@ pub(crate) unsafe fn alltoalls(
     let Some(call) = Call::new(what, team, buffers.0, buffers.1, dst << 32 ^ sst) else {
         return -1;
     };
+    let mine = call.team.rank * nelems;
+    let elements = |start: usize, stride: usize, count: usize| Footprint {
+        start,
+        block_bytes: element,
+        stride_bytes: stride as isize,
+        blocks: count,
+    };
+    let destinations = (0..size).map(|rank| (rank, elements(call.dest + mine * dst, dst, nelems)));
+    let source_elements = elements(call.source, sst, nelems * size);
+    call.comes(Flow::All, source_elements, destinations);
     let number = call.begin();
     let tag = Tag::new(Kind::Alltoalls, nelems);
-    let mine = call.team.rank * nelems;
     for rank in others(call.team) {
         for index in 0..nelems {
             let from = source.wrapping_add((rank * nelems + index) * sst);
@@ -482,11 +524,13 @@ unsafe fn fold(
     ) else {
         return -1;
     };
-    let kind = if mode == Mode::Reduce {
-        Kind::Reduce
-    } else {
-        Kind::Scan
+    let rank = call.team.rank;
+    let (kind, flow, first) = match mode {
+        Mode::Reduce => (Kind::Reduce, Flow::All, 0),
+        Mode::Inclusive | Mode::Exclusive => (Kind::Scan, Flow::Up, rank),
     };
+    let destinations = (first..call.team.size()).map(|rank| (rank, Footprint::run(call.dest, len)));
+    call.comes(flow, Footprint::run(call.source, len), destinations);
     let tag = Tag::new(kind, len);
     let room = match line::has_stages(call.runtime.attachment.pes()) {
         true => STAGE_BYTES,

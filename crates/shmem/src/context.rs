@@ -10,13 +10,15 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::debug::race;
 use crate::fail::fatal;
 use crate::handle::{CTX_DEFAULT, CTX_INVALID, Ctx, Team};
 use crate::runtime::{self, Runtime};
 use crate::team::{self, TeamState};
 
 /// `SHMEM_CTX_PRIVATE`, `SHMEM_CTX_SERIALIZED` and `SHMEM_CTX_NOSTORE`.
-const OPTIONS: c_long = 1 | 2 | 4;
+const OPTIONS: c_long = 1 | 2 | NOSTORE;
+const NOSTORE: c_long = 4;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
 
 /// What a `shmem_ctx_t` points to.
@@ -24,6 +26,8 @@ const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
 pub struct Context {
     alive: AtomicU64,
     team: Team,
+    /// What the detector of races calls it.
+    slot: u16,
 }
 
 // SAFETY: addresses of what lives as long as the process, given to C, whose threads share
@@ -33,6 +37,7 @@ unsafe impl Sync for Context {}
 static DEFAULT: Context = Context {
     alive: AtomicU64::new(ALIVE),
     team: crate::handle::TEAM_WORLD,
+    slot: race::DEFAULT,
 };
 
 fn untagged(ctx: Ctx) -> *mut Context {
@@ -66,6 +71,13 @@ pub(crate) fn team_of(runtime: &'static Runtime, what: &str, ctx: Ctx) -> &'stat
         Some(team) => team,
         None => fatal(what, "called with a context whose team was destroyed"),
     }
+}
+
+/// What the detector of races calls `ctx`, and whether its team is one of those that share
+/// memory.
+pub(crate) fn of_race(runtime: &'static Runtime, what: &str, ctx: Ctx) -> (u16, bool) {
+    let team = team_of(runtime, what, ctx);
+    (find(what, ctx).slot, team.is_of_shared)
 }
 
 /// The PE of the job that `pe` is in the team of `ctx`, if nothing is wrong with either.
@@ -103,7 +115,9 @@ pub(crate) unsafe fn create(
             true => Ctx::OF_WORLD,
             false => 0,
         };
-        Ctx(make(team).map_addr(|address| address | of_world))
+        let race = runtime.debug.race();
+        let slot = race.map_or(0, |race| race.context_made(options & NOSTORE != 0));
+        Ctx(make(team, slot).map_addr(|address| address | of_world))
     });
     // SAFETY: as the caller promises.
     unsafe { ctx.write(made) };
@@ -114,10 +128,11 @@ pub(crate) unsafe fn create(
 /// is noticed, until new ones take their place.
 static DESTROYED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-fn make(team: Team) -> *mut Context {
+fn make(team: Team, slot: u16) -> *mut Context {
     let context = Context {
         alive: AtomicU64::new(ALIVE),
         team,
+        slot,
     };
     let old = DESTROYED
         .lock()
@@ -148,7 +163,11 @@ pub(crate) fn destroy(ctx: Ctx) {
         fatal(WHAT, "the default context cannot be destroyed");
     }
     crate::remote::quiet(WHAT, ctx);
-    find(WHAT, ctx).alive.store(0, Ordering::Relaxed);
+    let context = find(WHAT, ctx);
+    if let Some(race) = runtime::get(WHAT).debug.race() {
+        race.context_gone(context.slot);
+    }
+    context.alive.store(0, Ordering::Relaxed);
     DESTROYED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

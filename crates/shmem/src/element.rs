@@ -53,6 +53,9 @@ elements! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 Bits128 LongDouble
 
 /// The bits of an element of 4 or 8 bytes, in the lower end of a word.
 pub trait Word: Element {
+    /// The same number for types that are one C type, or have the same values: atomics of
+    /// one are atomic with those of the other.
+    const CLASS: u8;
     /// Its bits.
     fn to_bits(self) -> u64;
     /// The value with these bits; those above its size are ignored.
@@ -69,8 +72,9 @@ pub trait AtomicInteger: Atomic {
 }
 
 macro_rules! words {
-    ($($type:ty as $same:ty),*) => { $(
+    ($($type:ty as $same:ty, $class:literal;)*) => { $(
         impl Word for $type {
+            const CLASS: u8 = $class;
             #[inline(always)]
             fn to_bits(self) -> u64 {
                 self as $same as u64
@@ -82,7 +86,10 @@ macro_rules! words {
         }
     )* };
 }
-words! { i16 as u16, u16 as u16, i32 as u32, u32 as u32, i64 as u64, u64 as u64, isize as u64, usize as u64 }
+words! {
+    i16 as u16, 0; u16 as u16, 1; i32 as u32, 2; u32 as u32, 3;
+    i64 as u64, 4; u64 as u64, 5; isize as u64, 4; usize as u64, 5;
+}
 
 macro_rules! integers {
     ($($type:ty)*) => { $(
@@ -95,6 +102,7 @@ macro_rules! integers {
 integers! { i32 u32 i64 u64 isize usize }
 
 impl Word for f32 {
+    const CLASS: u8 = 6;
     #[inline(always)]
     fn to_bits(self) -> u64 {
         f32::to_bits(self).into()
@@ -107,6 +115,7 @@ impl Word for f32 {
 impl Atomic for f32 {}
 
 impl Word for f64 {
+    const CLASS: u8 = 7;
     #[inline(always)]
     fn to_bits(self) -> u64 {
         f64::to_bits(self)

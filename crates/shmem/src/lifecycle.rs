@@ -142,6 +142,9 @@ fn start(what: &'static str, runtime: &'static Runtime) {
     let (pe, pes) = (runtime.attachment.pe(), runtime.attachment.pes());
     runtime::set_state(State::Active);
     fast::set_identity(Some((pe, pes)));
+    if let Some(race) = runtime.debug.race() {
+        signals::blocked(&[], || race.start(runtime));
+    }
     // Whoever looks at every access takes the long way.
     if let Some((first, stride)) = runtime.mapped.filter(|_| !runtime.debug.is_on()) {
         fast::open(pes, first, stride, runtime.heap_region, runtime.statics);
@@ -175,7 +178,7 @@ fn parts(lines: usize, pes: u32, statics: &Statics, debug: usize, symmetric: usi
 
 fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let mut symmetric = 0;
-    let mut shadow = 0;
+    let mut debug = 0;
     let attachment = Attachment::join(|sizes, pes| {
         let heap = match std::env::var_os(hostwire::settings::HEAP) {
             Some(_) => sizes.heap_bytes,
@@ -185,10 +188,10 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             .symmetric_bytes
             .unwrap_or(heap)
             .next_multiple_of(4096);
-        shadow = Debug::shadow_bytes(settings, pes, statics.len_bytes.saturating_add(symmetric));
+        debug = Debug::area_bytes(settings, pes);
         // Where the lines begin is not known yet; what is in front of the parts can only
         // make them begin one alignment later.
-        let all = parts(0, pes, &statics, shadow, symmetric).end;
+        let all = parts(0, pes, &statics, debug, symmetric).end;
         Ok(Sizes {
             ring_bytes: RING_BYTES,
             heap_bytes: all.saturating_add(2 * HEAP_ALIGN),
@@ -196,7 +199,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     })?;
     let (pe, pes) = (attachment.pe(), attachment.pes());
     let lines = attachment.layout().heap();
-    let parts = parts(lines, pes, &statics, shadow, symmetric);
+    let parts = parts(lines, pes, &statics, debug, symmetric);
     let own = attachment.segment().memory();
     let alias = own.range(parts.statics, statics.len_bytes)?;
     own.range(parts.heap, symmetric)?;
@@ -246,7 +249,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         shared: TeamState::shared(pe, shared),
         leaving: TeamState::leaving(pe, pes),
         crowded: attachment.limits().pauses == 0,
-        debug: Debug::new(settings, parts.debug),
+        debug: Debug::new(settings, parts.debug, pe, pes),
         attachment,
     })
 }
@@ -294,6 +297,9 @@ pub(crate) fn finalize() {
     *count = count.saturating_sub(1);
     if *count > 0 {
         line::barrier(runtime, WHAT, &runtime.world);
+        if let Some(race) = runtime.debug.race() {
+            race.barrier(runtime, WHAT, runtime.world.meeting());
+        }
         return;
     }
     end(runtime);
@@ -303,6 +309,9 @@ fn end(runtime: &Runtime) {
     const WHAT: &str = "shmem_finalize";
     runtime.attachment.activity(Activity::Finalizing, None);
     runtime.debug.report_leaks(runtime);
+    if let Some(race) = runtime.debug.race() {
+        race.finish(runtime, WHAT, runtime.world.meeting());
+    }
     runtime.attachment.tell_departure(Departure::Leaving);
     line::last_barrier(runtime, WHAT);
     runtime.attachment.tell_departure(Departure::Gone);
@@ -316,6 +325,9 @@ fn end(runtime: &Runtime) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .clear();
+    if let Some(race) = runtime.debug.race() {
+        race.stop();
+    }
     // The agent serves until everybody is through.
     runtime.attachment.stop();
     if !(runtime.attachment.is_under_pmi() && mpi::will_leave())
@@ -367,6 +379,15 @@ extern "C" fn at_the_very_end() {
     if let Some(status) = global_status() {
         fail::end(status, "shmem_global_exit");
     }
+    let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
+    let race = runtime::any()
+        .filter(|_| is_ours)
+        .and_then(|runtime| runtime.debug.race());
+    if race.is_some_and(|race| race.has_reported()) && LAST_STATUS.load(Ordering::Relaxed) == 0 {
+        // The program is through: what it found no fault with is not good all the same.
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(RACES) };
+    }
 }
 
 unsafe extern "C" {
@@ -381,7 +402,13 @@ fn at_exit() {
     unsafe { on_exit(at_end, core::ptr::null_mut()) };
 }
 
+/// What a PE ends with that would end with 0, but has told of a race.
+const RACES: c_int = 66;
+/// What the process ends with.
+static LAST_STATUS: AtomicI32 = AtomicI32::new(0);
+
 unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
+    LAST_STATUS.store(status, Ordering::Relaxed);
     let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
     finalize_if_forgotten(is_ours && status == 0);
     // What the others still need of this PE to be through themselves may be on its way.

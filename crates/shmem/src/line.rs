@@ -285,7 +285,6 @@ pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
 pub(crate) fn sync(runtime: &Runtime, what: &'static str, team: &TeamState) {
     runtime.debug.before_barrier(runtime, what, team);
     meet(runtime, what, team, Watch::All(&team.members));
-    runtime.debug.after_barrier(runtime, team);
 }
 
 /// The last barrier of the job: who is through it may be gone.
@@ -539,7 +538,9 @@ pub(crate) fn agree(runtime: &Runtime, what: &'static str, kind: Kind, number: u
         &[],
         |_, _: &[u64; 0]| {},
     );
-    runtime.debug.after_barrier(runtime, &runtime.world);
+    if let Some(race) = runtime.debug.race() {
+        race.barrier(runtime, what, runtime.world.meeting());
+    }
 }
 
 /// Adds to a word of `pe` and returns the old value.

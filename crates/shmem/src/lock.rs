@@ -119,6 +119,13 @@ impl Lock {
         got
     }
 
+    /// What the one who had it before did is known now.
+    fn taken(&self) {
+        if let Some(race) = self.runtime.debug.race() {
+            race.lock_taken(self.runtime, self.what, self.home, self.offset);
+        }
+    }
+
     /// The PE that a word of the queue names.
     fn pe(&self, named: u32) -> PeId {
         match named
@@ -147,9 +154,7 @@ pub(crate) fn set(lock: *mut u64) {
         lock.half(before, lock.offset, Operation::Or, lock.me, 0);
         lock.await_own(|own| own & WAITS == 0);
     }
-    lock.runtime
-        .debug
-        .acquire_lock(lock.runtime, lock.home, lock.offset);
+    lock.taken();
 }
 
 /// Takes the lock if it is free, and says whether it did.
@@ -161,9 +166,7 @@ pub(crate) fn test(lock: *mut u64) -> bool {
     lock.own().store(WAITS, Ordering::SeqCst);
     let is_mine = lock.tail(Operation::CompareSwap, lock.me, 0) == 0;
     if is_mine {
-        lock.runtime
-            .debug
-            .acquire_lock(lock.runtime, lock.home, lock.offset);
+        lock.taken();
     } else {
         lock.own().store(0, Ordering::SeqCst);
         end_turn(lock.offset);
@@ -178,9 +181,9 @@ pub(crate) fn clear(lock: *mut u64) {
     }
     // What was done under the lock is there before the next one has it.
     done(lock.what, lock.runtime.attachment.quiet());
-    lock.runtime
-        .debug
-        .release_lock(lock.runtime, lock.home, lock.offset);
+    if let Some(race) = lock.runtime.debug.race() {
+        race.lock_given(lock.runtime, lock.what, lock.home, lock.offset);
+    }
     let behind = |own: u32| own & !WAITS;
     let mut next = behind(lock.own().load(Ordering::Acquire));
     if next == 0 {

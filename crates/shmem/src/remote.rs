@@ -13,7 +13,7 @@ use crate::api::in_reach;
 use crate::arguments;
 use crate::context;
 use crate::copy;
-use crate::debug::Access;
+use crate::debug::race::{AtomicUse, Footprint, Kind, Operands, Race, Transfer};
 use crate::element::{Atomic, Element};
 use crate::fail::fatal;
 use crate::fast::{self, Place, Region, What};
@@ -431,11 +431,91 @@ pub(crate) unsafe fn put(
     }
     let offset = symmetric(runtime, what, "the destination", dest, len);
     local(runtime, what, "the source", source, len);
-    runtime
-        .debug
-        .access(runtime, what, pe, offset, len, Access::Write);
+    if let Some(race) = runtime.debug.race() {
+        let sides = (
+            Footprint::run(offset, len),
+            Footprint::run(source as usize, len),
+        );
+        // SAFETY: as the caller promises; the offset was checked.
+        return unsafe { put_looked_at(race, runtime, (what, false), ctx, sides, pe) };
+    }
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { put_at(runtime, what, pe, offset, source, len) };
+}
+
+/// A put of contiguous bytes, under the eyes of the detector of races. `sides` are the offset
+/// and the source.
+///
+/// # Safety
+/// The source is valid; the offset was checked.
+unsafe fn put_looked_at(
+    race: &Race,
+    runtime: &'static Runtime,
+    (what, is_nbi): (&'static str, bool),
+    ctx: Ctx,
+    (remote, local): (Footprint, Footprint),
+    pe: PeId,
+) {
+    let transfer = Transfer {
+        what,
+        slot: context::of_race(runtime, what, ctx).0,
+        pe,
+        remote,
+        local,
+        is_nbi,
+    };
+    let len = remote.block_bytes;
+    let source: *const u8 = core::ptr::with_exposed_provenance(local.start);
+    let word = || {
+        let mut bytes = [0; 8];
+        // SAFETY: the caller has the source; a word has at most 8 bytes.
+        unsafe { core::ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), len.min(8)) };
+        u64::from_le_bytes(bytes)
+    };
+    if !race.put(runtime, transfer, word) {
+        // SAFETY: as the caller promises.
+        unsafe { put_at(runtime, what, pe, remote.start, source, len) };
+    }
+}
+
+/// The long way of [`crate::api::put_nbi`].
+///
+/// # Safety
+/// `source` is valid for `len` bytes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+    const WHAT: &str = "shmem_put_nbi";
+    let runtime = runtime::get(WHAT);
+    match runtime.debug.race().filter(|_| len > 0) {
+        None => {
+            // SAFETY: as the caller promises.
+            unsafe { put(WHAT, ctx, dest, source, len, pe) };
+        }
+        Some(race) => {
+            let pe = target(runtime, WHAT, ctx, pe);
+            let offset = symmetric(runtime, WHAT, "the destination", dest, len);
+            local(runtime, WHAT, "the source", source, len);
+            let sides = (
+                Footprint::run(offset, len),
+                Footprint::run(source as usize, len),
+            );
+            // SAFETY: as the caller promises; the offset was checked.
+            unsafe { put_looked_at(race, runtime, (WHAT, true), ctx, sides, pe) };
+        }
+    }
+}
+
+/// The long way of [`crate::api::get_nbi`].
+///
+/// # Safety
+/// `dest` is valid for `len` bytes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+    const WHAT: &str = "shmem_get_nbi";
+    // SAFETY: as the caller promises.
+    unsafe { get_how((WHAT, true), ctx, dest, source, len, pe) };
 }
 
 /// The long way of [`crate::api::p`]: takes the value itself, so that the short way need
@@ -479,6 +559,18 @@ pub(crate) unsafe fn get(
     len: usize,
     pe: c_int,
 ) {
+    // SAFETY: as the caller promises.
+    unsafe { get_how((what, false), ctx, dest, source, len, pe) };
+}
+
+unsafe fn get_how(
+    (what, is_nbi): (&'static str, bool),
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    len: usize,
+    pe: c_int,
+) {
     let runtime = runtime::get(what);
     if let Some((_, place)) = of_team(runtime, ctx, source, len, pe)
         && !place.may_be_dead()
@@ -492,9 +584,17 @@ pub(crate) unsafe fn get(
     }
     let offset = symmetric(runtime, what, "the source", source, len);
     local(runtime, what, "the destination", dest, len);
-    runtime
-        .debug
-        .access(runtime, what, pe, offset, len, Access::Read);
+    if let Some(race) = runtime.debug.race() {
+        let transfer = Transfer {
+            what,
+            slot: context::of_race(runtime, what, ctx).0,
+            pe,
+            remote: Footprint::run(offset, len),
+            local: Footprint::run(dest as usize, len),
+            is_nbi,
+        };
+        race.get(runtime, transfer);
+    }
     // SAFETY: as the caller promises; the offset was checked.
     unsafe { get_at(runtime, what, pe, offset, dest, len) };
 }
@@ -571,15 +671,103 @@ pub(crate) unsafe fn atomic<T: Atomic>(
             format_args!("{dest:p} is not aligned to {size} bytes"),
         );
     }
-    let access = match operation {
-        Operation::Fetch => Access::AtomicRead,
-        _ => Access::Atomic,
-    };
-    runtime
-        .debug
-        .access(runtime, what, pe, offset, size, access);
+    if let Some(race) = runtime.debug.race() {
+        let (slot, is_of_shared) = context::of_race(runtime, what, ctx);
+        let operands = Operands {
+            class: T::CLASS,
+            is_of_shared,
+        };
+        let of = AtomicUse {
+            what,
+            slot,
+            kind: match operation {
+                Operation::Fetch => Kind::AtomicRead(operands),
+                _ => Kind::Atomic(operands),
+            },
+            operation,
+            operand,
+            compare,
+            is_fetching: is_fetching(what),
+            data: None,
+        };
+        return race.atomic(runtime, pe, (offset, size), of);
+    }
     // Atomics are the agent's on some wires: it must see what was put before.
     atomic_at(runtime, what, pe, offset, size, operation, operand, compare)
+}
+
+/// Whether an atomic gives the program the old value.
+fn is_fetching(what: &str) -> bool {
+    let name = what.strip_prefix("shmem_atomic_").unwrap_or(what);
+    name.starts_with("fetch") || name.ends_with("swap")
+}
+
+/// A non-blocking atomic on a word of `pe` has given `len` bytes: tells the detector of races.
+#[cold]
+pub(crate) fn gave(ctx: Ctx, fetch: *const u8, len: usize, pe: c_int) {
+    const WHAT: &str = "shmem_atomic_fetch_nbi";
+    let runtime = runtime::get(WHAT);
+    if let Some(race) = runtime.debug.race() {
+        let pe = target(runtime, WHAT, ctx, pe);
+        let slot = context::of_race(runtime, WHAT, ctx).0;
+        race.fetch_nbi(runtime, WHAT, slot, pe, Footprint::run(fetch as usize, len));
+    }
+}
+
+/// A signal alone, or behind the data of the put with this number.
+///
+/// # Safety
+/// None beyond what it checks.
+#[cold]
+pub(crate) unsafe fn signal(
+    what: &'static str,
+    ctx: Ctx,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: c_int,
+    pe: c_int,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, None) };
+}
+
+unsafe fn signal_behind(
+    what: &'static str,
+    ctx: Ctx,
+    sig_addr: *mut u64,
+    (signal, sig_op): (u64, c_int),
+    pe: c_int,
+    data: Option<u64>,
+) {
+    let runtime = runtime::get(what);
+    let operation = match sig_op {
+        SIGNAL_ADD => Operation::Add,
+        _ => Operation::Swap,
+    };
+    let Some(race) = runtime.debug.race() else {
+        // SAFETY: everything is checked there.
+        unsafe { atomic::<u64>(what, ctx, operation, sig_addr, signal, 0, pe) };
+        return;
+    };
+    let pe = target(runtime, what, ctx, pe);
+    let offset = symmetric(runtime, what, "the signal", sig_addr.cast(), 8);
+    if !offset.is_multiple_of(8) {
+        fatal(what, format_args!("{sig_addr:p} is not aligned to 8 bytes"));
+    }
+    let of = AtomicUse {
+        what,
+        slot: context::of_race(runtime, what, ctx).0,
+        kind: match sig_op {
+            SIGNAL_ADD => Kind::SignalAdd,
+            _ => Kind::SignalSet,
+        },
+        operation,
+        operand: signal,
+        compare: 0,
+        is_fetching: false,
+        data,
+    };
+    race.atomic(runtime, pe, (offset, 8), of);
 }
 
 /// An atomic on the `size` bytes at `offset` of `pe`, which are aligned.
@@ -641,21 +829,40 @@ pub(crate) unsafe fn put_signal(
     pe: c_int,
 ) {
     let (dest, source, len) = data;
-    let operation = match sig_op {
-        SIGNAL_SET => Operation::Swap,
-        SIGNAL_ADD => Operation::Add,
-        other => fatal(
+    if sig_op != SIGNAL_SET && sig_op != SIGNAL_ADD {
+        fatal(
             what,
-            format_args!("{other} is no signal operator (SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD)"),
-        ),
-    };
-    // SAFETY: as the caller promises.
-    unsafe { put(what, ctx, dest, source, len, pe) };
+            format_args!("{sig_op} is no signal operator (SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD)"),
+        );
+    }
     let runtime = runtime::get(what);
-    runtime.debug.release_data(runtime);
+    let number = match runtime.debug.race().filter(|_| len > 0) {
+        None => {
+            // SAFETY: as the caller promises.
+            unsafe { put(what, ctx, dest, source, len, pe) };
+            None
+        }
+        Some(race) => {
+            let pe = target(runtime, what, ctx, pe);
+            let offset = symmetric(runtime, what, "the destination", dest, len);
+            local(runtime, what, "the source", source, len);
+            let transfer = Transfer {
+                what,
+                slot: context::of_race(runtime, what, ctx).0,
+                pe,
+                remote: Footprint::run(offset, len),
+                local: Footprint::run(source as usize, len),
+                is_nbi: what.ends_with("nbi"),
+            };
+            let number = race.put_before_signal(runtime, transfer);
+            // SAFETY: as the caller promises; the offset was checked.
+            unsafe { put_at(runtime, what, pe, offset, source, len) };
+            Some(number)
+        }
+    };
     done(what, runtime.attachment.fence());
     // SAFETY: everything is checked there.
-    unsafe { atomic::<u64>(what, ctx, operation, sig_addr, signal, 0, pe) };
+    unsafe { signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, number) };
 }
 
 /// How elements of a strided operation lie.
@@ -672,6 +879,16 @@ pub(crate) struct Strides {
 impl Strides {
     fn block_bytes(&self) -> usize {
         self.block_elements.saturating_mul(self.element_bytes)
+    }
+
+    /// The bytes of all blocks from `start` on, with this stride.
+    fn footprint(&self, start: usize, stride: isize) -> Footprint {
+        Footprint {
+            start,
+            block_bytes: self.block_bytes(),
+            stride_bytes: stride.wrapping_mul(self.element_bytes as isize),
+            blocks: self.blocks,
+        }
     }
 
     /// The lowest byte that blocks with this stride touch, relative to the first one, and
@@ -701,6 +918,23 @@ fn symmetric_blocks(
     offset.wrapping_add_signed(lowest.wrapping_neg())
 }
 
+fn strided(
+    runtime: &'static Runtime,
+    what: &'static str,
+    ctx: Ctx,
+    (remote, local): (Footprint, Footprint),
+    pe: PeId,
+) -> Transfer {
+    Transfer {
+        what,
+        slot: context::of_race(runtime, what, ctx).0,
+        pe,
+        remote,
+        local,
+        is_nbi: false,
+    }
+}
+
 /// Strided and block-strided puts.
 ///
 /// # Safety
@@ -720,13 +954,21 @@ pub(crate) unsafe fn put_strided(
         return;
     }
     let first = symmetric_blocks(runtime, what, "the destination", dest, &how, how.dst);
+    let sides = (
+        how.footprint(first, how.dst),
+        how.footprint(source as usize, how.sst),
+    );
+    if let Some(race) = runtime.debug.race() {
+        if how.blocks == 1 {
+            // SAFETY: the caller has the source; the destination was checked.
+            return unsafe { put_looked_at(race, runtime, (what, false), ctx, sides, pe) };
+        }
+        race.put(runtime, strided(runtime, what, ctx, sides, pe), || 0);
+    }
     let element = how.element_bytes as isize;
     for block in 0..how.blocks as isize {
         let offset = first.wrapping_add_signed(block * how.dst * element);
         let source = source.wrapping_offset(block * how.sst * element);
-        runtime
-            .debug
-            .access(runtime, what, pe, offset, len, Access::Write);
         match resolve(runtime, pe, offset) {
             // SAFETY: the span of all blocks was checked; the caller has the source.
             Some(at) => unsafe { copy::to_peer(at, source, len) },
@@ -757,13 +999,17 @@ pub(crate) unsafe fn get_strided(
     }
     done(what, runtime.attachment.check(pe));
     let first = symmetric_blocks(runtime, what, "the source", source, &how, how.sst);
+    if let Some(race) = runtime.debug.race() {
+        let sides = (
+            how.footprint(first, how.sst),
+            how.footprint(dest as usize, how.dst),
+        );
+        race.get(runtime, strided(runtime, what, ctx, sides, pe));
+    }
     let element = how.element_bytes as isize;
     for block in 0..how.blocks as isize {
         let offset = first.wrapping_add_signed(block * how.sst * element);
         let dest = dest.wrapping_offset(block * how.dst * element);
-        runtime
-            .debug
-            .access(runtime, what, pe, offset, len, Access::Read);
         match resolve(runtime, pe, offset) {
             // SAFETY: the span of all blocks was checked; the caller has the destination.
             Some(at) => unsafe { copy::from_peer(dest, at, len) },
@@ -781,7 +1027,9 @@ pub(crate) fn fence(what: &'static str, ctx: Ctx) {
         return;
     }
     context::team_of(runtime, what, ctx);
-    runtime.debug.fence(runtime);
+    if let Some(race) = runtime.debug.race() {
+        race.fence(runtime, what, context::of_race(runtime, what, ctx).0);
+    }
     done(what, runtime.attachment.fence());
 }
 
@@ -793,7 +1041,9 @@ pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
         return;
     }
     context::team_of(runtime, what, ctx);
-    runtime.debug.fence(runtime);
+    if let Some(race) = runtime.debug.race() {
+        race.quiet(runtime, what, context::of_race(runtime, what, ctx).0);
+    }
     done(what, runtime.attachment.quiet());
 }
 
@@ -807,12 +1057,23 @@ pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
     if npes == 0 || ctx == CTX_INVALID {
         return;
     }
-    for index in 0..npes {
+    let targets = (0..npes).map(|index| {
         // SAFETY: as the caller promises.
         let pe = unsafe { target_pes.wrapping_add(index).read() };
-        target(runtime, WHAT, ctx, pe);
+        target(runtime, WHAT, ctx, pe)
+    });
+    match runtime.debug.race() {
+        None => {
+            targets.for_each(drop);
+            quiet(WHAT, ctx);
+        }
+        Some(race) => {
+            let pes: Vec<PeId> = targets.collect();
+            let slot = context::of_race(runtime, WHAT, ctx).0;
+            race.pe_quiet(runtime, WHAT, slot, &pes);
+            done(WHAT, runtime.attachment.quiet());
+        }
     }
-    quiet(WHAT, ctx);
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub(crate) struct Settings {
     pub(crate) checks: bool,
     pub(crate) bounds: bool,
     pub(crate) race: bool,
+    /// What the detector of races draws delays from, in its tests.
+    pub(crate) delays: Option<u64>,
 }
 
 /// Least bytes of a symmetric heap.
@@ -61,6 +63,12 @@ impl Settings {
             }
             settings.checks |= settings.bounds | settings.race;
         }
+        if let Some((name, value)) = either("DEBUG_DELAYS") {
+            let seed = value.trim().parse().map_err(|_| {
+                format!("{name}={value:?} is not usable: expected a number, the seed of the delays")
+            })?;
+            settings.delays = Some(seed);
+        }
         Ok(settings)
     }
 
@@ -77,6 +85,8 @@ impl Settings {
                  ({heap_bytes} now)\n  \
                  SHMEM_DEBUG           checks, bounds, race or all, separated by commas: look for \
                  mistakes of the program (off by default)\n  \
+                 SHMEM_DEBUG_DELAYS    a number: sleep at random in front of operations while \
+                 SHMEM_DEBUG=race looks, to test that\n  \
                  SHMEM_INFO            print this\n  \
                  SHMEM_VERSION         print the version\n  \
                  HOSTWIRE_WIRE         shm; ether, xdp or udp between hosts; or stores: shared memory \

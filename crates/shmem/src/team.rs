@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hostwire::PeId;
 
+use crate::debug::race::{self, Members};
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
@@ -41,6 +42,8 @@ pub struct TeamState {
     /// The PEs, by rank.
     pub(crate) members: Box<[PeId]>,
     config: TeamConfig,
+    /// Split from `SHMEM_TEAM_SHARED`, or that itself.
+    pub(crate) is_of_shared: bool,
     /// Operations by lines that have begun here.
     pub(crate) operations: AtomicU64,
     /// An operation that all members are known to have begun.
@@ -88,6 +91,7 @@ impl Slots {
 impl TeamState {
     fn new(slot: usize, base: u64, members: Box<[PeId]>, rank: usize, config: TeamConfig) -> Self {
         Self {
+            is_of_shared: slot == SHARED_SLOT,
             alive: AtomicU64::new(ALIVE),
             slot,
             base,
@@ -133,6 +137,17 @@ impl TeamState {
     /// Whether it has the same PEs as `other`, in the same order.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.members == other.members
+    }
+
+    /// Who meets, for the detector of races.
+    pub(crate) fn meeting(&self) -> Members<'_> {
+        let members = self.members.iter().map(|pe| u64::from(*pe));
+        let team = [self.slot as u64, self.base].into_iter().chain(members);
+        Members {
+            team: race::hash(team),
+            members: &self.members,
+            rank: self.rank,
+        }
     }
 
     /// The highest stamp that it has used.
@@ -301,7 +316,8 @@ fn split(
         return (0, TEAM_INVALID);
     };
     let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
-    let state = TeamState::new(slot, base, members, rank, config);
+    let mut state = TeamState::new(slot, base, members, rank, config);
+    state.is_of_shared = parent.is_of_shared;
     let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
     let address = match slots.destroyed.pop() {
         Some(address) => {
@@ -444,6 +460,9 @@ pub(crate) fn barrier_all() {
     const WHAT: &str = "shmem_barrier_all";
     let runtime = runtime::get(WHAT);
     line::barrier(runtime, WHAT, &runtime.world);
+    if let Some(race) = runtime.debug.race() {
+        race.barrier(runtime, WHAT, runtime.world.meeting());
+    }
 }
 
 /// `shmem_sync_all`.
@@ -451,7 +470,14 @@ pub(crate) fn barrier_all() {
 pub(crate) fn sync_all() {
     const WHAT: &str = "shmem_sync_all";
     let runtime = runtime::get(WHAT);
-    line::sync(runtime, WHAT, &runtime.world);
+    sync_members(runtime, WHAT, &runtime.world);
+}
+
+fn sync_members(runtime: &Runtime, what: &'static str, team: &TeamState) {
+    line::sync(runtime, what, team);
+    if let Some(race) = runtime.debug.race() {
+        race.sync(runtime, what, team.meeting());
+    }
 }
 
 /// `shmem_team_sync`.
@@ -460,7 +486,7 @@ pub(crate) fn sync(what: What, team: Team) -> c_int {
     let runtime = runtime::get(what);
     match find(runtime, team) {
         Some(team) => {
-            line::sync(runtime, what, team);
+            sync_members(runtime, what, team);
             0
         }
         None => -1,

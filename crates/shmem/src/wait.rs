@@ -19,6 +19,9 @@ use crate::lifecycle;
 use crate::remote::done;
 use crate::runtime::{self, Runtime};
 
+/// The routine that returns what it has seen.
+pub(crate) const SIGNAL_WAIT_UNTIL: &str = "shmem_signal_wait_until";
+
 /// `SHMEM_CMP_EQ` and its kin.
 const CMP_EQ: c_int = 1;
 pub(crate) const CMP_NE: c_int = 2;
@@ -70,7 +73,7 @@ pub(crate) unsafe fn until<T: Waitable>(
         let ours = unsafe { T::load(ivar) };
         if compare(what, cmp, ours, value) {
             if !fast::is_coherent() {
-                acquired(what, ivar.cast());
+                ended(what, ivar, cmp, (ours, value));
             }
             return ours;
         }
@@ -98,7 +101,7 @@ unsafe fn until_at_length<T: Waitable>(
         let ours = unsafe { T::load(ivar) };
         compare(what, cmp, ours, value).then_some(ours)
     });
-    acquired(what, ivar.cast());
+    ended(what, ivar, cmp, (ours, value));
     ours
 }
 
@@ -126,10 +129,27 @@ fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -
     result
 }
 
-/// Tells the detector of races that what the writer of `ivar` did before has been seen.
-fn acquired(what: &str, ivar: *const u8) {
+/// A wait that compared `ivar` with `value` has seen `ours`.
+#[cold]
+fn ended<T: Waitable>(what: &'static str, ivar: *const T, cmp: c_int, (ours, value): (T, T)) {
+    // What is returned is what the program goes by.
+    let is_returned = what == SIGNAL_WAIT_UNTIL;
+    seen(what, ivar, |seen| match is_returned {
+        true => seen == ours,
+        false => compare(what, cmp, seen, value),
+    });
+}
+
+/// Tells the detector of races which values of `ivar` can have ended a wait or a test.
+#[cold]
+fn seen<T: Waitable>(what: &str, ivar: *const T, ends_it: impl Fn(T) -> bool) {
     let runtime = runtime::get(what);
-    runtime.debug.acquire(runtime, ivar as usize);
+    if let Some(race) = runtime.debug.race()
+        && let Some(offset) = runtime.locate(ivar as usize, size_of::<T>())
+    {
+        let word = (offset, size_of::<T>());
+        race.seen(runtime, word, &|bits| ends_it(T::from_bits(bits)));
+    }
 }
 
 /// `shmem_signal_fetch`.
@@ -141,7 +161,7 @@ pub(crate) unsafe fn fetch<T: Waitable>(what: &'static str, ivar: *const T) -> T
     // SAFETY: as the caller promises.
     let value = unsafe { T::load(ivar) };
     if !fast::is_coherent() {
-        acquired(what, ivar.cast());
+        seen(what, ivar, |seen| seen == value);
     }
     value
 }
@@ -163,7 +183,7 @@ pub(crate) unsafe fn test<T: Waitable>(
     if !is_so {
         tested_in_vain(what);
     } else if !fast::is_coherent() {
-        acquired(what, ivar.cast());
+        ended(what, ivar, cmp, (ours, value));
     }
     is_so
 }
@@ -261,12 +281,17 @@ impl<T: Waitable> Set<T> {
         self.status.is_null() || unsafe { self.status.add(index).read() } == 0
     }
 
-    unsafe fn holds(&self, index: usize) -> bool {
-        let value = match self.values {
+    unsafe fn value(&self, index: usize) -> T {
+        match self.values {
             Values::Same(value) => value,
             // SAFETY: as the caller promises.
             Values::Each(values) => unsafe { values.add(index).read() },
-        };
+        }
+    }
+
+    unsafe fn holds(&self, index: usize) -> bool {
+        // SAFETY: as the caller promises.
+        let value = unsafe { self.value(index) };
         // SAFETY: as the caller promises.
         let ours = unsafe { T::load(self.ivars.add(index)) };
         compare(self.what, self.cmp, ours, value)
@@ -304,9 +329,24 @@ impl<T: Waitable> Set<T> {
         found
     }
 
-    fn seen(&self, index: usize) {
-        if !fast::is_coherent() {
-            acquired(self.what, self.ivars.wrapping_add(index).cast());
+    /// The element counts, and held when it was looked at.
+    unsafe fn seen(&self, index: usize) {
+        if fast::is_coherent() {
+            return;
+        }
+        // SAFETY: as the caller promises.
+        let value = unsafe { self.value(index) };
+        seen(self.what, self.ivars.wrapping_add(index), |seen| {
+            compare(self.what, self.cmp, seen, value)
+        });
+    }
+
+    unsafe fn seen_some(&self, indices: *const usize, count: usize) {
+        for at in 0..count {
+            // SAFETY: the caller has so many.
+            let index = unsafe { indices.add(at).read() };
+            // SAFETY: as the caller promises.
+            unsafe { self.seen(index) };
         }
     }
 
@@ -321,7 +361,11 @@ impl<T: Waitable> Set<T> {
                     unsafe { self.holds(index) }.then_some(())
                 });
             }
-            self.seen(index);
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) } {
+                // SAFETY: as above.
+                unsafe { self.seen(index) };
+            }
         }
     }
 
@@ -334,7 +378,8 @@ impl<T: Waitable> Set<T> {
         check(runtime, self.what, self.ivars);
         // SAFETY: as the caller promises.
         let found = wait(runtime, self.what, || unsafe { self.find() });
-        self.seen(found);
+        // SAFETY: as the caller promises.
+        unsafe { self.seen(found) };
         found
     }
 
@@ -351,7 +396,7 @@ impl<T: Waitable> Set<T> {
             (found > 0).then_some(found)
         });
         // SAFETY: as the caller promises; these were written just now.
-        (0..found).for_each(|at| self.seen(unsafe { indices.add(at).read() }));
+        unsafe { self.seen_some(indices, found) };
         found
     }
 
@@ -363,7 +408,13 @@ impl<T: Waitable> Set<T> {
                 return false;
             }
         }
-        (0..self.nelems).for_each(|index| self.seen(index));
+        for index in 0..self.nelems {
+            // SAFETY: as the caller promises.
+            if unsafe { self.counts(index) } {
+                // SAFETY: as above.
+                unsafe { self.seen(index) };
+            }
+        }
         true
     }
 
@@ -371,7 +422,8 @@ impl<T: Waitable> Set<T> {
         // SAFETY: as the caller promises.
         match unsafe { self.find() } {
             Some(index) => {
-                self.seen(index);
+                // SAFETY: as the caller promises.
+                unsafe { self.seen(index) };
                 index
             }
             None => {
@@ -388,7 +440,7 @@ impl<T: Waitable> Set<T> {
             tested_in_vain(self.what);
         }
         // SAFETY: as the caller promises; these were written just now.
-        (0..found).for_each(|at| self.seen(unsafe { indices.add(at).read() }));
+        unsafe { self.seen_some(indices, found) };
         found
     }
 }

@@ -64,6 +64,16 @@ pub(crate) fn in_reach<T: Atomic>(
     }
 }
 
+/// The result of a non-blocking atomic: the program may use it when the context is quiet.
+#[inline(always)]
+unsafe fn give<T: Atomic>(ctx: Ctx, fetch: *mut T, old: T, pe: c_int) {
+    // SAFETY: as the caller promises.
+    unsafe { fetch.write(old) };
+    if !fast::is_coherent() {
+        remote::gave(ctx, fetch.cast(), size_of::<T>(), pe);
+    }
+}
+
 /// `shmem_atomic_fetch`.
 #[inline(always)]
 pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
@@ -77,7 +87,7 @@ pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *cons
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch(ctx, source, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_swap`.
@@ -99,7 +109,7 @@ pub unsafe fn atomic_swap_nbi<T: Atomic>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_swap(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_compare_swap`.
@@ -134,7 +144,7 @@ pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_compare_swap(ctx, dest, cond, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_inc`.
@@ -155,7 +165,7 @@ pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_inc(ctx, dest, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_add`.
@@ -177,7 +187,7 @@ pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_add(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_and`.
@@ -199,7 +209,7 @@ pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_and(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_or`.
@@ -221,7 +231,7 @@ pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_or(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_xor`.
@@ -243,7 +253,7 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
     // SAFETY: as the caller promises.
     let old = unsafe { atomic_fetch_xor(ctx, dest, value, pe) };
     // SAFETY: as the caller promises.
-    unsafe { fetch.write(old) }
+    unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_set`. A store in one piece; nothing is read.

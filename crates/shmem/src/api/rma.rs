@@ -202,8 +202,14 @@ pub unsafe fn put_nbi<T: Element>(
     nelems: usize,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    unsafe { put(ctx, dest, source, nelems, pe) }
+    if fast::is_coherent() {
+        // SAFETY: as the caller promises.
+        unsafe { put(ctx, dest, source, nelems, pe) }
+    } else {
+        let len = nelems.saturating_mul(size_of::<T>());
+        // SAFETY: as the caller promises.
+        unsafe { remote::put_nbi(ctx, dest.cast(), source.cast(), len, pe) }
+    }
 }
 
 /// `shmem_get_nbi`. Completes at once, as [`get`] does.
@@ -215,6 +221,12 @@ pub unsafe fn get_nbi<T: Element>(
     nelems: usize,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    unsafe { get(ctx, dest, source, nelems, pe) }
+    if fast::is_coherent() {
+        // SAFETY: as the caller promises.
+        unsafe { get(ctx, dest, source, nelems, pe) }
+    } else {
+        let len = nelems.saturating_mul(size_of::<T>());
+        // SAFETY: as the caller promises.
+        unsafe { remote::get_nbi(ctx, dest.cast(), source.cast(), len, pe) }
+    }
 }

@@ -7,6 +7,7 @@ use crate::element::Element;
 use crate::fast;
 use crate::handle::Ctx;
 use crate::remote::{self, SIGNAL_ADD, SIGNAL_SET};
+use crate::wait;
 
 /// `shmem_put_signal`, of all types and sizes.
 #[inline(always)]
@@ -49,34 +50,55 @@ pub unsafe fn put_signal_nbi<T: Element>(
     sig_op: c_int,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    unsafe { put_signal(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe) }
+    if fast::is_coherent() {
+        // SAFETY: as the caller promises.
+        unsafe { put_signal(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe) }
+    } else {
+        let data = (
+            dest.cast(),
+            source.cast(),
+            nelems.saturating_mul(size_of::<T>()),
+        );
+        const WHAT: &str = "shmem_put_signal_nbi";
+        // SAFETY: as the caller promises.
+        unsafe { remote::put_signal(WHAT, ctx, data, sig_addr, signal, sig_op, pe) };
+    }
 }
 
 /// `shmem_signal_add`.
 #[inline(always)]
 pub unsafe fn signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: as the caller promises.
-    unsafe { crate::api::atomic_add(ctx, sig_addr, signal, pe) }
+    if fast::is_coherent() {
+        // SAFETY: as the caller promises.
+        unsafe { crate::api::atomic_add(ctx, sig_addr, signal, pe) }
+    } else {
+        // SAFETY: everything is checked there.
+        unsafe { remote::signal("shmem_signal_add", ctx, sig_addr, signal, SIGNAL_ADD, pe) }
+    }
 }
 
 /// `shmem_signal_set`.
 #[inline(always)]
 pub unsafe fn signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: as the caller promises.
-    unsafe { crate::api::atomic_set(ctx, sig_addr, signal, pe) }
+    if fast::is_coherent() {
+        // SAFETY: as the caller promises.
+        unsafe { crate::api::atomic_set(ctx, sig_addr, signal, pe) }
+    } else {
+        // SAFETY: everything is checked there.
+        unsafe { remote::signal("shmem_signal_set", ctx, sig_addr, signal, SIGNAL_SET, pe) }
+    }
 }
 
 /// `shmem_signal_fetch`: of the own PE.
 #[inline(always)]
 pub unsafe fn signal_fetch(sig_addr: *const u64) -> u64 {
     // SAFETY: as the caller promises.
-    unsafe { crate::wait::fetch("shmem_signal_fetch", sig_addr) }
+    unsafe { wait::fetch("shmem_signal_fetch", sig_addr) }
 }
 
 /// `shmem_signal_wait_until`. Returns the value that ended the wait.
 #[inline(always)]
 pub unsafe fn signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 {
     // SAFETY: as the caller promises.
-    unsafe { crate::wait::until("shmem_signal_wait_until", sig_addr, cmp, cmp_value) }
+    unsafe { wait::until(wait::SIGNAL_WAIT_UNTIL, sig_addr, cmp, cmp_value) }
 }

@@ -1,4 +1,8 @@
 //! Where in the program a routine was called, as far as symbols tell.
+//!
+//! A *place* is an address that means the same in all PEs, which run the same program at
+//! different addresses: the number of the executable or library in its upper 16 bits, and the
+//! distance from its beginning.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -96,7 +100,121 @@ pub(crate) fn describe(address: usize) -> String {
     }
 }
 
+/// An executable or library, in the order of the loader.
+#[derive(Debug, Clone, Copy)]
+struct Object {
+    /// What addresses in its file are relative to.
+    base: usize,
+    start: usize,
+    end: usize,
+}
+
+static OBJECTS: Mutex<Vec<Object>> = Mutex::new(Vec::new());
+const OFFSET_BITS: u32 = 48;
+
+/// What `look` finds in the objects; they are listed again if that is nothing, since more may
+/// have been loaded.
+fn find_object<R>(look: impl Fn(&[Object]) -> Option<R>) -> Option<R> {
+    let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = look(&objects) {
+        return Some(found);
+    }
+    let mut all: Vec<Object> = Vec::new();
+    // SAFETY: the callback gets the pointer back, while `all` is alive.
+    unsafe { libc::dl_iterate_phdr(Some(list), (&raw mut all).cast()) };
+    *objects = all;
+    look(&objects)
+}
+
+unsafe extern "C" fn list(
+    info: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut c_void,
+) -> libc::c_int {
+    // SAFETY: `find_object` passed a pointer to this.
+    let all = unsafe { &mut *data.cast::<Vec<Object>>() };
+    // SAFETY: the loader's description of an object, valid during the call.
+    let info = unsafe { &*info };
+    // SAFETY: the object's program headers, as many as it says.
+    let headers =
+        unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let base = info.dlpi_addr as usize;
+    let parts = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_LOAD);
+    let start = parts.clone().map(|part| part.p_vaddr as usize).min();
+    let end = parts
+        .map(|part| (part.p_vaddr + part.p_memsz) as usize)
+        .max();
+    all.push(Object {
+        base,
+        start: base + start.unwrap_or(0),
+        end: base + end.unwrap_or(0),
+    });
+    0
+}
+
+/// The place of an address of this process; 0 if it is of no code.
+pub(crate) fn place(address: usize) -> u64 {
+    let look = |objects: &[Object]| {
+        let (number, object) = objects
+            .iter()
+            .enumerate()
+            .find(|(_, object)| (object.start..object.end).contains(&address))?;
+        Some((number as u64) << OFFSET_BITS | (address - object.base) as u64)
+    };
+    find_object(look).unwrap_or(0)
+}
+
+/// The place of the call that the program made.
+pub(crate) fn caller_place() -> u64 {
+    place(caller())
+}
+
+/// As [`describe`], for a place, of whichever PE.
+pub(crate) fn describe_place(place: u64) -> String {
+    let number = (place >> OFFSET_BITS) as usize;
+    let offset = (place & ((1 << OFFSET_BITS) - 1)) as usize;
+    let base = find_object(|objects| objects.get(number).map(|object| object.base));
+    match base.filter(|_| place != 0) {
+        // A peer may have sent anything: no address is used, only looked up.
+        Some(base) => describe(base.wrapping_add(offset)),
+        None => "an unknown place".into(),
+    }
+}
+
+/// The name of the variable at an address, and which of its bytes that is.
+pub(crate) fn variable(address: usize) -> Option<(String, usize)> {
+    let mut found = None;
+    // It looks in front of what it is given, as a return address wants it.
+    backtrace::resolve((address + 1) as *mut c_void, |symbol| {
+        let (Some(name), Some(start)) = (symbol.name(), symbol.addr()) else {
+            return;
+        };
+        let byte = address.wrapping_sub(start as usize);
+        found = Some((name.to_string(), byte));
+    });
+    found
+}
+
 /// As a part of a sentence.
 pub(crate) fn here() -> String {
     format!("called at {}", describe(caller()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_address_that_it_was() {
+        let address = a_place_is_the_address_that_it_was as *const () as usize;
+        let place = place(address);
+        assert_ne!(place, 0);
+        assert_eq!(describe_place(place), describe(address));
+        assert_eq!(super::place(1), 0);
+        for nowhere in [0, 1 << 63, u64::MAX] {
+            assert!(!describe_place(nowhere).is_empty());
+        }
+    }
 }

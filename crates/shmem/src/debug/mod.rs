@@ -11,7 +11,7 @@
 
 mod bounds;
 mod location;
-mod race;
+pub(crate) mod race;
 
 use hostwire::PeId;
 
@@ -29,19 +29,6 @@ pub(crate) fn here() -> String {
     location::here()
 }
 
-/// What an operation does to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
-    /// Reads in one piece.
-    AtomicRead,
-    /// Changes in one piece.
-    Atomic,
-    /// By a collective operation, which orders its own accesses.
-    Collective,
-}
-
 /// See the [module text](self).
 #[derive(Debug)]
 pub(crate) struct Debug {
@@ -51,27 +38,33 @@ pub(crate) struct Debug {
 }
 
 impl Debug {
-    /// Bytes that the detector of races needs in each segment, for this many that it
-    /// looks after.
-    pub(crate) fn shadow_bytes(settings: &Settings, pes: u32, bytes: usize) -> usize {
+    /// Bytes that the detector of races needs in each segment.
+    pub(crate) fn area_bytes(settings: &Settings, pes: u32) -> usize {
         match settings.race {
-            true => race::area_bytes(pes, bytes),
+            true => race::area_bytes(pes),
             false => 0,
         }
     }
 
     /// `area` is where in a segment the detector of races has its memory.
-    pub(crate) fn new(settings: &Settings, area: usize) -> Self {
+    pub(crate) fn new(settings: &Settings, area: usize, pe: PeId, pes: u32) -> Self {
+        let race = || Race::new(area, pe, pes, settings.delays);
         Self {
             checks: settings.checks,
             bounds: settings.bounds.then(Bounds::default),
-            race: settings.race.then(|| Race::new(area)),
+            race: settings.race.then(race),
         }
     }
 
     /// What was asked for and cannot be done for this job, if anything.
     pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
         self.race.as_ref().and_then(|race| race.refusal(runtime))
+    }
+
+    /// The detector of races, if it is on.
+    #[inline]
+    pub(crate) fn race(&self) -> Option<&Race> {
+        self.race.as_ref()
     }
 
     #[inline]
@@ -108,68 +101,16 @@ impl Debug {
             bounds.allocated(offset, size);
         }
         if let Some(race) = &self.race {
-            race.forget(runtime, runtime.heap_region.offset + offset, size);
+            race.allocated(runtime, offset, size);
         }
     }
 
-    pub(crate) fn freed(&self, _runtime: &Runtime, offset: usize) {
+    pub(crate) fn freed(&self, runtime: &Runtime, offset: usize) {
         if let Some(bounds) = &self.bounds {
             bounds.freed(offset);
         }
-    }
-
-    /// `len` bytes at `offset` of `pe` are about to be accessed.
-    #[inline]
-    pub(crate) fn access(
-        &self,
-        runtime: &Runtime,
-        what: &'static str,
-        pe: PeId,
-        offset: usize,
-        len: usize,
-        access: Access,
-    ) {
         if let Some(race) = &self.race {
-            race.access(runtime, what, pe, offset, len, access);
-        }
-    }
-
-    /// A fence or a quiet.
-    #[inline]
-    pub(crate) fn fence(&self, runtime: &Runtime) {
-        if let Some(race) = &self.race {
-            race.fence(runtime);
-        }
-    }
-
-    /// The data of a put with signal is on its way, in front of its signal.
-    #[inline]
-    pub(crate) fn release_data(&self, runtime: &Runtime) {
-        self.fence(runtime);
-    }
-
-    /// A wait for the own word at `address` has ended.
-    #[inline]
-    pub(crate) fn acquire(&self, runtime: &Runtime, address: usize) {
-        if let Some(race) = &self.race
-            && let Some(offset) = runtime.locate(address, 1)
-        {
-            race.acquire(runtime, runtime.attachment.pe(), offset);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn acquire_lock(&self, runtime: &Runtime, home: PeId, offset: usize) {
-        if let Some(race) = &self.race {
-            race.acquire(runtime, home, offset);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn release_lock(&self, runtime: &Runtime, home: PeId, offset: usize) {
-        if let Some(race) = &self.race {
-            race.fence(runtime);
-            race.release(runtime, home, offset);
+            race.freed(runtime, offset);
         }
     }
 
@@ -177,22 +118,7 @@ impl Debug {
     #[inline]
     pub(crate) fn before_barrier(&self, runtime: &Runtime, what: &'static str, team: &TeamState) {
         if self.checks {
-            self.fence(runtime);
             self.compare(runtime, what, team, [0; 3]);
-        }
-    }
-
-    /// They have met.
-    #[inline]
-    pub(crate) fn after_barrier(&self, runtime: &Runtime, team: &TeamState) {
-        self.after_sync_of(runtime, &team.members);
-    }
-
-    /// These PEs have met.
-    #[inline]
-    pub(crate) fn after_sync_of(&self, runtime: &Runtime, members: &[PeId]) {
-        if let Some(race) = &self.race {
-            race.join(runtime, members);
         }
     }
 
@@ -213,7 +139,6 @@ impl Debug {
                 team,
                 arguments.map(|argument| argument as u64),
             );
-            self.after_barrier(runtime, team);
         }
     }
 

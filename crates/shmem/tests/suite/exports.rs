@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use xtask::headers::inline::SYMBOLS;
+use xtask::library::RACE_SYMBOLS;
 use xtask::{Tree, suite};
 
 use crate::build::{TABLE, has_program, tree, work};
@@ -38,8 +39,11 @@ fn are_those_of_the_table(mut symbols: BTreeMap<String, char>) {
         assert_eq!(symbols.remove(&strong), Some('T'), "{strong}");
     }
     // What inline functions of the header use.
-    for (name, kind) in SYMBOLS.into_iter().zip(['D', 'T']) {
-        assert_eq!(symbols.remove(name), Some(kind), "{name}");
+    // And what is linked into programs by `oshcc --race`.
+    for (names, kinds) in [(SYMBOLS, ['D', 'T']), (RACE_SYMBOLS, ['B', 'T'])] {
+        for (name, kind) in names.into_iter().zip(kinds) {
+            assert_eq!(symbols.remove(name), Some(kind), "{name}");
+        }
     }
     assert!(symbols.is_empty(), "also visible: {symbols:?}");
 }

@@ -162,26 +162,6 @@ fn a_death_on_another_host_is_told() {
     );
 }
 
-/// It would find nothing, so it must not look as if there were none.
-#[test]
-fn races_between_hosts_are_not_looked_for() {
-    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
-        return;
-    };
-    let program = program(tree, "rma", Language::C11);
-    let Some(mut command) = on_hosts(2, 2) else {
-        return;
-    };
-    command.args(["-x", "SHMEM_DEBUG=race"]).arg(program);
-    let ended = output(&mut command);
-    let said = text(&ended);
-    assert!(!ended.status.success(), "{said}");
-    assert!(
-        said.contains("shmem_init: SHMEM_DEBUG=race cannot find races in this job"),
-        "{said}"
-    );
-}
-
 /// Operations between hosts are calls, those within a host too: not all PEs are in reach.
 #[test]
 fn programs_with_inline_operations_are_the_same() {

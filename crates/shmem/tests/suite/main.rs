@@ -14,6 +14,7 @@ mod lifecycle;
 mod mistakes;
 mod mpi;
 mod programs;
+mod races;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 mod wrapper;

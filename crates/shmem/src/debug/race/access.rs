@@ -1,0 +1,415 @@
+//! What an access is, which pairs of accesses conflict, and which are ordered.
+
+use super::bytes::{Reader, Writer};
+use super::clock::{Clock, Epoch, STORES};
+
+/// Operands of atomics that are atomic with each other: the same type, and contexts of teams
+/// that were split from the same predefined team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Operands {
+    /// As [`Word::CLASS`](crate::element::Word).
+    pub(crate) class: u8,
+    pub(crate) is_of_shared: bool,
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The program's own load.
+    Load,
+    /// The program's own store.
+    Store,
+    /// A get reads it.
+    Get,
+    /// A put writes it.
+    Put,
+    /// A blocking operation reads it: a local source.
+    Source,
+    /// A blocking operation writes it: a local destination.
+    Destination,
+    /// A non-blocking put reads it, until it is complete.
+    NbiSource,
+    /// A non-blocking operation writes it, until it is complete.
+    NbiDestination,
+    /// An atomic that only reads.
+    AtomicRead(Operands),
+    Atomic(Operands),
+    SignalSet,
+    SignalAdd,
+    /// A collective operation of the team with this number reads or writes it.
+    CollectiveRead(u32),
+    CollectiveWrite(u32),
+    /// The library's own, of a lock.
+    Lock,
+    /// The end of the block that it is in.
+    Free,
+}
+
+use Kind::*;
+
+impl Kind {
+    fn reads_only(self) -> bool {
+        matches!(
+            self,
+            Load | Get | Source | NbiSource | AtomicRead(_) | CollectiveRead(_)
+        )
+    }
+
+    /// By instructions of its PE, in the order of the program.
+    fn is_local(self) -> bool {
+        matches!(
+            self,
+            Load | Store | Source | Destination | NbiSource | NbiDestination | Free
+        )
+    }
+
+    /// Whether a fence orders it behind earlier operations of its context.
+    fn is_fenced(self) -> bool {
+        matches!(
+            self,
+            Put | Atomic(_) | AtomicRead(_) | SignalSet | SignalAdd
+        )
+    }
+
+    /// Whether the two may not happen at the same time.
+    pub(super) fn conflicts_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Atomic(a), Atomic(b) | AtomicRead(b)) | (AtomicRead(a), Atomic(b)) => a != b,
+            (SignalSet, SignalSet) | (SignalAdd, SignalAdd) | (Lock, Lock) => false,
+            // Those of a team happen one after the other.
+            (CollectiveRead(a) | CollectiveWrite(a), CollectiveRead(b) | CollectiveWrite(b))
+                if a == b =>
+            {
+                false
+            }
+            (a, b) => !(a.reads_only() && b.reads_only()),
+        }
+    }
+
+    /// Whether all that conflicts with `other` conflicts with this one.
+    fn covers(self, other: Self) -> bool {
+        let is_plain_write = matches!(self, Store | Put | Destination | NbiDestination);
+        self == other
+            || is_plain_write
+            || (self.reads_only() && other.reads_only() && {
+                !matches!(self, AtomicRead(_) | CollectiveRead(_))
+            })
+    }
+
+    fn write(self, to: &mut Writer) {
+        let (code, detail) = match self {
+            Load => (0, 0),
+            Store => (1, 0),
+            Get => (2, 0),
+            Put => (3, 0),
+            Source => (4, 0),
+            Destination => (5, 0),
+            NbiSource => (6, 0),
+            NbiDestination => (7, 0),
+            AtomicRead(of) => (8, u64::from(of.class) << 1 | u64::from(of.is_of_shared)),
+            Atomic(of) => (9, u64::from(of.class) << 1 | u64::from(of.is_of_shared)),
+            SignalSet => (10, 0),
+            SignalAdd => (11, 0),
+            CollectiveRead(team) => (12, team.into()),
+            CollectiveWrite(team) => (13, team.into()),
+            Lock => (14, 0),
+            Free => (15, 0),
+        };
+        to.number(code);
+        to.number(detail);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let (code, detail) = (from.number()?, from.number()?);
+        let operands = Operands {
+            class: (detail >> 1) as u8,
+            is_of_shared: detail & 1 == 1,
+        };
+        Some(match code {
+            0 => Load,
+            1 => Store,
+            2 => Get,
+            3 => Put,
+            4 => Source,
+            5 => Destination,
+            6 => NbiSource,
+            7 => NbiDestination,
+            8 => AtomicRead(operands),
+            9 => Atomic(operands),
+            10 => SignalSet,
+            11 => SignalAdd,
+            12 => CollectiveRead(detail as u32),
+            13 => CollectiveWrite(detail as u32),
+            14 => Lock,
+            15 => Free,
+            _ => return None,
+        })
+    }
+}
+
+/// One access, without its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(super) pe: u32,
+    pub(super) epoch: Epoch,
+    /// What earlier operations of its context it is ordered behind, by a fence.
+    pub(super) fenced: Epoch,
+    /// The place in the program ([`location::place`](crate::debug::location::place)).
+    pub(super) place: u64,
+    pub(super) kind: Kind,
+    /// Its context.
+    pub(super) slot: u16,
+    /// Whether it goes on behind the end of its routine.
+    pub(super) is_open: bool,
+    /// The routine, as a number that means something at the owner of the memory only.
+    pub(super) name: u16,
+}
+
+impl Access {
+    /// Whether this one happens before `next`, of a PE that knows `clock`, to memory of `owner`.
+    pub(super) fn is_before(&self, next: &Self, clock: &Clock, owner: u32) -> bool {
+        let is_complete = || clock.is_complete(self.pe, self.slot, self.epoch, owner);
+        if self.pe != next.pe {
+            return match self.is_open {
+                true => is_complete(),
+                false => clock.passed(self.pe) >= self.epoch,
+            };
+        }
+        // A PE sees its own stores in order.
+        !self.is_open
+            || self.kind == Store
+            || is_complete()
+            || (next.kind.is_fenced() && next.slot == self.slot && next.fenced >= self.epoch)
+    }
+
+    /// Whether whatever comes and conflicts with `old` is found without it, too.
+    pub(super) fn replaces(&self, old: &Self, old_is_before: bool) -> bool {
+        let is_same_way = (self.pe, self.slot, self.is_open) == (old.pe, old.slot, old.is_open);
+        self.kind.covers(old.kind) && (old_is_before || is_same_way)
+    }
+
+    /// Whether the two are instructions of one PE.
+    pub(super) fn is_program_order(&self, next: &Self) -> bool {
+        self.pe == next.pe && !self.is_open && next.kind.is_local()
+    }
+
+    pub(super) fn write(&self, to: &mut Writer, name: &str) {
+        to.number(self.epoch);
+        to.number(self.fenced);
+        to.number(self.place);
+        self.kind.write(to);
+        to.number(self.slot.into());
+        to.number(self.is_open.into());
+        to.text(name);
+    }
+
+    /// That of `pe`, and the name of the routine.
+    pub(super) fn read<'a>(from: &mut Reader<'a>, pe: u32) -> Option<(Self, &'a str)> {
+        let access = Self {
+            pe,
+            epoch: from.number()?,
+            fenced: from.number()?,
+            place: from.number()?,
+            kind: Kind::read(from)?,
+            slot: from.small()?,
+            is_open: from.number()? != 0,
+            name: 0,
+        };
+        Some((access, from.text()?))
+    }
+
+    pub(super) fn is_of_program(&self) -> bool {
+        matches!(self.kind, Load | Store) && self.slot == STORES
+    }
+}
+
+/// The bytes of an access: blocks at equal distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Footprint {
+    /// Where the first block begins.
+    pub(crate) start: usize,
+    pub(crate) block_bytes: usize,
+    /// From one block to the next.
+    pub(crate) stride_bytes: isize,
+    pub(crate) blocks: usize,
+}
+
+impl Footprint {
+    pub(crate) fn run(start: usize, len_bytes: usize) -> Self {
+        Self {
+            start,
+            block_bytes: len_bytes,
+            stride_bytes: 0,
+            blocks: 1,
+        }
+    }
+
+    /// The same bytes elsewhere.
+    pub(crate) fn at(self, start: usize) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Beginning and length of each block.
+    pub(super) fn runs(self) -> impl Iterator<Item = (usize, usize)> {
+        let is_run = self.stride_bytes == self.block_bytes as isize || self.blocks == 1;
+        let (blocks, len) = match is_run {
+            true => (1, self.block_bytes.saturating_mul(self.blocks)),
+            false => (self.blocks, self.block_bytes),
+        };
+        (0..blocks as isize).map(move |block| {
+            let distance = block.wrapping_mul(self.stride_bytes);
+            (self.start.wrapping_add_signed(distance), len)
+        })
+    }
+
+    pub(super) fn write(&self, to: &mut Writer) {
+        to.number(self.start as u64);
+        to.number(self.block_bytes as u64);
+        to.number(self.stride_bytes as u64);
+        to.number(self.blocks as u64);
+    }
+
+    pub(super) fn read(from: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            start: from.small()?,
+            block_bytes: from.small()?,
+            stride_bytes: from.number()? as isize,
+            blocks: from.small()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::{CREATED, DEFAULT};
+    use super::*;
+
+    const LONG: Operands = Operands {
+        class: 3,
+        is_of_shared: false,
+    };
+    const ALL: [Kind; 16] = [
+        Load,
+        Store,
+        Get,
+        Put,
+        Source,
+        Destination,
+        NbiSource,
+        NbiDestination,
+        AtomicRead(LONG),
+        Atomic(LONG),
+        SignalSet,
+        SignalAdd,
+        CollectiveRead(7),
+        CollectiveWrite(7),
+        Lock,
+        Free,
+    ];
+
+    fn access(pe: u32, epoch: Epoch, kind: Kind, slot: u16, is_open: bool) -> Access {
+        Access {
+            pe,
+            epoch,
+            fenced: 0,
+            place: 1,
+            kind,
+            slot,
+            is_open,
+            name: 0,
+        }
+    }
+
+    #[test]
+    fn conflicts_are_symmetric_and_covering_is_true() {
+        for a in ALL {
+            for b in ALL {
+                assert_eq!(a.conflicts_with(b), b.conflicts_with(a), "{a:?} {b:?}");
+                if a.covers(b) {
+                    for third in ALL {
+                        assert!(
+                            !b.conflicts_with(third) || a.conflicts_with(third),
+                            "{a:?} covers {b:?}, but not against {third:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn atomics_agree_with_those_of_their_type_and_domain_only() {
+        let other = |class, is_of_shared| {
+            Atomic(Operands {
+                class,
+                is_of_shared,
+            })
+        };
+        assert!(!Atomic(LONG).conflicts_with(other(3, false)));
+        assert!(Atomic(LONG).conflicts_with(other(2, false)));
+        assert!(Atomic(LONG).conflicts_with(other(3, true)));
+        assert!(Atomic(LONG).conflicts_with(Get) && Atomic(LONG).conflicts_with(SignalSet));
+        assert!(!AtomicRead(LONG).conflicts_with(Get));
+        assert!(SignalSet.conflicts_with(SignalAdd));
+        assert!(!CollectiveWrite(7).conflicts_with(CollectiveRead(7)));
+        assert!(CollectiveWrite(7).conflicts_with(CollectiveWrite(8)));
+    }
+
+    #[test]
+    fn a_fence_orders_puts_of_its_context_and_no_gets() {
+        let clock = Clock::new(2);
+        let put = access(0, 4, Put, DEFAULT, true);
+        let behind = |kind, slot, fenced| Access {
+            fenced,
+            ..access(0, 5, kind, slot, false)
+        };
+        assert!(put.is_before(&behind(Put, DEFAULT, 4), &clock, 1));
+        assert!(!put.is_before(&behind(Put, DEFAULT, 3), &clock, 1));
+        assert!(!put.is_before(&behind(Put, CREATED, 4), &clock, 1));
+        assert!(!put.is_before(&behind(Get, DEFAULT, 4), &clock, 1));
+        // Another PE has to know that it is complete, not that it was begun.
+        let mut clock = Clock::new(2);
+        clock.pass(0, 9);
+        let theirs = access(1, 1, Load, STORES, false);
+        assert!(!put.is_before(&theirs, &clock, 1));
+        clock.quiet(0, DEFAULT, 4);
+        assert!(put.is_before(&theirs, &clock, 1));
+    }
+
+    #[test]
+    fn accesses_and_footprints_are_bytes_and_back() {
+        for kind in ALL {
+            let access = access(1, 77, kind, 5, true);
+            let footprint = Footprint {
+                start: 4096,
+                block_bytes: 8,
+                stride_bytes: -24,
+                blocks: 3,
+            };
+            let mut writer = Writer::default();
+            access.write(&mut writer, "shmem_iput");
+            footprint.write(&mut writer);
+            let bytes = writer.done();
+            let mut reader = Reader::new(&bytes);
+            assert_eq!(Access::read(&mut reader, 1), Some((access, "shmem_iput")));
+            assert_eq!(Footprint::read(&mut reader), Some(footprint));
+        }
+    }
+
+    #[test]
+    fn runs_are_exact() {
+        let strided = Footprint {
+            start: 100,
+            block_bytes: 4,
+            stride_bytes: -12,
+            blocks: 3,
+        };
+        let runs: Vec<_> = strided.runs().collect();
+        assert_eq!(runs, [(100, 4), (88, 4), (76, 4)]);
+        let dense = Footprint {
+            stride_bytes: 4,
+            ..strided
+        };
+        assert_eq!(dense.runs().collect::<Vec<_>>(), [(100, 12)]);
+    }
+}

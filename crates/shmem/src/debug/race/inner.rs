@@ -1,0 +1,746 @@
+//! The detector of one PE: what it does itself, and what others tell it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use hostwire::PeId;
+
+use super::access::{Access, Footprint, Kind};
+use super::clock::{self, COLLECTIVES, CREATED, Clock, Epoch, STORES};
+use super::mail::Mail;
+use super::meetings::{Entry, Flow, Key};
+use super::message::{Change, Message, Touch};
+use super::owner::{Block, Owner};
+use super::private::Buffers;
+use super::report::Finding;
+use super::{AtomicUse, Members, Transfer, program};
+use crate::fail::{fatal, say};
+use crate::runtime::Runtime;
+
+/// After so many, further ones say nothing new.
+const REPORTS_MAX: usize = 100;
+/// Bytes of messages to one PE that may wait before the program does.
+const BACKLOG_MAX: usize = 1 << 20;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Context {
+    is_free: bool,
+    /// Its quiets do not complete the program's own stores.
+    is_without_stores: bool,
+    /// What a fence has ordered.
+    fenced: Epoch,
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub(super) struct Inner {
+    me: u32,
+    pes: u32,
+    /// What this PE knows. Of itself: what is complete.
+    clock: Clock,
+    /// The same, as it was given to others.
+    shared: Option<Arc<Clock>>,
+    /// Counts its changes.
+    version: u64,
+    /// Which of them each PE has heard of.
+    told: Box<[u64]>,
+    epoch: Epoch,
+    contexts: Vec<Context>,
+    private: Buffers,
+    /// Buffers of non-blocking operations in own symmetric memory: context, PE at the other
+    /// end, and where.
+    open: Vec<(u16, u32, Footprint)>,
+    /// A word that the program looked at itself, perhaps to wait for it.
+    looked_at: Option<(usize, u8)>,
+    /// How many collective operations each team has had.
+    numbers: HashMap<u64, u64>,
+    mail: Mail,
+    questions: u64,
+    answers: HashMap<u64, (u64, Clock)>,
+    owner: Owner,
+    /// Pairs of places that were told of.
+    pairs: HashSet<u64>,
+    has_reported: bool,
+}
+
+impl Inner {
+    pub(super) fn new(area: usize, me: u32, pes: u32) -> Self {
+        Self {
+            me,
+            pes,
+            clock: Clock::new(pes),
+            shared: None,
+            version: 1,
+            told: vec![0; pes as usize].into(),
+            epoch: 1,
+            contexts: vec![Context::default(); usize::from(CREATED)],
+            private: Buffers::default(),
+            open: Vec::new(),
+            looked_at: None,
+            numbers: HashMap::new(),
+            mail: Mail::new(area, me, pes),
+            questions: 0,
+            answers: HashMap::new(),
+            owner: Owner::new(me, pes),
+            pairs: HashSet::new(),
+            has_reported: false,
+        }
+    }
+
+    pub(super) fn has_reported(&self) -> bool {
+        self.has_reported
+    }
+
+    pub(super) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// An epoch that one operation has for itself.
+    pub(super) fn own_epoch(&mut self) -> Epoch {
+        self.epoch += 2;
+        self.epoch - 1
+    }
+
+    fn changed(&mut self, is_changed: bool) {
+        if is_changed {
+            self.version += 1;
+            self.shared = None;
+        }
+    }
+
+    fn learn(&mut self, known: &Clock) {
+        let news = self.clock.join(known);
+        self.changed(news);
+    }
+
+    fn shared(&mut self) -> Arc<Clock> {
+        let clock = self
+            .shared
+            .get_or_insert_with(|| Arc::new(self.clock.clone()));
+        Arc::clone(clock)
+    }
+
+    fn access(&self, kind: Kind, slot: u16, is_open: bool, epoch: Epoch, place: u64) -> Access {
+        let context = self.contexts.get(usize::from(slot));
+        Access {
+            pe: self.me,
+            epoch,
+            fenced: context.map_or(0, |context| context.fenced),
+            place,
+            kind,
+            slot,
+            is_open,
+            name: 0,
+        }
+    }
+
+    fn tell(&mut self, runtime: &Runtime, pe: PeId, message: &Message<'_>) {
+        if self.told[pe as usize] != self.version {
+            self.told[pe as usize] = self.version;
+            let clock = Message::Clock(self.clock.clone()).write();
+            self.mail.send(runtime, pe, &clock);
+        }
+        self.mail.send(runtime, pe, &message.write());
+        // Whoever says more than can be heard listens meanwhile.
+        while self.mail.backlog(pe) > BACKLOG_MAX {
+            self.listen(runtime);
+            std::thread::yield_now();
+        }
+    }
+
+    /// An access to memory of `pe`, which may be this one.
+    fn touch(&mut self, runtime: &Runtime, pe: PeId, touch: Touch<'_>) {
+        if pe != self.me {
+            return self.tell(runtime, pe, &Message::Touch(touch));
+        }
+        let found = self.owner.touch(runtime, &touch, &self.clock);
+        self.report(runtime, &found.unwrap_or_default(), false);
+    }
+
+    // What the program does.
+
+    /// The local side of an operation. That of a non-blocking one belongs to it until the
+    /// context is quiet: then `slot` has the PE at the other end.
+    pub(super) fn local(
+        &mut self,
+        runtime: &Runtime,
+        what: &str,
+        buffer: Footprint,
+        kind: Kind,
+        (slot, target): (u16, Option<PeId>),
+        place: u64,
+    ) {
+        if buffer.block_bytes == 0 || buffer.blocks == 0 {
+            return;
+        }
+        let mut access = self.access(kind, slot, target.is_some(), self.epoch, place);
+        if let Some(offset) = runtime.locate(buffer.start, buffer.block_bytes) {
+            let footprint = buffer.at(offset);
+            if let Some(target) = target {
+                self.open.push((slot, target, footprint));
+            }
+            let touch = Touch {
+                access,
+                name: what,
+                footprint,
+            };
+            return self.touch(runtime, self.me, touch);
+        }
+        access.name = self.owner.names.number(what);
+        for (start, len) in buffer.runs() {
+            self.check_private(runtime, start, len, &access);
+            if let Some(target) = target {
+                self.private.open(start, len, target, access);
+            }
+        }
+        program::set_open(self.private.count());
+    }
+
+    fn check_private(&mut self, runtime: &Runtime, start: usize, len: usize, access: &Access) {
+        if self.private.count() == 0 {
+            return;
+        }
+        let found = self.private.conflicts(start, len, access);
+        let finding = |(offset, before)| Finding {
+            offset,
+            before,
+            is_begun_before: true,
+            access: *access,
+        };
+        let found: Vec<Finding> = found.into_iter().map(finding).collect();
+        self.report(runtime, &found, true);
+    }
+
+    /// The program's own access, by its address in this process. `None` for `slot` where it
+    /// only looks.
+    pub(super) fn program_access(
+        &mut self,
+        runtime: &Runtime,
+        (address, len): (usize, usize),
+        place: impl Fn() -> u64,
+        kind: Kind,
+    ) -> bool {
+        let is_store = kind == Kind::Store;
+        let Some((pe, offset)) = program::symmetric(runtime, address, len) else {
+            if self.private.count() > 0 {
+                let access = self.access(kind, STORES, is_store, self.epoch, place());
+                self.check_private(runtime, address, len, &access);
+            }
+            return false;
+        };
+        let tells = is_store && pe != self.me && matches!(len, 4 | 8) && offset.is_multiple_of(len);
+        let epoch = match tells {
+            true => self.own_epoch(),
+            false => self.epoch,
+        };
+        let touch = Touch {
+            access: self.access(kind, STORES, is_store, epoch, place()),
+            name: "",
+            footprint: Footprint::run(offset, len),
+        };
+        match tells {
+            false => self.touch(runtime, pe, touch),
+            true => {
+                let word = Message::Word {
+                    touch,
+                    change: None,
+                    data: None,
+                    question: None,
+                };
+                self.tell(runtime, pe, &word);
+            }
+        }
+        tells
+    }
+
+    /// The program looks at a word in a way in which it may wait for it.
+    pub(super) fn look_at(&mut self, runtime: &Runtime, address: usize, len: usize) {
+        if let Some((pe, offset)) = program::symmetric(runtime, address, len)
+            && pe == self.me
+        {
+            self.looked_at = Some((offset, len as u8));
+        }
+    }
+
+    /// What it saw there when it looked has happened by now.
+    pub(super) fn settle(&mut self, _runtime: &Runtime) {
+        if let Some((offset, _)) = self.looked_at.take() {
+            let mut known = Clock::new(self.pes);
+            self.owner.words.present(offset, &mut known, self.me);
+            self.learn(&known);
+        }
+    }
+
+    pub(super) fn put_source(&mut self, runtime: &Runtime, transfer: &Transfer, place: u64) {
+        let (kind, target) = match transfer.is_nbi {
+            true => (Kind::NbiSource, Some(transfer.pe)),
+            false => (Kind::Source, None),
+        };
+        let context = (transfer.slot, target);
+        self.local(runtime, transfer.what, transfer.local, kind, context, place);
+    }
+
+    pub(super) fn put_data(
+        &mut self,
+        runtime: &Runtime,
+        transfer: &Transfer,
+        place: u64,
+        epoch: Epoch,
+    ) {
+        if transfer.remote.block_bytes == 0 {
+            return;
+        }
+        let touch = Touch {
+            access: self.access(Kind::Put, transfer.slot, true, epoch, place),
+            name: transfer.what,
+            footprint: transfer.remote,
+        };
+        self.touch(runtime, transfer.pe, touch);
+    }
+
+    pub(super) fn get(&mut self, runtime: &Runtime, transfer: &Transfer, place: u64) {
+        let (kind, target) = match transfer.is_nbi {
+            true => (Kind::NbiDestination, Some(transfer.pe)),
+            false => (Kind::Destination, None),
+        };
+        let context = (transfer.slot, target);
+        self.local(runtime, transfer.what, transfer.local, kind, context, place);
+        let touch = Touch {
+            access: self.access(Kind::Get, transfer.slot, transfer.is_nbi, self.epoch, place),
+            name: transfer.what,
+            footprint: transfer.remote,
+        };
+        self.touch(runtime, transfer.pe, touch);
+    }
+
+    /// Has a word changed by its owner. Returns the question to wait for the answer of.
+    pub(super) fn word(
+        &mut self,
+        runtime: &Runtime,
+        pe: PeId,
+        footprint: Footprint,
+        of: &AtomicUse,
+        place: u64,
+    ) -> Option<u64> {
+        let epoch = self.own_epoch();
+        let touch = Touch {
+            access: self.access(of.kind, of.slot, !of.is_fetching, epoch, place),
+            name: of.what,
+            footprint,
+        };
+        let change = Change {
+            operation: of.operation as u8,
+            operand: of.operand,
+            compare: of.compare,
+        };
+        let question = of.is_fetching.then(|| self.question());
+        if pe != self.me {
+            let word = Message::Word {
+                touch,
+                change: Some(change),
+                data: of.data,
+                question,
+            };
+            self.tell(runtime, pe, &word);
+            return question;
+        }
+        let clock = self.shared();
+        let how = (Some(change), of.data);
+        let done = self
+            .owner
+            .word(runtime, &touch, &clock, how, of.is_fetching);
+        if let Some((found, old, known)) = done {
+            self.report(runtime, &found, false);
+            if let Some(question) = question {
+                self.answers.insert(question, (old, known));
+            }
+        }
+        question
+    }
+
+    fn question(&mut self) -> u64 {
+        self.questions += 1;
+        self.questions
+    }
+
+    /// The old value that is the answer, if it is there; what came with it is known now.
+    pub(super) fn take_answer(&mut self, question: u64) -> Option<u64> {
+        let (old, known) = self.answers.remove(&question)?;
+        self.learn(&known);
+        Some(old)
+    }
+
+    pub(super) fn fence(&mut self, slot: u16) {
+        self.contexts[usize::from(slot)].fenced = self.epoch;
+        self.epoch += 1;
+    }
+
+    pub(super) fn quiet(&mut self, slot: u16) {
+        let is_changed = self.clock.quiet(self.me, slot, self.epoch);
+        self.changed(is_changed);
+        if !self.contexts[usize::from(slot)].is_without_stores {
+            let is_changed = self.clock.quiet(self.me, STORES, self.epoch);
+            self.changed(is_changed);
+        }
+        self.epoch += 1;
+        if slot != STORES {
+            self.open.retain(|(of, ..)| *of != slot);
+            self.private.close(slot, |_| true);
+            program::set_open(self.private.count());
+        }
+    }
+
+    pub(super) fn pe_quiet(&mut self, runtime: &Runtime, slot: u16, pes: &[PeId]) {
+        for &pe in pes {
+            let epochs = (1, self.epoch);
+            let mut is_changed = self.clock.deliver(self.me, (slot, pe), epochs);
+            if !self.contexts[usize::from(slot)].is_without_stores {
+                is_changed |= self.clock.deliver(self.me, (STORES, pe), epochs);
+            }
+            self.changed(is_changed);
+        }
+        let epoch = self.epoch;
+        self.epoch += 1;
+        let owner = &mut self.owner;
+        self.open.retain(|(of, target, buffer)| {
+            let is_over = *of == slot && pes.contains(target);
+            if is_over {
+                owner.close(runtime, *buffer, (slot, epoch));
+            }
+            !is_over
+        });
+        self.private.close(slot, |target| pes.contains(&target));
+        program::set_open(self.private.count());
+    }
+
+    pub(super) fn seen(&mut self, word: (usize, u8), ends_it: &dyn Fn(u64) -> bool) {
+        let mut known = self.clock.clone();
+        self.owner.words.seen(word, &mut known, self.me, ends_it);
+        self.learn(&known);
+    }
+
+    /// What this PE does in a collective operation. Returns the epoch of what it stores at
+    /// others, if that is anything.
+    pub(super) fn contribute(
+        &mut self,
+        runtime: &Runtime,
+        what: &str,
+        members: Members<'_>,
+        place: u64,
+        source: Option<Footprint>,
+        destinations: impl IntoIterator<Item = (usize, Footprint)>,
+    ) -> Option<Epoch> {
+        // What it makes known by coming is what was in front of this.
+        self.epoch += 1;
+        let team = members.team as u32;
+        let is_empty = |bytes: &Footprint| bytes.block_bytes == 0 || bytes.blocks == 0;
+        if let Some(footprint) = source.filter(|bytes| !is_empty(bytes)) {
+            let kind = Kind::CollectiveRead(team);
+            let touch = Touch {
+                access: self.access(kind, clock::DEFAULT, false, self.epoch, place),
+                name: what,
+                footprint,
+            };
+            self.touch(runtime, self.me, touch);
+        }
+        let epoch = self.own_epoch();
+        let mut stores = None;
+        for (rank, footprint) in destinations {
+            if is_empty(&footprint) {
+                continue;
+            }
+            let is_own = rank == members.rank;
+            let kind = Kind::CollectiveWrite(team);
+            let touch = Touch {
+                access: self.access(kind, COLLECTIVES, !is_own, epoch, place),
+                name: what,
+                footprint,
+            };
+            self.touch(runtime, members.members[rank], touch);
+            stores = Some(epoch);
+        }
+        stores
+    }
+
+    /// Comes to an operation of a team. Returns the question to wait for the answer of.
+    pub(super) fn come(
+        &mut self,
+        runtime: &Runtime,
+        members: Members<'_>,
+        flow: Flow,
+        (stores, gives): (Option<Epoch>, bool),
+    ) -> u64 {
+        let number = self.numbers.entry(members.team).or_default();
+        *number += 1;
+        let key = Key {
+            team: members.team,
+            number: *number,
+        };
+        // What a collective operation stores is not among what it makes known.
+        let passed = match stores {
+            Some(epoch) => epoch.saturating_sub(2),
+            None => self.epoch,
+        };
+        self.epoch += 1;
+        let question = self.question();
+        let (rank, size) = (members.rank, members.members.len());
+        let first = members.members[0];
+        if first == self.me {
+            let entry = Entry {
+                pe: self.me,
+                passed,
+                clock: self.shared(),
+                stores,
+                gives,
+                question,
+            };
+            self.meet(runtime, key, (rank, size), flow, entry);
+        } else {
+            let come = Message::Come {
+                key,
+                rank,
+                size,
+                flow,
+                passed,
+                stores,
+                gives,
+                question,
+            };
+            self.tell(runtime, first, &come);
+        }
+        question
+    }
+
+    pub(super) fn take_lock(
+        &mut self,
+        runtime: &Runtime,
+        what: &str,
+        (home, offset): (PeId, usize),
+        place: u64,
+    ) -> u64 {
+        let touch = Touch {
+            access: self.access(Kind::Lock, clock::DEFAULT, false, self.epoch, place),
+            name: what,
+            footprint: Footprint::run(offset, 8),
+        };
+        // The queue for the lock is in the same word of all.
+        self.touch(runtime, self.me, touch);
+        let question = self.question();
+        if home == self.me {
+            let known = self.owner.lock(offset, self.pes);
+            self.answers.insert(question, (0, known));
+        } else {
+            self.tell(runtime, home, &Message::Lock { touch, question });
+        }
+        question
+    }
+
+    pub(super) fn give_lock(&mut self, runtime: &Runtime, home: PeId, offset: usize) {
+        let passed = self.epoch;
+        self.epoch += 1;
+        if home == self.me {
+            let clock = self.clock.clone();
+            self.owner.unlock(offset, clock, self.me, passed);
+        } else {
+            self.tell(runtime, home, &Message::Unlock { offset, passed });
+        }
+    }
+
+    pub(super) fn allocated(
+        &mut self,
+        runtime: &Runtime,
+        offset: usize,
+        len_bytes: usize,
+        place: u64,
+    ) {
+        let block = Block { len_bytes, place };
+        let offset = runtime.heap_region.offset + offset;
+        self.owner.allocated(runtime, offset, block);
+    }
+
+    pub(super) fn freed(&mut self, runtime: &Runtime, offset: usize, place: u64) {
+        let offset = runtime.heap_region.offset + offset;
+        let access = self.access(Kind::Free, STORES, false, self.epoch, place);
+        let found = self.owner.freed(runtime, offset, &access, &self.clock);
+        self.report(runtime, &found, false);
+        self.owner.blocks.remove(&offset);
+    }
+
+    pub(super) fn context_made(&mut self, is_without_stores: bool) -> u16 {
+        let made = Context {
+            is_free: false,
+            is_without_stores,
+            fenced: 0,
+        };
+        let free = self.contexts.iter().position(|context| context.is_free);
+        match free {
+            Some(slot) => {
+                self.contexts[slot] = made;
+                slot as u16
+            }
+            None => {
+                self.contexts.push(made);
+                // More contexts than that are taken for one: some orders are not seen then.
+                u16::try_from(self.contexts.len() - 1).unwrap_or(u16::MAX)
+            }
+        }
+    }
+
+    pub(super) fn context_gone(&mut self, slot: u16) {
+        self.contexts[usize::from(slot)].is_free = true;
+    }
+
+    // What others say.
+
+    /// Hears whoever has said something. Says whether anybody had, or something still has to
+    /// be said.
+    pub(super) fn listen(&mut self, runtime: &Runtime) -> bool {
+        let arrived = self.mail.look(runtime);
+        for &pe in &arrived {
+            for message in self.mail.open(runtime, pe) {
+                if self.hear(runtime, pe, &message).is_none() {
+                    fatal(
+                        "SHMEM_DEBUG=race",
+                        format_args!(
+                            "PE {pe} sent a message of {} bytes that makes no sense: is its \
+                             library another version?",
+                            message.len()
+                        ),
+                    );
+                }
+            }
+            self.mail.sign(runtime, pe);
+        }
+        !arrived.is_empty()
+    }
+
+    /// Whether all that was told to anybody but `except` has been heard.
+    pub(super) fn is_heard(&self, runtime: &Runtime, except: Option<PeId>) -> bool {
+        (0..self.pes)
+            .filter(|pe| *pe != self.me && Some(*pe) != except)
+            .all(|pe| self.mail.is_heard(runtime, pe))
+    }
+
+    fn hear(&mut self, runtime: &Runtime, pe: PeId, message: &[u8]) -> Option<()> {
+        let clock = Arc::clone(&self.owner.clocks[pe as usize]);
+        match Message::read(message, pe, self.pes)? {
+            Message::Clock(clock) => self.owner.clocks[pe as usize] = Arc::new(clock),
+            Message::Touch(touch) => {
+                let found = self.owner.touch(runtime, &touch, &clock)?;
+                self.report(runtime, &found, false);
+            }
+            Message::Word {
+                touch,
+                change,
+                data,
+                question,
+            } => {
+                let how = (change, data);
+                let is_fetching = question.is_some();
+                let done = self.owner.word(runtime, &touch, &clock, how, is_fetching);
+                let (found, old, known) = done?;
+                self.report(runtime, &found, false);
+                if let Some(question) = question {
+                    self.reply(runtime, pe, question, old, known);
+                }
+            }
+            Message::Unlock { offset, passed } => {
+                self.owner.unlock(offset, Clock::clone(&clock), pe, passed);
+            }
+            Message::Lock { touch, question } => {
+                let found = self.owner.touch(runtime, &touch, &clock)?;
+                self.report(runtime, &found, false);
+                let known = self.owner.lock(touch.footprint.start, self.pes);
+                self.reply(runtime, pe, question, 0, known);
+            }
+            Message::Come {
+                key,
+                rank,
+                size,
+                flow,
+                passed,
+                stores,
+                gives,
+                question,
+            } => {
+                let entry = Entry {
+                    pe,
+                    passed,
+                    clock,
+                    stores,
+                    gives,
+                    question,
+                };
+                self.meet(runtime, key, (rank, size), flow, entry);
+            }
+            Message::Answer {
+                question,
+                old,
+                known,
+            } => {
+                self.answers.insert(question, (old, known));
+            }
+            Message::Report { pair, text } => self.print(pair, text),
+        }
+        Some(())
+    }
+
+    fn meet(
+        &mut self,
+        runtime: &Runtime,
+        key: Key,
+        place: (usize, usize),
+        flow: Flow,
+        entry: Entry,
+    ) {
+        let who = entry.pe;
+        let Some(answers) = self.owner.meetings.come(key, place, flow, entry) else {
+            fatal(
+                "SHMEM_DEBUG=race",
+                format_args!("PE {who} is in another collective operation than the others"),
+            );
+        };
+        for (pe, question, known) in answers {
+            self.reply(runtime, pe, question, 0, known);
+        }
+    }
+
+    fn reply(&mut self, runtime: &Runtime, pe: PeId, question: u64, old: u64, known: Clock) {
+        if pe == self.me {
+            self.answers.insert(question, (old, known));
+            return;
+        }
+        let answer = Message::Answer {
+            question,
+            old,
+            known,
+        };
+        self.mail.send(runtime, pe, &answer.write());
+    }
+
+    /// Has PE 0 say it, which hears of all races and says each once.
+    fn report(&mut self, runtime: &Runtime, found: &[Finding], is_private: bool) {
+        for finding in found {
+            let pair = finding.pair();
+            if self.pairs.contains(&pair) || self.pairs.len() >= REPORTS_MAX {
+                continue;
+            }
+            let text = finding.text(runtime, &self.owner, is_private);
+            if self.me == 0 {
+                self.print(pair, &text);
+            } else {
+                self.pairs.insert(pair);
+                self.mail
+                    .send(runtime, 0, &Message::Report { pair, text: &text }.write());
+            }
+            self.has_reported = true;
+        }
+    }
+
+    fn print(&mut self, pair: u64, text: &str) {
+        self.has_reported = true;
+        if self.pairs.len() < REPORTS_MAX && self.pairs.insert(pair) {
+            say(text);
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! A detector of races between PEs.
+//!
+//! Two accesses to the same bytes race if one of them changes them, they are not atomic with
+//! each other, and nothing orders them. What orders is what the specification says: fences and
+//! quiets of a context, barriers and synchronisations, the flow of data in collective
+//! operations, words that are waited for or fetched, locks. When things happen does not matter,
+//! so the same program gives the same verdict however its PEs are delayed, as long as locks
+//! and atomics go the same way.
+//!
+//! | module | |
+//! |---|---|
+//! | `clock` | what a PE knows, and which operations are complete |
+//! | `access`, `shadow` | what was done to memory, which pairs conflict, which are ordered |
+//! | `words`, `meetings` | how PEs learn of each other |
+//! | `owner` | what a PE keeps of its own memory on behalf of all |
+//! | `message`, `mail`, `bytes` | how the others reach that: the same way on any wire |
+//! | `inner` | the detector of a PE: what it does itself, and what it is told |
+//! | `program` | the program's own loads and stores |
+//! | `report` | what is said |
+//!
+//! Each PE keeps the record of its own memory, and is told of what others do to it. Small puts,
+//! signals and atomics are done by the owner when it hears of them, so that record and memory
+//! agree. Before anything makes a PE's doings known to others, all that it has told has been
+//! heard.
+
+mod access;
+mod bytes;
+mod clock;
+mod inner;
+mod mail;
+mod meetings;
+mod message;
+mod owner;
+mod private;
+mod program;
+mod report;
+mod shadow;
+mod words;
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hostwire::PeId;
+use hostwire::attachment::Operation;
+
+use super::location;
+use crate::fail::fatal;
+use crate::remote::done;
+use crate::runtime::Runtime;
+use inner::Inner;
+use mail::Sleep;
+
+pub(crate) use access::{Footprint, Kind, Operands};
+pub(crate) use meetings::Flow;
+
+/// The default context.
+pub(crate) const DEFAULT: u16 = clock::DEFAULT;
+
+/// Looks at the mail before a thread sleeps, where PEs have cores of their own. Elsewhere it sleeps
+/// at once: who is woken gets a core sooner than who leaves one to others.
+const LOOKS: u32 = 200;
+
+/// Most PEs of a job that it looks at: an entry names them in 16 bits.
+const PES_MAX: u32 = 1 << 16;
+
+pub(crate) fn area_bytes(pes: u32) -> usize {
+    mail::area_bytes(pes)
+}
+
+/// FNV-1a of some words.
+pub(crate) fn hash(words: impl IntoIterator<Item = u64>) -> u64 {
+    let bytes = words.into_iter().flat_map(u64::to_le_bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub(crate) struct Race {
+    /// Where in a segment its memory is.
+    area: usize,
+    inner: Mutex<Inner>,
+    delays: Option<Delays>,
+    stops: AtomicBool,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Sleeps in front of operations, for tests of the detector: no verdict may depend on them.
+#[derive(Debug)]
+struct Delays(AtomicU64);
+
+impl Delays {
+    fn next(&self) -> u64 {
+        // A step of SplitMix64: any thread may take one.
+        let step = 0x9e37_79b9_7f4a_7c15;
+        let mut z = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// Once in `every` times, up to 400 microseconds.
+    fn delay(&self, every: u64) {
+        let number = self.next();
+        if number.is_multiple_of(every) {
+            std::thread::sleep(Duration::from_micros(number >> 32 & 0x1ff));
+        }
+    }
+}
+
+/// Members of a team or an active set in a collective operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Members<'a> {
+    /// The same number at all of them, and at no others.
+    pub(crate) team: u64,
+    pub(crate) members: &'a [PeId],
+    pub(crate) rank: usize,
+}
+
+/// A put or a get: where it goes and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transfer {
+    pub(crate) what: &'static str,
+    pub(crate) slot: u16,
+    pub(crate) pe: PeId,
+    /// The symmetric side, by offset in a segment.
+    pub(crate) remote: Footprint,
+    /// The other side, by address.
+    pub(crate) local: Footprint,
+    pub(crate) is_nbi: bool,
+}
+
+/// An atomic, or a signal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AtomicUse {
+    pub(crate) what: &'static str,
+    pub(crate) slot: u16,
+    pub(crate) kind: Kind,
+    pub(crate) operation: Operation,
+    pub(crate) operand: u64,
+    pub(crate) compare: u64,
+    /// Whether the program gets the old value.
+    pub(crate) is_fetching: bool,
+    /// The number of the put that it tells the arrival of.
+    pub(crate) data: Option<u64>,
+}
+
+impl Race {
+    pub(crate) fn new(area: usize, me: PeId, pes: u32, delays: Option<u64>) -> Self {
+        let seed = |seed: u64| Delays(AtomicU64::new(hash([seed, me.into()])));
+        Self {
+            area,
+            inner: Mutex::new(Inner::new(area, me, pes)),
+            delays: delays.map(seed),
+            stops: AtomicBool::new(false),
+            thread: Mutex::new(None),
+        }
+    }
+
+    /// Why it cannot look at this job, if so.
+    pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
+        let pes = runtime.attachment.pes();
+        (pes > PES_MAX).then(|| {
+            format!(
+                "SHMEM_DEBUG=race cannot find races in this job, since it has {pes} PEs and the \
+                 detector can tell {PES_MAX} apart; SHMEM_DEBUG=checks,bounds works"
+            )
+        })
+    }
+
+    /// From now on others are heard.
+    pub(crate) fn start(&'static self, runtime: &'static Runtime) {
+        self.stops.store(false, Ordering::Relaxed);
+        let thread = std::thread::Builder::new().name("hostwire-race".into());
+        match thread.spawn(|| self.listen(runtime)) {
+            Ok(thread) => *lock(&self.thread) = Some(thread),
+            Err(error) => fatal(
+                "shmem_init",
+                format_args!("SHMEM_DEBUG=race needs a thread, and none can be started: {error}"),
+            ),
+        }
+        program::watch(runtime);
+    }
+
+    /// All PEs are done; the others have been heard.
+    pub(crate) fn finish(&self, runtime: &Runtime, what: &'static str, world: Members<'_>) {
+        program::look_away();
+        // Twice: what is found when the others are heard has to be told, too.
+        for _ in 0..2 {
+            self.barrier(runtime, what, world);
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stops.store(true, Ordering::Relaxed);
+        // It looks again within the limit of its sleep.
+        if let Some(thread) = lock(&self.thread).take() {
+            // It cannot have panicked with anything of ours to mend.
+            let _ = thread.join();
+        }
+    }
+
+    /// Whether this PE has told of any race.
+    pub(crate) fn has_reported(&self) -> bool {
+        self.lock().has_reported()
+    }
+
+    fn listen(&self, runtime: &Runtime) {
+        let Some(mut sleep) = Sleep::new(runtime, self.area) else {
+            return;
+        };
+        let looks = looks(runtime);
+        let mut idle = 0u32;
+        while !self.stops.load(Ordering::Relaxed) {
+            if idle == looks {
+                sleep.arm();
+            }
+            let has_heard = self.lock().listen(runtime);
+            match has_heard {
+                true => idle = 0,
+                false if idle < looks => {
+                    idle += 1;
+                    core::hint::spin_loop();
+                }
+                false => sleep.sleep(),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.inner)
+    }
+
+    /// At the beginning of what the program calls.
+    fn enter(&self, runtime: &Runtime) -> MutexGuard<'_, Inner> {
+        if let Some(delays) = &self.delays {
+            delays.delay(4);
+        }
+        let mut inner = self.lock();
+        inner.settle(runtime);
+        inner
+    }
+
+    /// Lets the detector work until there is something.
+    fn until<R>(
+        &self,
+        runtime: &Runtime,
+        what: &str,
+        mut is: impl FnMut(&mut Inner) -> Option<R>,
+    ) -> R {
+        let mut sleep = Sleep::new(runtime, self.area);
+        let at_once = self::looks(runtime);
+        let mut looks = 0u32;
+        loop {
+            {
+                let mut inner = self.lock();
+                inner.listen(runtime);
+                if let Some(result) = is(&mut inner) {
+                    return result;
+                }
+            }
+            looks = looks.saturating_add(1);
+            if runtime.mapped.is_none() && looks.is_multiple_of(8) {
+                done(what, runtime.attachment.progress());
+            }
+            match &mut sleep {
+                _ if looks < at_once => core::hint::spin_loop(),
+                // Every second time: one look is between.
+                Some(sleep) if looks.is_multiple_of(2) => sleep.arm(),
+                Some(sleep) => sleep.sleep(),
+                None => std::thread::yield_now(),
+            }
+            if looks.is_multiple_of(1024) {
+                self.look_for_lost(runtime, what);
+            }
+        }
+    }
+
+    fn look_for_lost(&self, runtime: &Runtime, what: &str) {
+        for pe in (0..runtime.attachment.pes()).filter(|pe| *pe != runtime.attachment.pe()) {
+            if done(what, runtime.attachment.is_lost(pe)) {
+                fatal(what, format_args!("PE {pe} is lost: its process has ended"));
+            }
+        }
+    }
+
+    /// Returns when everything that was told to anybody but `except` has been heard.
+    fn flush(&self, runtime: &Runtime, what: &str, except: Option<PeId>) {
+        self.until(runtime, what, |inner| {
+            inner.is_heard(runtime, except).then_some(())
+        });
+    }
+
+    fn answer(&self, runtime: &Runtime, what: &str, question: u64) -> u64 {
+        self.until(runtime, what, |inner| inner.take_answer(question))
+    }
+
+    /// A put. A small one, which may be a flag, is done here: `value` gives what to put. Says
+    /// whether it was.
+    pub(crate) fn put(
+        &self,
+        runtime: &Runtime,
+        transfer: Transfer,
+        value: impl FnOnce() -> u64,
+    ) -> bool {
+        let place = location::caller_place();
+        self.enter(runtime).put_source(runtime, &transfer, place);
+        let (remote, len) = (transfer.remote, transfer.remote.block_bytes);
+        let is_word = remote.blocks == 1 && matches!(len, 4 | 8);
+        if !is_word || !remote.start.is_multiple_of(len) {
+            let mut inner = self.lock();
+            let epoch = inner.epoch();
+            inner.put_data(runtime, &transfer, place, epoch);
+            return false;
+        }
+        let flag = AtomicUse {
+            what: transfer.what,
+            slot: transfer.slot,
+            kind: Kind::Put,
+            operation: Operation::Swap,
+            operand: value(),
+            compare: 0,
+            is_fetching: false,
+            data: None,
+        };
+        self.word(runtime, transfer.pe, remote, flag, place);
+        true
+    }
+
+    /// The data of a put with signal: what the signal has to name.
+    pub(crate) fn put_before_signal(&self, runtime: &Runtime, transfer: Transfer) -> u64 {
+        let place = location::caller_place();
+        let mut inner = self.enter(runtime);
+        inner.put_source(runtime, &transfer, place);
+        let epoch = inner.own_epoch();
+        inner.put_data(runtime, &transfer, place, epoch);
+        epoch
+    }
+
+    /// A get, in front of it.
+    pub(crate) fn get(&self, runtime: &Runtime, transfer: Transfer) {
+        let place = location::caller_place();
+        self.enter(runtime).get(runtime, &transfer, place);
+    }
+
+    /// An atomic on `len` bytes at `offset` of `pe`, which are aligned: does it, and returns the
+    /// old value if it is fetching.
+    pub(crate) fn atomic(
+        &self,
+        runtime: &Runtime,
+        pe: PeId,
+        (offset, len): (usize, usize),
+        of: AtomicUse,
+    ) -> u64 {
+        let place = location::caller_place();
+        drop(self.enter(runtime));
+        self.word(runtime, pe, Footprint::run(offset, len), of, place)
+    }
+
+    fn word(
+        &self,
+        runtime: &Runtime,
+        pe: PeId,
+        footprint: Footprint,
+        of: AtomicUse,
+        place: u64,
+    ) -> u64 {
+        self.flush(runtime, of.what, Some(pe));
+        let question = self.lock().word(runtime, pe, footprint, &of, place);
+        match question {
+            Some(question) => self.answer(runtime, of.what, question),
+            None => 0,
+        }
+    }
+
+    /// The old value of a non-blocking atomic will be at this address.
+    pub(crate) fn fetch_nbi(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        slot: u16,
+        pe: PeId,
+        fetch: Footprint,
+    ) {
+        let place = location::caller_place();
+        let mut inner = self.lock();
+        let kind = Kind::NbiDestination;
+        inner.local(runtime, what, fetch, kind, (slot, Some(pe)), place);
+    }
+
+    pub(crate) fn fence(&self, runtime: &Runtime, what: &str, slot: u16) {
+        drop(self.enter(runtime));
+        self.flush(runtime, what, None);
+        self.lock().fence(slot);
+    }
+
+    pub(crate) fn quiet(&self, runtime: &Runtime, what: &str, slot: u16) {
+        drop(self.enter(runtime));
+        self.flush(runtime, what, None);
+        self.lock().quiet(slot);
+    }
+
+    pub(crate) fn pe_quiet(&self, runtime: &Runtime, what: &str, slot: u16, pes: &[PeId]) {
+        drop(self.enter(runtime));
+        self.flush(runtime, what, None);
+        self.lock().pe_quiet(runtime, slot, pes);
+    }
+
+    /// A wait or a test of the own word at `offset` has ended well.
+    pub(crate) fn seen(
+        &self,
+        runtime: &Runtime,
+        (offset, size): (usize, usize),
+        ends_it: &dyn Fn(u64) -> bool,
+    ) {
+        self.enter(runtime).seen((offset, size as u8), ends_it);
+    }
+
+    /// Members of a team meet, and what they had begun on the default context is complete.
+    pub(crate) fn barrier(&self, runtime: &Runtime, what: &'static str, members: Members<'_>) {
+        self.quiet(runtime, what, clock::DEFAULT);
+        self.meet(runtime, what, members, Flow::All, (None, true));
+    }
+
+    /// They meet, and what they have stored themselves is there.
+    pub(crate) fn sync(&self, runtime: &Runtime, what: &'static str, members: Members<'_>) {
+        self.quiet(runtime, what, clock::STORES);
+        self.meet(runtime, what, members, Flow::All, (None, true));
+    }
+
+    fn meet(
+        &self,
+        runtime: &Runtime,
+        what: &str,
+        members: Members<'_>,
+        flow: Flow,
+        (stores, gives): (Option<u64>, bool),
+    ) {
+        if members.members.len() < 2 {
+            return;
+        }
+        self.flush(runtime, what, None);
+        let question = self.lock().come(runtime, members, flow, (stores, gives));
+        self.answer(runtime, what, question);
+    }
+
+    /// A member comes to an operation in which it reads `source`, an offset in its segment, and
+    /// that stores into the destinations of the members at these ranks.
+    pub(crate) fn collective(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        members: Members<'_>,
+        flow: Flow,
+        source: Option<Footprint>,
+        destinations: impl IntoIterator<Item = (usize, Footprint)>,
+    ) {
+        let place = location::caller_place();
+        let stores = {
+            let mut inner = self.enter(runtime);
+            inner.contribute(runtime, what, members, place, source, destinations)
+        };
+        self.meet(runtime, what, members, flow, (stores, stores.is_some()));
+    }
+
+    /// A lock was taken; its home is `home`.
+    pub(crate) fn lock_taken(
+        &self,
+        runtime: &Runtime,
+        what: &'static str,
+        home: PeId,
+        offset: usize,
+    ) {
+        let place = location::caller_place();
+        let question = self
+            .enter(runtime)
+            .take_lock(runtime, what, (home, offset), place);
+        self.answer(runtime, what, question);
+    }
+
+    /// A lock is about to be given up.
+    pub(crate) fn lock_given(&self, runtime: &Runtime, what: &str, home: PeId, offset: usize) {
+        self.quiet(runtime, what, clock::DEFAULT);
+        self.lock().give_lock(runtime, home, offset);
+        self.flush(runtime, what, None);
+    }
+
+    /// A block of the heap is new.
+    pub(crate) fn allocated(&self, runtime: &Runtime, offset: usize, len_bytes: usize) {
+        let place = location::caller_place();
+        self.lock().allocated(runtime, offset, len_bytes, place);
+    }
+
+    /// A block is given back; all PEs have met.
+    pub(crate) fn freed(&self, runtime: &Runtime, offset: usize) {
+        let place = location::caller_place();
+        self.lock().freed(runtime, offset, place);
+    }
+
+    /// A number for a context that is being made.
+    pub(crate) fn context_made(&self, is_without_stores: bool) -> u16 {
+        self.lock().context_made(is_without_stores)
+    }
+
+    /// The context is destroyed; it was quiet.
+    pub(crate) fn context_gone(&self, slot: u16) {
+        self.lock().context_gone(slot);
+    }
+}
+
+fn looks(runtime: &Runtime) -> u32 {
+    if runtime.crowded { 1 } else { LOOKS }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,281 @@
+//! What the detector of a PE keeps of the PE's own memory, on behalf of all who use it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use hostwire::attachment::Operation;
+
+use super::access::{Access, Footprint, Kind};
+use super::clock::{Clock, Epoch, STORES};
+use super::meetings::Meetings;
+use super::message::{Change, Touch};
+use super::report::{Finding, Names};
+use super::shadow::{Conflict, Shadow};
+use super::words::{Release, Words};
+use crate::remote;
+use crate::runtime::Runtime;
+
+/// A block of the symmetric heap.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) len_bytes: usize,
+    /// Where it was allocated.
+    pub(super) place: u64,
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub(super) struct Owner {
+    pub(super) me: u32,
+    shadow: Shadow,
+    pub(super) words: Words,
+    /// What is known to whoever takes a lock of which this PE is the home, by offset.
+    locks: HashMap<usize, Clock>,
+    pub(super) meetings: Meetings,
+    /// By offset in a segment.
+    pub(super) blocks: BTreeMap<usize, Block>,
+    pub(super) names: Names,
+    /// What others have said that they know.
+    pub(super) clocks: Vec<Arc<Clock>>,
+}
+
+/// The offsets of static objects and the heap in a segment, folded together: there is other
+/// memory between.
+fn fold(runtime: &Runtime, offset: usize) -> usize {
+    match offset.checked_sub(runtime.heap_region.offset) {
+        Some(in_heap) => runtime.statics.len_bytes.next_multiple_of(4096) + in_heap,
+        None => offset.saturating_sub(runtime.statics.offset),
+    }
+}
+
+fn unfold(runtime: &Runtime, folded: usize) -> usize {
+    match folded.checked_sub(runtime.statics.len_bytes.next_multiple_of(4096)) {
+        Some(in_heap) => runtime.heap_region.offset + in_heap,
+        None => runtime.statics.offset + folded,
+    }
+}
+
+/// Whether all these bytes are symmetric.
+fn is_symmetric(runtime: &Runtime, footprint: Footprint) -> bool {
+    let is_in = |start: usize, len: usize| {
+        [runtime.heap_region, runtime.statics].iter().any(|region| {
+            let at = start.wrapping_sub(region.offset);
+            at <= region.len_bytes && len <= region.len_bytes - at
+        })
+    };
+    let last = (footprint.blocks as isize - 1).checked_mul(footprint.stride_bytes);
+    last.is_some_and(|last| {
+        is_in(footprint.start, footprint.block_bytes)
+            && is_in(
+                footprint.start.wrapping_add_signed(last),
+                footprint.block_bytes,
+            )
+    })
+}
+
+impl Owner {
+    pub(super) fn new(me: u32, pes: u32) -> Self {
+        let nothing = Arc::new(Clock::new(pes));
+        Self {
+            me,
+            shadow: Shadow::default(),
+            words: Words::default(),
+            locks: HashMap::new(),
+            meetings: Meetings::default(),
+            blocks: BTreeMap::new(),
+            names: Names::default(),
+            clocks: (0..pes).map(|_| Arc::clone(&nothing)).collect(),
+        }
+    }
+
+    /// Writes down an access by a PE that knows `clock`. `None` if it is to memory that is not
+    /// symmetric.
+    pub(super) fn touch(
+        &mut self,
+        runtime: &Runtime,
+        touch: &Touch<'_>,
+        clock: &Clock,
+    ) -> Option<Vec<Finding>> {
+        if !is_symmetric(runtime, touch.footprint) {
+            return None;
+        }
+        let mut access = touch.access;
+        if !access.is_of_program() {
+            access.name = self.names.number(touch.name);
+        }
+        let folded = touch.footprint.at(fold(runtime, touch.footprint.start));
+        let found = self.shadow.record(folded, &access, clock, self.me);
+        Some(self.findings(runtime, found, &access, clock))
+    }
+
+    fn findings(
+        &self,
+        runtime: &Runtime,
+        found: Vec<Conflict>,
+        access: &Access,
+        clock: &Clock,
+    ) -> Vec<Finding> {
+        let finding = |conflict: Conflict| Finding {
+            offset: unfold(runtime, conflict.offset),
+            before: conflict.before,
+            is_begun_before: clock.passed(conflict.before.pe) >= conflict.before.epoch,
+            access: *access,
+        };
+        found.into_iter().map(finding).collect()
+    }
+
+    /// An access to a word that tells others something. Returns what was found, the old value
+    /// and what is behind it.
+    pub(super) fn word(
+        &mut self,
+        runtime: &Runtime,
+        touch: &Touch<'_>,
+        clock: &Arc<Clock>,
+        (change, data): (Option<Change>, Option<Epoch>),
+        is_fetching: bool,
+    ) -> Option<(Vec<Finding>, u64, Clock)> {
+        let (offset, size) = (touch.footprint.start, touch.footprint.block_bytes);
+        if !matches!(size, 4 | 8) || !offset.is_multiple_of(size) {
+            return None;
+        }
+        let findings = self.touch(runtime, touch, clock)?;
+        let access = touch.access;
+        let mut known = Clock::new(clock.pes());
+        if is_fetching {
+            self.words.present(offset, &mut known, self.me);
+        }
+        let mut old = 0;
+        let mut event = Some((None, false));
+        if let Some(change) = change {
+            let operation = operation_of(change.operation)?;
+            old = remote::atomic_at(
+                runtime,
+                "SHMEM_DEBUG=race",
+                self.me,
+                offset,
+                size,
+                operation,
+                change.operand,
+                change.compare,
+            );
+            event = value_after(operation, change, old, size)
+                .map(|value| (Some(value), operation != Operation::Swap || is_fetching));
+        }
+        if let Some(event) = event {
+            let mut delivered = vec![(access.slot, access.epoch, access.epoch)];
+            if access.fenced > 0 {
+                delivered.push((access.slot, 1, access.fenced));
+                delivered.push((STORES, 1, access.fenced));
+            }
+            delivered.extend(data.map(|epoch| (access.slot, epoch, epoch)));
+            let release = Release {
+                pe: access.pe,
+                passed: access.epoch,
+                clock: Arc::clone(clock),
+                delivered,
+            };
+            self.words
+                .event(offset, size as u8, event, release, self.me);
+        }
+        Some((findings, old, known))
+    }
+
+    /// Whoever takes the lock next learns this.
+    pub(super) fn unlock(&mut self, offset: usize, mut known: Clock, pe: u32, passed: Epoch) {
+        known.pass(pe, passed);
+        self.locks.insert(offset, known);
+    }
+
+    pub(super) fn lock(&self, offset: usize, pes: u32) -> Clock {
+        let known = self.locks.get(&offset);
+        known.cloned().unwrap_or_else(|| Clock::new(pes))
+    }
+
+    /// A block is new.
+    pub(super) fn allocated(&mut self, runtime: &Runtime, offset: usize, block: Block) {
+        self.shadow.forget(fold(runtime, offset), block.len_bytes);
+        self.words.forget(offset, block.len_bytes);
+        self.blocks.insert(offset, block);
+    }
+
+    /// A block is given back: what is not over by then has no memory to go to.
+    pub(super) fn freed(
+        &mut self,
+        runtime: &Runtime,
+        offset: usize,
+        access: &Access,
+        clock: &Clock,
+    ) -> Vec<Finding> {
+        let Some(block) = self.blocks.get(&offset).copied() else {
+            return Vec::new();
+        };
+        let mut access = *access;
+        access.name = self.names.number("shmem_free");
+        let bytes = Footprint::run(fold(runtime, offset), block.len_bytes);
+        let found = self.shadow.check(bytes, &access, clock, self.me);
+        self.shadow.forget(bytes.start, block.len_bytes);
+        self.words.forget(offset, block.len_bytes);
+        self.findings(runtime, found, &access, clock)
+    }
+
+    /// Non-blocking operations with these local buffers are complete.
+    pub(super) fn close(
+        &mut self,
+        runtime: &Runtime,
+        buffer: Footprint,
+        (slot, epoch): (u16, Epoch),
+    ) {
+        let me = self.me;
+        let is_over = |access: &Access| {
+            let is_buffer = matches!(access.kind, Kind::NbiSource | Kind::NbiDestination);
+            access.pe == me && access.slot == slot && is_buffer
+        };
+        let folded = buffer.at(fold(runtime, buffer.start));
+        self.shadow.close(folded, is_over, epoch);
+    }
+}
+
+fn operation_of(code: u8) -> Option<Operation> {
+    use Operation::*;
+    [Fetch, Swap, CompareSwap, Add, And, Or, Xor]
+        .into_iter()
+        .find(|operation| *operation as u8 == code)
+}
+
+/// What a word holds then; `None` if it was not changed.
+fn value_after(operation: Operation, change: Change, old: u64, size: usize) -> Option<u64> {
+    let value = match operation {
+        Operation::Get | Operation::Fetch => return None,
+        Operation::Swap => change.operand,
+        Operation::CompareSwap if old == change.compare => change.operand,
+        Operation::CompareSwap => return None,
+        Operation::Add => old.wrapping_add(change.operand),
+        Operation::And => old & change.operand,
+        Operation::Or => old | change.operand,
+        Operation::Xor => old ^ change.operand,
+    };
+    Some(match size {
+        4 => value & u64::from(u32::MAX),
+        _ => value,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_that_an_atomic_leaves() {
+        let change = Change {
+            operation: 0,
+            operand: u64::from(u32::MAX),
+            compare: 7,
+        };
+        let after = |operation, old| value_after(operation, change, old, 4);
+        assert_eq!(after(Operation::Add, 2), Some(1));
+        assert_eq!(after(Operation::Fetch, 2), None);
+        assert_eq!(after(Operation::CompareSwap, 6), None);
+        assert_eq!(after(Operation::CompareSwap, 7), Some(u64::from(u32::MAX)));
+        assert_eq!(value_after(Operation::Add, change, 1, 8), Some(1 << 32));
+    }
+}

@@ -1,0 +1,173 @@
+//! The program's own loads and stores: `oshcc --race` has the compiler call these functions
+//! in front of each (`csrc/race.c` is between).
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use hostwire::PeId;
+
+use super::Race;
+use super::access::Kind;
+use crate::debug::location;
+use crate::runtime::{self, Runtime, State};
+
+/// What an access that is not worth a call looks at: `csrc/race.c` says the same in C.
+#[repr(C)]
+struct View {
+    /// Whether anybody looks.
+    is_on: AtomicU32,
+    /// Buffers of non-blocking operations in private memory.
+    open: AtomicU32,
+    /// First and last address of: the heap, the static objects, the segments of all PEs.
+    ranges: [[AtomicUsize; 2]; 3],
+}
+
+static VIEW: View = View {
+    is_on: AtomicU32::new(0),
+    open: AtomicU32::new(0),
+    ranges: [const { [const { AtomicUsize::new(0) }; 2] }; 3],
+};
+
+core::arch::global_asm!(
+    ".globl shmemx_race_1",
+    ".type shmemx_race_1, %object",
+    ".size shmemx_race_1, {}",
+    ".set shmemx_race_1, {}",
+    const size_of::<View>(),
+    sym VIEW,
+);
+
+/// Loads; also in [`shmemx_race_access_1`].
+const LOAD: c_int = 0;
+const STORE: c_int = 1;
+/// In one piece, or volatile: perhaps to wait for it.
+const LOOK: c_int = 2;
+
+thread_local! {
+    /// Whether this thread is in the detector: a handler of a signal must not come in again.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on accesses are looked at.
+pub(super) fn watch(runtime: &Runtime) {
+    let segment_bytes = runtime.attachment.layout().segment_bytes();
+    let all = match runtime.mapped {
+        Some((first, stride)) => [first, first + stride * runtime.attachment.pes() as usize],
+        None => {
+            let near = runtime.near.iter().flatten();
+            let (first, last) = (near.clone().min(), near.max());
+            [
+                first.copied().unwrap_or(0),
+                last.map_or(0, |last| last + segment_bytes),
+            ]
+        }
+    };
+    let of = |region: &crate::fast::Region| [region.address, region.address + region.len_bytes];
+    let ranges = [of(&runtime.heap_region), of(&runtime.statics), all];
+    for (to, from) in VIEW.ranges.iter().flatten().zip(ranges.iter().flatten()) {
+        to.store(*from, Relaxed);
+    }
+    VIEW.is_on.store(1, Relaxed);
+}
+
+pub(super) fn look_away() {
+    VIEW.is_on.store(0, Relaxed);
+}
+
+pub(super) fn set_open(buffers: usize) {
+    VIEW.open.store(buffers as u32, Relaxed);
+}
+
+/// Whose memory `len` bytes at an address of this process are, and where in a segment, if they
+/// are symmetric.
+pub(super) fn symmetric(runtime: &Runtime, address: usize, len: usize) -> Option<(PeId, usize)> {
+    if let Some(offset) = runtime.locate(address, len) {
+        return Some((runtime.attachment.pe(), offset));
+    }
+    let is_symmetric = |offset: usize| {
+        [runtime.heap_region, runtime.statics].iter().any(|region| {
+            let at = offset.wrapping_sub(region.offset);
+            at <= region.len_bytes && len <= region.len_bytes - at
+        })
+    };
+    let (pe, offset) = match runtime.mapped {
+        Some((first, stride)) => {
+            let distance = address.checked_sub(first)?;
+            (distance / stride, distance % stride)
+        }
+        None => {
+            let segment_bytes = runtime.attachment.layout().segment_bytes();
+            let mut near = runtime.near.iter().enumerate();
+            near.find_map(|(pe, at)| {
+                let offset = address.checked_sub((*at)?)?;
+                (offset < segment_bytes).then_some((pe, offset))
+            })?
+        }
+    };
+    let is_there = pe < runtime.attachment.pes() as usize && is_symmetric(offset);
+    is_there.then_some((pe as PeId, offset))
+}
+
+impl Race {
+    fn of_program(
+        &self,
+        runtime: &'static Runtime,
+        (address, len): (usize, usize),
+        how: c_int,
+        pc: usize,
+    ) {
+        if let Some(delays) = &self.delays {
+            delays.delay(256);
+        }
+        let place = || location::place(pc.wrapping_sub(1));
+        let kind = match how {
+            STORE => Kind::Store,
+            _ => Kind::Load,
+        };
+        let mut inner = self.lock();
+        inner.settle(runtime);
+        if how == LOOK {
+            return inner.look_at(runtime, address, len);
+        }
+        let is_other_word = kind == Kind::Store
+            && matches!(len, 4 | 8)
+            && symmetric(runtime, address, len)
+                .is_some_and(|(pe, _)| pe != runtime.attachment.pe());
+        if is_other_word {
+            // It may be a flag: what was done before has to be known before it is seen.
+            drop(inner);
+            self.flush(runtime, "a store", None);
+            inner = self.lock();
+        }
+        if inner.program_access(runtime, (address, len), place, kind) {
+            drop(inner);
+            self.flush(runtime, "a store", None);
+        }
+    }
+}
+
+/// The program is about to load (0), store (1) or look at (2) `len` bytes; its code goes on
+/// at `pc`.
+///
+/// # Safety
+/// None: the address is only compared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn shmemx_race_access_1(
+    address: *const c_void,
+    len: usize,
+    how: c_int,
+    pc: *const c_void,
+) {
+    if runtime::state() != State::Active || INSIDE.replace(true) {
+        return;
+    }
+    if let Some(runtime) = runtime::any()
+        && let Some(race) = runtime.debug.race()
+        && (LOAD..=LOOK).contains(&how)
+        && len > 0
+    {
+        race.of_program(runtime, (address as usize, len), how, pc as usize);
+    }
+    INSIDE.set(false);
+}

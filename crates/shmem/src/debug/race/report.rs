@@ -1,0 +1,238 @@
+//! A race in words.
+
+use std::collections::HashMap;
+
+use super::access::{Access, Kind};
+use super::clock::{CREATED, DEFAULT, STORES};
+use super::owner::Owner;
+use crate::debug::location;
+use crate::runtime::Runtime;
+
+/// Names of routines that others have told, by number.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: Vec<String>,
+    numbers: HashMap<String, u16>,
+}
+
+impl Names {
+    pub(super) fn number(&mut self, name: &str) -> u16 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        // There are fewer routines; whatever else a peer says is the last one's.
+        if self.names.len() >= usize::from(u16::MAX) {
+            return u16::MAX;
+        }
+        let number = self.names.len() as u16;
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), number);
+        number
+    }
+
+    fn name(&self, number: u16) -> &str {
+        let name = self.names.get(usize::from(number));
+        name.map_or("an unknown routine", String::as_str)
+    }
+}
+
+/// Two accesses that nothing orders.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Finding {
+    /// A byte that both touch, in the segment of its owner; or an address of private memory.
+    pub(super) offset: usize,
+    pub(super) before: Access,
+    /// Whether the PE of `access` knows that `before` was begun.
+    pub(super) is_begun_before: bool,
+    pub(super) access: Access,
+}
+
+impl Finding {
+    /// The same for each time that these two places race.
+    pub(super) fn pair(&self) -> u64 {
+        let of = |access: &Access| [access.place, kind_number(access.kind)];
+        let (mut a, mut b) = (of(&self.before), of(&self.access));
+        if b < a {
+            core::mem::swap(&mut a, &mut b);
+        }
+        let numbers = a.into_iter().chain(b);
+        super::hash(numbers)
+    }
+
+    /// What there is to say.
+    pub(super) fn text(&self, runtime: &Runtime, owner: &Owner, is_private: bool) -> String {
+        let object = match is_private {
+            true => format!(
+                "byte {:#x} of private memory of PE {}",
+                self.offset, owner.me
+            ),
+            false => object(runtime, owner, self.offset),
+        };
+        let line = |access: &Access| {
+            format!(
+                "PE {} {}{}, called at {}",
+                access.pe,
+                does(access, &owner.names),
+                context(access),
+                location::describe_place(access.place)
+            )
+        };
+        format!(
+            "race on {object}:\n  {}\n  {}\n  {}",
+            line(&self.access),
+            line(&self.before),
+            self.missing()
+        )
+    }
+
+    /// The synchronisation that is missing, in a sentence.
+    fn missing(&self) -> String {
+        let (before, access) = (&self.before, &self.access);
+        let (p, q) = (before.pe, access.pe);
+        let kinds = [before.kind, access.kind];
+        let on = context(before);
+        if kinds
+            .iter()
+            .any(|kind| matches!(kind, Kind::NbiSource | Kind::NbiDestination))
+            && p == q
+        {
+            return "the buffer of a non-blocking operation belongs to it until a shmem_quiet on \
+                    its context, and there is none between"
+                .into();
+        }
+        if matches!(access.kind, Kind::CollectiveWrite(_)) {
+            return format!(
+                "the destination has to be ready at all members before any of them calls the \
+                 collective operation: PE {q} calls it without knowing that PE {p} is done \
+                 (a barrier in front of it is missing)"
+            );
+        }
+        if access.kind == Kind::Free {
+            return format!(
+                "the block is given back before the access is complete: shmem_free completes \
+                 what is on the default context, so a shmem_quiet{on} by PE {p} is missing"
+            );
+        }
+        let atomics = match kinds {
+            [
+                Kind::Atomic(_) | Kind::AtomicRead(_),
+                Kind::Atomic(_) | Kind::AtomicRead(_),
+            ] => {
+                "atomics of different types, or on contexts of teams from SHMEM_TEAM_WORLD and \
+                 SHMEM_TEAM_SHARED, are not atomic with each other; "
+            }
+            [
+                Kind::SignalSet | Kind::SignalAdd,
+                Kind::SignalSet | Kind::SignalAdd,
+            ] => {
+                "signals that are set and signals that are added to are not atomic with each other; "
+            }
+            [Kind::Atomic(_), _] | [_, Kind::Atomic(_)] => {
+                "an atomic is atomic with other atomics only; "
+            }
+            [Kind::SignalSet | Kind::SignalAdd, _] | [_, Kind::SignalSet | Kind::SignalAdd] => {
+                "a signal is atomic with signals of the same operation only; "
+            }
+            _ => "",
+        };
+        if p == q {
+            let call = match access.kind {
+                Kind::Put | Kind::Atomic(_) | Kind::SignalSet | Kind::SignalAdd
+                    if access.slot == before.slot =>
+                {
+                    "shmem_fence or shmem_quiet"
+                }
+                _ => "shmem_quiet",
+            };
+            return format!("{atomics}PE {p} needs a {call}{on} between the two");
+        }
+        if self.is_begun_before && before.is_open {
+            return match before.kind {
+                Kind::Store => format!(
+                    "{atomics}PE {q} has heard from PE {p} since, but PE {p} did not complete its \
+                     store by a shmem_quiet (or a barrier or sync) before it told"
+                ),
+                Kind::CollectiveWrite(_) => format!(
+                    "{atomics}the return of PE {p} from the collective operation does not say that \
+                     its data has arrived elsewhere: a barrier is missing"
+                ),
+                _ => format!(
+                    "{atomics}PE {q} has heard from PE {p} since, but PE {p} did not complete the \
+                     operation by a shmem_quiet{on} before it told"
+                ),
+            };
+        }
+        format!(
+            "{atomics}nothing orders the two: PE {q} does not know that PE {p} is done (a barrier, \
+             or a quiet and then a flag, a signal or a lock, is missing)"
+        )
+    }
+}
+
+fn kind_number(kind: Kind) -> u64 {
+    match kind {
+        Kind::Load | Kind::Get | Kind::Source | Kind::NbiSource => 0,
+        Kind::CollectiveRead(_) => 1,
+        Kind::CollectiveWrite(_) => 2,
+        Kind::AtomicRead(_) | Kind::Atomic(_) => 3,
+        Kind::SignalSet | Kind::SignalAdd => 4,
+        Kind::Lock => 5,
+        Kind::Free => 6,
+        _ => 7,
+    }
+}
+
+/// As "writes it by shmem_put".
+fn does(access: &Access, names: &Names) -> String {
+    let name = names.name(access.name);
+    match access.kind {
+        Kind::Load => "loads it".into(),
+        Kind::Store => "stores to it".into(),
+        Kind::Get => format!("reads it by {name}"),
+        Kind::Put => format!("writes it by {name}"),
+        Kind::Source => format!("reads it as the source of {name}"),
+        Kind::Destination => format!("writes it as the destination of {name}"),
+        Kind::NbiSource => format!("has it as the source of {name}"),
+        Kind::NbiDestination => format!("has it as the destination of {name}"),
+        Kind::AtomicRead(_) => format!("reads it atomically by {name}"),
+        Kind::Atomic(_) => format!("changes it atomically by {name}"),
+        Kind::SignalSet => format!("sets it as the signal of {name}"),
+        Kind::SignalAdd => format!("adds to it as the signal of {name}"),
+        Kind::CollectiveRead(_) => format!("contributes it to {name}"),
+        Kind::CollectiveWrite(_) => format!("delivers to it in {name}"),
+        Kind::Lock => format!("has it as the lock of {name}"),
+        Kind::Free => format!("gives it back by {name}"),
+    }
+}
+
+fn context(access: &Access) -> String {
+    match access.slot {
+        _ if !access.is_open || access.kind == Kind::Store => String::new(),
+        DEFAULT => " on the default context".into(),
+        slot if slot >= CREATED => format!(" on context {}", slot - CREATED + 1),
+        STORES.. => String::new(),
+    }
+}
+
+/// The object that has the byte at `offset`.
+fn object(runtime: &Runtime, owner: &Owner, offset: usize) -> String {
+    let pe = owner.me;
+    if let Some(in_heap) = offset.checked_sub(runtime.heap_region.offset) {
+        let block = owner.blocks.range(..=offset).next_back();
+        return match block {
+            Some((start, block)) if offset - start < block.len_bytes => format!(
+                "byte {in_heap} of the symmetric heap of PE {pe}, byte {} of the block of {} bytes \
+                 allocated at {}",
+                offset - start,
+                block.len_bytes,
+                location::describe_place(block.place)
+            ),
+            _ => format!("byte {in_heap} of the symmetric heap of PE {pe}"),
+        };
+    }
+    let in_statics = offset.saturating_sub(runtime.statics.offset);
+    match location::variable(runtime.statics.address + in_statics) {
+        Some((name, byte)) => format!("byte {byte} of the variable {name} of PE {pe}"),
+        None => format!("byte {in_statics} of the static objects of PE {pe}"),
+    }
+}
