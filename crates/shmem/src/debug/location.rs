@@ -67,14 +67,11 @@ fn look_up(address: usize) -> bool {
     is_own
 }
 
-/// Where the executable or library that has this address begins.
+/// The number of the executable or library that has this address. Not by `dladdr`, which knows
+/// nothing in a program that is linked statically.
 fn object_of(address: usize) -> Option<usize> {
-    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: looks the address up, whatever it is, and fills in the structure.
-    let known = unsafe { libc::dladdr(address as *const c_void, found.as_mut_ptr()) } != 0;
-    // SAFETY: zeroed, which is valid for its pointers, or filled in.
-    let found = unsafe { found.assume_init() };
-    known.then_some(found.dli_fbase as usize)
+    let has_it = |object: &Object| (object.start..object.end).contains(&address);
+    find_object(|objects| objects.iter().position(has_it))
 }
 
 /// "file.c:12 (main)", or as much of it as there is.
