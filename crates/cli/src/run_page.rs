@@ -13,6 +13,8 @@ use crate::{bench, file};
 pub const COMMAND: &str = "run-page";
 /// Exit status if a file cannot be read or written.
 const FAILED: u8 = 1;
+/// How a report begins.
+const TITLE: &str = "HOSTWIRE: WHAT WAS SEEN";
 /// Larger pictures would make a page that no browser likes.
 const PICTURE_BYTES_MAX: u64 = 16 << 20;
 
@@ -105,6 +107,8 @@ fn parted(report: &str) -> (String, Vec<Vec<&str>>) {
     }
     let mut blocks = blocks.into_iter().filter(|block| !block.is_empty());
     let head = blocks.next().unwrap_or_default().join("; ");
+    // The page has the title already.
+    let head = head.trim_start_matches(TITLE).trim_start().to_owned();
     (head, blocks.collect())
 }
 

@@ -123,7 +123,7 @@ fn the_page_of_a_run_has_everything_in_one_file() {
     stands_alone(&html);
     for said in [
         "All checks passed.",
-        "commit &lt;b&gt;; 2 CPUs",
+        "<p class=\"cite\">commit &lt;b&gt;; 2 CPUs",
         "wordcount: the files &amp; more",
         "12 the",
         "alt=\"the &lt;plate&gt;\"",
