@@ -10,8 +10,7 @@
 //! roll of the host, where there is one, else by a store to each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -238,8 +237,33 @@ impl Lost {
 /// The thread that looks. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    stop: Option<Sender<()>>,
+    stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// By which a thread is told to end. Not a channel: in one, the last of the two to go frees what the
+/// other has allocated, and ThreadSanitizer, which sees a program's `free` and the joining of threads
+/// but not the atomics of this library, takes that for a race of the program.
+#[derive(Debug, Default)]
+struct Stop {
+    is_told: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Stop {
+    fn tell(&self) {
+        *self.is_told.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits that long to be told, and says whether it was.
+    fn comes_within(&self, time: Duration) -> bool {
+        let is_told = self.is_told.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .changed
+            .wait_timeout_while(is_told, time, |is_told| !*is_told);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
 }
 
 impl Watcher {
@@ -249,9 +273,10 @@ impl Watcher {
         lost: Arc<Lost>,
         publisher: Option<Arc<Publisher>>,
     ) -> Result<Self> {
-        let (stop, stopped) = channel();
+        let stop = Arc::new(Stop::default());
+        let stopped = Arc::clone(&stop);
         let look = move || {
-            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            while !stopped.comes_within(INTERVAL) {
                 lost.look_around(&*wire);
                 if let Some(publisher) = &publisher {
                     publisher.publish(&*wire);
@@ -266,7 +291,7 @@ impl Watcher {
                 TransportError::environment("starting the thread that watches peers", e)
             })?;
         Ok(Self {
-            stop: Some(stop),
+            stop,
             thread: Some(thread),
         })
     }
@@ -274,7 +299,7 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.stop = None;
+        self.stop.tell();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
