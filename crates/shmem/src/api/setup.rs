@@ -90,14 +90,17 @@ pub unsafe fn team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_voi
     query::team_ptr("shmem_team_ptr", team, dest.cast(), pe).cast()
 }
 
+// Not inlined: who sets a break point on the function of C stops in it, not in something that has
+// become a part of it.
+
 /// `shmem_barrier_all`.
-#[inline]
+#[inline(never)]
 pub unsafe fn barrier_all() {
     team::barrier_all();
 }
 
 /// `shmem_sync_all`.
-#[inline]
+#[inline(never)]
 pub unsafe fn sync_all() {
     team::sync_all();
 }

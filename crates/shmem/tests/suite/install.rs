@@ -203,6 +203,50 @@ fn an_installation_works_and_goes_without_a_trace() {
     assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());
 }
 
+/// A debugger stops in the function that it was told, not in a part of the library that is inline in
+/// it; the next frame is the program's line.
+#[test]
+fn a_break_point_on_a_function_stops_in_it() {
+    let Some(tree) = tree() else { return };
+    if !has_program("gdb") {
+        return skip("there is no gdb");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = HELLO.replace(
+        "    shmem_finalize",
+        "    shmem_barrier_all();\n    shmem_finalize",
+    );
+    fs::write(folder.path().join("hello.c"), source).expect("a file");
+    let mut compile = Command::new(tree.join("bin/oshcc"));
+    compile.current_dir(folder.path());
+    succeeds(compile.args(["-g", "hello.c", "-o", "hello"]));
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-nx", "-batch", "-ex", "set breakpoint pending on"]);
+    gdb.args([
+        "-ex",
+        "break shmem_barrier_all",
+        "-ex",
+        "run",
+        "-ex",
+        "bt 2",
+    ]);
+    let output = output(
+        gdb.arg(folder.path().join("hello"))
+            .env_remove("LD_LIBRARY_PATH"),
+    );
+    let said = text(&output);
+    if !said.contains("Breakpoint 1, ") {
+        return skip("gdb cannot run programs here");
+    }
+    let frame = |number: &str| {
+        said.lines()
+            .find(|line| line.starts_with(number))
+            .unwrap_or("")
+    };
+    assert!(frame("#0").contains("shmem_barrier_all"), "{said}");
+    assert!(frame("#1").contains("main () at hello.c:7"), "{said}");
+}
+
 #[test]
 fn an_installation_can_be_staged() {
     let Some(tree) = tree() else { return };
@@ -231,6 +275,7 @@ add_executable(hello-cmake hello.c)
 target_link_libraries(hello-cmake HostwireShmem::shmem)
 add_executable(hello-static hello.c)
 target_link_libraries(hello-static HostwireShmem::shmem_static)
+install(TARGETS hello-cmake hello-static RUNTIME DESTINATION bin)
 ";
     fs::write(folder.join("CMakeLists.txt"), project).expect("a file");
     let build = folder.join("build");
@@ -238,7 +283,13 @@ target_link_libraries(hello-static HostwireShmem::shmem_static)
     command.arg("-S").arg(folder).arg("-B").arg(&build);
     succeeds(command.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display())));
     succeeds(Command::new("cmake").arg("--build").arg(&build));
+    let installed = folder.join("installed");
+    let mut install = Command::new("cmake");
+    install.arg("-DCMAKE_INSTALL_PREFIX=".to_string() + &installed.display().to_string());
+    succeeds(install.arg("-P").arg(build.join("cmake_install.cmake")));
     for program in ["hello-cmake", "hello-static"] {
-        succeeds(oshrun(prefix, 2).arg(build.join(program)));
+        for place in [build.join(program), installed.join("bin").join(program)] {
+            succeeds(oshrun(prefix, 2).env_remove("LD_LIBRARY_PATH").arg(place));
+        }
     }
 }
