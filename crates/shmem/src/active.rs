@@ -13,13 +13,13 @@
 
 use core::ffi::{c_int, c_long};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hostwire::PeId;
 use hostwire::attachment::Watch;
 use hostwire::board::Activity;
 
-use crate::collective::Mode;
+use crate::collective::{Mode, combine_ranks};
 use crate::debug::{
     self,
     race::{self, Flow, Footprint, Members},
@@ -27,11 +27,15 @@ use crate::debug::{
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::lifecycle;
-use crate::line::{self, Kind, Tag, add};
+use crate::line::{self, Kind, PAYLOAD_BYTES, Tag, add};
 use crate::owner::{Combine, Fold};
 use crate::reduction::Reduce;
 use crate::remote::{done, put_at, symmetric};
 use crate::runtime::{self, Runtime};
+
+/// Up to here each member of a reduction sends its values to all others; beyond, it combines its part of
+/// them for all. Fitted.
+const AT_ONCE_BYTES: usize = 1 << 10;
 
 const ARRIVED: usize = 12;
 const BEFORE: usize = 13;
@@ -49,9 +53,12 @@ pub(crate) struct ActiveSet {
     psync: usize,
 }
 
-/// How often this PE has compared operations with each other PE. (They count alike, whatever array
-/// they meet in and whoever else is in the set.)
-static COMPARED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+/// Held during an exchange by lines: a PE may have threads although it said otherwise when it
+/// initialised the library first.
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    lifecycle::may_have_threads().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 impl ActiveSet {
     /// Ends the job if this PE is no member, or the set is none.
@@ -107,8 +114,7 @@ impl ActiveSet {
     /// With `SHMEM_DEBUG`, all members must be about to do the same: with this destination, so many
     /// bytes or elements, and this other argument.
     fn compare(&self, dest: *const u8, amount: usize, other: usize) {
-        // Threads may meet those of another PE in another order than they do there.
-        if self.runtime.debug.is_on() && !lifecycle::may_have_threads() {
+        if self.runtime.debug.is_on() && self.is_serial() {
             let place = self.runtime.locate(dest.addr(), 0).unwrap_or(0);
             self.compare_signatures([place as u64, amount as u64, other as u64]);
         }
@@ -147,26 +153,65 @@ impl ActiveSet {
     }
 
     fn exchange(&self, words: &debug::Signature, each: impl Fn(PeId, &debug::Signature)) {
-        let (runtime, what, team) = (self.runtime, self.what, &self.runtime.leaving);
         let tag = Tag::new(Kind::ActiveSet, 0);
-        let mut compared = COMPARED.lock().unwrap_or_else(PoisonError::into_inner);
-        compared.resize(team.size(), 0);
+        let line = (words.as_ptr().cast(), size_of_val(words));
+        let _turn = turn();
         for rank in self.others() {
-            let pe = self.members[rank] as usize;
-            compared[pe] += 1;
-            let line = (words.as_ptr().cast(), size_of_val(words));
             // SAFETY: the words are a whole payload.
-            unsafe { line::send(runtime, what, team, compared[pe], pe, tag, line) };
+            unsafe { self.send(rank, tag, line, None) };
         }
         for rank in self.others() {
-            let pe = self.members[rank];
-            let payload =
-                line::receive(runtime, what, team, compared[pe as usize], pe as usize, tag);
+            let payload = self.receive(rank, tag);
             // SAFETY: aligned, with room for as many words; its writer is done with it, and is at
-            // most one operation ahead.
+            // most one exchange ahead.
             let theirs = unsafe { payload.cast::<debug::Signature>().read() };
-            each(pe, &theirs);
+            each(self.members[rank], &theirs);
         }
+    }
+
+    /// Whether members may meet by lines of a team of all PEs, numbered for each two of them. Threads
+    /// of one PE may come in another order than those of another, so it is not for them: they have
+    /// a `pSync` each.
+    fn is_serial(&self) -> bool {
+        self.runtime.is_serial.load(Ordering::Relaxed)
+    }
+
+    /// Sends a member the next line, and before it, if it does not fit, what goes to its stage. Every
+    /// exchange goes both ways: so a member is at most one ahead, and no line is overwritten that
+    /// somebody still reads.
+    ///
+    /// # Safety
+    /// The payload fits a line, and what is staged fits a stage.
+    unsafe fn send(
+        &self,
+        rank: usize,
+        tag: Tag,
+        payload: (*const u8, usize),
+        staged: Option<(*const u8, usize)>,
+    ) {
+        let (runtime, what, team) = (self.runtime, self.what, &self.runtime.leaving);
+        let pe = self.members[rank];
+        let pair = &runtime.pairs[pe as usize];
+        let number = pair.load(Ordering::Relaxed) + 1;
+        pair.store(number, Ordering::Relaxed);
+        if let Some((from, len)) = staged {
+            let stage = line::stage(runtime, team, number, team.rank);
+            // SAFETY: as the caller promises.
+            unsafe { put_at(runtime, what, pe, stage, from, len) };
+        }
+        // SAFETY: as the caller promises. The ranks of that team are the PEs.
+        unsafe { line::send(runtime, what, team, number, pe as usize, tag, payload) };
+    }
+
+    /// What a member has sent in the exchange that is under way with it.
+    fn receive(&self, rank: usize, tag: Tag) -> *const u8 {
+        let (team, pe) = (&self.runtime.leaving, self.members[rank] as usize);
+        line::receive(self.runtime, self.what, team, self.number(rank), pe, tag)
+    }
+
+    fn number(&self, rank: usize) -> u64 {
+        let pe = self.members[rank] as usize;
+        self.runtime.pairs[pe].load(Ordering::Relaxed)
     }
 
     fn size(&self) -> usize {
@@ -492,26 +537,74 @@ pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     };
     let combine = Combine::of::<Op, T>();
     let len = count.saturating_mul(combine.element_bytes);
-    let fold = Fold {
-        runtime: set.runtime,
-        what: set.what,
-        members: &set.members,
-        rank: set.rank,
-        dest: set.locate("the destination", dest.cast(), len),
-        source: set.locate("the source", source.cast(), len),
-        count,
-        combine,
-        mode: Mode::Reduce,
-    };
+    let places = [
+        ("the destination", dest.cast_const()),
+        ("the source", source),
+    ];
+    let [to, from] = places.map(|(role, address)| set.locate(role, address.cast(), len));
     set.compare(dest.cast(), count, combine.element_bytes);
-    let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(fold.dest, len)));
+    let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(to, len)));
     set.comes(
         Flow::All,
         Footprint::run(source as usize, len),
         destinations,
     );
+    if set.is_serial() && len <= AT_ONCE_BYTES.min(line::room(set.runtime)) {
+        // SAFETY: both were checked, and the elements fit.
+        return unsafe { to_all_at_once(set, dest.cast(), source.cast(), count, combine) };
+    }
+    let fold = Fold {
+        runtime: set.runtime,
+        what: set.what,
+        members: &set.members,
+        rank: set.rank,
+        dest: to,
+        source: from,
+        count,
+        combine,
+        mode: Mode::Reduce,
+    };
     set.meet_quiet();
     // SAFETY: both were checked, and all members are here until the next barrier.
     unsafe { fold.own_block() };
     set.meet_quiet();
+}
+
+/// A reduction of so few elements that each member sends them to all others.
+///
+/// # Safety
+/// Both buffers have the elements, which fit a line or its stage.
+unsafe fn to_all_at_once(
+    set: &ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    combine: Combine,
+) {
+    let len = count * combine.element_bytes;
+    let tag = Tag::new(Kind::Reduce, len);
+    let in_line = len <= PAYLOAD_BYTES;
+    let (payload, staged) = match in_line {
+        true => ((source, len), None),
+        false => ((source, 0), Some((source, len))),
+    };
+    let _turn = turn();
+    for rank in set.others() {
+        // SAFETY: as the caller promises.
+        unsafe { set.send(rank, tag, payload, staged) };
+    }
+    let values = |rank: usize| {
+        let payload = set.receive(rank, tag);
+        match in_line {
+            true => payload,
+            false => {
+                let (team, pe) = (&set.runtime.leaving, set.members[rank] as usize);
+                let stage = line::stage(set.runtime, team, set.number(rank), pe);
+                set.runtime.own_at(stage)
+            }
+        }
+    };
+    let ranks = (0..set.size(), set.rank);
+    // SAFETY: as the caller promises, here and at the members that send.
+    unsafe { combine_ranks(dest, source, count, combine, ranks, values) };
 }

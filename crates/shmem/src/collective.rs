@@ -9,6 +9,7 @@
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use crate::copy;
 use crate::debug::race::{Flow, Footprint};
@@ -532,11 +533,7 @@ unsafe fn fold(
     let destinations = (first..call.team.size()).map(|rank| (rank, Footprint::run(call.dest, len)));
     call.comes(flow, Footprint::run(call.source, len), destinations);
     let tag = Tag::new(kind, len);
-    let room = match line::has_stages(call.runtime.attachment.pes()) {
-        true => STAGE_BYTES,
-        false => PAYLOAD_BYTES,
-    };
-    if len <= room {
+    if len <= line::room(call.runtime) {
         // SAFETY: both buffers have `len` bytes.
         unsafe { fold_small(&call, dest, source, count, combine, mode, tag) };
         return 0;
@@ -608,31 +605,53 @@ unsafe fn fold_small(
         // SAFETY: the source has `len` bytes, which fit.
         unsafe { call.send(number, to, tag, payload) };
     }
-    // Aligned, and safe from a destination that is the source.
-    let (mut mine, mut sum) = (Values::new(), Values::new());
-    let (mine, sum) = (mine.at(), sum.at());
-    // SAFETY: `len` bytes, which fit.
-    unsafe { copy::run(mine, source, len) };
-    // SAFETY: as above. What nobody is before is zero.
-    unsafe { sum.write_bytes(0, len) };
     let ranks = match mode {
         Mode::Reduce => 0..size,
         Mode::Inclusive => 0..rank + 1,
         Mode::Exclusive => 0..rank,
     };
+    let values = |from: usize| {
+        let payload = call.receive(number, from, tag);
+        match in_line {
+            true => payload,
+            false => {
+                let stage = line::stage(call.runtime, call.team, number, from);
+                call.runtime.own_at(stage)
+            }
+        }
+    };
+    // SAFETY: both buffers have the elements, and what others send has as many.
+    unsafe { combine_ranks(dest, source, count, combine, (ranks, rank), values) };
+    if all {
+        all_began(call.team, number);
+    }
+}
+
+/// Combines the values of these ranks in their order, of which one is this PE's, and stores the result.
+/// What nobody is before is zero.
+///
+/// # Safety
+/// Both buffers have the elements, which fit a stage; `values` gives as many of other ranks.
+pub(crate) unsafe fn combine_ranks(
+    dest: *mut u8,
+    source: *const u8,
+    count: usize,
+    combine: Combine,
+    (ranks, rank): (Range<usize>, usize),
+    values: impl Fn(usize) -> *const u8,
+) {
+    let len = count * combine.element_bytes;
+    // Aligned, and safe from a destination that is the source.
+    let (mut mine, mut sum) = (Values::new(), Values::new());
+    let (mine, sum) = (mine.at(), sum.at());
+    // SAFETY: `len` bytes, which fit.
+    unsafe { copy::run(mine, source, len) };
+    // SAFETY: as above.
+    unsafe { sum.write_bytes(0, len) };
     for from in ranks {
         let values = match from == rank {
             true => mine.cast_const(),
-            false => {
-                let payload = call.receive(number, from, tag);
-                match in_line {
-                    true => payload,
-                    false => {
-                        call.runtime
-                            .own_at(line::stage(call.runtime, call.team, number, from))
-                    }
-                }
-            }
+            false => values(from),
         };
         if from == 0 {
             // SAFETY: `len` bytes, which fit.
@@ -644,7 +663,4 @@ unsafe fn fold_small(
     }
     // SAFETY: the destination has `len` bytes.
     unsafe { copy::run(dest, sum, len) };
-    if all {
-        all_began(call.team, number);
-    }
 }

@@ -5,7 +5,7 @@
 //! process ends, so later times are cheap.
 
 use core::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ pub(crate) fn init(what: &'static str, level: c_int) {
     match runtime::state() {
         State::Active => {}
         State::Forked => fail::not_in_use(what),
-        State::Fresh => first_time(what),
+        State::Fresh => first_time(what, level),
         State::Finalized => again(what),
     }
     // Every level is provided in full; a later call may raise it.
@@ -96,7 +96,7 @@ pub(crate) fn init(what: &'static str, level: c_int) {
     *count += 1;
 }
 
-fn first_time(what: &'static str) {
+fn first_time(what: &'static str, level: c_int) {
     let settings = match Settings::from_env() {
         Ok(settings) => settings,
         Err(error) => fatal(what, error),
@@ -119,7 +119,7 @@ fn first_time(what: &'static str) {
     }
     at_exit();
     start(what, runtime);
-    compare_layouts(what, runtime, &statics);
+    compare_layouts(what, runtime, &statics, level);
     if runtime.attachment.pe() == 0 {
         settings.print(runtime.heap_region.len_bytes);
     }
@@ -248,6 +248,8 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         world: TeamState::world(pe, pes),
         shared: TeamState::shared(pe, shared),
         leaving: TeamState::leaving(pe, pes),
+        pairs: (0..pes).map(|_| AtomicU64::new(0)).collect(),
+        is_serial: AtomicBool::new(false),
         crowded: attachment.limits().pauses == 0,
         debug: Debug::new(settings, parts.debug, pe, pes),
         attachment,
@@ -255,13 +257,16 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
 }
 
 /// Offsets mean the same everywhere only if all PEs run the same executable, with the
-/// same sizes.
-fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
+/// same sizes. They also tell each other whether they may have threads.
+fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics, level: c_int) {
+    let has_threads = |level: u64| level == THREAD_MULTIPLE as u64;
+    let mut is_serial = !has_threads(level as u64);
     let ours = [
         statics.digest,
         statics.len_bytes as u64,
         runtime.heap_region.len_bytes as u64,
         u64::from(runtime.debug.is_on()),
+        level as u64,
     ];
     let start = Tag::new(Kind::Start, 0);
     line::exchange(
@@ -271,7 +276,8 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
         start,
         &ours,
         |rank, theirs| {
-            if *theirs != ours {
+            is_serial &= !has_threads(theirs[4]);
+            if theirs[..4] != ours[..4] {
                 fatal(
                     what,
                     format_args!(
@@ -284,6 +290,7 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics) {
             }
         },
     );
+    runtime.is_serial.store(is_serial, Ordering::Relaxed);
 }
 
 pub(crate) fn finalize() {

@@ -61,6 +61,14 @@ pub(crate) fn has_stages(pes: u32) -> bool {
     pes <= STAGED_PES_MAX
 }
 
+/// Bytes that go with a line, in it or in the stage that belongs to it.
+pub(crate) fn room(runtime: &Runtime) -> usize {
+    match has_stages(runtime.attachment.pes()) {
+        true => STAGE_BYTES,
+        false => PAYLOAD_BYTES,
+    }
+}
+
 /// Where the stage of `rank` for operation `number` is.
 pub(crate) fn stage(runtime: &Runtime, team: &TeamState, number: u64, rank: usize) -> usize {
     let pes = runtime.attachment.pes() as usize;

@@ -1,7 +1,7 @@
 //! What this process knows of its job while the library is in use.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
 use hostwire::attachment::{Attachment, Heap};
 
@@ -33,6 +33,11 @@ pub(crate) struct Runtime {
     pub(crate) shared: TeamState,
     /// All PEs, for the barrier at the end.
     pub(crate) leaving: TeamState,
+    /// By PE: exchanges with it in operations on active sets, which number their lines so.
+    pub(crate) pairs: Box<[AtomicU64]>,
+    /// No PE has several threads in the library at a time, as far as they said when they initialised
+    /// it first: so operations come in one order.
+    pub(crate) is_serial: AtomicBool,
     /// PEs share cores: a wait should leave its core soon.
     pub(crate) crowded: bool,
     pub(crate) debug: Debug,

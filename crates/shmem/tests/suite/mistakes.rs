@@ -127,6 +127,7 @@ fn checks_find_nothing_in_good_programs() {
     for (name, language) in [
         ("collective", Language::C11),
         ("reduce", Language::C11),
+        ("active", Language::C11),
         ("older", Language::C99),
         ("rma", Language::C11),
         ("signal", Language::C11),

@@ -43,6 +43,7 @@ programs! {
     collectives_in_cxx: "collective" in Cxx;
     reductions: "reduce" in C11;
     reductions_in_cxx: "reduce" in Cxx;
+    reductions_of_active_sets: "active" in C11;
     waits: "wait" in C11;
     waits_in_cxx: "wait" in Cxx;
     setup_and_memory: "setup" in C11;
@@ -115,6 +116,45 @@ fn address_sanitizer_finds_nothing() {
     }
 }
 
+/// ThreadSanitizer sees what the library allocates and frees, and which threads it joins, but not what
+/// it does between: so no memory may go from one of its threads to another without a join.
+#[test]
+fn thread_sanitizer_finds_nothing() {
+    let Some(tree) = tree() else { return };
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    if !build::has_program("setarch") {
+        return skip("there is no setarch");
+    }
+    for (name, runs) in [("setup", 12), ("teams", 4), ("active", 2)] {
+        let program = work().join(format!("{name}.tsan"));
+        let mut compile = Command::new(tree.join("bin/oshcc"));
+        compile.args(["-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-o"]);
+        compile.arg(&program).arg(sources.join(format!("{name}.c")));
+        if !crate::output(&mut compile).status.success() {
+            return skip("the C compiler has no ThreadSanitizer");
+        }
+        // At addresses that it knows: the kernel may choose others.
+        let fixed = |program: &mut Command| {
+            let mut fixed = Command::new("setarch");
+            fixed.arg("-R").arg(program.get_program());
+            fixed
+                .args(program.get_args())
+                .stdin(std::process::Stdio::null());
+            fixed
+        };
+        for _ in 0..runs {
+            let output = crate::output(&mut fixed(oshrun(tree, 2).arg(&program)));
+            let said = crate::text(&output);
+            if said.contains("unexpected memory mapping")
+                || said.contains("failed to set personality")
+            {
+                return skip("ThreadSanitizer does not run here");
+            }
+            assert!(output.status.success(), "{name}: {said}");
+        }
+    }
+}
+
 /// Every program with collectives or waits, a hundred times on each number of PEs: a hang
 /// ends by the time limit of the launcher.
 #[test]
@@ -124,6 +164,7 @@ fn nothing_hangs_in_a_hundred_runs() {
     let names = [
         "collective",
         "reduce",
+        "active",
         "edges",
         "handles",
         "parallel",
