@@ -177,6 +177,7 @@ fn take_next(ring: &mut Ring, input: &mut Input<'_>) -> Result<Option<Message>, 
     let Some(head) = ring.receiver.peek()? else {
         return Ok(None);
     };
+    assert!(head.len_bytes <= ring.slots.message_bytes_max());
     let mut out = vec![UNTOUCHED; head.len_bytes + room];
     // What has not arrived by now never does: both ends are in one thread.
     if !ring.receiver.take(&mut out)? {
