@@ -1,0 +1,67 @@
+//! The long way of fences and quiets.
+
+use core::ffi::c_int;
+
+use hostwire::PeId;
+
+use super::{done, target};
+use crate::context;
+use crate::handle::{CTX_INVALID, Ctx};
+use crate::runtime;
+
+/// The long way of a fence. Nothing on the invalid context.
+#[cold]
+pub(crate) fn fence(what: &'static str, ctx: Ctx) {
+    let runtime = runtime::get(what);
+    if ctx == CTX_INVALID {
+        return;
+    }
+    context::team_of(runtime, what, ctx);
+    if let Some(race) = runtime.debug.race() {
+        race.fence(runtime, what, context::of_race(runtime, what, ctx).0);
+    }
+    done(what, runtime.attachment.fence());
+}
+
+/// The long way of a quiet. Nothing on the invalid context.
+#[cold]
+pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
+    let runtime = runtime::get(what);
+    if ctx == CTX_INVALID {
+        return;
+    }
+    context::team_of(runtime, what, ctx);
+    if let Some(race) = runtime.debug.race() {
+        race.quiet(runtime, what, context::of_race(runtime, what, ctx).0);
+    }
+    done(what, runtime.attachment.quiet());
+}
+
+/// `shmem_pe_quiet`: as a quiet of all PEs.
+///
+/// # Safety
+/// `npes` numbers at `target_pes`.
+pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
+    const WHAT: &str = "shmem_pe_quiet";
+    let runtime = runtime::get(WHAT);
+    if npes == 0 || ctx == CTX_INVALID {
+        return;
+    }
+    let targets = (0..npes).map(|index| {
+        // SAFETY: as the caller promises.
+        let pe = unsafe { target_pes.wrapping_add(index).read() };
+        target(runtime, WHAT, ctx, pe)
+    });
+    match runtime.debug.race() {
+        None => {
+            targets.for_each(drop);
+            quiet(WHAT, ctx);
+        }
+        Some(race) => {
+            let pes: Vec<PeId> = targets.collect();
+            let slot = context::of_race(runtime, WHAT, ctx).0;
+            race.pe_quiet(runtime, WHAT, slot, &pes);
+            done(WHAT, runtime.attachment.quiet());
+        }
+    }
+}
