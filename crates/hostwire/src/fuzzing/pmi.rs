@@ -12,7 +12,7 @@ use hostwire_transport::fuzzing::kit::{
 use crate::launch::words::{Pieces, pack};
 use crate::launch::{Bootstrap, Deadline, LaunchError};
 use crate::pmi::wire::{LINE_BYTES_MAX, Line, LineBuffer, escape, is_word, unescape};
-use crate::pmi::wire2::{Message, MessageBuffer};
+use crate::pmi::wire2::{MESSAGE_BYTES_MAX, Message, MessageBuffer};
 use crate::pmi::{Client, Client2};
 
 /// For a hang: the other end is closed.
@@ -90,6 +90,12 @@ pub(super) const MESSAGE: Target = Target {
             ("http", "\u{50}HTTP/1.1 400\n"),
             ("too_long", "\u{50}999999cmd=x;"),
             ("cut", "\u{50}99    cmd=x;"),
+            ("longest", "\u{50}65536 cmd=x;"),
+            ("one_more", "\u{50}65537 cmd=x;"),
+            (
+                "line",
+                "\u{50}cmd=response_to_init pmi_version=2 rc=0\n6     cmd=x;",
+            ),
         ])
     },
     cost: 1,
@@ -170,20 +176,55 @@ fn one_line(bytes: &[u8]) {
 }
 
 fn message(bytes: &[u8]) {
+    first_line(bytes.get(1..).unwrap_or_default());
     let mut buffer = MessageBuffer::default();
-    let mut taken = 0;
+    let whole = bytes.get(1..).unwrap_or_default();
+    let (mut come, mut taken) = (0, 0);
     for piece in pieces(bytes) {
         buffer.extend(piece);
+        come += piece.len();
         loop {
             match buffer.next_message() {
                 Ok(Some(body)) => {
                     taken += 6 + body.len();
                     assert!(taken < bytes.len(), "more than there was");
+                    assert!(body.len() <= MESSAGE_BYTES_MAX);
                     one_message(&body);
                 }
-                Ok(None) => break,
+                Ok(None) => {
+                    // It waits for no more than a message may have.
+                    let awaited = whole.get(taken..come).and_then(announced);
+                    assert!(awaited.is_none_or(|len| len <= MESSAGE_BYTES_MAX));
+                    break;
+                }
                 Err(error) => return shown(error),
             }
+        }
+    }
+}
+
+/// The length that a message begins with.
+fn announced(rest: &[u8]) -> Option<usize> {
+    str::from_utf8(rest.get(..6)?).ok()?.trim().parse().ok()
+}
+
+/// The line that a conversation begins with.
+fn first_line(bytes: &[u8]) {
+    let mut buffer = MessageBuffer::default();
+    buffer.extend(bytes);
+    let expected = bytes.iter().position(|byte| *byte == b'\n');
+    match buffer.next_line() {
+        Ok(Some(line)) => {
+            assert!(line.len() < LINE_BYTES_MAX);
+            assert_eq!(
+                (Some(line.len()), &line[..]),
+                (expected, &bytes[..line.len()])
+            );
+        }
+        Ok(None) => assert!(expected.is_none() && bytes.len() < LINE_BYTES_MAX),
+        Err(error) => {
+            shown(error);
+            assert!(expected.unwrap_or(bytes.len()) >= LINE_BYTES_MAX - 1);
         }
     }
 }
