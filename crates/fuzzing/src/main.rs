@@ -132,6 +132,7 @@ fn died(status: ExitStatus) -> Option<String> {
 fn work(at_hand: &str, name: &str) -> Result<bool> {
     run::catch_panics();
     run::watch()?;
+    run::limit_memory()?;
     let target = found(name)?;
     let outcome = run::run(&target, &plan(Some(File::create(at_hand)?))?, METER)?;
     if let Some(failure) = outcome.failure {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hostwire_transport::fuzzing::kit;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::mutate::Mutator;
@@ -19,6 +20,9 @@ use crate::{Target, corpus};
 /// Most memory that a check may have at a time beside what it began with. Limits of frames and
 /// files are well below.
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
+/// Most memory that a process of checks may have at all. An input that makes one without end dies
+/// of it at once, before the machine has none left.
+pub const PROCESS_BYTES_MAX: usize = 1 << 30;
 /// Most processor time of one input. A hundred thousand times the usual one.
 pub const CPU_MAX: Duration = Duration::from_secs(20);
 /// Longest time of one input, on a machine of any load: it waits for what never comes.
@@ -70,6 +74,18 @@ static BEGUN: AtomicU64 = AtomicU64::new(0);
 /// Lets panics be told by reports alone.
 pub fn catch_panics() {
     panic::set_hook(Box::new(|info| SAID.set(info.to_string())));
+}
+
+/// Denies this process more than [`PROCESS_BYTES_MAX`].
+///
+/// # Errors
+/// As the system refuses the limit.
+pub fn limit_memory() -> io::Result<()> {
+    let limit = getrlimit(Resource::Data);
+    let bytes = PROCESS_BYTES_MAX as u64;
+    let current = limit.maximum.map_or(bytes, |most| most.min(bytes));
+    let current = Some(current);
+    Ok(setrlimit(Resource::Data, Rlimit { current, ..limit })?)
 }
 
 /// Ends this process when one input takes more than [`CPU_MAX`] of processor time, or than
