@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod corpus;
+mod files;
 pub mod libfuzzer;
 mod link;
 mod mutate;
@@ -25,6 +26,7 @@ pub use hostwire_transport::fuzzing::kit::{Seeds, Target};
 /// Every check, in the order of the names.
 pub fn targets() -> Vec<Target> {
     let mut all = [
+        files::TARGETS,
         link::TARGETS,
         packet::TARGETS,
         pmi_server::TARGETS,

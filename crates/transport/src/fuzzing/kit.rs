@@ -54,7 +54,7 @@ pub fn mark(place: &str) {
             bytes.next();
             continue;
         }
-        is_quoted ^= byte == b'"';
+        is_quoted ^= b"\"`".contains(&byte);
         if !is_quoted && !byte.is_ascii_digit() {
             // FNV-1a.
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -255,6 +255,7 @@ mod tests {
             take_marks()
         };
         assert_eq!(marks("PE 1: \"a\" is bad"), marks("PE 27: \"bc\" is bad"));
+        assert_eq!(marks("`a` is bad"), marks("`bc` is bad"));
         assert_ne!(marks("PE 1 is bad"), marks("PE 1 is lost"));
         assert!(take_marks().is_empty());
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use hostwire_plan::file::clip;
+use hostwire_transport::visible;
 use serde::{Deserialize, Serialize};
 
 use super::super::ExperimentError;
@@ -90,16 +92,16 @@ impl Claims {
     /// [`ExperimentError::Claims`] for files that are no claims, for unknown keys and
     /// classes, and for claims that lack what their class needs or have what it excludes.
     pub fn parse(text: &str) -> Result<Claims, ExperimentError> {
-        let claims: Claims = toml::from_str(text).map_err(|error| ExperimentError::Claims {
-            paper: name(text),
-            message: error.to_string(),
-        })?;
+        // The message quotes the file.
+        let wrong = |paper: &str, message: &str| ExperimentError::Claims {
+            paper: clip(paper),
+            message: visible(message),
+        };
+        let claims: Claims =
+            toml::from_str(text).map_err(|error| wrong(&name(text), &error.to_string()))?;
         match claims.fault() {
             None => Ok(claims),
-            Some(message) => Err(ExperimentError::Claims {
-                paper: claims.paper,
-                message,
-            }),
+            Some(message) => Err(wrong(&claims.paper, &message)),
         }
     }
 

@@ -52,6 +52,21 @@ fn only_predictions_and_bounds_agree() {
     assert_eq!(verdict(&quotation, 1.5), Verdict::NotCompared);
 }
 
+#[test]
+fn errors_have_nothing_that_a_terminal_obeys() {
+    for bad in [
+        "\0".to_owned(),
+        "paper = \"p\"\n\u{1b}[2J = 1\n".to_owned(),
+        "paper = \"\\u001b[2J\"\n".to_owned(),
+        HEAD.replace("\"t\"", "\"\"")
+            .replace("\"p\"", "\"a\\u0007b\""),
+    ] {
+        let text = Claims::parse(&bad).unwrap_err().to_string();
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(control), "{text:?}");
+    }
+}
+
 /// Also that a disagreement that has gone is noticed.
 #[test]
 fn known_disagreements_are_neither_agreements_nor_failures() {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::str::FromStr;
 
-use hostwire_plan::file::{FREQUENCY, Quantity, SIZE, TIME, WIDTH};
+use hostwire_plan::file::{FREQUENCY, Quantity, SIZE, TIME, WIDTH, clip};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::sweep::VALUES_MAX;
 
-/// Why a text is no sweep.
+/// Why a text is no sweep. What is quoted of it is clipped, without control characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RangeError {
@@ -132,7 +132,7 @@ impl FromStr for SweepRange {
     type Err = RangeError;
 
     fn from_str(text: &str) -> Result<SweepRange, RangeError> {
-        let form = || RangeError::Form(text.to_owned());
+        let form = || RangeError::Form(clip(text));
         let (key, range) = text.split_once('=').ok_or_else(form)?;
         let (key, range) = (key.trim(), range.trim());
         if key.is_empty() || range.is_empty() {
@@ -164,7 +164,7 @@ impl FromStr for SweepRange {
             return Err(form());
         }
         if values.len() > VALUES_MAX {
-            return Err(RangeError::TooMany(range.to_owned()));
+            return Err(RangeError::TooMany(clip(range)));
         }
         Ok(SweepRange {
             text: text.to_owned(),
@@ -198,8 +198,8 @@ fn expand(
     }
     let (Ok(first), Ok(last)) = (from.parse::<u64>(), to.parse::<u64>()) else {
         return Err(RangeError::Ends {
-            from: from.to_owned(),
-            to: to.to_owned(),
+            from: clip(from),
+            to: clip(to),
         });
     };
     let step = read_step(range, step, Some(Step::Add(1)), |text| text.parse().ok())?;
@@ -214,7 +214,7 @@ fn read_step(
     parse: impl Fn(&str) -> Option<u64>,
 ) -> Result<Step, RangeError> {
     let Some(text) = text else {
-        return usual.ok_or_else(|| RangeError::NoStep(range.to_owned()));
+        return usual.ok_or_else(|| RangeError::NoStep(clip(range)));
     };
     let step = match text.strip_prefix('x') {
         Some(factor) => {
@@ -223,13 +223,13 @@ fn read_step(
         }
         None => parse(text).filter(|step| *step > 0).map(Step::Add),
     };
-    step.ok_or_else(|| RangeError::Step(text.to_owned()))
+    step.ok_or_else(|| RangeError::Step(clip(text)))
 }
 
 /// From `first` up to `last`, and `last` itself only if a step gets there.
 fn steps(range: &str, first: u64, last: u64, step: Step) -> Result<Vec<u64>, RangeError> {
     if last < first {
-        return Err(RangeError::Empty(range.to_owned()));
+        return Err(RangeError::Empty(clip(range)));
     }
     if let (0, Step::Multiply(_)) = (first, step) {
         return Err(RangeError::Step(
@@ -245,7 +245,7 @@ fn steps(range: &str, first: u64, last: u64, step: Step) -> Result<Vec<u64>, Ran
         .take(VALUES_MAX + 1)
         .collect();
     if values.len() > VALUES_MAX {
-        return Err(RangeError::TooMany(range.to_owned()));
+        return Err(RangeError::TooMany(clip(range)));
     }
     Ok(values)
 }
@@ -309,6 +309,22 @@ mod tests {
             values("k=1..18446744073709551615:x18446744073709551615").len(),
             2
         );
+    }
+
+    #[test]
+    fn errors_quote_little_and_nothing_that_a_terminal_obeys() {
+        let long = "9".repeat(5000);
+        for bad in [
+            "\u{1b}[2J".to_owned(),
+            format!("k={long}\u{7}..1"),
+            format!("k=\u{7}..{long}"),
+            format!("k=1..2:\u{7}{long}"),
+            format!("k=2{long}..\u{7}"),
+        ] {
+            let text = error(&bad);
+            assert!(!text.contains(char::is_control), "{text:?}");
+            assert!(text.len() < 300, "{} bytes", text.len());
+        }
     }
 
     #[test]

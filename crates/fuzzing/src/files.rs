@@ -1,0 +1,315 @@
+//! Files: clusters, experiments, claims, traces; and the sweep of a command line.
+
+use hostwire_plan::diagnostic::{Diagnostic, Severity};
+use hostwire_sim::engine::TraceReader;
+use hostwire_sim::experiments::Claims;
+use hostwire_sim::experiments::file::{SweepRange, read};
+use hostwire_sim::memory_system::trace::{Event, Format, Reader};
+use hostwire_transport::fuzzing::kit::{blames, mark, named, shown, texts};
+
+use crate::Target;
+
+pub(crate) const TARGETS: &[Target] = &[
+    Target {
+        name: "claims_file",
+        check: claims,
+        seeds: || {
+            texts(&[
+                (
+                    "shipped",
+                    include_str!("../../../experiments/htoe/claims.toml"),
+                ),
+                ("no_table", "paper = \"p\"\nclaim = 3\n"),
+                (
+                    "unknown_class",
+                    "paper = \"p\"\n[[claim]]\nid = \"X\"\nclass = \"sure\"\n",
+                ),
+                ("open", "paper = \"p\n"),
+                ("control", "paper = \"p\"\n\u{1b}[2J = 1\n"),
+                (
+                    "control_in_name",
+                    "paper = \"\\u001b[2J\"\ntitle = \"t\"\nauthors = []\nyear = 1\n\
+                     claim = []\n",
+                ),
+            ])
+        },
+        cost: 4,
+    },
+    Target {
+        name: "cluster_file",
+        check: cluster,
+        seeds: || {
+            texts(&[
+                (
+                    "boards",
+                    include_str!("../../../examples/clusters/two-boards.toml"),
+                ),
+                (
+                    "one",
+                    include_str!("../../../examples/clusters/one-board.toml"),
+                ),
+                (
+                    "rings",
+                    include_str!("../../../examples/clusters/peach2-double-ring.toml"),
+                ),
+                (
+                    "supernodes",
+                    include_str!("../../../examples/clusters/four-supernodes.toml"),
+                ),
+                (
+                    "addresses",
+                    include_str!("../../../examples/clusters/torus-48bit.toml"),
+                ),
+            ])
+        },
+        cost: 4,
+    },
+    Target {
+        name: "event_trace",
+        check: event_trace,
+        seeds: || {
+            let trace = |names: &[&str], more: &[u8]| {
+                let mut trace = b"HWTRACE1".to_vec();
+                trace.extend((names.len() as u32).to_le_bytes());
+                for name in names {
+                    trace.extend((name.len() as u32).to_le_bytes());
+                    trace.extend(name.bytes());
+                }
+                [&trace[..], more].concat()
+            };
+            let many = [&trace(&[], &[])[..8], &[0xff; 8]].concat();
+            named(vec![
+                ("two", trace(&["a", "bc"], &[7; 48])),
+                ("cut", trace(&["a"], &[7; 30])),
+                ("other", b"HWTRACE2\0\0\0\0".to_vec()),
+                ("many_names", many),
+            ])
+        },
+        cost: 1,
+    },
+    Target {
+        name: "experiment_file",
+        check: experiment,
+        seeds: || {
+            texts(&[
+                (
+                    "message",
+                    include_str!("../../../experiments/htx-board/message.toml"),
+                ),
+                (
+                    "hops",
+                    include_str!("../../../experiments/tccluster/latency-over-hops.toml"),
+                ),
+                (
+                    "dma",
+                    include_str!("../../../experiments/tca-peach2/dma-over-hops.toml"),
+                ),
+                (
+                    "losses",
+                    include_str!("../../../experiments/htoe/losses.toml"),
+                ),
+                (
+                    "damage",
+                    include_str!("../../../experiments/beyond/damaged-links.toml"),
+                ),
+                (
+                    "scenarios",
+                    include_str!("../../../experiments/pgas-cluster/scenarios.toml"),
+                ),
+                (
+                    "memory",
+                    "[workload]\nkind = \"memory-stream\"\nelements = 1_000\nin_flight = 2\n\
+                     [[workload.region]]\nkind = \"swap\"\nsize = \"1MiB\"\nresident = \"64KiB\"\n\
+                     [parameters]\nline = \"64B\"\ncache = \"4KiB\"\npage = \"4KiB\"\n",
+                ),
+                (
+                    "sweep",
+                    "[workload]\nkind = \"break-even\"\nmemory = \"64KiB\"\n\
+                     working_set = \"128KiB\"\n[sweep]\nkey = \"workload.memory\"\n\
+                     values = [\"64KiB\", \"1MiB\"]\n[limits]\nevents = 20_000\n",
+                ),
+            ])
+        },
+        cost: 4,
+    },
+    Target {
+        name: "memory_trace",
+        check: memory_trace,
+        seeds: || {
+            texts(&[
+                (
+                    "simple",
+                    "# a trace\nload 0x1000 8\nstore 4096 8\nmodify 0x10 4\nwork 12\n",
+                ),
+                (
+                    "lackey",
+                    "==1== Lackey\nI  04000000,3\n L 1000,8\n S 1000,8\n M 1008,4\n",
+                ),
+                (
+                    "last_address",
+                    "load 0xffffffffffffffff 1\nload 0xffffffffffffffff 2\n",
+                ),
+                ("no_end", " L 1000,"),
+            ])
+        },
+        cost: 1,
+    },
+    Target {
+        name: "sweep_range",
+        check: sweep,
+        seeds: || {
+            texts(&[
+                ("list", "workload.size=8B,64B,4KiB"),
+                ("steps", "parameters.sfence=1ns..10ns:1ns"),
+                ("doubled", "workload.size=8B..4KiB"),
+                ("factor", "workload.messages=1..1000:x10"),
+                ("no_step", "parameters.sfence=1ns..10ns"),
+                ("backwards", "workload.size=4KiB..8B"),
+                ("many", "workload.messages=1..18446744073709551615"),
+                ("control", "\u{1b}[2J"),
+                ("nothing", "="),
+            ])
+        },
+        cost: 1,
+    },
+];
+
+/// The name of the files, which errors have to repeat.
+const NAME: &str = "fuzz.toml";
+/// Most lines of all that is wrong with a file: twenty findings with their places.
+const LINES_MAX: usize = 400;
+/// Values of a sweep.
+const VALUES_MAX: usize = 1000;
+
+/// Of several lines, each fit for a terminal; it says `place`, which is where to look.
+fn page(text: &str, place: &str) {
+    assert!(text.contains(place), "{place:?} is not in {text:?}");
+    mark(text.lines().next().unwrap_or_default());
+    let control = text.chars().find(|c| c.is_control() && *c != '\n');
+    assert_eq!(control, None, "a control character in {text:?}");
+    assert!(text.lines().count() <= LINES_MAX, "{text}");
+}
+
+fn cluster(bytes: &[u8]) {
+    match hostwire_plan::plan(NAME, bytes) {
+        Ok(plan) => {
+            mark("planned");
+            let file = String::from_utf8_lossy(bytes);
+            assert!(
+                std::str::from_utf8(bytes).is_ok() && !plan.nodes().is_empty(),
+                "{file}"
+            );
+        }
+        Err(rejected) => {
+            let findings = &rejected.diagnostics;
+            let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+            assert!(findings.iter().any(is_error), "rejected without an error");
+            let planner = findings.iter().find(|finding| finding.code == "delivery");
+            assert!(planner.is_none(), "wrong registers: {rejected}");
+            for finding in findings {
+                mark(finding.code);
+            }
+            page(&rejected.to_string(), NAME);
+        }
+    }
+}
+
+/// Any other file that an experiment names is there.
+fn experiment(bytes: &[u8]) {
+    let other = include_bytes!("../../../examples/clusters/two-boards.toml");
+    let load = |name: &str| match name.ends_with("none") {
+        true => Err("there is no such file".to_owned()),
+        false => Ok(other.to_vec()),
+    };
+    match read(NAME, bytes, &load) {
+        Ok(experiment) => {
+            mark("read");
+            assert!((1..=VALUES_MAX).contains(&experiment.points()));
+        }
+        Err(bad) => page(&bad.to_string(), "--> "),
+    }
+}
+
+fn claims(bytes: &[u8]) {
+    match Claims::parse(&String::from_utf8_lossy(bytes)) {
+        Ok(claims) => {
+            mark("read");
+            let rows = claims.judge(&[]);
+            assert_eq!(rows.len(), claims.claim.len());
+        }
+        Err(error) => page(&error.to_string(), "claims of "),
+    }
+}
+
+fn sweep(bytes: &[u8]) {
+    match String::from_utf8_lossy(bytes).parse::<SweepRange>() {
+        Ok(range) => {
+            mark("range");
+            assert!((1..=VALUES_MAX).contains(&range.values().len()));
+            assert!(!range.key().is_empty());
+            // The same, as a list.
+            let list = format!("{}={}", range.key(), range.values().join(","));
+            let again = list.parse::<SweepRange>();
+            assert!(
+                again.is_ok_and(|again| again.values() == range.values()),
+                "{list}"
+            );
+        }
+        Err(error) => blames(error, &["`"]),
+    }
+}
+
+fn event_trace(bytes: &[u8]) {
+    let mut reader = match TraceReader::new(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return blames(error, &["trace"]),
+    };
+    mark("names");
+    let names: usize = reader.names().iter().map(|name| 4 + name.len()).sum();
+    let (mut records, mut left) = (0, 0);
+    loop {
+        match reader.next_record() {
+            Ok(Some(_)) => {
+                mark("record");
+                records += 1;
+            }
+            Ok(None) => break,
+            Err(error) => {
+                left = bytes.len() - 12 - names - records * 24;
+                assert!((1..24).contains(&left));
+                blames(error, &["trace"]);
+                break;
+            }
+        }
+    }
+    assert_eq!(12 + names + records * 24 + left, bytes.len());
+}
+
+fn memory_trace(bytes: &[u8]) {
+    let lines = bytes.split(|byte| *byte == b'\n').count();
+    for format in [Format::Simple, Format::Lackey] {
+        let (mut events, mut errors) = (0, 0);
+        for event in Reader::new(bytes, format) {
+            assert_eq!(errors, 0, "an event after the error");
+            match event {
+                Ok(Event::Instructions(_)) => events += 1,
+                Ok(Event::Access(access)) => {
+                    assert!(access.bytes > 0);
+                    assert!(access.address.checked_add(access.bytes - 1).is_some());
+                    events += 1;
+                }
+                Err(error) => {
+                    errors += 1;
+                    let line = |number: usize| format!("line {number}: ");
+                    let text = error.to_string();
+                    assert!(
+                        (1..=lines).any(|number| text.starts_with(&line(number))),
+                        "{text}"
+                    );
+                    shown(text);
+                }
+            }
+        }
+        assert!(events <= 2 * lines);
+    }
+}
