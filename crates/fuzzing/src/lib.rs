@@ -32,6 +32,7 @@ pub fn targets() -> Vec<Target> {
         pmi_server::TARGETS,
         pmix::TARGETS,
         hostwire::fuzzing::TARGETS,
+        hostwire_shmem::fuzzing::TARGETS,
         hostwire_transport::fuzzing::TARGETS,
     ]
     .concat();

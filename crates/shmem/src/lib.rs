@@ -29,6 +29,9 @@ pub mod element;
 mod fail;
 mod fast;
 mod fork;
+#[cfg(all(feature = "fuzzing", target_os = "linux"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod handle;
 mod heap;
 mod lifecycle;

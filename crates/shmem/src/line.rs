@@ -143,7 +143,7 @@ impl Tag {
     }
 }
 
-fn describe_word(word: u64) -> String {
+pub(crate) fn describe_word(word: u64) -> String {
     let (text, unit) = describe((word >> 56) as u8);
     match unit {
         "" => text.into(),

@@ -1,5 +1,7 @@
 //! What the environment may set.
 
+use hostwire_transport::quoted;
+
 use crate::fail::say;
 
 /// What `SHMEM_SYMMETRIC_SIZE` (or, as of old, `SMA_SYMMETRIC_SIZE`) and the other
@@ -18,18 +20,18 @@ pub(crate) struct Settings {
 }
 
 /// Least bytes of a symmetric heap.
-const BYTES_MIN: usize = 64 << 10;
+pub(crate) const BYTES_MIN: usize = 64 << 10;
 /// Most bytes of the default, which is a share of the memory of the machine.
-const DEFAULT_MAX: usize = 4 << 30;
+pub(crate) const DEFAULT_MAX: usize = 4 << 30;
 /// Least bytes of the default.
-const DEFAULT_MIN: usize = 64 << 20;
+pub(crate) const DEFAULT_MIN: usize = 64 << 20;
 
 impl Settings {
     pub(crate) fn from_env() -> Result<Self, String> {
         Self::from_lookup(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into()))
     }
 
-    fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let either = |name: &str| {
             ["SHMEM_", "SMA_"].into_iter().find_map(|prefix| {
                 let name = format!("{prefix}{name}");
@@ -44,8 +46,9 @@ impl Settings {
         if let Some((name, value)) = either("SYMMETRIC_SIZE") {
             let bytes = parse_size(&value).ok_or_else(|| {
                 format!(
-                    "{name}={value:?} is not usable: expected a number of bytes, with k, m, g or t \
-                     if you like, such as 512M or 1.5g"
+                    "{name}={} is not usable: expected a number of bytes, with k, m, g or t \
+                     if you like, such as 512M or 1.5g",
+                    quoted(&value)
                 )
             })?;
             settings.symmetric_bytes = Some(bytes.max(BYTES_MIN));
@@ -65,7 +68,8 @@ impl Settings {
         }
         if let Some((name, value)) = either("DEBUG_DELAYS") {
             let seed = value.trim().parse().map_err(|_| {
-                format!("{name}={value:?} is not usable: expected a number, the seed of the delays")
+                let value = quoted(&value);
+                format!("{name}={value} is not usable: expected a number, the seed of the delays")
             })?;
             settings.delays = Some(seed);
         }
@@ -99,7 +103,7 @@ impl Settings {
 
 /// A number of bytes: integer or floating point, with an optional `k`, `m`, `g` or `t`.
 /// What follows the multiplier is ignored, as the specification says.
-fn parse_size(text: &str) -> Option<usize> {
+pub(crate) fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -141,7 +145,14 @@ fn exponent_len(text: &str) -> usize {
 /// Half of the machine's memory shared by the PEs of the job, in whole powers of two and
 /// within limits; pages that are not touched cost nothing.
 pub(crate) fn default_bytes(pes: u32) -> usize {
-    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    default_of(
+        &std::fs::read_to_string("/proc/meminfo").unwrap_or_default(),
+        pes,
+    )
+}
+
+/// As [`default_bytes`], from the text of `/proc/meminfo`.
+pub(crate) fn default_of(memory: &str, pes: u32) -> usize {
     let kib = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))
@@ -216,6 +227,15 @@ mod tests {
             error.contains("SMA_SYMMETRIC_SIZE") && error.contains("2x"),
             "{error}"
         );
+        for name in ["SHMEM_SYMMETRIC_SIZE", "SHMEM_DEBUG_DELAYS"] {
+            let long = |wanted: &str| (wanted == name).then(|| "x".repeat(100_000));
+            let error = Settings::from_lookup(long).unwrap_err();
+            assert!(
+                error.len() < 300 && error.contains(name),
+                "{} bytes",
+                error.len()
+            );
+        }
     }
 
     #[test]

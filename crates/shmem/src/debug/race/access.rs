@@ -249,11 +249,19 @@ impl Footprint {
         Self { start, ..self }
     }
 
+    /// From the first block to the last; `None` if that is farther than memory is long.
+    pub(super) fn distance(self) -> Option<isize> {
+        let steps = isize::try_from(self.blocks).ok()?.checked_sub(1)?;
+        steps.checked_mul(self.stride_bytes)
+    }
+
     /// Beginning and length of each block.
     pub(super) fn runs(self) -> impl Iterator<Item = (usize, usize)> {
         let is_run = self.stride_bytes == self.block_bytes as isize || self.blocks == 1;
         let (blocks, len) = match is_run {
             true => (1, self.block_bytes.saturating_mul(self.blocks)),
+            // All of them are the same bytes, however many somebody says there are.
+            false if self.stride_bytes == 0 => (self.blocks.min(1), self.block_bytes),
             false => (self.blocks, self.block_bytes),
         };
         (0..blocks as isize).map(move |block| {
@@ -411,5 +419,24 @@ mod tests {
             ..strided
         };
         assert_eq!(dense.runs().collect::<Vec<_>>(), [(100, 12)]);
+    }
+
+    #[test]
+    fn a_peer_cannot_say_blocks_without_end() {
+        let blocks = |blocks, stride_bytes| Footprint {
+            start: 4096,
+            block_bytes: 8,
+            stride_bytes,
+            blocks,
+        };
+        for many in [1 << 40, isize::MAX as usize] {
+            assert_eq!(blocks(many, 0).distance(), Some(0));
+            assert_eq!(blocks(many, 0).runs().size_hint().0, 1);
+        }
+        for (many, stride) in [(1 << 63, 0), (usize::MAX, 8), (1 << 62, 16), (1 << 62, -16)] {
+            assert_eq!(blocks(many, stride).distance(), None);
+        }
+        assert_eq!(blocks(3, -16).distance(), Some(-32));
+        assert_eq!(blocks(0, 16).runs().size_hint().0, 0);
     }
 }

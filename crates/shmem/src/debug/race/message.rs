@@ -239,6 +239,24 @@ impl<'a> Message<'a> {
     }
 }
 
+/// Reads a message of `pe` of so many, and writes it and reads that: `None` if it is none, else
+/// whether that is the same message, and its blocks are not more than the bytes from first to
+/// last.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn comes_back(bytes: &[u8], pe: u32, pes: u32) -> Option<bool> {
+    let message = Message::read(bytes, pe, pes)?;
+    let again = message.write();
+    let is_same = again.len() <= bytes.len() && Message::read(&again, pe, pes) == Some(message);
+    let (Message::Touch(touch) | Message::Word { touch, .. } | Message::Lock { touch, .. }) =
+        Message::read(bytes, pe, pes)?
+    else {
+        return Some(is_same);
+    };
+    let blocks = touch.footprint.runs().size_hint().0;
+    let distance = touch.footprint.distance();
+    Some(is_same && distance.is_none_or(|distance| blocks <= 1 + distance.unsigned_abs()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::access::Kind;

@@ -54,6 +54,8 @@ use mail::Sleep;
 
 pub(crate) use access::{Footprint, Kind, Operands};
 pub(crate) use meetings::Flow;
+#[cfg(feature = "fuzzing")]
+pub(crate) use message::comes_back;
 
 /// The default context.
 pub(crate) const DEFAULT: u16 = clock::DEFAULT;

@@ -63,8 +63,7 @@ fn is_symmetric(runtime: &Runtime, footprint: Footprint) -> bool {
             at <= region.len_bytes && len <= region.len_bytes - at
         })
     };
-    let last = (footprint.blocks as isize - 1).checked_mul(footprint.stride_bytes);
-    last.is_some_and(|last| {
+    footprint.distance().is_some_and(|last| {
         is_in(footprint.start, footprint.block_bytes)
             && is_in(
                 footprint.start.wrapping_add_signed(last),
