@@ -43,7 +43,7 @@ fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
 
 /// What the library costs a PE besides its heap and its rings.
 #[test]
-fn a_pe_takes_less_than_two_mebibytes() {
+fn a_pe_takes_less_than_256_kibibytes() {
     for pes in [1, 2, 4, 8] {
         let ended = run_probe(pes, &[], &["memory"]);
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
@@ -52,7 +52,7 @@ fn a_pe_takes_less_than_two_mebibytes() {
         // The own rings and, as their sender, those in the segments of the others.
         let rings_kib = u64::from(2 * pes * 5);
         let most = kib.iter().max().unwrap();
-        assert!(*most < 2048 + rings_kib, "{pes} PEs: {kib:?} KiB");
+        assert!(*most < 256 + rings_kib, "{pes} PEs: {kib:?} KiB");
     }
 }
 

@@ -97,10 +97,11 @@ pub fn pause(seconds: u32) -> Done {
 }
 
 /// Says how many KiB of memory being in a job takes, from before attaching to behind a
-/// message to and from everybody, a barrier and a sum. Pages that several processes have in
-/// common (text, segments) count in part for each, so that the sum is what the host pays.
+/// message to and from everybody, a barrier and a sum. Pages of segments count in part for each
+/// PE that has them, so that the sum is what the host pays. Pages of the program's file do not
+/// count: how many are touched depends on how the program was built, and all PEs share them.
 pub fn memory() -> Done {
-    let before = proportional_kib()?;
+    let before = own_kib()?;
     let job = Job::attach()?;
     let (pe, pes) = (job.pe(), job.pes());
     for distance in 0..pes {
@@ -112,13 +113,18 @@ pub fn memory() -> Done {
     job.barrier()?;
     let mut sum = [1];
     job.all_reduce(&mut sum, |a, b| a + b)?;
-    println!("{}", proportional_kib()?.saturating_sub(before));
+    println!("{}", own_kib()?.saturating_sub(before));
     Ok(job.finalize()?)
 }
 
-fn proportional_kib() -> Result<u64, Box<dyn Error>> {
+fn own_kib() -> Result<u64, Box<dyn Error>> {
     let rollup = std::fs::read_to_string("/proc/self/smaps_rollup")?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    Ok(number.ok_or("no Pss in /proc/self/smaps_rollup")?.parse()?)
+    let kib = |name: &str| -> Result<u64, Box<dyn Error>> {
+        let line = rollup.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        Ok(number
+            .ok_or_else(|| format!("no {name} in /proc/self/smaps_rollup"))?
+            .parse()?)
+    };
+    Ok(kib("Pss_Anon:")? + kib("Pss_Shmem:")?)
 }
