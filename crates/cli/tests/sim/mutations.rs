@@ -44,10 +44,7 @@ fn seeds() -> Vec<String> {
     ];
     for (kind, keys) in [
         ("\"put\"", "order = \"fenced\"\n"),
-        (
-            "\"stream\"",
-            "order = \"strict\"\nmessages = 3\nwork = \"1ns\"\n",
-        ),
+        ("\"stream\"", "order = \"strict\"\nmessages = 3\n"),
     ] {
         seeds.push(PING_PONG.replace("\"ping-pong\"", kind) + keys);
     }

@@ -26,9 +26,6 @@ pub struct Settings {
     pub segment_bytes: usize,
     /// Where in the memory of its socket a segment begins; a multiple of 64.
     pub offset_bytes: u64,
-    /// Work of the processor for each line of a message, beyond its stores. Zero unless
-    /// an experiment sets it: the code of the message library runs in no time.
-    pub message_work: Ps,
     /// Stack of each PE on the host.
     pub stack_bytes: usize,
     /// Events after which a run is given up.
@@ -42,7 +39,6 @@ impl Settings {
             sockets: (0..pes).collect(),
             segment_bytes,
             offset_bytes: 1 << 20,
-            message_work: Ps::ZERO,
             stack_bytes: 1 << 20,
             events_max: u64::MAX,
         }
@@ -183,7 +179,7 @@ impl<'a> Driver<'a> {
                 segment,
                 addresses: bases.clone(),
                 look: config.memory_read,
-                message_work: self.settings.message_work,
+                send_work: config.send_work,
             }));
         }
         Ok(wires)

@@ -28,8 +28,8 @@ pub struct VirtualWire {
     pub(super) addresses: Vec<u64>,
     /// An uncached load of local memory.
     pub(super) look: Ps,
-    /// Work of the processor for each line that is a message or a part of one.
-    pub(super) message_work: Ps,
+    /// Work of the processor for each put and each line of a message.
+    pub(super) send_work: Ps,
 }
 
 impl VirtualWire {
@@ -44,6 +44,15 @@ impl VirtualWire {
     /// [`TransportError::Environment`] outside of the PE's coroutine.
     pub fn compute(&self, time: Ps) -> Result<(), TransportError> {
         self.perform(Op::Compute(time)).map(drop)
+    }
+
+    /// What the processor does before the stores of a put or of a line of a message: one
+    /// cost for both, whatever their size.
+    fn work_to_send(&self) -> Result<(), TransportError> {
+        match self.send_work {
+            Ps::ZERO => Ok(()),
+            work => self.compute(work),
+        }
     }
 
     fn memory(&self) -> &Memory {
@@ -173,7 +182,10 @@ impl Transport for VirtualWire {
         match address {
             None => self.segment.put(offset_bytes, src),
             Some(_) if src.is_empty() => Ok(()),
-            Some(address) => self.store_at(pe, address, src.to_vec()),
+            Some(address) => {
+                self.work_to_send()?;
+                self.store_at(pe, address, src.to_vec())
+            }
         }
     }
 
@@ -213,9 +225,7 @@ impl Transport for VirtualWire {
         let Some(address) = address else {
             return self.segment.put(offset_bytes, &line);
         };
-        if self.message_work > Ps::ZERO {
-            self.compute(self.message_work)?;
-        }
+        self.work_to_send()?;
         // All 64 bytes: the buffer is full, closes by itself and leaves as one packet.
         self.store_at(pe, address, line.to_vec())
     }

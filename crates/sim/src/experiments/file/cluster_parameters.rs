@@ -85,6 +85,7 @@ pub(super) const CLUSTER: &[Parameter] = &[
     WC_BUFFERS,
     POSTING,
     processor!(store_line, 1, Fitted),
+    processor!(send_work, 0, Fitted),
     processor!(sfence, 0, Fitted),
     processor!(out, 0, Fitted),
     processor!(inbound, 0, Fitted),

@@ -2,7 +2,7 @@
 
 use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{
-    FREQUENCY, Findings, SIZE, Section, TIME, WIDTH, clip, display_bytes, nearest,
+    FREQUENCY, Findings, SIZE, Section, WIDTH, clip, display_bytes, nearest,
 };
 use hostwire_plan::{Diagnostic, Plan};
 
@@ -160,15 +160,6 @@ fn read_stream(
     let size = size(section, LINE_PAYLOAD, &up_to(MESSAGE_BYTES_MAX), out);
     let messages = section.count("messages", 2, LINES_MAX, out);
     let order = read_order(section, &MESSAGE_ORDERS, out);
-    let work = section.quantity("work", &TIME, out);
-    // One millisecond per line is more than any sender needs.
-    if let Some(work) = work.filter(|work| work.value > 1_000_000_000) {
-        out.push(
-            Diagnostic::error("value", "`work` is out of range")
-                .label(work.span, "expected at most 1ms per line")
-                .help("use at most \"1ms\""),
-        );
-    }
     let ((from, to, memory), size) = ends.zip(size)?;
     check_segment(&size, 0, memory, out);
     let count = messages.map_or(10_000, |messages| messages.value);
@@ -181,7 +172,6 @@ fn read_stream(
         size_bytes: size.value,
         messages: count,
         order,
-        work_ps: work.map_or(0, |work| work.value),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Running the points of an experiment.
 
 use crate::devices::opteron::LINE_BYTES;
-use crate::engine::{Ps, Summary};
+use crate::engine::Summary;
 use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
@@ -157,11 +157,10 @@ impl Point {
                 size_bytes,
                 messages,
                 order,
-                work_ps,
             } => {
                 let mut pair = self.pair(&mut machine, from, to, monitor)?;
-                let (size, work) = (bytes(*size_bytes)?, Ps(*work_ps));
-                let ran = jobs::stream(&mut pair, size, *messages, *order, work)?;
+                let size = bytes(*size_bytes)?;
+                let ran = jobs::stream(&mut pair, size, *messages, *order)?;
                 Ok(Measured::of_job(
                     ran.summary,
                     vec![

@@ -74,8 +74,6 @@ pub enum Workload {
         messages: u64,
         /// Order of what is sent.
         order: Order,
-        /// Work of the sender for each line.
-        work_ps: u64,
     },
     /// One PE puts into the other's memory.
     Put {

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use hostwire::{AgentMode, Job, Layout, PeId, SendOrder, Sizes};
 use serde::Serialize;
 
-use crate::engine::{Ps, Summary};
+use crate::engine::Summary;
 use crate::machine::Machine;
 use crate::wire::{self, Settings, VirtualWire, WireError};
 
@@ -99,8 +99,6 @@ pub struct Pair<'m> {
 struct Needs {
     /// Symmetric heap of each PE.
     heap_bytes: usize,
-    /// Work of the processor for each line of a message.
-    message_work: Ps,
 }
 
 impl Needs {
@@ -144,7 +142,6 @@ impl<'m> Pair<'m> {
         let layout = Layout::new(2, sizes)?;
         let settings = Settings {
             sockets: self.sockets.to_vec(),
-            message_work: needs.message_work,
             events_max: self.events_max,
             ..Settings::new(2, layout.segment_bytes())
         };

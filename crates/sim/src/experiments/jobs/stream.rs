@@ -23,7 +23,7 @@ pub struct Stream {
 }
 
 /// Sends `messages` messages, at least two, of `bytes` bytes from PE 0 to PE 1, which
-/// receives them. `work` is what the sender's processor does for a line of them.
+/// receives them.
 ///
 /// # Errors
 /// [`ExperimentError`] if the run does not come to its end.
@@ -32,15 +32,10 @@ pub fn stream(
     bytes: usize,
     messages: u64,
     order: Order,
-    work: Ps,
 ) -> Result<Stream, ExperimentError> {
     let sent = Cell::new(None);
     let received = RefCell::new((None, None));
-    let needs = Needs {
-        message_work: work,
-        ..Needs::default()
-    };
-    let summary = pair.run(needs, &|job, wire| {
+    let summary = pair.run(Needs::default(), &|job, wire| {
         job.set_send_order(order.send_order());
         let mut message = vec![0x5a_u8; bytes];
         let begin = wire.now();
