@@ -188,7 +188,7 @@ fn pgas_charts() -> Result<Vec<Named>, ExperimentError> {
     )])
 }
 
-/// Figures 7, 9 and 12, with the points that are in the text.
+/// Figures 7 to 9 and 12, with the points that are in the text.
 fn tca_charts() -> Result<Vec<Named>, ExperimentError> {
     let claims = tca_peach2::claims()?;
     let (a4, gpu_read) = (value(&claims, "A4"), value(&claims, "A8"));
@@ -216,6 +216,15 @@ fn tca_charts() -> Result<Vec<Named>, ExperimentError> {
                     vec![(largest, a4), (largest, gpu_read.map(|mb_s| mb_s / 1e3))],
                     "A4, A8",
                 ),
+            ),
+        ),
+        (
+            "tca-peach2-single-over-size.svg",
+            chart(
+                "TCA: bandwidth of one DMA request over its size (figure 8)",
+                (Scale::Bytes, Scale::Linear),
+                tca_peach2::bandwidth_of_one_over_size()?,
+                points(Vec::new(), "none"),
             ),
         ),
         (

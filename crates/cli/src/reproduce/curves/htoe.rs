@@ -3,45 +3,44 @@
 use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::curves::Curve;
 use hostwire_sim::experiments::htoe::{Optimised, bottlenecks, claims};
-use hostwire_sim::htea::{Config, PAYLOAD_BYTES, Report, run};
+use hostwire_sim::htea::{Config, PAYLOAD_BYTES, Report, Timing, run};
 
-use super::{Named, chart, published};
-use crate::plot::Scale;
+use super::{Named, chart, published, value};
+use crate::plot::{Chart, Kind, Scale, Series};
 
 const MIB: u64 = 1 << 20;
+/// The paper's 1 GB. With one NOP per frame credits bind only behind the first few hundred MiB,
+/// which are sent into empty buffers.
+const ALL_MIB: u64 = 1 << 10;
+/// Figure 8 takes half, which shows the same for half of the time.
+const HALF_MIB: u64 = ALL_MIB / 2;
+const PACKETS: [u64; 6] = [1, 2, 5, 10, 15, 20];
+const NOPS: [u64; 4] = [1, 10, 20, 50];
 const THROUGHPUT: &str = "throughput, Gb/s";
 
 pub fn charts() -> Result<Vec<Named>, ExperimentError> {
     let claims = claims()?;
-    let payload = |y, of: fn(&Report) -> f64| {
-        let curves = [1, 10, 50].map(|nops| {
+    let payload = payload_runs()?;
+    let over_payload =
+        |y, of: fn(&Report) -> f64| payload.iter().map(move |runs| runs.curve(y, of));
+    let stages = |nodes, mib| {
+        let curves = Optimised::ALL.map(|(name, optimised)| {
             over(
-                format!("{nops} NOPs"),
-                "packets per frame",
-                y,
-                &[1, 2, 5, 10, 15, 20],
-                |packets| Ok(of(&ran(Optimised::Nothing.config(2, packets, nops), 32)?)),
+                format!("{name} optimised"),
+                "NOPs per frame",
+                THROUGHPUT,
+                &NOPS,
+                |nops| Ok(ran(optimised.config(nodes, 20, nops), mib)?.throughput_gb_s),
             )
         });
-        curves
-            .into_iter()
-            .collect::<Result<Vec<_>, ExperimentError>>()
+        curves.into_iter().collect::<Result<Vec<_>, _>>()
     };
-    let stages = Optimised::ALL.map(|(name, optimised)| {
-        over(
-            format!("{name} optimised"),
-            "NOPs per frame",
-            THROUGHPUT,
-            &[1, 10, 20, 50],
-            |nops| Ok(ran(optimised.config(8, 20, nops), 64)?.throughput_gb_s),
-        )
-    });
     let nodes = over(
         "both optimised".into(),
         "nodes",
         THROUGHPUT,
         &[2, 3, 4, 5, 6, 7, 8],
-        |nodes| Ok(ran(Optimised::Both.config(nodes, 20, 50), 64)?.throughput_gb_s),
+        |nodes| Ok(ran(Optimised::Both.config(nodes, 20, 50), ALL_MIB)?.throughput_gb_s),
     );
     let losses = [4, 8, 16, 32].map(|incoming_frames| {
         let name = format!("MACs hold {incoming_frames}");
@@ -70,7 +69,7 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             chart(
                 "HTEA: throughput over packets per frame, 2 nodes (figure 5)",
                 linear(),
-                payload(THROUGHPUT, |report| report.throughput_gb_s)?,
+                over_payload(THROUGHPUT, |report| report.throughput_gb_s).collect(),
                 published(&claims, &[]),
             ),
         ),
@@ -79,7 +78,17 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             chart(
                 "HTEA: mean credits of the sender over packets per frame, 2 nodes (figure 6)",
                 (Scale::Linear, Scale::Log),
-                payload("credits", |report| report.credits_mean)?,
+                over_payload("credits", |report| report.credits_mean).collect(),
+                published(&claims, &[]),
+            ),
+        ),
+        ("htoe-delays.svg", delays(&claims, &payload)),
+        (
+            "htoe-nops-4-nodes.svg",
+            chart(
+                "HTEA: throughput over NOPs per frame, 4 nodes, 20 packets, 512 MiB (figure 8)",
+                linear(),
+                stages(4, HALF_MIB)?,
                 published(&claims, &[]),
             ),
         ),
@@ -88,7 +97,7 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             chart(
                 "HTEA: throughput over NOPs per frame, 8 nodes, 20 packets (figure 9)",
                 linear(),
-                all(stages.into())?,
+                stages(8, ALL_MIB)?,
                 published(
                     &claims,
                     &[
@@ -125,8 +134,74 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
     ])
 }
 
+/// Two nodes, not optimised, with one number of NOPs per frame.
+struct PayloadRuns {
+    nops: u64,
+    /// For each of [`PACKETS`].
+    reports: Vec<Report>,
+}
+
+impl PayloadRuns {
+    fn curve(&self, y: &'static str, of: fn(&Report) -> f64) -> Curve {
+        let points = PACKETS.iter().zip(&self.reports);
+        Curve {
+            name: format!("{} NOPs", self.nops),
+            x: "packets per frame",
+            y,
+            points: points.map(|(x, report)| (*x as f64, of(report))).collect(),
+        }
+    }
+}
+
+/// The runs of figures 5 to 7.
+fn payload_runs() -> Result<Vec<PayloadRuns>, ExperimentError> {
+    let runs = [1, 10, 50].map(|nops| {
+        let of = |packets| ran(Optimised::Nothing.config(2, packets, nops), ALL_MIB);
+        let reports = PACKETS.into_iter().map(of).collect::<Result<_, _>>()?;
+        Ok(PayloadRuns { nops, reports })
+    });
+    runs.into_iter().collect()
+}
+
+/// Figure 7: delays of both ways, with its end points from the text.
+fn delays(claims: &hostwire_sim::experiments::Claims, payload: &[PayloadRuns]) -> Chart {
+    const Y: &str = "delay, ns";
+    let ways: [(&str, fn(&Report) -> f64); 2] = [
+        ("outgoing", |report| report.outgoing_delay_ns),
+        // Table I has the queue behind the stage as a part of the incoming way.
+        ("incoming", |report| {
+            report.incoming_delay_ns + Timing::PAPER.queuing.as_ns()
+        }),
+    ];
+    let curves = ways.into_iter().flat_map(|(way, of)| {
+        payload.iter().map(move |runs| {
+            let curve = runs.curve(Y, of);
+            Curve {
+                name: format!("{way}, {}", curve.name),
+                ..curve
+            }
+        })
+    });
+    // The text has two in milliseconds.
+    let ends = [
+        ("E5-most", 1.0, 1e6),
+        ("E5-least", 20.0, 1.0),
+        ("E6-least", 1.0, 1.0),
+        ("E6-most", 20.0, 1e6),
+    ];
+    let points = ends
+        .into_iter()
+        .filter_map(|(id, x, unit_ns)| Some((x, value(claims, id)? * unit_ns)));
+    chart(
+        "HTEA: delays over packets per frame, 2 nodes (figure 7; its policies are not known)",
+        (Scale::Linear, Scale::Log),
+        curves.collect(),
+        Series::new("published (E5, E6)", points.collect(), Kind::Published),
+    )
+}
+
 /// Figure 10.
-fn way(claims: &hostwire_sim::experiments::Claims) -> Result<crate::plot::Chart, ExperimentError> {
+fn way(claims: &hostwire_sim::experiments::Claims) -> Result<Chart, ExperimentError> {
     let names = [
         ("HyperTransport of a", "HT out"),
         ("encapsulation of a", "encaps."),
@@ -188,7 +263,7 @@ fn over(
     })
 }
 
-/// A run of a part of the paper's data, enough for a steady state.
+/// A run of a part of the paper's data, or of all.
 fn ran(config: Config, mib: u64) -> Result<Report, ExperimentError> {
     let packets = mib * MIB / PAYLOAD_BYTES;
     Ok(run(Config { packets, ..config })?)

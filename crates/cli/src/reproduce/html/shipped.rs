@@ -24,7 +24,7 @@ pub fn behind(paper: &str, stem: &str) -> String {
             "remote-write-over-size",
         ],
         ("tca-peach2", "bandwidth-over-requests") => &["chain-length"],
-        ("htoe", "credits") => &["payload"],
+        ("htoe", "credits" | "delays") => &["payload"],
         (_, stem) => &[stem],
     };
     let path = |file: &&str| details(&format!("experiments/{paper}/{file}.toml"));

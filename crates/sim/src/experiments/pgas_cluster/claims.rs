@@ -3,6 +3,7 @@
 use super::scenario::{Media, REGIONS, Scenario};
 use super::{MEMORY_BYTES, STREAM, config, run};
 use crate::experiments::{Claims, ExperimentError, Row};
+use crate::memory_system::RegionKind;
 
 const CLAIMS: &str = include_str!("../../../experiments/pgas-cluster/claims.toml");
 
@@ -57,6 +58,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("P5-read", Media::PAPER.remote.line_read(line).as_ns()),
         ("P5-swap", Media::PAPER.swap.as_ns()),
         ("P6", REGIONS as f64),
+        ("P6-swap", swap_pct(Scenario::LocalSwap)),
         ("P7", least(&swap) / remote.mean_s()),
         ("P7-1P-SW", swap[0]),
         ("P7-4P-SW-U", swap[1]),
@@ -68,4 +70,13 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("P10", Media::PAPER.remote.read.as_ns()),
     ];
     Ok(claims()?.judge(&simulated))
+}
+
+/// The part of a scenario's memory that is swap.
+fn swap_pct(scenario: Scenario) -> f64 {
+    let regions = scenario.regions(&Media::PAPER, MEMORY_BYTES / REGIONS);
+    let swap = regions
+        .iter()
+        .filter(|region| region.kind == RegionKind::Swap);
+    swap.count() as f64 / regions.len() as f64 * 100.0
 }

@@ -96,6 +96,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("A15-cpu", cpu_gflops),
         ("A15-gpu", gpu_gflops),
         ("A15-total", 268.0 * (cpu_gflops + gpu_gflops) / 1e3),
+        ("A15-clock", Config::default().chip.clock_mhz as f64),
         ("A19", DESCRIPTORS_MAX as f64),
         ("A20", neighbours_ns / 1e3),
         ("A20-far", far_ns / 1e3),

@@ -1,4 +1,4 @@
-//! Curves over size and number of requests, as in figures 7, 9 and 12. The paper's text anchors
+//! Curves over size and number of requests, as in figures 7 to 9 and 12. The paper's text anchors
 //! only a few of their points.
 
 use super::measure::{Dma, run_dma, two_nodes};
@@ -27,6 +27,27 @@ pub fn bandwidth_over_size() -> Result<Vec<Curve>, ExperimentError> {
     let curve = |(name, from, to): (&str, _, _)| {
         let sizes = (5..=12).map(|exponent| 1u64 << exponent);
         let points = sizes.map(|bytes| Ok((bytes as f64, gb_s(from, to, bytes, CHAIN)?)));
+        Ok(Curve {
+            name: name.into(),
+            x: "data size, B",
+            y: "bandwidth, GB/s",
+            points: points.collect::<Result<_, ExperimentError>>()?,
+        })
+    };
+    lines.into_iter().map(curve).collect()
+}
+
+/// Bandwidth of a single request over its size, between the chip and its own host: figure 8. The
+/// table of descriptors and the interrupt are most of its time.
+///
+/// # Errors
+/// [`ExperimentError`] if a run does not come to its end.
+pub fn bandwidth_of_one_over_size() -> Result<Vec<Curve>, ExperimentError> {
+    let host = (0, Device::Host);
+    let lines = [("CPU (write)", CHIP, host), ("CPU (read)", host, CHIP)];
+    let curve = |(name, from, to): (&str, _, _)| {
+        let sizes = (5..=16).map(|exponent| 1u64 << exponent);
+        let points = sizes.map(|bytes| Ok((bytes as f64, gb_s(from, to, bytes, 1)?)));
         Ok(Curve {
             name: name.into(),
             x: "data size, B",

@@ -7,7 +7,7 @@ mod measure;
 use crate::peach2::chip::DESCRIPTORS_MAX;
 
 pub use claims::{claims, reproduce};
-pub use curves::{bandwidth_over_requests, bandwidth_over_size};
+pub use curves::{bandwidth_of_one_over_size, bandwidth_over_requests, bandwidth_over_size};
 pub use measure::{Dma, DmaTimes, LOOPBACK_BYTES, loopback, ping_pong, ring, run_dma, two_nodes};
 
 /// Data size that the paper calls the largest.
