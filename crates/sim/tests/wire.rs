@@ -306,8 +306,11 @@ fn time_is_what_the_calls_cost() {
             wire.now() - begin
         };
         let line = || wire.store_line(1, 64, 1, b"").unwrap();
-        assert_eq!(cost(&line), config.store_line);
+        assert_eq!(cost(&line), config.send_work + config.store_line);
         assert_eq!(cost(&|| wire.fence().unwrap()), config.sfence);
+        let put = || wire.store(1, 128, &[0; 64]).unwrap();
+        assert_eq!(cost(&put), cost(&line), "one sender");
+        wire.fence().unwrap();
         assert_eq!(cost(&|| wire.poll().map(drop).unwrap()), config.memory_read);
         assert_eq!(cost(&|| wire.compute(Ps(7)).unwrap()), Ps(7));
         // Nothing is behind: one eighth of a line, and a fence.
