@@ -124,7 +124,6 @@ fn every_example_cluster_runs() {
         let plan =
             hostwire_plan::plan("example", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
         ran += 1;
-        println!("{}", path.display());
         if plan.fabric() == Fabric::Peach2 {
             run_peach2(&plan);
             continue;

@@ -74,16 +74,16 @@ pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: 
     // A core has decided by itself what is memory and what is I/O, and sends
     // one kind of request or the other.
     let as_memory = origin == Origin::Core && registers.core_sees_dram(address);
-    if as_memory || origin != Origin::Core {
-        if let Some(range) = decoded.dram_at(address) {
-            if range.node != decoded.node_id {
-                return to_node(registers, range.node);
-            }
-            if address - range.base >= memory_bytes {
-                return Target::Abort(AbortReason::NoMemory);
-            }
-            return Target::Memory;
+    if (as_memory || origin != Origin::Core)
+        && let Some(range) = decoded.dram_at(address)
+    {
+        if range.node != decoded.node_id {
+            return to_node(registers, range.node);
         }
+        if address - range.base >= memory_bytes {
+            return Target::Abort(AbortReason::NoMemory);
+        }
+        return Target::Memory;
     }
     if as_memory {
         return Target::Abort(AbortReason::NoRange);
