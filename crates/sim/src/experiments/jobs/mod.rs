@@ -115,7 +115,6 @@ impl Needs {
 pub(super) fn segment_bytes(heap_bytes: u64) -> Option<u64> {
     let needs = Needs {
         heap_bytes: usize::try_from(heap_bytes).ok()?,
-        ..Needs::default()
     };
     let layout = Layout::new(2, needs.sizes()).ok()?;
     u64::try_from(layout.segment_bytes()).ok()

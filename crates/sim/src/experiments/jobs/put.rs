@@ -29,10 +29,7 @@ pub struct Put {
 /// [`ExperimentError`] if the run does not come to its end.
 pub fn put(pair: &mut Pair<'_>, bytes: usize, order: Order) -> Result<Put, ExperimentError> {
     let times = Cell::new(None);
-    let needs = Needs {
-        heap_bytes: bytes,
-        ..Needs::default()
-    };
+    let needs = Needs { heap_bytes: bytes };
     let summary = pair.run(needs, &|job, wire| {
         let target = job.alloc::<u8>(bytes)?;
         if job.pe() == 0 {
