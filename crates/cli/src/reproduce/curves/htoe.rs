@@ -163,10 +163,13 @@ fn payload_runs() -> Result<Vec<PayloadRuns>, ExperimentError> {
     runs.into_iter().collect()
 }
 
+/// A figure of a run.
+type Measure = fn(&Report) -> f64;
+
 /// Figure 7: delays of both ways, with its end points from the text.
 fn delays(claims: &hostwire_sim::experiments::Claims, payload: &[PayloadRuns]) -> Chart {
     const Y: &str = "delay, ns";
-    let ways: [(&str, fn(&Report) -> f64); 2] = [
+    let ways: [(&str, Measure); 2] = [
         ("outgoing", |report| report.outgoing_delay_ns),
         // Table I has the queue behind the stage as a part of the incoming way.
         ("incoming", |report| {
