@@ -24,6 +24,7 @@ have cc || required+=(gcc libc6-dev)
 have awk || required+=(mawk)
 if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
+    compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || optional+=(libmpich-dev)
     have tshark || optional+=(tshark)
     have c++ || optional+=(g++)
     # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's

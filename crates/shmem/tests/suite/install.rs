@@ -197,7 +197,11 @@ fn an_installation_works_and_goes_without_a_trace() {
     } else {
         skip("there is no pkg-config");
     }
-    cmake(&prefix, folder.path());
+    // CMake keeps libraries that lie within a project out of the paths of what it installs.
+    let project = folder.path().join("project");
+    fs::create_dir(&project).expect("a folder");
+    fs::copy(&hello, project.join("hello.c")).expect("a file");
+    cmake(&prefix, &project);
 
     uninstall(&args).expect("it can be removed");
     assert!(!prefix.join("bin").exists() && !prefix.join("share").exists());

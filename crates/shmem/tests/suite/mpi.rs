@@ -46,6 +46,13 @@ fn runs_with(mpicc: &str, launchers: impl Fn() -> Vec<Command>) {
     if !has_program(mpicc) {
         return skip(&format!("there is no {mpicc}"));
     }
+    // Debian has the wrapper in one package and the header in another.
+    let header = work().join(format!("{mpicc}.header.c"));
+    fs::write(&header, "#include <mpi.h>\n").expect("the program can be written");
+    let found = Command::new(mpicc).arg("-E").arg(&header).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        return skip(&format!("{mpicc} has no mpi.h"));
+    }
     let source = work().join(format!("{mpicc}.c"));
     let program = work().join(format!("{mpicc}.program"));
     fs::write(&source, PROGRAM).expect("the program can be written");
