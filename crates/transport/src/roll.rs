@@ -21,7 +21,7 @@ pub enum Entry {
     Others = 8,
 }
 
-/// See the [module text](self).
+/// A few words per PE that all PEs of a host may read; the text of the module says why.
 #[derive(Debug, Clone)]
 pub struct Roll {
     memory: Memory,

@@ -66,7 +66,7 @@ fn identity(fd: &impl AsFd) -> rustix::io::Result<(u64, u64)> {
 /// The numbers of the frames that a PE seals, one sequence for each peer.
 ///
 /// They lie in [`OriginWords`], so a child that is forked finds none, and behind a
-/// [`Witness`], so a process that was restored draws none either.
+/// `Witness`, so a process that was restored draws none either.
 #[derive(Debug)]
 pub struct FrameNumbers {
     origin: Origin,

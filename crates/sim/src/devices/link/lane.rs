@@ -20,7 +20,7 @@ pub const CRC_BITS: u64 = 4;
 ///
 /// Time is kept in bit times since `epoch`, which are exact. A bit time of most
 /// clocks is no whole number of picoseconds, so a time is rounded where it leaves the
-/// lane, and [`first_free`](Self::first_free) takes it back as the bit time that it
+/// lane, and `first_free` takes it back as the bit time that it
 /// was rounded from. No rounding is ever added to another one.
 #[derive(Clone, Debug)]
 pub struct Lane {
