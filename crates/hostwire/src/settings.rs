@@ -1,7 +1,7 @@
 //! What the environment may set, by variable. One that is empty counts as not set.
 
 #[cfg(target_os = "linux")]
-use hostwire_transport::ether::{self, Faults};
+use hostwire_transport::ether::Faults;
 use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};
 
 use crate::error::{Error, Result};
@@ -39,7 +39,7 @@ pub const STATS: &str = "HOSTWIRE_STATS";
 /// killed is noticed at once if its host has other PEs, or `hostwire run` started it: they tell.
 pub const LOST_AFTER: &str = "HOSTWIRE_LOST_AFTER";
 /// What it is where it is not set, in seconds.
-pub(crate) const LOST_AFTER_S: u64 = ether::LOST_AFTER.as_secs();
+pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 /// Seconds that PEs wait for each other when a job starts.
 pub const ATTACH_TIMEOUT: &str = "HOSTWIRE_ATTACH_TIMEOUT";
 

@@ -1,5 +1,7 @@
 //! What can go wrong on a wire, and whose fault it is.
 
+use core::time::Duration;
+
 use crate::printable::printable;
 
 /// The number of a PE in its job, `0 .. pes`.
@@ -93,6 +95,10 @@ pub enum TransportError {
         cause: String,
     },
 }
+
+/// A PE of another host that has been silent for so long is lost, unless the options of its wire
+/// say otherwise. A process that was stopped, or a cable that was out, for less goes on.
+pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// How it is known that a peer is lost. Of what cannot be told apart, all is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

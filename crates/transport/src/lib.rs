@@ -82,7 +82,7 @@ pub mod wait;
 #[cfg(not(loom))]
 pub mod window;
 
-pub use error::{Loss, PeId, TransportError};
+pub use error::{LOST_AFTER, Loss, PeId, TransportError};
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]

@@ -38,7 +38,7 @@ impl Fabric for Hosts {
 const BARE: LocalOptions = LocalOptions {
     insecure: true,
     ether: EtherOptions {
-        lost_after: ether::LOST_AFTER,
+        lost_after: hostwire_transport::LOST_AFTER,
         faults: None,
     },
 };

@@ -10,18 +10,13 @@ use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
 use super::{Address, Ether, FrameNumbers, Route, Socket, rights};
-use crate::error::{PeId, TransportError};
+use crate::error::{LOST_AFTER, PeId, TransportError};
 use crate::origin::Origin;
 use crate::shm::Shm;
 use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
-
-/// A PE of another host that has been silent for so long is lost, unless
-/// [told otherwise](EtherOptions::lost_after). A process that was stopped, or a cable that
-/// was out, for less goes on.
-pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;

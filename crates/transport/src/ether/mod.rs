@@ -29,7 +29,7 @@
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
 //! still store to it, which does nothing, as with shared memory. One that is killed is
-//! silent, and lost after [`LOST_AFTER`] or as soon as
+//! silent, and lost after [`LOST_AFTER`](crate::LOST_AFTER) or as soon as
 //! [somebody says so](Transport::give_up): stores to it fail, and so does the next quiet,
 //! once.
 
@@ -61,7 +61,7 @@ pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
-pub use self::connect::{EtherOptions, LOST_AFTER, Place, Roster, Secrets};
+pub use self::connect::{EtherOptions, Place, Roster, Secrets};
 pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
