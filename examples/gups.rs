@@ -48,7 +48,9 @@ enum Mode {
 /// The rules' limit on updates that a PE may hold back.
 const LOOK_AHEAD: usize = 1024;
 /// Updates that are done together.
-const AT_ONCE: usize = 32;
+const AT_ONCE: usize = 128;
+/// Updates for others that a PE holds back, beside those of its own words.
+const HELD_MAX: usize = LOOK_AHEAD - AT_ONCE;
 /// Updates per word of the table.
 const UPDATES_PER_WORD: u64 = 4;
 /// Of how many updates `--sabotage` leaves out one.
@@ -125,6 +127,8 @@ fn update_words(table: &Table, own: &Remote<'_, u64>, numbers: &[u64]) -> hostwi
         let mut seen = 0;
         for (index, number) in indices.iter_mut().zip(numbers) {
             (_, *index) = table.locate(*number);
+        }
+        for index in &indices[..numbers.len()] {
             own.get(*index, &mut word)?;
             seen ^= word[0];
         }
@@ -330,8 +334,9 @@ impl Buckets {
                 continue;
             }
             held += 1;
-            if held == LOOK_AHEAD {
+            if held == HELD_MAX {
                 held -= self.put_fullest(table, held)?;
+                self.take(table)?;
             }
         }
         let bucket = &mut self.peers[self.pe as usize].bucket;
