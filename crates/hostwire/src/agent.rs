@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{Capabilities, PeId, Transport, TransportError, Window};
+use hostwire_transport::{PeId, Route, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Result};
@@ -141,19 +141,20 @@ pub(crate) struct Agent {
 const ASIDE: Duration = Duration::from_micros(250);
 
 impl Agent {
-    pub(crate) fn new(capabilities: Capabilities, pes: u32, layout: Layout) -> Self {
+    /// How this PE reaches others is how they reach it.
+    pub(crate) fn new(routes: &[Route], layout: Layout) -> Self {
         Self {
             layout,
-            needed: !capabilities.loads || !capabilities.cpu_atomics,
-            serving: Mutex::new(vec![1; pes as usize]),
-            asked: (0..pes).map(|_| AtomicU32::new(0)).collect(),
+            needed: routes.iter().any(Route::needs_agent),
+            serving: Mutex::new(vec![1; routes.len()]),
+            asked: routes.iter().map(|_| AtomicU32::new(0)).collect(),
             asking: Mutex::new(()),
             attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         }
     }
 
-    /// Starts the thread, if the wire needs one. It ends with [`stop`](Self::stop).
+    /// Starts the thread, if a route needs one. It ends with [`stop`](Self::stop).
     pub(crate) fn start(
         self: &Arc<Self>,
         wire: &Arc<dyn Transport>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_transport::os::process::inherited_fd;
-use hostwire_transport::shm::{self, Gathering, Meeting, Shm, ShmOptions};
+use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
 use hostwire_transport::{Origin, Transport};
 
 use crate::attachment::Attachment;
@@ -46,13 +46,15 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
-            let wire = segment.attach(0, 1, Meeting::Alone, options)?;
+            let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone, options)?;
             (Arc::new(wire), Launched::by_nobody(1))
         }
         Some(mut launcher) => {
             let (meeting, nodes) = meet(&mut *launcher)?;
             let wire: Arc<dyn Transport> = match meeting {
-                Some(meeting) => Arc::new(segment.attach(pe, pes, meeting, options)?),
+                Some(meeting) => {
+                    Arc::new(segment.attach(Host::only(pe, pes)?, meeting, options)?)
+                }
                 None => {
                     over_hosts::allow(&settings, pe, &nodes)?;
                     if settings.insecure_wire && pe == 0 && !is_ours {
@@ -90,18 +92,10 @@ struct Segment {
 }
 
 impl Segment {
-    /// Shares memory with the other PEs of a host, as number `pe` of `pes`.
-    fn attach(&self, pe: u32, pes: u32, meeting: Meeting, options: ShmOptions) -> Result<Shm> {
+    /// Shares memory with the other PEs of a host.
+    fn attach(&self, host: Host, meeting: Meeting, options: ShmOptions) -> Result<Shm> {
         let (len_bytes, ring_bytes) = (self.len_bytes, self.ring_bytes);
-        let wire = Shm::attach(
-            pe,
-            pes,
-            len_bytes,
-            ring_bytes,
-            meeting,
-            self.deadline,
-            options,
-        );
+        let wire = Shm::attach(host, len_bytes, ring_bytes, meeting, self.deadline, options);
         Ok(wire?)
     }
 }

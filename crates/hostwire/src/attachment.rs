@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{Capabilities, Origin, PeId, Transport, TransportError, Window};
+use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Window};
 
 use crate::agent::{Agent, AgentMode};
 pub use crate::agent::{Operation, Request};
@@ -36,12 +36,11 @@ pub struct Attachment {
     pub(crate) wire: Arc<dyn Transport>,
     pub(crate) pe: PeId,
     pub(crate) pes: u32,
-    pub(crate) capabilities: Capabilities,
     pub(crate) layout: Layout,
     pub(crate) status: Status,
     pub(crate) agent: Arc<Agent>,
-    /// The segments that stores reach directly.
-    windows: Box<[Option<Window>]>,
+    /// How the segment of each PE is reached.
+    routes: Box<[Route]>,
     limits: WaitLimits,
     pub(crate) lost: Arc<Lost>,
     workers: Mutex<Workers>,
@@ -138,13 +137,17 @@ impl Attachment {
         let (pe, pes) = (wire.pe(), wire.pes());
         let origin = Origin::new(pe)?;
         let status = status.of(origin.clone());
+        let routes = (0..pes).map(|pe| {
+            let route = wire.route(pe);
+            route.ok_or(Error::from(TransportError::NoSuchPe { pe, pes }))
+        });
+        let routes = routes.collect::<Result<Box<[Route]>>>()?;
         Ok(Self {
             origin,
             pe,
             pes,
-            capabilities: wire.capabilities(),
-            agent: Arc::new(Agent::new(wire.capabilities(), pes, layout)),
-            windows: (0..pes).map(|pe| wire.window(pe).cloned()).collect(),
+            agent: Arc::new(Agent::new(&routes, layout)),
+            routes,
             limits: wire.wait_limits(),
             lost: Arc::new(Lost::new(
                 &wire,
@@ -316,11 +319,6 @@ impl Attachment {
         &self.layout
     }
 
-    /// What the wire can do.
-    pub fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
-
     /// How a wait spends its time.
     pub fn limits(&self) -> WaitLimits {
         self.limits
@@ -352,20 +350,30 @@ impl Attachment {
         self.wire.segment()
     }
 
+    /// How the segment of `pe` is reached; nothing if there is no such PE.
+    pub fn route(&self, pe: PeId) -> Option<&Route> {
+        self.routes.get(pe as usize)
+    }
+
     /// The mapped segment of `pe`, if the wire maps it and `pe` is not known to be lost.
     #[inline(always)]
     pub fn window(&self, pe: PeId) -> Option<&Window> {
-        match self.windows.get(pe as usize) {
-            Some(window) if !self.lost.contains(pe) => window.as_ref(),
+        match self.routes.get(pe as usize) {
+            Some(Route::Mapped(window)) if !self.lost.contains(pe) => Some(window),
             _ => None,
         }
+    }
+
+    /// As [`window`](Self::window), if it may be loaded from.
+    #[inline(always)]
+    pub fn load_window(&self, pe: PeId) -> Option<&Window> {
+        self.window(pe).filter(|window| window.allows_loads())
     }
 
     /// As [`window`](Self::window), if CPU atomics work there.
     #[inline(always)]
     pub(crate) fn atomic_window(&self, pe: PeId) -> Option<&Window> {
-        self.window(pe)
-            .filter(|_| self.capabilities.cpu_atomics || pe == self.pe)
+        self.window(pe).filter(|window| window.allows_atomics())
     }
 
     /// Copies `src` to `offset_bytes` in the segment of `pe`.
@@ -399,11 +407,9 @@ impl Attachment {
     /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
     #[inline]
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
-        match self.window(pe) {
-            Some(window) if self.capabilities.loads || pe == self.pe => {
-                Ok(window.get(offset_bytes, dst)?)
-            }
-            _ => {
+        match self.load_window(pe) {
+            Some(window) => Ok(window.get(offset_bytes, dst)?),
+            None => {
                 self.check(pe)?;
                 self.agent.get(self, pe, offset_bytes, dst)
             }
@@ -670,11 +676,25 @@ impl Attachment {
         Ok(self.wire.fence()?)
     }
 
+    /// Orders earlier stores to `pe` before later ones to it.
+    #[inline]
+    pub fn fence_of(&self, pe: PeId) -> Result<()> {
+        self.origin.check()?;
+        Ok(self.wire.fence_of(pe)?)
+    }
+
     /// Returns when all earlier stores are visible.
     #[inline]
     pub fn quiet(&self) -> Result<()> {
         self.origin.check()?;
         Ok(self.wire.quiet()?)
+    }
+
+    /// Returns when all earlier stores to `pe` are visible there.
+    #[inline]
+    pub fn quiet_of(&self, pe: PeId) -> Result<()> {
+        self.origin.check()?;
+        Ok(self.wire.quiet_of(pe)?)
     }
 }
 

@@ -10,14 +10,15 @@ struct Hosts(u32);
 
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = ether::local(
+        let made = ether::local(
             pes,
             self.0,
             segment_bytes,
             &LocalWire::Udp,
             &LocalOptions::default(),
         );
-        run_on_threads(wires.expect("making the wire"), program);
+        let made = made.expect("making the wire").into_iter();
+        run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }
 }
 

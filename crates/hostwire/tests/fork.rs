@@ -13,11 +13,11 @@ use hostwire::{AgentMode, Compare, Error, Job, Layout, Result, SignalOp, Sizes, 
 use hostwire_transport::conformance::copies::{Copying, in_copy};
 use hostwire_transport::conformance::{Fabric, Program, Threads, run_on_threads};
 use hostwire_transport::ether::{
-    self, Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Place, Roster,
-    Secrets, Socket,
+    self, Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets,
+    Socket,
 };
-use hostwire_transport::shm::{self, ShmOptions};
-use hostwire_transport::{Transport, TransportError};
+use hostwire_transport::shm::ShmOptions;
+use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
 
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
@@ -212,8 +212,9 @@ struct Udp;
 impl Fabric for Udp {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let options = LocalOptions::default();
-        let wires = ether::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
-        run_on_threads(wires.expect("making the wire"), program);
+        let made = ether::local(pes, pes, segment_bytes, &LocalWire::Udp, &options);
+        let made = made.expect("making the wire").into_iter();
+        run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }
 }
 
@@ -283,14 +284,15 @@ impl Recorder {
 }
 
 fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
-    let shm = shm::local(1, segment_bytes(2), ShmOptions::default()).unwrap();
-    let there = Place::There(format!("udp={other}").parse().unwrap());
+    let memory = Memory::anonymous(segment_bytes(2));
+    let segment = Window::own(memory, Visibility::Coherent).unwrap();
+    let there = Some(format!("udp={other}").parse().unwrap());
     let roster = Roster {
         pe,
         job: 5,
-        places: match pe {
-            0 => vec![Place::Here(0), there],
-            _ => vec![there, Place::Here(0)],
+        peers: match pe {
+            0 => vec![None, there],
+            _ => vec![there, None],
         },
         secrets: Some(Secrets {
             key: JobKey::new([9; 32]),
@@ -298,8 +300,7 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
         }),
     };
     let deadline = Instant::now() + Duration::from_secs(60);
-    let shm = shm.into_iter().next().unwrap();
-    Ether::connect(shm, socket, &roster, &EtherOptions::default(), deadline).unwrap()
+    Ether::connect(segment, socket, &roster, &EtherOptions::default(), deadline).unwrap()
 }
 
 /// AES-GCM breaks where it happens: the exclusive or of two frames is that of their contents,

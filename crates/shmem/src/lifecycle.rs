@@ -200,33 +200,35 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let (pe, pes) = (attachment.pe(), attachment.pes());
     let lines = attachment.layout().heap();
     let parts = parts(lines, pes, &statics, debug, symmetric);
-    let own = attachment.segment().memory();
+    let own = attachment.segment().memory().clone();
     let alias = own.range(parts.statics, statics.len_bytes)?;
     own.range(parts.heap, symmetric)?;
     let address = |window: &Window| window.memory().base().expose_provenance().get();
-    let own = address(attachment.segment());
+    let own_address = address(attachment.segment());
     let region = |address, len_bytes, offset| Region {
         address,
         len_bytes,
         offset,
     };
-    let mapped = attachment.wire().reach().map(|reach| {
+    let mapped = attachment.wire().reach().and_then(|reach| {
         let (first, stride) = reach.segments();
-        (first.expose_provenance().get(), stride)
+        (reach.pes() == (0..pes)).then(|| (first.expose_provenance().get(), stride))
     });
-    let wire = attachment.wire();
     let near: Box<[Option<usize>]> = (0..pes)
-        .map(|other| match other == pe {
-            true => Some(own),
-            false => wire.neighbour(other).map(address),
+        .map(|other| {
+            let route = attachment
+                .route(other)
+                .filter(|route| !route.needs_agent())?;
+            route.window().map(address)
         })
         .collect();
-    let is_shared = |other: &u32| mapped.is_some() || near[*other as usize].is_some();
+    let is_shared = |other: &u32| near[*other as usize].is_some();
     let shared = (0..pes).filter(is_shared).collect();
-    let moved = attachment.wire().segment_file().map(|(file, segment)| {
+    let moved = own.file().map(|(file, segment)| {
+        let segment = segment as usize + parts.statics;
         // SAFETY: the alias is the part of the own segment behind these pages of the file;
         // this is the first call of the library, before it starts any thread.
-        unsafe { statics::share(statics, file, segment + parts.statics, alias) }
+        unsafe { statics::share(statics, file, segment, alias) }
     });
     let statics = match moved {
         Some(Ok(())) => region(statics.address, statics.len_bytes, parts.statics),
@@ -237,10 +239,10 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         None => region(0, 0, parts.statics),
     };
     Ok(Runtime {
-        own,
+        own: own_address,
         mapped,
         near,
-        heap_region: region(own + parts.heap, symmetric, parts.heap),
+        heap_region: region(own_address + parts.heap, symmetric, parts.heap),
         statics,
         lines,
         heap: Mutex::new(Heap::new(symmetric)),

@@ -19,8 +19,7 @@ pub(crate) struct Runtime {
     /// The address of the segment of PE 0, and from one segment to the next, where all
     /// are in reach.
     pub(crate) mapped: Option<(usize, usize)>,
-    /// Otherwise the addresses of the segments that are, by PE: the own one, and those of PEs
-    /// that share this host.
+    /// The addresses of the segments that loads, stores and CPU atomics reach, by PE.
     pub(crate) near: Box<[Option<usize>]>,
     pub(crate) heap_region: Region,
     pub(crate) statics: Region,

@@ -12,13 +12,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
-use hostwire_transport::Transport;
 use hostwire_transport::ether::{
-    Address, Ether, EtherOptions, Interface, PacketSocket, Place, Roster, Secrets, Socket,
+    Address, Ether, EtherOptions, Interface, PacketSocket, Roster, Secrets, Socket,
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, flood, frames_per_second, ping_pong};
-use hostwire_transport::shm::{self, ShmOptions};
+use hostwire_transport::{Memory, Transport, Visibility, Window};
 
 const BARE_TYPE: u16 = 0x88b6;
 const WIRE_TYPE: u16 = 0x88b5;
@@ -108,25 +107,26 @@ fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f
     let pe = number(side) as u32;
     let own = &ends[number(side)];
     let socket = PacketSocket::open(own, WIRE_TYPE, pe, 0..1).unwrap();
-    let shm = shm::local(1, SEGMENT_BYTES, ShmOptions::default()).unwrap();
-    let mut places: Vec<Place> = ends
+    let memory = Memory::anonymous(SEGMENT_BYTES);
+    let segment = Window::own(memory, Visibility::Coherent).unwrap();
+    let mut peers: Vec<Option<Address>> = ends
         .iter()
-        .map(|end| Place::There(Address::Station(end.station)))
+        .map(|end| Some(Address::Station(end.station)))
         .collect();
-    places[number(side)] = Place::Here(0);
+    peers[number(side)] = None;
     let roster = Roster {
         pe,
         job: 1,
-        places,
+        peers,
         secrets: sealed.then(|| Secrets {
             key: JobKey::new([3; 32]),
             lives: vec![Life([9; 16]); 2],
         }),
     };
-    let shm = shm.into_iter().next().unwrap();
     let options = EtherOptions::default();
     let deadline = Instant::now() + Duration::from_secs(10);
-    let wire = Ether::connect(shm, Socket::Packet(socket), &roster, &options, deadline).unwrap();
+    let wire =
+        Ether::connect(segment, Socket::Packet(socket), &roster, &options, deadline).unwrap();
     let half = put_ping_pong(&wire, side);
     let (mut bytes, mut rate) = (0.0, 0.0);
     if !latency_only() {

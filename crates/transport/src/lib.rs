@@ -3,12 +3,13 @@
 //! A *transport* carries posted stores from one PE into the segment of another,
 //! orders them ([`Transport::fence`]) and says when they are visible
 //! ([`Transport::quiet`]). It carries nothing else: gets and atomics are asked of
-//! the target by a store and answered by a store. Where a wire can do better it
-//! says so in its [`Capabilities`], and the runtime takes the short way.
+//! the target by a store and answered by a store. Where the [`Route`] to a PE can do
+//! better, the runtime takes the short way.
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`transport`] | the waist: the [`Transport`] trait and what a wire may promise |
+//! | [`transport`], [`route`] | the waist: the [`Transport`] trait, and how a wire leads to a PE |
+//! | [`wires`] | several wires of a job as one |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
 //! | [`origin`] | whether this process is the one that joined the job, or a copy of it |
@@ -16,7 +17,7 @@
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
 //! | [`shm`] | the transport between processes of one host |
-//! | [`ether`] | the transport between hosts: Ethernet frames or UDP, and shared memory within a host |
+//! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
 //! | [`os`] | what the launcher needs of the operating system |
 //! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
 //! | [`conformance`] | the tests that every transport must pass |
@@ -71,6 +72,8 @@ pub mod reach;
 pub mod ring;
 #[cfg(not(loom))]
 mod roll;
+#[cfg(not(loom))]
+pub mod route;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
 pub mod sync;
@@ -81,6 +84,8 @@ pub mod visibility;
 pub mod wait;
 #[cfg(not(loom))]
 pub mod window;
+#[cfg(not(loom))]
+pub mod wires;
 
 pub use error::{LOST_AFTER, Loss, PeId, TransportError};
 #[cfg(not(loom))]
@@ -93,8 +98,12 @@ pub use reach::{Access, Bell, Extent, Reach};
 #[cfg(not(loom))]
 pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
-pub use transport::{Capabilities, Transport};
+pub use route::Route;
+#[cfg(not(loom))]
+pub use transport::Transport;
 #[cfg(not(loom))]
 pub use visibility::Visibility;
 #[cfg(not(loom))]
 pub use window::Window;
+#[cfg(not(loom))]
+pub use wires::Wires;

@@ -8,13 +8,21 @@
 
 use core::ptr::NonNull;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use crate::error::TransportError;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What keeps memory mapped: dropped when the last [`Memory`] over it is.
-pub trait Backing: Send + Sync {}
+pub trait Backing: Send + Sync {
+    /// The file whose pages these are, and where in it the byte at `address` lies, for those who
+    /// map parts of it at an address of their choice as well. `None` if it is no file.
+    fn file(&self, address: NonNull<u8>) -> Option<(BorrowedFd<'_>, u64)> {
+        let _ = address;
+        None
+    }
+}
 
 /// `len_bytes` bytes of memory that others may write at any time.
 ///
@@ -23,10 +31,10 @@ pub trait Backing: Send + Sync {}
 pub struct Memory {
     base: NonNull<u8>,
     len_bytes: usize,
-    _backing: Arc<dyn Backing>,
+    backing: Arc<dyn Backing>,
 }
 
-// SAFETY: the bytes are mapped for as long as `_backing` lives, which is itself
+// SAFETY: the bytes are mapped for as long as `backing` lives, which is itself
 // `Send + Sync`, and every access below is atomic or a raw copy that tolerates
 // concurrent writers (see the module text).
 unsafe impl Send for Memory {}
@@ -46,7 +54,7 @@ impl Memory {
         Self {
             base,
             len_bytes,
-            _backing: backing,
+            backing,
         }
     }
 
@@ -75,7 +83,7 @@ impl Memory {
             // SAFETY: `range` gives addresses inside a non-null allocation.
             base: unsafe { NonNull::new_unchecked(at) },
             len_bytes: len,
-            _backing: Arc::clone(&self._backing),
+            backing: Arc::clone(&self.backing),
         })
     }
 
@@ -90,6 +98,11 @@ impl Memory {
     #[inline(always)]
     pub fn base(&self) -> NonNull<u8> {
         self.base
+    }
+
+    /// The file behind it, and where in it the first byte lies. `None` if it is no file.
+    pub fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        self.backing.file(self.base)
     }
 
     /// The address of `len_bytes` bytes at `offset_bytes`.

@@ -1,16 +1,17 @@
-//! All segments of a job side by side: the global address space of the papers, as a
-//! process sees it.
+//! Segments side by side: the global address space of the papers, as a process sees it.
 //!
-//! Where every segment is mapped and coherent, they are mapped at equal distances, so
-//! that the address of a byte of any PE is a sum: no table lies between a put and its
-//! store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
-//! the bare instruction.)
+//! Where segments are mapped and coherent, they are mapped at equal distances, so
+//! that the address of a byte of any of their PEs is a sum: no table lies between a put and
+//! its store. (Measured: with two dependent loads in front of it an atomic takes 2.5 times
+//! the bare instruction.) In a job of one host these are all PEs; in a job of several, the
+//! PEs of the own host, as far as their numbers follow each other.
 //!
 //! In a copy of the process ([`crate::origin`]) nothing is within reach: the number of PEs
 //! lies in memory that a copy finds empty, so that the compare which a PE's number goes
 //! through anyway is the one that refuses it.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +32,8 @@ use crate::window::{DOORBELL_OFFSET_BYTES, FIRST_FREE_OFFSET_BYTES};
 pub struct Reach {
     /// All segments.
     memory: Memory,
+    /// The PE of the first one.
+    first: PeId,
     /// From one segment to the next.
     stride_bytes: usize,
     segment_bytes: usize,
@@ -41,14 +44,15 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// `pes` segments of `segment_bytes` bytes in `memory`, one every `stride_bytes`, each
-    /// with its doorbell at [`DOORBELL_OFFSET_BYTES`].
+    /// The segments of `pes` PEs from `first` on, of `segment_bytes` bytes each, in `memory`,
+    /// one every `stride_bytes`, each with its doorbell at [`DOORBELL_OFFSET_BYTES`].
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] or [`TransportError::Misaligned`] if they do not lie
     /// so; as [`OriginWords::new`].
     pub fn new(
         memory: Memory,
+        first: PeId,
         pes: u32,
         segment_bytes: usize,
         stride_bytes: usize,
@@ -59,7 +63,8 @@ impl Reach {
         memory.range(last, segment_bytes)?;
         memory.line(0)?;
         memory.line(stride_bytes.min(last))?;
-        if segment_bytes > stride_bytes || segment_bytes < FIRST_FREE_OFFSET_BYTES || pes == 0 {
+        let is_numbered = pes > 0 && first.checked_add(pes - 1).is_some();
+        if segment_bytes > stride_bytes || segment_bytes < FIRST_FREE_OFFSET_BYTES || !is_numbered {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
                 len_bytes: segment_bytes,
@@ -70,6 +75,7 @@ impl Reach {
         here[0].store(pes.into(), Ordering::Relaxed);
         Ok(Self {
             memory,
+            first,
             stride_bytes,
             segment_bytes,
             pes: here,
@@ -91,7 +97,13 @@ impl Reach {
         self.roll.as_ref()
     }
 
-    /// The first byte of PE 0's segment, and how many bytes lie between it and that of the
+    /// The PEs whose segments these are.
+    pub fn pes(&self) -> Range<PeId> {
+        // `new` has checked that the last one has a number.
+        self.first..self.first + self.lost.len() as u32
+    }
+
+    /// The first byte of the first segment, and how many bytes lie between it and that of the
     /// next PE. For those who work out addresses themselves; they also look at the
     /// doorbell, at [`DOORBELL_OFFSET_BYTES`] of each segment, after each store.
     pub fn segments(&self) -> (NonNull<u8>, usize) {
@@ -103,7 +115,7 @@ impl Reach {
     #[cold]
     #[inline(never)]
     pub fn ring(&self, pe: PeId) -> bool {
-        let lost = self.lost.get(pe as usize);
+        let lost = self.lost.get(self.index(pe));
         if lost.is_none_or(|lost| lost.load(Ordering::Relaxed)) {
             return false;
         }
@@ -117,7 +129,7 @@ impl Reach {
     /// The mark is set where every operation looks anyway: a PE whose doorbell is not at
     /// rest is looked at more closely.
     pub fn cut(&self, pe: PeId) {
-        if let Some(lost) = self.lost.get(pe as usize) {
+        if let Some(lost) = self.lost.get(self.index(pe)) {
             lost.store(true, Ordering::Relaxed);
             if let Ok(word) = self.doorbell(pe) {
                 Doorbell::new(word).mark_dead();
@@ -125,9 +137,15 @@ impl Reach {
         }
     }
 
+    /// The number of the segment of `pe`; of a PE that has none here, one that is too large.
+    fn index(&self, pe: PeId) -> usize {
+        pe.wrapping_sub(self.first) as usize
+    }
+
     fn doorbell(&self, pe: PeId) -> Result<&AtomicU32, TransportError> {
+        let segment = self.index(pe).saturating_mul(self.stride_bytes);
         self.memory
-            .half(pe as usize * self.stride_bytes + DOORBELL_OFFSET_BYTES)
+            .half(segment.saturating_add(DOORBELL_OFFSET_BYTES))
     }
 
     /// The `len` elements at `offset_bytes` of every segment; the offset is a multiple of 64.
@@ -160,6 +178,7 @@ impl Reach {
             // SAFETY: `range` gives addresses inside a non-null allocation.
             object: unsafe { NonNull::new_unchecked(object) },
             len,
+            first: self.first,
             stride_bytes: self.stride_bytes,
             pes: NonNull::from(&self.pes[0]),
             reach: Some(Arc::clone(self)),
@@ -177,12 +196,14 @@ impl<T: FromBytes + IntoBytes + Immutable> Plain for T {}
 /// fields, which never change: a loop over puts needs to load them once.
 #[derive(Debug)]
 pub struct Extent<T> {
-    /// PE 0's doorbell.
+    /// The doorbell of the first PE.
     doorbell: NonNull<u8>,
-    /// PE 0's object.
+    /// The object of the first PE.
     object: NonNull<u8>,
     /// In elements.
     len: usize,
+    /// The first PE.
+    first: PeId,
     stride_bytes: usize,
     /// In `reach`: how many PEs there are, and 0 in a copy of the process.
     pes: NonNull<AtomicU64>,
@@ -220,6 +241,7 @@ impl<T: Plain> Extent<T> {
             doorbell: NonNull::dangling(),
             object: NonNull::dangling(),
             len: 0,
+            first: 0,
             stride_bytes: 0,
             pes: NonNull::from(&NOBODY),
             reach: None,
@@ -234,10 +256,11 @@ impl<T: Plain> Extent<T> {
     pub fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
         // SAFETY: a word in `reach`, which `self` keeps alive, or a static one.
         let pes = unsafe { self.pes.as_ref() };
-        if u64::from(pe) >= pes.load(Ordering::Relaxed) {
+        let index = pe.wrapping_sub(self.first);
+        if u64::from(index) >= pes.load(Ordering::Relaxed) {
             return None;
         }
-        let distance = pe as usize * self.stride_bytes;
+        let distance = index as usize * self.stride_bytes;
         // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
         // segment, and `extent` that the object lies in it.
         let object = unsafe { self.object.as_ptr().add(distance) };
@@ -470,7 +493,7 @@ mod tests {
 
     fn object<T: Plain>(pes: u32, len: usize) -> Extent<T> {
         let memory = Memory::anonymous(pes as usize * 8192);
-        let reach = Arc::new(Reach::new(memory, pes, 4352, 8192).unwrap());
+        let reach = Arc::new(Reach::new(memory, 0, pes, 4352, 8192).unwrap());
         reach.extent(4160, len).unwrap()
     }
 
@@ -575,9 +598,29 @@ mod tests {
     }
 
     #[test]
+    fn pes_may_be_numbered_from_any_number_on() {
+        let memory = Memory::anonymous(2 * 8192);
+        let reach = Arc::new(Reach::new(memory.clone(), 5, 2, 4352, 8192).unwrap());
+        assert_eq!(reach.pes(), 5..7);
+        let object = reach.extent::<u8>(4160, 64).unwrap();
+        for nobody in [0, 4, 7, u32::MAX] {
+            assert_eq!(object.put(nobody, 0, b"x"), Access::OutOfReach);
+            reach.cut(nobody);
+            assert!(!reach.ring(nobody));
+        }
+        assert_eq!(object.put(6, 0, b"x"), Access::Done);
+        let mut byte = [0];
+        memory.copy_out(8192 + 4160, &mut byte).unwrap();
+        assert_eq!(&byte, b"x");
+        reach.cut(6);
+        assert!(reach.ring(5) && !reach.ring(6));
+        assert!(Reach::new(memory, u32::MAX, 2, 4352, 8192).is_err());
+    }
+
+    #[test]
     fn segments_have_to_fit_their_stride_and_the_memory() {
         let reach = |pes, segment, stride| {
-            Reach::new(Memory::anonymous(16384), pes, segment, stride).map(|_| ())
+            Reach::new(Memory::anonymous(16384), 0, pes, segment, stride).map(|_| ())
         };
         assert_eq!(reach(2, 8192, 8192), Ok(()));
         assert!(reach(3, 8192, 8192).is_err());

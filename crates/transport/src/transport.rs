@@ -1,39 +1,18 @@
 //! The waist: what every wire can do, and what some can do better.
 
 use core::time::Duration;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use crate::error::{Loss, PeId, TransportError};
 use crate::reach::Reach;
-use crate::visibility::Visibility;
+use crate::route::Route;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
-/// What a wire can do beyond posted stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capabilities {
-    /// [`Transport::window`] gives every peer's segment for direct stores.
-    pub mapped_stores: bool,
-    /// Those windows may be loaded from: a get is a copy.
-    pub loads: bool,
-    /// CPU atomics work through those windows and exclude each other.
-    pub cpu_atomics: bool,
-    /// What it takes for a store to be seen.
-    pub visibility: Visibility,
-}
-
-impl Capabilities {
-    /// Nothing but posted stores: what the papers' hardware has.
-    pub const STORES_ONLY: Self = Self {
-        mapped_stores: false,
-        loads: false,
-        cpu_atomics: false,
-        visibility: Visibility::Remote,
-    };
-}
-
 /// One PE's attachment to a wire.
+///
+/// A wire numbers PEs as the job does, and may lead to some of them only. It knows no other
+/// wire: [`Wires`](crate::Wires) makes one of several.
 ///
 /// # Order and completion
 /// Stores to one PE may become visible in any order unless a [`fence`](Self::fence)
@@ -53,31 +32,16 @@ pub trait Transport: Send + Sync {
     /// How many PEs the job has.
     fn pes(&self) -> u32;
 
-    /// What this wire can do.
-    fn capabilities(&self) -> Capabilities;
-
     /// The own segment: memory that peers store to and this PE reads.
     fn segment(&self) -> &Window;
 
-    /// The segment of `pe`, where the wire maps it.
-    fn window(&self, pe: PeId) -> Option<&Window>;
+    /// How this PE reaches the segment of `pe`, its own included. `None` if there is no such
+    /// PE, or if this wire does not lead there.
+    fn route(&self, pe: PeId) -> Option<Route>;
 
-    /// The segment of `pe`, where loads, stores and CPU atomics reach it, whatever holds for the
-    /// segments of other PEs. Nothing else than CPU instructions is needed for it: stores made to
-    /// it are followed by [`Window::notify`].
-    fn neighbour(&self, pe: PeId) -> Option<&Window> {
-        let _ = pe;
-        None
-    }
-
-    /// All segments side by side, where all are mapped, coherent and good for atomics.
+    /// Segments that are mapped side by side, coherent and good for atomics: that of this PE and
+    /// those of the PEs around it.
     fn reach(&self) -> Option<&Arc<Reach>> {
-        None
-    }
-
-    /// The file behind the own segment, and where the segment begins in it, in bytes: for
-    /// those who map parts of it at an address of their choice as well.
-    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
         None
     }
 
@@ -102,8 +66,20 @@ pub trait Transport: Send + Sync {
     /// Orders earlier stores before later ones, per target.
     fn fence(&self) -> Result<(), TransportError>;
 
+    /// Orders earlier stores to `pe` before later ones to it.
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let _ = pe;
+        self.fence()
+    }
+
     /// Returns when all earlier stores are visible at their targets.
     fn quiet(&self) -> Result<(), TransportError>;
+
+    /// Returns when all earlier stores to `pe` are visible there.
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let _ = pe;
+        self.quiet()
+    }
 
     /// Lets the wire make progress. Cheap; called while waiting. Returns whether it is known
     /// that something came, so that it is worth while to look again soon.
@@ -142,7 +118,13 @@ pub trait Transport: Send + Sync {
     /// Before sleeping: later stores of peers will wake this PE. Poll once more after
     /// it. Returns the longest sleep that is safe.
     fn arm(&self, wanted: Duration) -> Duration {
-        self.segment().doorbell().arm(wanted)
+        self.segment().doorbell().arm(self.sleep_max(wanted))
+    }
+
+    /// The longest sleep on the doorbell of the own segment that is safe as far as this wire
+    /// knows: where its peers cannot ring that, it is short.
+    fn sleep_max(&self, wanted: Duration) -> Duration {
+        wanted
     }
 
     /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.

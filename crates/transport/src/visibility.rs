@@ -6,7 +6,6 @@
 //! | [`Coherent`](Visibility::Coherent) | shared memory of one host | nothing | nothing |
 //! | [`WriteCombining`](Visibility::WriteCombining) | PCI windows mapped write-combining | store fence | not allowed |
 //! | [`Flushed`](Visibility::Flushed) | CXL or dax memory without hardware coherence | write the line back, store fence | invalidate the line |
-//! | [`Remote`](Visibility::Remote) | a network | acknowledgement | not possible |
 //!
 //! The instructions are all harmless on coherent memory, which is how the tests
 //! run every contract on any machine.
@@ -18,7 +17,6 @@ pub const LINE_BYTES: usize = 64;
 
 /// See the [module text](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Visibility {
     /// Hardware keeps all copies equal; stores are seen in program order or
     /// after a release fence.
@@ -29,8 +27,6 @@ pub enum Visibility {
     /// Stores stay in this host's caches until written back, and loads may be
     /// served from a stale line until it is invalidated.
     Flushed,
-    /// The window is not mapped; an acknowledgement says that a store arrived.
-    Remote,
 }
 
 impl Visibility {
@@ -38,7 +34,7 @@ impl Visibility {
     #[inline(always)]
     pub fn store_fence(self) {
         match self {
-            Self::Coherent | Self::Remote => fence(Ordering::Release),
+            Self::Coherent => fence(Ordering::Release),
             Self::WriteCombining | Self::Flushed => wc_store_fence(),
         }
     }

@@ -71,6 +71,19 @@ impl WaitLimits {
             Self::SHARED
         }
     }
+
+    /// The limits of a PE that waits on two wires at a time. One that has to be looked at sets
+    /// the pace.
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            spins: self.spins.min(other.spins),
+            pauses: self.pauses.min(other.pauses),
+            looks: self.looks.max(other.looks),
+            yields: self.yields.max(other.yields),
+            sleep_min: self.sleep_min.min(other.sleep_min),
+            sleep_max: self.sleep_max.min(other.sleep_max),
+        }
+    }
 }
 
 fn online_cpus() -> usize {
@@ -180,6 +193,9 @@ impl Backoff {
     }
 }
 
+/// The longest sleep of a PE whose peers cannot wake it: see [`crate::window::Bell::None`].
+pub const UNRUNG_SLEEP_MAX: Duration = Duration::from_millis(1);
+
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
 /// Set by a peer that found the PE dead.
@@ -211,7 +227,7 @@ impl<'a> Doorbell<'a> {
             wanted
         } else {
             // No barrier: a ring may be missed, so look often.
-            wanted.min(Duration::from_millis(1))
+            wanted.min(UNRUNG_SLEEP_MAX)
         }
     }
 

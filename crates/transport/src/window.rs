@@ -3,6 +3,7 @@
 use crate::arrival;
 use crate::error::TransportError;
 use crate::memory::Memory;
+use crate::ring::PAYLOAD_BYTES;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::visibility::Visibility;
 use crate::wait::Doorbell;
@@ -14,28 +15,90 @@ use crate::wait::Doorbell;
 /// a store to an address that agrees with its own in the low 12 bits waits for that
 /// store (measured on Cascade Lake: 5 ns, as much as the atomic before it takes).
 pub const DOORBELL_OFFSET_BYTES: usize = FIRST_FREE_OFFSET_BYTES - 4;
+/// Of a line, what is stored last.
+const HEADER_BYTES: usize = 8;
 /// First byte of a segment that the runtime may use.
 pub const FIRST_FREE_OFFSET_BYTES: usize = 4096;
+
+/// How the owner of a segment is told of a store through a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bell {
+    /// The doorbell of the segment is a futex of this host: it is looked at after each store,
+    /// and rung if the owner sleeps.
+    Futex,
+    /// Not at all: the owner looks by itself, at growing intervals
+    /// ([`crate::wait::UNRUNG_SLEEP_MAX`]). A doorbell would have to be loaded, through a window
+    /// that may not be loaded from, or have two writers where no hardware keeps their lines
+    /// equal.
+    None,
+}
 
 /// The segment of a PE, mapped into this process: stores go straight to its memory.
 ///
 /// The own segment is a window too. Every store of data is followed by
 /// [`notify`](Self::notify), so that a PE that sleeps on any word of its segment
-/// wakes up; while it is awake that costs one load of a line nobody writes.
+/// wakes up; where the [`Bell`] is a futex that costs one load of a line that nobody writes
+/// while the PE is awake.
 #[derive(Clone, Debug)]
 pub struct Window {
     memory: Memory,
     visibility: Visibility,
+    bell: Bell,
+    is_own: bool,
 }
 
 impl Window {
-    /// A window onto `memory`, a whole segment.
+    /// A window onto `memory`, a whole segment of another PE.
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if the segment cannot hold a doorbell.
     pub fn new(memory: Memory, visibility: Visibility) -> Result<Self, TransportError> {
         memory.half(DOORBELL_OFFSET_BYTES)?;
-        Ok(Self { memory, visibility })
+        Ok(Self {
+            memory,
+            visibility,
+            bell: match visibility {
+                Visibility::Coherent => Bell::Futex,
+                Visibility::WriteCombining | Visibility::Flushed => Bell::None,
+            },
+            is_own: false,
+        })
+    }
+
+    /// The window of the owner onto its segment, which others reach with this contract. Write
+    /// combining is a matter of those that store through a bus: the owner has ordinary memory.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn own(memory: Memory, others: Visibility) -> Result<Self, TransportError> {
+        let own = match others {
+            Visibility::Coherent | Visibility::WriteCombining => Visibility::Coherent,
+            Visibility::Flushed => Visibility::Flushed,
+        };
+        Ok(Self {
+            bell: Bell::Futex,
+            is_own: true,
+            ..Self::new(memory, own)?
+        })
+    }
+
+    /// How the owner is told of a store.
+    #[inline(always)]
+    pub fn bell(&self) -> Bell {
+        self.bell
+    }
+
+    /// Whether the window may be loaded from: a get is a copy.
+    #[inline(always)]
+    pub fn allows_loads(&self) -> bool {
+        self.visibility != Visibility::WriteCombining
+    }
+
+    /// Whether CPU atomics work through the window and exclude each other, and those of the
+    /// owner.
+    #[inline(always)]
+    pub fn allows_atomics(&self) -> bool {
+        self.visibility == Visibility::Coherent || self.is_own
     }
 
     /// The bytes behind the window.
@@ -99,6 +162,29 @@ impl Window {
         Ok(())
     }
 
+    /// Stores one 64-byte line: a header word, and in front of it up to 56 bytes behind it.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`] with more bytes, or where there is no line;
+    /// [`TransportError::Misaligned`].
+    pub fn put_line(
+        &self,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.memory.line(offset_bytes)?;
+        if payload.len() > PAYLOAD_BYTES {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        }
+        self.put_unannounced(offset_bytes + HEADER_BYTES, payload)?;
+        self.put_word(offset_bytes, header)
+    }
+
     /// Loads one word, before everything loaded after it.
     #[inline(always)]
     pub fn load_word(&self, offset_bytes: usize) -> Result<u64, TransportError> {
@@ -137,15 +223,23 @@ impl Window {
         Ok(())
     }
 
-    /// Wakes the PE behind the window if it sleeps.
+    /// Wakes the PE behind the window if it sleeps and can be woken from here.
     #[inline(always)]
     pub fn notify(&self) {
-        self.doorbell().notify();
+        if self.bell == Bell::Futex {
+            self.doorbell().notify();
+        }
     }
 
-    /// The doorbell of the PE behind the window.
+    /// Whether the PE behind the window is known to be awake.
     #[inline(always)]
-    pub fn doorbell(&self) -> Doorbell<'_> {
+    pub fn is_awake(&self) -> bool {
+        self.bell == Bell::Futex && self.doorbell().is_at_rest()
+    }
+
+    /// The doorbell of the own segment: for its owner, who sleeps on it.
+    #[inline(always)]
+    pub(crate) fn doorbell(&self) -> Doorbell<'_> {
         // SAFETY: `new` checked that the word exists and is aligned.
         let word = unsafe { self.memory.base().byte_add(DOORBELL_OFFSET_BYTES) };
         // SAFETY: as above; the doorbell is only ever accessed as this atomic.

@@ -4,20 +4,20 @@
 
 use std::net::Ipv4Addr;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
-use hostwire_transport::Transport;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::ether::{
-    self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Place, Roster,
-    Secrets, Socket, XdpSocket,
+    self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Roster, Secrets,
+    Socket, XdpSocket,
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
-use hostwire_transport::shm::{self, ShmOptions};
+use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
 
 const ETHER_TYPE: u16 = 0x88b5;
 
@@ -30,8 +30,9 @@ struct Hosts {
 
 impl Fabric for Hosts {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = ether::local(pes, self.hosts, segment_bytes, &self.wire, &self.options);
-        run_on_threads(wires.expect("making the wire"), program);
+        let made = ether::local(pes, self.hosts, segment_bytes, &self.wire, &self.options);
+        let made = made.expect("making the wire").into_iter();
+        run_on_threads(made.map(|pe| pe.wires).collect(), program);
     }
 }
 
@@ -193,10 +194,14 @@ hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
 hostwire_transport::transport_cases!(over!(past_the_stack));
 
-fn udp_pair(
-    options: &LocalOptions,
-) -> Result<Vec<ether::Ether>, hostwire_transport::TransportError> {
-    ether::local(2, 2, 1 << 20, &LocalWire::Udp, options)
+/// The wires between two hosts alone, each with one PE.
+fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
+    let made = ether::local(2, 2, 1 << 20, wire, options)?;
+    Ok(made.into_iter().map(|pe| pe.ether).collect())
+}
+
+fn udp_pair(options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
+    pair(&LocalWire::Udp, options)
 }
 
 /// Sends `frames` random frames of the EtherType from `from` to `to`, many of them with the
@@ -273,7 +278,7 @@ fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
         interfaces: interfaces.clone(),
         ether_type: ETHER_TYPE,
     };
-    let wires = ether::local(2, 2, 1 << 20, &wire, options).unwrap();
+    let wires = pair(&wire, options).unwrap();
     let [from, to] = &wires[..] else {
         panic!("two PEs");
     };
@@ -361,21 +366,21 @@ fn disagreement_on_encryption_is_named() {
         let deadline = Instant::now() + Duration::from_secs(2);
         let joined: Vec<_> = std::thread::scope(|scope| {
             let threads = (0..).zip(sockets).zip(&keys).map(|((pe, socket), key)| {
-                let shm = shm::local(1, 1 << 20, ShmOptions::default()).unwrap();
-                let mut places = addresses.map(Place::There).to_vec();
-                places[pe as usize] = Place::Here(0);
+                let memory = Memory::anonymous(1 << 20);
+                let segment = Window::own(memory, Visibility::Coherent).unwrap();
+                let mut peers = addresses.map(Some).to_vec();
+                peers[pe as usize] = None;
                 let roster = Roster {
                     pe,
                     job: 7,
-                    places,
+                    peers,
                     secrets: key.clone().map(|key| Secrets {
                         key,
                         lives: vec![Life([3; 16]); 2],
                     }),
                 };
-                let shm = shm.into_iter().next().unwrap();
                 let options = EtherOptions::default();
-                scope.spawn(move || Ether::connect(shm, socket, &roster, &options, deadline))
+                scope.spawn(move || Ether::connect(segment, socket, &roster, &options, deadline))
             });
             let threads: Vec<_> = threads.collect();
             threads
@@ -415,7 +420,7 @@ fn the_right_to_open_raw_sockets_is_given_up() {
         interfaces,
         ether_type: ETHER_TYPE,
     };
-    let wires = ether::local(2, 2, 1 << 20, &wire, &LocalOptions::default()).unwrap();
+    let wires = pair(&wire, &LocalOptions::default()).unwrap();
     // Those of this test, not of others that run at the same time.
     let agents = || -> Vec<u64> {
         let tasks = std::fs::read_dir("/proc/self/task").unwrap();

@@ -3,13 +3,15 @@
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+use std::sync::Arc;
 
 use hostwire_transport::PeId;
 use hostwire_transport::ether::{
-    Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Place, Roster,
+    Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Roster,
     Secrets, Socket, XdpSocket,
 };
-use hostwire_transport::shm::{Gathering, Meeting, ShmOptions};
+use hostwire_transport::shm::{Gathering, Host, Meeting, ShmOptions};
+use hostwire_transport::{Transport, Wires};
 
 use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
@@ -64,12 +66,12 @@ pub(super) fn attach(
     segment: &Segment,
     launcher: &mut dyn Bootstrap,
     nodes: &Nodes,
-) -> Result<Ether> {
+) -> Result<Wires> {
     let (pe, pes) = (launcher.rank(), launcher.size());
-    let here = Here::of(pe, nodes)?;
+    let here = host(pe, pes, nodes)?;
     let socket = open(settings, pe, pes, &here)?;
-    let gathering = match here.local {
-        0 if here.pes.len() > 1 => Some(Gathering::open(here.count())?),
+    let gathering = match here.local() {
+        0 if here.count() > 1 => Some(Gathering::open(here.count())?),
         _ => None,
     };
     let own = Card {
@@ -98,71 +100,46 @@ pub(super) fn attach(
     let first = here.first();
     let meeting = match (gathering, &card(first)?.ticket) {
         (Some(gathering), _) => Meeting::Host(gathering),
-        (None, _) if here.pes.len() == 1 => Meeting::Alone,
+        (None, _) if here.count() == 1 => Meeting::Alone,
         (None, Some(ticket)) => Meeting::Guest(ticket.parse()?),
         (None, None) => return Err(unclear(first, "no ticket")),
     };
-    let shm = segment.attach(here.local, here.count(), meeting, ShmOptions::default())?;
-
-    let places = (0..).zip(&cards).map(|(other, card)| {
-        let local = here.pes.iter().position(|pe| *pe == other);
-        // As many as there are PEs at most.
-        local.map_or(Place::There(card.address), |local| {
-            Place::Here(local as PeId)
-        })
+    let peers = (0..).zip(&cards);
+    let peers = peers.map(|(other, card)| match here.local_of(other) {
+        Some(_) => None,
+        None => Some(card.address),
     });
     let roster = Roster {
         pe,
         job: card(0)?.job,
-        places: places.collect(),
+        peers: peers.collect(),
         secrets: secrets(&cards)?,
     };
+    let shm = segment.attach(here, meeting, ShmOptions::default())?;
     let options = EtherOptions {
         lost_after: Duration::from_secs(settings.lost_after_s),
         faults: settings.faults,
     };
-    Ok(Ether::connect(
-        shm,
-        socket,
-        &roster,
-        &options,
-        segment.deadline,
-    )?)
+    let own = shm.segment().clone();
+    let ether = Ether::connect(own, socket, &roster, &options, segment.deadline)?;
+    let between: [Arc<dyn Transport>; 1] = [Arc::new(ether)];
+    Ok(Wires::new(Arc::new(shm), between)?)
 }
 
-/// The PEs of this host.
-struct Here {
-    pes: Vec<PeId>,
-    /// Which of them this one is.
-    local: PeId,
-}
-
-impl Here {
-    fn of(pe: PeId, nodes: &Nodes) -> Result<Self> {
-        let node = nodes.node_of(pe).map(|node| node as usize);
-        let pes = node.and_then(|node| nodes.nodes().get(node));
-        let pes = pes.map(|node| node.pes.clone()).unwrap_or_default();
-        match pes.iter().position(|other| *other == pe) {
-            Some(local) => Ok(Self {
-                local: local as PeId,
-                pes,
-            }),
-            None => Err(Error::Launch(format!(
-                "cannot join the job: PE {pe} is on none of its hosts"
-            ))),
-        }
-    }
-
-    fn count(&self) -> u32 {
-        self.pes.len() as u32
-    }
-
-    fn first(&self) -> PeId {
-        self.pes.first().copied().unwrap_or(0)
+/// The PEs of the host of `pe`.
+fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
+    let node = nodes.node_of(pe).map(|node| node as usize);
+    let members = node.and_then(|node| nodes.nodes().get(node));
+    let members = members.map(|node| node.pes.clone()).unwrap_or_default();
+    match members.iter().position(|other| *other == pe) {
+        Some(local) => Ok(Host::new(pes, members, local as u32)?),
+        None => Err(Error::Launch(format!(
+            "cannot join the job: PE {pe} is on none of its hosts"
+        ))),
     }
 }
 
-fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> {
+fn open(settings: &Settings, pe: PeId, pes: u32, here: &Host) -> Result<Socket> {
     let interface = Interface::choose(settings.interface.as_deref())?;
     if settings.wire() == Wire::Udp {
         return Ok(Socket::Udp(FramePort::open(interface.address()?)?));
@@ -180,7 +157,7 @@ fn open(settings: &Settings, pe: PeId, pes: u32, here: &Here) -> Result<Socket> 
     }
     // Virtual links have 16-bit numbers, and the PEs of a host share them.
     let remote = u64::from(pes) - u64::from(here.count());
-    let end = (u64::from(here.local) + 1) * remote;
+    let end = (u64::from(here.local()) + 1) * remote;
     if u64::from(here.count()) * remote > 1 << 16 {
         return Err(Error::Launch(format!(
             "cannot join the job: {} PEs of one host and {remote} of others need more than 65536 \

@@ -214,10 +214,10 @@ impl<'a> Receiving<'a> {
 
     /// Copies the message straight from the sender's segment, if that can be done.
     fn fetch(&mut self, inner: &Inner, announcement: &Announcement) -> Result<bool> {
-        let (Some(source), true) = (announcement.source, inner.capabilities.loads) else {
+        let Some(source) = announcement.source else {
             return Ok(false);
         };
-        let Some(window) = inner.window(self.from) else {
+        let Some(window) = inner.load_window(self.from) else {
             return Ok(false);
         };
         let len = announcement.len_bytes;

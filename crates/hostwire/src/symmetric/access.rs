@@ -268,8 +268,7 @@ impl<T: Element> Symmetric<T> {
     /// stored there has to be followed by [`crate::Job::fence`] as any put, and a PE that
     /// sleeps does not notice it for up to 0.1 s.
     pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
-        let direct = self.inner.capabilities.loads || pe == self.inner.pe;
-        let window = self.inner.window(pe).filter(|_| direct)?;
+        let window = self.inner.load_window(pe)?;
         Some((window.memory(), self.offset_bytes))
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
     done(what, runtime.attachment.quiet());
 }
 
-/// `shmem_pe_quiet`: as a quiet of all PEs.
+/// `shmem_pe_quiet`.
 ///
 /// # Safety
 /// `npes` numbers at `target_pes`.
@@ -52,16 +52,13 @@ pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
         let pe = unsafe { target_pes.wrapping_add(index).read() };
         target(runtime, WHAT, ctx, pe)
     });
-    match runtime.debug.race() {
-        None => {
-            targets.for_each(drop);
-            quiet(WHAT, ctx);
-        }
-        Some(race) => {
-            let pes: Vec<PeId> = targets.collect();
-            let slot = context::of_race(runtime, WHAT, ctx).0;
-            race.pe_quiet(runtime, WHAT, slot, &pes);
-            done(WHAT, runtime.attachment.quiet());
-        }
+    // All of them first: one that does not exist ends the job.
+    let pes: Vec<PeId> = targets.collect();
+    if let Some(race) = runtime.debug.race() {
+        let slot = context::of_race(runtime, WHAT, ctx).0;
+        race.pe_quiet(runtime, WHAT, slot, &pes);
+    }
+    for pe in pes {
+        done(WHAT, runtime.attachment.quiet_of(pe));
     }
 }

@@ -160,7 +160,7 @@ impl<'a> Driver<'a> {
         for (pe, core) in self.cores.iter().enumerate() {
             let memory = Memory::anonymous(self.settings.segment_bytes);
             let segment =
-                Window::new(memory.clone(), Visibility::Remote).map_err(WireError::Segment)?;
+                Window::own(memory.clone(), Visibility::Coherent).map_err(WireError::Segment)?;
             let addresses = bases[pe]..bases[pe] + self.settings.segment_bytes as u64;
             let opteron = self.machine.socket_mut(core.socket);
             let config = opteron.config().clone();

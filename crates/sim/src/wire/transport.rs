@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::{
-    Capabilities, Memory, PeId, Transport, TransportError, Window, coroutine,
-};
+use hostwire_transport::{Memory, PeId, Route, Transport, TransportError, Window, coroutine};
 
 use crate::devices::opteron::{LINE_BYTES, Op, Outcome};
 use crate::engine::Ps;
@@ -164,16 +162,15 @@ impl Transport for VirtualWire {
         self.addresses.len() as u32
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::STORES_ONLY
-    }
-
     fn segment(&self) -> &Window {
         &self.segment
     }
 
-    fn window(&self, pe: PeId) -> Option<&Window> {
-        (pe as usize == self.pe).then_some(&self.segment)
+    fn route(&self, pe: PeId) -> Option<Route> {
+        if pe as usize == self.pe {
+            return Some(Route::Mapped(self.segment.clone()));
+        }
+        ((pe as usize) < self.addresses.len()).then_some(Route::Carried)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {

@@ -64,9 +64,9 @@ macro_rules! transport_cases {
             bad_arguments_store_nothing,
             every_kind_of_store_wakes_a_sleeper,
             who_has_ended_is_not_alive,
-            windows_are_as_declared,
+            routes_are_as_declared,
             cpu_atomics_exclude_each_other,
-            all_segments_are_within_reach,
+            what_is_within_reach_is_mapped,
         }
     };
 }

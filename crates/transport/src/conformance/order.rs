@@ -93,7 +93,11 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
             pe.wire
                 .store(pe.right(), DATA, &vec![round as u8; first])
                 .unwrap();
-            pe.wire.fence().unwrap();
+            match round % 2 {
+                0 => pe.wire.fence(),
+                _ => pe.wire.fence_of(pe.right()),
+            }
+            .unwrap();
             pe.wire
                 .store(pe.right(), far, &vec![round as u8; second])
                 .unwrap();
@@ -118,7 +122,11 @@ pub fn what_is_quiet_is_visible(fabric: &dyn Fabric, pes: u32) {
             if pe.pe == writer {
                 let data = vec![round as u8; 3000];
                 pe.wire.store(target, DATA, &data).unwrap();
-                pe.wire.quiet().unwrap();
+                match round % 2 {
+                    0 => pe.wire.quiet(),
+                    _ => pe.wire.quiet_of(target),
+                }
+                .unwrap();
                 pe.wire.store_word(herald, FLAG, round).unwrap();
             }
             if pe.pe == herald {

@@ -22,7 +22,7 @@ pub fn bad_arguments_store_nothing(fabric: &dyn Fabric, pes: u32) {
             assert_eq!(wire.store(nobody, AREA, &[1]), expected);
             assert_eq!(wire.store_word(nobody, AREA, 1), expected);
             assert_eq!(wire.store_line(nobody, AREA, 1, &[1]), expected);
-            assert!(wire.window(nobody).is_none());
+            assert!(wire.route(nobody).is_none());
         }
         let out = |result: Result<(), TransportError>| matches!(result, Err(OutOfRange { .. }));
         for (at, len) in [

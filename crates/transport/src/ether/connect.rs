@@ -4,17 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_link::seal::{End, JobKey, Life, Seals};
-use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, LinkId, Node};
+use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
 
 use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
-use super::{Address, Ether, FrameNumbers, Route, Socket, rights};
+use super::{Address, Ether, FrameNumbers, Socket, rights};
 use crate::error::{LOST_AFTER, PeId, TransportError};
 use crate::origin::Origin;
-use crate::shm::Shm;
-use crate::transport::Transport;
-use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -32,15 +29,6 @@ const LOOKS: u32 = 4000;
 const YIELDS: u32 = 1000;
 const SPINS: u32 = 16;
 
-/// Where a PE is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// On this host: its number among the PEs that share memory with this one.
-    Here(PeId),
-    /// On another host.
-    There(Address),
-}
-
 /// A job, as one of its PEs sees it.
 #[derive(Debug, Clone)]
 pub struct Roster {
@@ -48,8 +36,9 @@ pub struct Roster {
     pub pe: PeId,
     /// A number that the PEs of this job know, and no other job.
     pub job: u64,
-    /// Where the PEs are, in the order of their numbers.
-    pub places: Vec<Place>,
+    /// Where the PEs of other hosts are, in the order of the numbers of all PEs; `None` for
+    /// those of this host.
+    pub peers: Vec<Option<Address>>,
     /// What encrypts the frames between hosts; `None` sends them bare. The same for all
     /// PEs: those that differ do not hear each other.
     pub secrets: Option<Secrets>,
@@ -73,7 +62,7 @@ impl Secrets {
         socket: &Socket,
     ) -> Result<Seals<FrameNumbers>, TransportError> {
         let wrong = |what| TransportError::environment("making the keys of this PE", what);
-        if self.lives.len() != roster.places.len() {
+        if self.lives.len() != roster.peers.len() {
             return Err(wrong("not as many lives as PEs"));
         }
         let own = self.lives.get(roster.pe as usize);
@@ -81,11 +70,8 @@ impl Secrets {
             node: Node(roster.pe),
             life: *own.ok_or_else(|| wrong("this PE is not in the roster"))?,
         };
-        let pairs = self.lives.iter().zip(&roster.places);
-        let peers = pairs.map(|(life, place)| match place {
-            Place::Here(_) => None,
-            Place::There(_) => Some(*life),
-        });
+        let pairs = self.lives.iter().zip(&roster.peers);
+        let peers = pairs.map(|(life, peer)| peer.map(|_| *life));
         let witness = socket
             .fd()
             .try_clone_to_owned()
@@ -119,29 +105,25 @@ pub struct EtherOptions {
 }
 
 impl Ether {
-    /// Opens links to all PEs of other hosts and starts the agent. `shm` joins the PEs of
-    /// this host. All segments have to be of one size; callers compare before.
+    /// Opens links to all PEs of other hosts and starts the agent, which applies what they
+    /// store to `segment`, the own one. All segments have to be of one size; callers compare
+    /// before.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: a roster that does not fit, or PEs that do not
     /// answer by `deadline`.
     pub fn connect(
-        shm: Shm,
+        segment: Window,
         mut socket: Socket,
         roster: &Roster,
         options: &EtherOptions,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
-        check(&shm, roster)?;
+        check(roster)?;
         crate::sync::registered();
         rights::give_up(socket.rights())?;
-        let peers = roster.places.iter().map(|place| match place {
-            Place::Here(_) => None,
-            Place::There(address) => Some(*address),
-        });
-        let peers: Vec<Option<Address>> = peers.collect();
-        let remote = peers.iter().flatten().count();
-        socket.set_peers(peers)?;
+        let remote = roster.peers.iter().flatten().count();
+        socket.set_peers(roster.peers.clone())?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
@@ -171,31 +153,29 @@ impl Ether {
             let placeholder = Node(PLACEHOLDER + number);
             endpoint.link(placeholder).map_err(|e| failed(&e))?;
         }
-        let mut routes = Vec::new();
-        for (pe, place) in (0..).zip(&roster.places) {
-            routes.push(match place {
-                Place::Here(local) => Route::Here(*local),
-                Place::There(_) => Route::There(endpoint.link(Node(pe)).map_err(|e| failed(&e))?),
+        let mut links = Vec::new();
+        for (pe, peer) in (0..).zip(&roster.peers) {
+            links.push(match peer {
+                None => None,
+                Some(_) => Some(endpoint.link(Node(pe)).map_err(|e| failed(&e))?),
             });
         }
 
-        let segment = Window::new(shm.segment().memory().clone(), Visibility::Remote)?;
         let injector = options
             .faults
             .map(|faults| Injector::new(faults, roster.pe));
         let mut core = Core::new(endpoint, socket, segment.clone(), seals, injector);
         let now = core.now();
-        for link in links(&routes) {
-            core.endpoint.open(now, link).map_err(|e| failed(&e))?;
+        for link in links.iter().flatten() {
+            core.endpoint.open(now, *link).map_err(|e| failed(&e))?;
         }
         let shared = Arc::new(Shared::new(core)?);
         let mut wire = Self {
             origin,
             pe: roster.pe,
-            limits: limits(&shm),
-            routes,
+            limits: limits(links.len() - remote),
+            links,
             segment,
-            shm,
             shared: Arc::clone(&shared),
             agent: None,
         };
@@ -210,16 +190,14 @@ impl Ether {
     }
 
     fn wait_until_open(&self, roster: &Roster, deadline: Instant) -> Result<(), TransportError> {
-        for (pe, place) in (0..).zip(&roster.places) {
-            let (Some(Route::There(link)), Place::There(address)) =
-                (self.routes.get(pe as usize), place)
-            else {
+        for (pe, address) in (0..).zip(&roster.peers) {
+            let (Ok(link), Some(address)) = (self.link(pe), address) else {
                 continue;
             };
             loop {
                 let mut core = self.shared.lock();
                 core.drive();
-                let state = core.endpoint.is_open(*link);
+                let state = core.endpoint.is_open(link);
                 let counters = core.counters();
                 self.shared.release(core);
                 let why = match state {
@@ -259,37 +237,18 @@ fn silence(counters: &Counters) -> &'static str {
     }
 }
 
-fn links(routes: &[Route]) -> impl Iterator<Item = LinkId> {
-    routes.iter().filter_map(|route| match route {
-        Route::Here(_) => None,
-        Route::There(link) => Some(*link),
-    })
-}
-
-/// Whether the roster and the PEs that share memory are the same.
-fn check(shm: &Shm, roster: &Roster) -> Result<(), TransportError> {
+fn check(roster: &Roster) -> Result<(), TransportError> {
     let wrong = |what| {
         Err(TransportError::environment(
             "joining the PEs of a job",
             what,
         ))
     };
-    if roster.places.get(roster.pe as usize) != Some(&Place::Here(shm.pe())) {
+    if roster.peers.get(roster.pe as usize) != Some(&None) {
         return wrong("this PE is not in the roster, or not where it is");
     }
-    let mut here = vec![false; shm.pes() as usize];
-    for place in &roster.places {
-        if let Place::Here(local) = place {
-            match here.get_mut(*local as usize) {
-                Some(seen) if !*seen => *seen = true,
-                _ => {
-                    return wrong("the roster names a PE of this host that there is not, or twice");
-                }
-            }
-        }
-    }
-    if here.contains(&false) || roster.places.len() >= PLACEHOLDER as usize {
-        return wrong("a PE of this host is not in the roster");
+    if roster.peers.len() >= PLACEHOLDER as usize {
+        return wrong("there are more PEs than links can be numbered for");
     }
     Ok(())
 }
@@ -325,9 +284,10 @@ fn config(
     }
 }
 
-/// The wire only moves while somebody looks, so a PE that waits looks early.
-fn limits(shm: &Shm) -> WaitLimits {
-    let local = shm.wait_limits();
+/// The wire only moves while somebody looks, so a PE that waits looks early: one of
+/// `here` PEs of this host.
+fn limits(here: usize) -> WaitLimits {
+    let local = WaitLimits::for_pes(here as u32);
     let (looks, yields) = match local == WaitLimits::DEDICATED {
         true => (LOOKS, YIELDS),
         false => (0, local.yields),

@@ -1,16 +1,18 @@
 //! A whole job in one process: for tests.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
 
 use super::{
-    Ether, EtherOptions, FramePort, Interface, PacketSocket, Place, Roster, Secrets, Socket,
-    XdpSocket,
+    Ether, EtherOptions, FramePort, Interface, PacketSocket, Roster, Secrets, Socket, XdpSocket,
 };
 use crate::error::{PeId, TransportError};
 use crate::shm::{self, ShmOptions};
+use crate::transport::Transport;
+use crate::wires::Wires;
 
 /// How the hosts of a job in one process reach each other.
 #[derive(Debug, Clone)]
@@ -53,13 +55,20 @@ impl LocalOptions {
     }
 }
 
+/// A PE of such a job.
+pub struct LocalPe {
+    /// Its wires: shared memory within its host, and the one between hosts.
+    pub wires: Wires,
+    /// The one between hosts alone.
+    pub ether: Arc<Ether>,
+}
+
 /// For a hang: nobody waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Of all jobs of one process: their sockets tell them apart.
 const JOB: u64 = 0x6c6f_6361_6c00;
 
-/// The transports of a job of `pes` PEs on `hosts` hosts, taken in turn, one for a thread
-/// each.
+/// The PEs of a job of `pes` on `hosts` hosts, taken in turn, one for a thread each.
 ///
 /// # Errors
 /// [`TransportError::Environment`].
@@ -69,12 +78,12 @@ pub fn local(
     segment_bytes: usize,
     wire: &LocalWire,
     options: &LocalOptions,
-) -> Result<Vec<Ether>, TransportError> {
+) -> Result<Vec<LocalPe>, TransportError> {
     let hosts = hosts.clamp(1, pes.max(1));
     let mut shared = Vec::new();
     for host in 0..hosts {
-        let here = (pes - host).div_ceil(hosts);
-        let wires = shm::local(here, segment_bytes, ShmOptions::default())?;
+        let here: Vec<PeId> = (host..pes).step_by(hosts as usize).collect();
+        let wires = shm::local_part(pes, &here, segment_bytes, ShmOptions::default())?;
         shared.push(wires.into_iter());
     }
     let sockets = (0..pes)
@@ -90,21 +99,23 @@ pub fn local(
             let Some(shm) = shared.get_mut(host).and_then(Iterator::next) else {
                 return Err(TransportError::environment("dealing out PEs", "too few"));
             };
-            let places = (0..pes).zip(&addresses).map(|(other, address)| {
-                match other % hosts == pe % hosts {
-                    true => Place::Here(other / hosts),
-                    false => Place::There(*address),
-                }
-            });
+            let peers = (0..pes).zip(&addresses);
+            let peers =
+                peers.map(|(other, address)| (other % hosts != pe % hosts).then_some(*address));
             let roster = Roster {
                 pe,
                 job: JOB,
-                places: places.collect(),
+                peers: peers.collect(),
                 secrets: options.secrets(pes),
             };
-            threads.push(
-                scope.spawn(move || Ether::connect(shm, socket, &roster, &options.ether, deadline)),
-            );
+            threads.push(scope.spawn(move || {
+                let segment = shm.segment().clone();
+                let ether = Ether::connect(segment, socket, &roster, &options.ether, deadline)?;
+                let ether = Arc::new(ether);
+                let between: [Arc<dyn Transport>; 1] = [Arc::clone(&ether) as _];
+                let wires = Wires::new(Arc::new(shm), between)?;
+                Ok(LocalPe { wires, ether })
+            }));
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {

@@ -1,8 +1,8 @@
-//! Ethernet between hosts, shared memory within them.
+//! Ethernet between hosts.
 //!
 //! Every PE has an endpoint of [`hostwire_link`], a socket of its own and a thread, the
 //! *agent*, that serves it. There is a virtual link between any two PEs of different
-//! hosts; PEs of one host store to each other's segment by [`Shm`]. A store becomes
+//! hosts; to PEs of its own host this wire does not lead. A store becomes
 //! posted writes, whose address is the offset in the segment of the target; whoever
 //! receives a frame applies them to its own segment before it acknowledges them. So a
 //! fence costs nothing, as a link keeps the order, and quiet waits for acks.
@@ -49,7 +49,6 @@ mod rights;
 pub(crate) mod socket;
 mod tally;
 
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -61,11 +60,11 @@ pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
-pub use self::connect::{EtherOptions, Place, Roster, Secrets};
+pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
-pub use self::local::{LocalOptions, LocalWire, local};
+pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
@@ -74,8 +73,8 @@ use self::agent::{Hold, Shared};
 use crate::error::{Loss, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
-use crate::shm::Shm;
-use crate::transport::{Capabilities, Transport};
+use crate::route::Route;
+use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -98,23 +97,12 @@ const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 pub struct Ether {
     origin: Origin,
     pe: PeId,
-    /// By PE.
-    routes: Vec<Route>,
-    /// That of `shm`, with the contract of this wire.
+    /// By PE, where this wire leads there.
+    links: Vec<Option<LinkId>>,
     segment: Window,
-    shm: Shm,
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
-}
-
-/// How a PE is reached.
-#[derive(Debug, Clone, Copy)]
-enum Route {
-    /// By shared memory, under this number.
-    Here(PeId),
-    /// By a virtual link.
-    There(LinkId),
 }
 
 impl Ether {
@@ -132,10 +120,8 @@ impl Ether {
 
     /// Why the link to a PE of another host is closed, if it is.
     pub fn close_reason(&self, pe: PeId) -> Option<CloseReason> {
-        match self.routes.get(pe as usize) {
-            Some(Route::There(link)) => self.hold().ok()?.closed(*link),
-            _ => None,
-        }
+        let link = self.link(pe).ok()?;
+        self.hold().ok()?.closed(link)
     }
 
     /// The wire in one's hand. Nobody waits for it in a copy of the process, where whoever
@@ -146,15 +132,13 @@ impl Ether {
         Ok(self.shared.lock())
     }
 
-    fn route(&self, pe: PeId) -> Result<Route, TransportError> {
+    fn link(&self, pe: PeId) -> Result<LinkId, TransportError> {
         self.origin.check()?;
-        self.routes
-            .get(pe as usize)
-            .copied()
-            .ok_or(TransportError::NoSuchPe {
-                pe,
-                pes: self.pes(),
-            })
+        let link = self.links.get(pe as usize).copied().flatten();
+        link.ok_or(TransportError::NoSuchPe {
+            pe,
+            pes: self.pes(),
+        })
     }
 
     /// Sends bytes to be stored, in order.
@@ -224,6 +208,35 @@ impl Ether {
             core = self.hold()?;
             core.driven = true;
         }
+    }
+
+    /// Waits until all that was stored to these PEs has arrived.
+    fn quiet_links(
+        &self,
+        links: impl IntoIterator<Item = (PeId, LinkId)>,
+    ) -> Result<(), TransportError> {
+        let mut core = self.hold()?;
+        core.let_go();
+        let now = core.now();
+        let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
+        let mut lost = Ok(());
+        for (pe, link) in links {
+            if let Some(reason) = core.closed(link) {
+                if core.tell_loss(link) {
+                    lost = lost.and(ended(pe, reason));
+                }
+            } else if let Some(ticket) = core.endpoint.ticket(link)
+                && core.endpoint.progress(link, ticket) == Progress::Pending
+            {
+                pending.push((pe, link, ticket));
+            }
+        }
+        core.transmit(now);
+        self.shared.release(core);
+        for (pe, link, ticket) in pending {
+            lost = lost.and(self.arrived(pe, link, ticket));
+        }
+        lost
     }
 
     /// Waits until the packets before a ticket have arrived.
@@ -322,53 +335,39 @@ impl Transport for Ether {
     }
 
     fn pes(&self) -> u32 {
-        self.routes.len() as u32
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::STORES_ONLY
+        self.links.len() as u32
     }
 
     fn segment(&self) -> &Window {
         &self.segment
     }
 
-    /// The own segment only: what is true of some PEs is not declared of all.
-    fn window(&self, pe: PeId) -> Option<&Window> {
-        (pe == self.pe).then(|| self.segment())
-    }
-
-    fn neighbour(&self, pe: PeId) -> Option<&Window> {
-        match self.routes.get(pe as usize) {
-            // Coherent, with atomics, where all of its segments lie side by side.
-            Some(Route::Here(local)) => self.shm.reach().and_then(|_| self.shm.window(*local)),
-            _ => None,
+    fn route(&self, pe: PeId) -> Option<Route> {
+        if pe == self.pe {
+            return Some(Route::Mapped(self.segment.clone()));
         }
-    }
-
-    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
-        self.shm.segment_file()
+        self.links.get(pe as usize)?.map(|_| Route::Carried)
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
-        match self.route(pe)? {
-            Route::Here(local) => self.shm.store(local, offset_bytes, src),
-            Route::There(link) => {
-                // All segments are of one size.
-                self.segment().memory().range(offset_bytes, src.len())?;
-                self.put(pe, link, offset_bytes, src)
-            }
+        if pe == self.pe {
+            self.origin.check()?;
+            return self.segment.put(offset_bytes, src);
         }
+        let link = self.link(pe)?;
+        // All segments are of one size.
+        self.segment.memory().range(offset_bytes, src.len())?;
+        self.put(pe, link, offset_bytes, src)
     }
 
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        match self.route(pe)? {
-            Route::Here(local) => self.shm.store_word(local, offset_bytes, value),
-            Route::There(link) => {
-                self.segment().word(offset_bytes)?;
-                self.put(pe, link, offset_bytes, &value.to_ne_bytes())
-            }
+        if pe == self.pe {
+            self.origin.check()?;
+            return self.segment.put_word(offset_bytes, value);
         }
+        let link = self.link(pe)?;
+        self.segment.word(offset_bytes)?;
+        self.put(pe, link, offset_bytes, &value.to_ne_bytes())
     }
 
     fn store_line(
@@ -378,11 +377,12 @@ impl Transport for Ether {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError> {
-        let link = match self.route(pe)? {
-            Route::Here(local) => return self.shm.store_line(local, offset_bytes, header, payload),
-            Route::There(link) => link,
-        };
-        self.segment().memory().line(offset_bytes)?;
+        if pe == self.pe {
+            self.origin.check()?;
+            return self.segment.put_line(offset_bytes, header, payload);
+        }
+        let link = self.link(pe)?;
+        self.segment.memory().line(offset_bytes)?;
         let mut line = [0; LINE_BYTES];
         let (head, body) = line.split_at_mut(HEADER_BYTES);
         head.copy_from_slice(&header.to_ne_bytes());
@@ -399,39 +399,21 @@ impl Transport for Ether {
         self.put(pe, link, offset_bytes, line.get(..len).unwrap_or(&line))
     }
 
+    /// A link keeps the order.
     fn fence(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
-        self.shm.fence()
+        self.origin.check()
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
-        self.origin.check()?;
-        self.shm.quiet()?;
-        let mut core = self.hold()?;
-        core.let_go();
-        let now = core.now();
-        let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
-        let mut lost = Ok(());
-        for (pe, route) in (0..).zip(&self.routes) {
-            let Route::There(link) = *route else {
-                continue;
-            };
-            if let Some(reason) = core.closed(link) {
-                if core.tell_loss(link) {
-                    lost = lost.and(ended(pe, reason));
-                }
-            } else if let Some(ticket) = core.endpoint.ticket(link)
-                && core.endpoint.progress(link, ticket) == Progress::Pending
-            {
-                pending.push((pe, link, ticket));
-            }
+        let all = (0..).zip(&self.links);
+        self.quiet_links(all.filter_map(|(pe, link)| link.map(|link| (pe, link))))
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        match pe == self.pe {
+            true => self.origin.check(),
+            false => self.quiet_links([(pe, self.link(pe)?)]),
         }
-        core.transmit(now);
-        self.shared.release(core);
-        for (pe, link, ticket) in pending {
-            lost = lost.and(self.arrived(pe, link, ticket));
-        }
-        lost
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
@@ -440,16 +422,17 @@ impl Transport for Ether {
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        match self.route(pe)? {
-            Route::Here(local) => self.shm.is_alive(local),
-            Route::There(link) => Ok(self.hold()?.closed(link).is_none()),
+        if pe == self.pe {
+            return Ok(true);
         }
+        let link = self.link(pe)?;
+        Ok(self.hold()?.closed(link).is_none())
     }
 
     fn loss(&self, pe: PeId) -> Loss {
-        match self.route(pe) {
-            Ok(Route::There(link)) => self.shared.lock().closed(link).map_or(Loss::Ended, loss),
-            _ => Loss::Ended,
+        match self.link(pe) {
+            Ok(link) => self.shared.lock().closed(link).map_or(Loss::Ended, loss),
+            Err(_) => Loss::Ended,
         }
     }
 
@@ -458,13 +441,13 @@ impl Transport for Ether {
     }
 
     fn give_up(&self, pe: PeId) {
-        if let Some(Route::There(link)) = self.routes.get(pe as usize)
+        if let Ok(link) = self.link(pe)
             && let Ok(mut core) = self.hold()
         {
             let now = core.now();
-            if core.closed(*link).is_none() {
+            if core.closed(link).is_none() {
                 let why = Misbehaviour::Above(HAS_ENDED);
-                core.endpoint.cut_off(now, *link, why);
+                core.endpoint.cut_off(now, link, why);
             }
             self.shared.release(core);
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
-use crate::ring::PAYLOAD_BYTES;
-use crate::transport::{Capabilities, Transport};
+use crate::route::Route;
+use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -21,7 +21,7 @@ pub type Peers = Box<dyn FnMut(&Window) -> bool + Send>;
 /// See the [module text](self). PE 0 is real; when the script is over, the others have ended.
 pub struct ScriptedWire {
     windows: Vec<Window>,
-    capabilities: Capabilities,
+    is_mapped: bool,
     peers: Mutex<Peers>,
     have_ended: AtomicBool,
     looks: AtomicU32,
@@ -37,15 +37,7 @@ impl ScriptedWire {
         };
         Self {
             windows: (0..pes).map(window).collect(),
-            capabilities: match is_mapped {
-                true => Capabilities {
-                    mapped_stores: true,
-                    loads: true,
-                    cpu_atomics: true,
-                    visibility: Visibility::Coherent,
-                },
-                false => Capabilities::STORES_ONLY,
-            },
+            is_mapped,
             peers: Mutex::new(peers),
             have_ended: AtomicBool::new(false),
             looks: AtomicU32::new(0),
@@ -90,17 +82,16 @@ impl Transport for ScriptedWire {
         self.windows.len() as u32
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
-
     fn segment(&self) -> &Window {
         &self.windows[0]
     }
 
-    fn window(&self, pe: PeId) -> Option<&Window> {
-        let is_mapped = self.capabilities.mapped_stores || pe == 0;
-        self.windows.get(pe as usize).filter(|_| is_mapped)
+    fn route(&self, pe: PeId) -> Option<Route> {
+        let window = self.windows.get(pe as usize)?;
+        Some(match self.is_mapped || pe == 0 {
+            true => Route::Mapped(window.clone()),
+            false => Route::Carried,
+        })
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -118,17 +109,7 @@ impl Transport for ScriptedWire {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError> {
-        let window = self.target(pe)?;
-        if payload.len() > PAYLOAD_BYTES {
-            return Err(TransportError::OutOfRange {
-                offset_bytes,
-                len_bytes: 8 + payload.len(),
-                segment_bytes: window.memory().len_bytes(),
-            });
-        }
-        window.memory().line(offset_bytes)?;
-        window.put(offset_bytes + 8, payload)?;
-        window.put_word(offset_bytes, header)
+        self.target(pe)?.put_line(offset_bytes, header, payload)
     }
 
     fn fence(&self) -> Result<(), TransportError> {

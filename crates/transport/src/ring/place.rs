@@ -6,6 +6,7 @@ use super::line::{PlainLine, load, store};
 use super::{CreditLoad, CreditStore, LineLoad, LineStore, PAYLOAD_BYTES, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
+use crate::route::Route;
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Transport;
 use crate::visibility::Visibility;
@@ -83,15 +84,15 @@ impl Outlet {
         offset_bytes: usize,
         slots: Slots,
     ) -> Result<Self, TransportError> {
-        Ok(match wire.window(pe) {
-            Some(window) => Self::Mapped {
+        Ok(match wire.route(pe) {
+            Some(Route::Mapped(window)) => Self::Mapped {
                 lines: MappedOutlet {
                     slots: MappedSlots::new(window.memory(), offset_bytes, slots)?,
-                    window: window.clone(),
+                    window,
                     order: SendOrder::default(),
                 },
             },
-            None => Self::Posted {
+            Some(Route::Carried) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,
@@ -168,7 +169,7 @@ impl LineStore for Outlet {
 
     #[inline(always)]
     fn receiver_looks(&self) -> bool {
-        matches!(self, Self::Mapped { lines } if lines.window.doorbell().is_at_rest())
+        matches!(self, Self::Mapped { lines } if lines.window.is_awake())
     }
 
     #[inline(always)]
@@ -309,15 +310,15 @@ impl WordOutlet {
         pe: PeId,
         offset_bytes: usize,
     ) -> Result<Self, TransportError> {
-        Ok(match wire.window(pe) {
-            Some(window) => {
+        Ok(match wire.route(pe) {
+            Some(Route::Mapped(window)) => {
                 window.word(offset_bytes)?;
                 Self::Mapped {
-                    window: window.clone(),
+                    window,
                     offset_bytes,
                 }
             }
-            None => Self::Posted {
+            Some(Route::Carried) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,

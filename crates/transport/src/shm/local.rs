@@ -5,28 +5,44 @@ use std::sync::atomic::AtomicBool;
 
 use super::liveness::Liveness;
 use super::plot::Plot;
-use super::{Shm, ShmOptions};
+use super::{Host, Shm, ShmOptions};
 use crate::error::{PeId, TransportError};
 
 /// The transports of a job of `pes` PEs, one for a thread each. Dropping one makes its
 /// PE look dead to the others.
+///
+/// # Errors
+/// [`TransportError::Environment`]: no memory or no descriptors.
 pub fn local(
     pes: u32,
     segment_bytes: usize,
     options: ShmOptions,
 ) -> Result<Vec<Shm>, TransportError> {
+    let everybody: Vec<PeId> = (0..pes).collect();
+    local_part(pes, &everybody, segment_bytes, options)
+}
+
+/// Those of `members` alone, who share a host in a job of `pes` PEs.
+pub(crate) fn local_part(
+    pes: u32,
+    members: &[PeId],
+    segment_bytes: usize,
+    options: ShmOptions,
+) -> Result<Vec<Shm>, TransportError> {
     let segment_bytes = super::whole_pages(segment_bytes)?;
-    let plot = Plot::new(pes, segment_bytes)?;
+    let count = members.len() as u32;
+    let plot = Plot::new(count, segment_bytes)?;
     let file = plot.create()?;
-    let alive: Arc<[AtomicBool]> = (0..pes).map(|_| AtomicBool::new(true)).collect();
-    (0..pes)
-        .map(|pe: PeId| {
+    let alive: Arc<[AtomicBool]> = (0..count).map(|_| AtomicBool::new(true)).collect();
+    (0..count)
+        .map(|local| {
             let alive = Arc::clone(&alive);
-            let liveness = Liveness::Flags { alive, pe };
+            let liveness = Liveness::Flags { alive, pe: local };
             let file = file
                 .try_clone()
                 .map_err(|e| TransportError::environment("keeping the segments open", e))?;
-            Shm::over(pe, plot, file, liveness, options)
+            let host = Host::new(pes, members.to_vec(), local)?;
+            Shm::over(host, plot, file, liveness, options)
         })
         .collect()
 }

@@ -5,7 +5,7 @@
 //! from truncating the file under us, which would turn our loads into SIGBUS.
 
 use core::ptr::NonNull;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -38,17 +38,32 @@ pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> 
 }
 
 /// Maps a file that [`create`] made, possibly in another process, at a multiple of
-/// `align_bytes`, a power of two from the size of a page on.
+/// `align_bytes`, a power of two from the size of a page on. The memory keeps the file:
+/// see [`Memory::file`].
 ///
 /// # Errors
 /// [`TransportError::Environment`] if the file has another size or is not sealed, or, with
 /// the text that `finding` gives, if there is no address space for it.
 pub(super) fn map_aligned(
-    file: &impl AsFd,
+    file: OwnedFd,
     len_bytes: usize,
     align_bytes: usize,
     finding: impl Fn() -> String,
 ) -> Result<Memory, TransportError> {
+    let (base, mut mapping) = place(&file, len_bytes, align_bytes, finding)?;
+    mapping.file = Some((file, base));
+    // SAFETY: as `place` says; the file cannot be truncated, which it has checked.
+    Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
+}
+
+/// The first byte of the mapped file, which is page aligned, as long as the file, mapped until
+/// the mapping is dropped, and to which no reference exists.
+fn place(
+    file: &impl AsFd,
+    len_bytes: usize,
+    align_bytes: usize,
+    finding: impl Fn() -> String,
+) -> Result<(NonNull<u8>, Mapping), TransportError> {
     check(file, len_bytes)?;
     let no_room = |cause: &dyn core::fmt::Display| TransportError::environment(finding(), cause);
     // Enough to begin at a multiple of the alignment in it.
@@ -69,10 +84,11 @@ pub(super) fn map_aligned(
     .map_err(|e| no_room(&e))?;
     let reserved = NonNull::new(reserved.cast::<u8>()).ok_or_else(|| no_room(&"null address"))?;
     // Unmaps everything, whatever happens from here on.
-    let mapping = Arc::new(Mapping {
+    let mapping = Mapping {
         base: reserved,
         len_bytes: reserved_bytes,
-    });
+        file: None,
+    };
     let to_aligned = reserved.as_ptr().align_offset(align_bytes);
     // SAFETY: less than the alignment, and so many bytes more were reserved.
     let base = unsafe { reserved.add(to_aligned) };
@@ -88,16 +104,16 @@ pub(super) fn map_aligned(
         )
     }
     .map_err(|e| no_room(&e))?;
-    // SAFETY: page aligned and mapped until `mapping` is dropped; as long as the file, which
-    // cannot be truncated (checked above); no reference into it exists.
-    Ok(unsafe { Memory::new(base, len_bytes, mapping) })
+    Ok((base, mapping))
 }
 
 /// Maps one such file.
 pub fn map(file: impl AsFd, len_bytes: usize) -> Result<Memory, TransportError> {
-    map_aligned(&file, len_bytes, PAGE_BYTES, || {
+    let (base, mapping) = place(&file, len_bytes, PAGE_BYTES, || {
         format!("finding addresses for a shared file of {len_bytes} bytes")
-    })
+    })?;
+    // SAFETY: as `place` says; the file cannot be truncated, which it has checked.
+    Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
 }
 
 /// Maps all of a sealed file of any size.
@@ -130,14 +146,22 @@ fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
 struct Mapping {
     base: NonNull<u8>,
     len_bytes: usize,
+    /// And where its first byte lies, where somebody may want to know.
+    file: Option<(OwnedFd, NonNull<u8>)>,
 }
 
 // SAFETY: an address range; `Memory` governs access to what is behind it.
 unsafe impl Send for Mapping {}
-// SAFETY: as for `Send`; it has no methods.
+// SAFETY: as for `Send`; its method only computes with addresses.
 unsafe impl Sync for Mapping {}
 
-impl Backing for Mapping {}
+impl Backing for Mapping {
+    fn file(&self, address: NonNull<u8>) -> Option<(BorrowedFd<'_>, u64)> {
+        let (file, first) = self.file.as_ref()?;
+        let offset_bytes = address.addr().get().checked_sub(first.addr().get())?;
+        Some((file.as_fd(), offset_bytes as u64))
+    }
+}
 
 impl Drop for Mapping {
     fn drop(&mut self) {

@@ -4,29 +4,33 @@
 //! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
 pub(crate) mod handover;
+mod host;
 mod key;
 mod liveness;
 mod local;
 mod memfd;
 mod plot;
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use handover::Files;
 pub use handover::{Gathering, Hello, Ticket};
+pub use host::Host;
 pub use local::local;
+pub(crate) use local::local_part;
 pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
+use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::reach::Reach;
-use crate::ring::PAYLOAD_BYTES;
 use crate::roll::Roll;
-use crate::transport::{Capabilities, Transport};
+use crate::route::Route;
+use crate::transport::Transport;
 use crate::visibility::Visibility;
-use crate::wait::WaitLimits;
+use crate::wait::{UNRUNG_SLEEP_MAX, WaitLimits};
 use crate::window::Window;
 use liveness::Liveness;
 use plot::Plot;
@@ -45,10 +49,8 @@ pub struct ShmOptions {
 #[derive(Debug)]
 pub struct Shm {
     origin: Origin,
-    pe: PeId,
-    /// All segments, and where the own one lies in it.
-    file: OwnedFd,
-    offset_bytes: usize,
+    host: Host,
+    /// By number on this host.
     windows: Vec<Window>,
     reach: Option<Arc<Reach>>,
     liveness: Liveness,
@@ -67,17 +69,16 @@ pub enum Meeting {
 }
 
 impl Shm {
-    /// Gives each PE a segment of `segment_bytes` zeroed bytes: PE 0 makes them, the others
-    /// get them. `ring_bytes` is only compared with that of the others: they divide the
-    /// segment. All PEs must be attached (a barrier of the launcher) before any asks whether
+    /// Gives each PE of a host a segment of `segment_bytes` zeroed bytes: the first makes them,
+    /// the others get them. `ring_bytes` is only compared with that of the others: they divide
+    /// the segment. All PEs must be attached (a barrier of the launcher) before any asks whether
     /// another lives.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, no descriptors, no peers by
     /// `deadline`, or peers that do not fit.
     pub fn attach(
-        pe: PeId,
-        pes: u32,
+        host: Host,
         segment_bytes: usize,
         ring_bytes: usize,
         meeting: Meeting,
@@ -86,6 +87,7 @@ impl Shm {
     ) -> Result<Self, TransportError> {
         let asked_bytes = segment_bytes;
         let segment_bytes = whole_pages(asked_bytes)?;
+        let (pe, pes) = (host.local(), host.count());
         let plot = Plot::new(pes, segment_bytes)?;
         let hello = Hello {
             pe,
@@ -106,11 +108,11 @@ impl Shm {
             Meeting::Guest(ticket) => handover::join(ticket, &hello, deadline)?,
         };
         let liveness = Liveness::lock(files.liveness, pe)?;
-        Self::over(pe, plot, files.memory, liveness, options)
+        Self::over(host, plot, files.memory, liveness, options)
     }
 
     fn over(
-        pe: PeId,
+        host: Host,
         plot: Plot,
         file: OwnedFd,
         liveness: Liveness,
@@ -118,42 +120,58 @@ impl Shm {
     ) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
-        let memory = plot.map(&file)?;
-        let pes = plot.pes;
-        let windows = (0..pes)
-            .map(|pe| Window::new(plot.segment(&memory, pe)?, options.visibility))
-            .collect::<Result<_, _>>()?;
-        let plain = options.visibility == Visibility::Coherent && !options.stores_only;
-        let reach = match plain {
-            true => {
-                let roll = Roll::new(plot.roll(&memory)?, pes)?;
-                let reach = Reach::new(memory, pes, plot.segment_bytes, plot.stride_bytes)?;
-                Some(Arc::new(reach.with_roll(roll)))
+        let memory = plot.map(file)?;
+        let window = |local| {
+            let segment = plot.segment(&memory, local)?;
+            match local == host.local() {
+                true => Window::own(segment, options.visibility),
+                false => Window::new(segment, options.visibility),
             }
-            false => None,
         };
+        let windows = (0..host.count()).map(window).collect::<Result<_, _>>()?;
+        let plain = options.visibility == Visibility::Coherent && !options.stores_only;
+        let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
-            origin: Origin::new(pe)?,
-            pe,
-            file,
-            offset_bytes: plot.offset_bytes(pe),
+            origin: Origin::new(host.pe())?,
             windows,
             reach,
             liveness,
-            limits: WaitLimits::for_pes(pes),
+            limits: WaitLimits::for_pes(host.count()),
             options,
+            host,
         })
     }
 
     fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {
         self.origin.check()?;
-        self.windows
-            .get(pe as usize)
-            .ok_or(TransportError::NoSuchPe {
-                pe,
-                pes: self.pes(),
-            })
+        let local = self.local(pe)?;
+        // There are as many as there are PEs here.
+        Ok(&self.windows[local as usize])
     }
+
+    /// The number of `pe` on this host.
+    #[inline]
+    fn local(&self, pe: PeId) -> Result<u32, TransportError> {
+        self.host.local_of(pe).ok_or(TransportError::NoSuchPe {
+            pe,
+            pes: self.pes(),
+        })
+    }
+}
+
+/// The segments of the PEs around this one whose numbers follow each other, here as in the job.
+fn reach(host: &Host, plot: Plot, memory: &Memory) -> Result<Arc<Reach>, TransportError> {
+    let run = host.run();
+    let first = host.pe() - (host.local() - run.start);
+    let len_bytes = run.len() * plot.stride_bytes;
+    let part = memory.part(plot.offset_bytes(run.start), len_bytes)?;
+    let count = run.len() as u32;
+    let reach = Reach::new(part, first, count, plot.segment_bytes, plot.stride_bytes)?;
+    // What is said to all PEs of a job has to be said where all can hear it.
+    Ok(Arc::new(match count == host.pes() {
+        true => reach.with_roll(Roll::new(plot.roll(memory)?, count)?),
+        false => reach,
+    }))
 }
 
 fn whole_pages(segment_bytes: usize) -> Result<usize, TransportError> {
@@ -168,45 +186,27 @@ fn whole_pages(segment_bytes: usize) -> Result<usize, TransportError> {
 
 impl Transport for Shm {
     fn pe(&self) -> PeId {
-        self.pe
+        self.host.pe()
     }
 
     fn pes(&self) -> u32 {
-        self.windows.len() as u32
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        if self.options.stores_only {
-            return Capabilities {
-                visibility: self.options.visibility,
-                ..Capabilities::STORES_ONLY
-            };
-        }
-        Capabilities {
-            mapped_stores: true,
-            loads: self.options.visibility != Visibility::WriteCombining,
-            cpu_atomics: self.options.visibility == Visibility::Coherent,
-            visibility: self.options.visibility,
-        }
+        self.host.pes()
     }
 
     fn segment(&self) -> &Window {
-        &self.windows[self.pe as usize]
+        &self.windows[self.host.local() as usize]
     }
 
-    fn window(&self, pe: PeId) -> Option<&Window> {
-        if self.options.stores_only && pe != self.pe {
-            return None;
+    fn route(&self, pe: PeId) -> Option<Route> {
+        let local = self.host.local_of(pe)?;
+        if self.options.stores_only && pe != self.host.pe() {
+            return Some(Route::Carried);
         }
-        self.windows.get(pe as usize)
+        Some(Route::Mapped(self.windows.get(local as usize)?.clone()))
     }
 
     fn reach(&self) -> Option<&Arc<Reach>> {
         self.reach.as_ref()
-    }
-
-    fn segment_file(&self) -> Option<(BorrowedFd<'_>, usize)> {
-        Some((self.file.as_fd(), self.offset_bytes))
     }
 
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
@@ -224,17 +224,7 @@ impl Transport for Shm {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError> {
-        let window = self.peer(pe)?;
-        window.memory().line(offset_bytes)?;
-        if payload.len() > PAYLOAD_BYTES {
-            return Err(TransportError::OutOfRange {
-                offset_bytes: 0,
-                len_bytes: payload.len(),
-                segment_bytes: PAYLOAD_BYTES,
-            });
-        }
-        window.memory().copy_in(offset_bytes + 8, payload)?;
-        window.put_word(offset_bytes, header)
+        self.peer(pe)?.put_line(offset_bytes, header, payload)
     }
 
     fn fence(&self) -> Result<(), TransportError> {
@@ -251,10 +241,18 @@ impl Transport for Shm {
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        if pe == self.pe {
+        let local = self.local(pe)?;
+        if local == self.host.local() {
             return Ok(true);
         }
-        self.liveness.is_alive(pe)
+        self.liveness.is_alive(local)
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
+        match self.options.visibility {
+            Visibility::Coherent => wanted,
+            Visibility::WriteCombining | Visibility::Flushed => wanted.min(UNRUNG_SLEEP_MAX),
+        }
     }
 
     fn wait_limits(&self) -> WaitLimits {

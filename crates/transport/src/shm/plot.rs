@@ -5,7 +5,7 @@
 //! one message to each PE, however many PEs there are. Its pages are allocated on first
 //! touch.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::process::{Resource, getrlimit};
 
@@ -83,7 +83,7 @@ impl Plot {
     /// # Errors
     /// [`TransportError::Environment`] if it is not one for this plot, or if there is no
     /// address space for it.
-    pub(super) fn map(&self, file: &impl AsFd) -> Result<Memory, TransportError> {
+    pub(super) fn map(&self, file: OwnedFd) -> Result<Memory, TransportError> {
         let finding = || finding(self.pes, self.segment_bytes);
         memfd::map_aligned(file, self.file_bytes, STRIDE_ALIGN_BYTES, finding)
     }
@@ -117,7 +117,7 @@ mod tests {
     fn segments_lie_at_the_same_distances_in_file_and_memory() {
         let plot = Plot::new(3, 4 << 20).unwrap();
         let file = plot.create().unwrap();
-        let memory = plot.map(&file).unwrap();
+        let memory = plot.map(file.try_clone().unwrap()).unwrap();
         for pe in 0..3 {
             let segment = plot.segment(&memory, pe).unwrap();
             assert_eq!(segment.base().addr().get() % STRIDE_ALIGN_BYTES, 0);
@@ -126,6 +126,8 @@ mod tests {
             let at = plot.offset_bytes(pe) + 5000;
             rustix::io::pread(&file, &mut byte, at as u64).unwrap();
             assert_eq!(byte, [pe as u8 + 1]);
+            let (_, begin) = segment.file().unwrap();
+            assert_eq!(begin, plot.offset_bytes(pe) as u64);
         }
         let roll = plot.roll(&memory).unwrap();
         let last = plot.segment(&memory, 2).unwrap();
@@ -136,7 +138,7 @@ mod tests {
     #[test]
     fn a_file_for_another_plot_is_refused() {
         let file = Plot::new(2, 4 << 20).unwrap().create().unwrap();
-        let error = Plot::new(3, 4 << 20).unwrap().map(&file).unwrap_err();
+        let error = Plot::new(3, 4 << 20).unwrap().map(file).unwrap_err();
         assert!(error.to_string().contains("expected"), "{error}");
     }
 

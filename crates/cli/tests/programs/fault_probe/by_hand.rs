@@ -8,7 +8,7 @@ use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
 use hostwire::settings::Settings;
 use hostwire::{Layout, Sizes};
 use hostwire_transport::Transport;
-use hostwire_transport::shm::{Meeting, Shm, ShmOptions, Ticket};
+use hostwire_transport::shm::{Host, Meeting, Shm, ShmOptions, Ticket};
 
 /// A PE that holds its wire in its own hands.
 pub struct ByHand {
@@ -52,8 +52,7 @@ pub fn attach(
     let deadline = Instant::now() + PATIENCE;
     let meeting = Meeting::Guest(ticket);
     let wire = Shm::attach(
-        launcher.rank(),
-        launcher.size(),
+        Host::only(launcher.rank(), launcher.size())?,
         segment_bytes,
         sizes.ring_bytes,
         meeting,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::{AgentMode, Job, Layout};
-use hostwire_transport::Transport;
 use hostwire_transport::conformance::Random;
+use hostwire_transport::{Route, Transport};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::by_hand;
@@ -91,8 +91,10 @@ fn write(wire: &dyn Transport, kind: &str, seed: u64, system_bytes: usize) {
             "echo" => {
                 let from = random.below(system_bytes / 8) * 8;
                 let mut word = [0; 8];
-                let window = wire.window(pe).unwrap_or(wire.segment());
+                let route = wire.route(pe);
+                let window = route.as_ref().and_then(Route::window);
                 window
+                    .unwrap_or(wire.segment())
                     .get(from, &mut word)
                     .and_then(|()| wire.store(pe, at, &word))
             }

@@ -1,0 +1,206 @@
+//! All wires of a job as one: the only place where wires meet.
+//!
+//! Each PE is reached by one wire, so what a wire promises of the order of stores to one PE
+//! holds here, too. What is asked of all PEs is asked of all wires.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use crate::error::{Loss, PeId, TransportError};
+use crate::reach::Reach;
+use crate::route::Route;
+use crate::transport::Transport;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// See the [module text](self).
+pub struct Wires {
+    /// The first one has the own segment.
+    wires: Box<[Arc<dyn Transport>]>,
+    /// By PE: which of them leads there.
+    by_pe: Box<[usize]>,
+}
+
+impl Wires {
+    /// All of `first` and `others`, which are wires of the same PE of the same job, over the
+    /// same segment. A PE to which several lead is reached by the first that maps its segment,
+    /// or else by the first of all.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if they are not of the same PE, or if none of them leads
+    /// to some PE.
+    pub fn new(
+        first: Arc<dyn Transport>,
+        others: impl IntoIterator<Item = Arc<dyn Transport>>,
+    ) -> Result<Self, TransportError> {
+        let (pe, pes) = (first.pe(), first.pes());
+        let mut wires = vec![first];
+        wires.extend(others);
+        if wires
+            .iter()
+            .any(|wire| (wire.pe(), wire.pes()) != (pe, pes))
+        {
+            return Err(TransportError::environment(
+                "joining the wires of a PE",
+                "they are not of the same PE of the same job",
+            ));
+        }
+        let by_pe = (0..pes).map(|pe| {
+            best(&wires, pe).ok_or_else(|| {
+                TransportError::environment(
+                    "joining the wires of a PE",
+                    format!("none of them leads to PE {pe}"),
+                )
+            })
+        });
+        Ok(Self {
+            by_pe: by_pe.collect::<Result<_, _>>()?,
+            wires: wires.into(),
+        })
+    }
+
+    fn first(&self) -> &dyn Transport {
+        &*self.wires[0]
+    }
+
+    /// The wire to `pe`.
+    #[inline]
+    fn to(&self, pe: PeId) -> Result<&dyn Transport, TransportError> {
+        match self.by_pe.get(pe as usize) {
+            Some(wire) => Ok(&*self.wires[*wire]),
+            None => Err(TransportError::NoSuchPe {
+                pe,
+                pes: self.pes(),
+            }),
+        }
+    }
+
+    /// Asks all wires, and gives the first error when all have been asked.
+    fn all(
+        &self,
+        ask: impl Fn(&dyn Transport) -> Result<(), TransportError>,
+    ) -> Result<(), TransportError> {
+        self.wires
+            .iter()
+            .fold(Ok(()), |done, wire| done.and(ask(&**wire)))
+    }
+}
+
+/// Which wire to take to `pe`.
+fn best(wires: &[Arc<dyn Transport>], pe: PeId) -> Option<usize> {
+    let maps = |wire: &Arc<dyn Transport>| matches!(wire.route(pe), Some(Route::Mapped(_)));
+    let leads = |wire: &Arc<dyn Transport>| wire.route(pe).is_some();
+    wires
+        .iter()
+        .position(maps)
+        .or_else(|| wires.iter().position(leads))
+}
+
+impl Transport for Wires {
+    fn pe(&self) -> PeId {
+        self.first().pe()
+    }
+
+    fn pes(&self) -> u32 {
+        self.by_pe.len() as u32
+    }
+
+    fn segment(&self) -> &Window {
+        self.first().segment()
+    }
+
+    fn route(&self, pe: PeId) -> Option<Route> {
+        self.to(pe).ok()?.route(pe)
+    }
+
+    fn reach(&self) -> Option<&Arc<Reach>> {
+        self.wires.iter().find_map(|wire| wire.reach())
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.to(pe)?.store(pe, offset_bytes, src)
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.to(pe)?.store_word(pe, offset_bytes, value)
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.to(pe)?.store_line(pe, offset_bytes, header, payload)
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.fence())
+    }
+
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.to(pe)?.fence_of(pe)
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.quiet())
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.to(pe)?.quiet_of(pe)
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        let mut came = false;
+        for wire in &self.wires {
+            came |= wire.poll()?;
+        }
+        Ok(came)
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        self.to(pe)?.is_alive(pe)
+    }
+
+    fn loss(&self, pe: PeId) -> Loss {
+        self.to(pe).map_or(Loss::Ended, |wire| wire.loss(pe))
+    }
+
+    fn give_up(&self, pe: PeId) {
+        if let Ok(wire) = self.to(pe) {
+            wire.give_up(pe);
+        }
+    }
+
+    fn finish(&self) {
+        for wire in &self.wires {
+            wire.finish();
+        }
+    }
+
+    /// As the wire that has to be looked at most would have it.
+    fn wait_limits(&self) -> WaitLimits {
+        let limits = self.wires.iter().map(|wire| wire.wait_limits());
+        limits
+            .reduce(WaitLimits::joined)
+            .unwrap_or(WaitLimits::SHARED)
+    }
+
+    fn tally(&self) -> Vec<(String, u64)> {
+        self.wires.iter().flat_map(|wire| wire.tally()).collect()
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
+        let limits = self.wires.iter().map(|wire| wire.sleep_max(wanted));
+        limits.min().unwrap_or(wanted)
+    }
+
+    fn nap(&self, time: Duration) {
+        self.first().nap(time);
+    }
+
+    fn yield_now(&self) {
+        self.first().yield_now();
+    }
+}
