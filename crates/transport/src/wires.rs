@@ -80,9 +80,11 @@ impl Wires {
         &self,
         ask: impl Fn(&dyn Transport) -> Result<(), TransportError>,
     ) -> Result<(), TransportError> {
-        self.wires
-            .iter()
-            .fold(Ok(()), |done, wire| done.and(ask(&**wire)))
+        let mut all = Ok(());
+        for wire in &self.wires {
+            all = all.and(ask(&**wire));
+        }
+        all
     }
 }
 
@@ -202,5 +204,69 @@ impl Transport for Wires {
 
     fn yield_now(&self) {
         self.first().yield_now();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::shm::{ShmOptions, local_part};
+
+    /// The wires of PE 0 of a job of `pes` to these, over segments of their own.
+    fn wire(pes: u32, members: &[PeId], stores_only: bool) -> Arc<dyn Transport> {
+        let options = ShmOptions {
+            stores_only,
+            ..ShmOptions::default()
+        };
+        let wires = local_part(pes, members, 1 << 16, options).unwrap();
+        Arc::new(wires.into_iter().next().unwrap())
+    }
+
+    fn is_mapped(wires: &Wires, pe: PeId) -> bool {
+        matches!(wires.route(pe), Some(Route::Mapped(_)))
+    }
+
+    #[test]
+    fn each_pe_is_reached_by_the_first_wire_that_maps_it_or_else_by_the_first() {
+        let stores = wire(4, &[0, 1, 2, 3], true);
+        let mapped = wire(4, &[0, 2], false);
+        let wires = Wires::new(Arc::clone(&stores), [Arc::clone(&mapped)]).unwrap();
+        assert_eq!(
+            [0, 1, 2, 3].map(|pe| is_mapped(&wires, pe)),
+            [true, false, true, false]
+        );
+        wires.store_word(2, 8192, 7).unwrap();
+        let seen = |wire: &Arc<dyn Transport>| {
+            let Some(Route::Mapped(window)) = wire.route(2) else {
+                return None;
+            };
+            window.load_word(8192).ok()
+        };
+        assert_eq!(seen(&mapped), Some(7));
+        let reached = wires.reach().map(|reach| reach.pes());
+        assert_eq!(reached, Some(0..1), "PE 1 is between them");
+    }
+
+    #[test]
+    fn wires_that_do_not_belong_together_are_refused() {
+        let refused = |first, others: Vec<Arc<dyn Transport>>| match Wires::new(first, others) {
+            Ok(_) => panic!("they were taken"),
+            Err(error) => error.to_string(),
+        };
+        let near = || wire(3, &[0, 1], false);
+        let text = refused(near(), vec![]);
+        assert!(text.contains("leads to PE 2"), "{text}");
+        let text = refused(near(), vec![wire(4, &[0, 2], false)]);
+        assert!(text.contains("not of the same PE"), "{text}");
+    }
+
+    #[test]
+    fn who_does_not_exist_is_refused_as_by_one_wire() {
+        let wires = Wires::new(wire(2, &[0, 1], false), []).unwrap();
+        let nobody = Err(TransportError::NoSuchPe { pe: 2, pes: 2 });
+        assert_eq!(wires.store(2, 8192, &[1]), nobody);
+        assert_eq!(wires.fence_of(2), nobody);
+        assert_eq!(wires.quiet_of(2), nobody);
+        assert!(wires.route(2).is_none());
     }
 }

@@ -1,0 +1,272 @@
+//! A wire in memory: a PE is a thread, a store is a packet, and a network carries packets in any
+//! order that it may.
+//!
+//! It is what "How to add a wire" in docs/ARCHITECTURE.md leads to, and no more than that.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+
+use hostwire_transport::conformance::Random;
+use hostwire_transport::wait::WaitLimits;
+use hostwire_transport::{
+    Memory, PeId, Route, Transport, TransportError, Visibility, Window, ring::PAYLOAD_BYTES,
+};
+
+/// What is on its way, and to whom.
+struct Packet {
+    from: PeId,
+    to: PeId,
+    /// How many fences of its sender were before it: packets of a pair may pass each other only
+    /// within one number.
+    epoch: u64,
+    offset_bytes: usize,
+    stored: Stored,
+}
+
+enum Stored {
+    Bytes(Vec<u8>),
+    Word(u64),
+    Line { header: u64, payload: Vec<u8> },
+}
+
+/// What all PEs share.
+struct Network {
+    windows: Vec<Window>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    packets: Vec<Packet>,
+    /// By sender and target.
+    epochs: Vec<u64>,
+    alive: Vec<bool>,
+    random: Random,
+}
+
+impl Network {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Delivers packets until nobody is left to send any.
+    fn carry(network: &Weak<Self>) {
+        while let Some(network) = network.upgrade() {
+            let mut state = network.lock();
+            match state.take_any() {
+                Some(packet) => {
+                    network.deliver(&packet);
+                    network.changed.notify_all();
+                }
+                None => {
+                    let pause = std::time::Duration::from_millis(10);
+                    drop(network.changed.wait_timeout(state, pause));
+                }
+            }
+        }
+    }
+
+    fn deliver(&self, packet: &Packet) {
+        let window = &self.windows[packet.to as usize];
+        let at = packet.offset_bytes;
+        let done = match &packet.stored {
+            Stored::Bytes(bytes) => window.put(at, bytes),
+            Stored::Word(word) => window.put_word(at, *word),
+            Stored::Line { header, payload } => window.put_line(at, *header, payload),
+        };
+        done.expect("the sender has checked it");
+    }
+}
+
+impl State {
+    /// Any packet, or one in its place where others of its pair have to come before it.
+    fn take_any(&mut self) -> Option<Packet> {
+        if self.packets.is_empty() {
+            return None;
+        }
+        let chosen = self.random.below(self.packets.len());
+        let Packet { from, to, .. } = self.packets[chosen];
+        let pair = (0..).zip(&self.packets);
+        let pair = pair.filter(|(_, packet)| (packet.from, packet.to) == (from, to));
+        // The chosen one where it is among the first.
+        let (index, _) = pair.min_by_key(|(index, packet)| (packet.epoch, *index != chosen))?;
+        Some(self.packets.swap_remove(index))
+    }
+
+    fn epoch(&mut self, pes: u32, from: PeId, to: PeId) -> &mut u64 {
+        &mut self.epochs[(from * pes + to) as usize]
+    }
+}
+
+/// The end of the wire that a PE has in its hands.
+pub struct Toy {
+    pe: PeId,
+    network: Arc<Network>,
+    /// With the last end, the network ends.
+    _carrier: Arc<Carrier>,
+}
+
+struct Carrier(Option<JoinHandle<()>>);
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        // It sees by itself that nobody is left; to wait for it here would be for its own lock.
+        drop(self.0.take());
+    }
+}
+
+/// The wires of a job of `pes` PEs.
+pub fn connect(pes: u32, segment_bytes: usize, seed: u64) -> Result<Vec<Toy>, TransportError> {
+    let window = |_| Window::own(Memory::anonymous(segment_bytes), Visibility::Coherent);
+    let network = Arc::new(Network {
+        windows: (0..pes).map(window).collect::<Result<_, _>>()?,
+        state: Mutex::new(State {
+            packets: Vec::new(),
+            epochs: vec![0; (pes * pes) as usize],
+            alive: vec![true; pes as usize],
+            random: Random::new(seed),
+        }),
+        changed: Condvar::new(),
+    });
+    let weak = Arc::downgrade(&network);
+    let carrier = std::thread::spawn(move || Network::carry(&weak));
+    let carrier = Arc::new(Carrier(Some(carrier)));
+    let end = |pe| Toy {
+        pe,
+        network: Arc::clone(&network),
+        _carrier: Arc::clone(&carrier),
+    };
+    Ok((0..pes).map(end).collect())
+}
+
+impl Toy {
+    /// The segment of `pe`, to see whether there is what is to be stored to.
+    fn target(&self, pe: PeId) -> Result<&Memory, TransportError> {
+        let window = self.network.windows.get(pe as usize);
+        let pes = self.pes();
+        Ok(window.ok_or(TransportError::NoSuchPe { pe, pes })?.memory())
+    }
+
+    fn send(&self, to: PeId, offset_bytes: usize, stored: Stored) {
+        let mut state = self.network.lock();
+        let is_word = matches!(stored, Stored::Word(_));
+        let epoch = state.epoch(self.pes(), self.pe, to);
+        // A word comes after all that was stored before it.
+        *epoch += u64::from(is_word);
+        let packet = Packet {
+            from: self.pe,
+            to,
+            epoch: *epoch,
+            offset_bytes,
+            stored,
+        };
+        if to == self.pe {
+            // What a PE stores to itself it sees at once.
+            self.network.deliver(&packet);
+        } else if state.alive[to as usize] {
+            state.packets.push(packet);
+            self.network.changed.notify_all();
+        }
+    }
+
+    /// Waits until nothing is on its way from here to those PEs.
+    fn wait_for(&self, is_target: impl Fn(PeId) -> bool) {
+        let mut state = self.network.lock();
+        let is_ours = |packet: &Packet| packet.from == self.pe && is_target(packet.to);
+        while state.packets.iter().any(is_ours) {
+            let waited = self.network.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Transport for Toy {
+    fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    fn pes(&self) -> u32 {
+        self.network.windows.len() as u32
+    }
+
+    fn segment(&self) -> &Window {
+        &self.network.windows[self.pe as usize]
+    }
+
+    fn route(&self, pe: PeId) -> Option<Route> {
+        let window = self.network.windows.get(pe as usize)?;
+        Some(match pe == self.pe {
+            true => Route::Mapped(window.clone()),
+            false => Route::Carried,
+        })
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.target(pe)?.range(offset_bytes, src.len())?;
+        self.send(pe, offset_bytes, Stored::Bytes(src.to_vec()));
+        Ok(())
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.target(pe)?.word(offset_bytes)?;
+        self.send(pe, offset_bytes, Stored::Word(value));
+        Ok(())
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let target = self.target(pe)?;
+        target.line(offset_bytes)?;
+        if payload.len() > PAYLOAD_BYTES {
+            return Err(TransportError::OutOfRange {
+                offset_bytes,
+                len_bytes: payload.len(),
+                segment_bytes: target.len_bytes(),
+            });
+        }
+        let payload = payload.to_vec();
+        self.send(pe, offset_bytes, Stored::Line { header, payload });
+        Ok(())
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        let mut state = self.network.lock();
+        for pe in 0..self.pes() {
+            *state.epoch(self.pes(), self.pe, pe) += 1;
+        }
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.wait_for(|_| true);
+        Ok(())
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.wait_for(|to| to == pe);
+        Ok(())
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        self.target(pe)?;
+        Ok(self.network.lock().alive[pe as usize])
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SHARED
+    }
+}
+
+impl Drop for Toy {
+    fn drop(&mut self) {
+        let mut state = self.network.lock();
+        state.alive[self.pe as usize] = false;
+        state.packets.retain(|packet| packet.to != self.pe);
+        self.network.changed.notify_all();
+    }
+}
