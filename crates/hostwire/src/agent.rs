@@ -51,13 +51,27 @@ pub enum Operation {
     Or = 7,
     /// Bitwise exclusive or.
     Xor = 8,
+    /// The lesser, of numbers without a sign.
+    Min = 9,
+    /// The greater, of numbers without a sign.
+    Max = 10,
+    /// The lesser, of numbers with a sign.
+    SignedMin = 11,
+    /// The greater, of numbers with a sign.
+    SignedMax = 12,
 }
 
-/// One operation on an atomic word of either width.
+/// One operation on an atomic word of either width; `$signed` is as wide.
 macro_rules! apply {
-    ($operation:expr, $word:expr, $operand:expr, $compare:expr) => {{
+    ($operation:expr, $word:expr, $operand:expr, $compare:expr, $signed:ty) => {{
         const ORDER: Ordering = Ordering::SeqCst;
         let (word, operand) = ($word, $operand);
+        let signed = |choose: fn($signed, $signed) -> $signed| {
+            let new = |old| Some(choose(old as $signed, operand as $signed) as _);
+            match word.fetch_update(ORDER, ORDER, new) {
+                Ok(old) | Err(old) => old,
+            }
+        };
         match $operation {
             Operation::Get | Operation::Fetch => word.load(ORDER),
             Operation::Swap => word.swap(operand, ORDER),
@@ -70,6 +84,10 @@ macro_rules! apply {
             Operation::And => word.fetch_and(operand, ORDER),
             Operation::Or => word.fetch_or(operand, ORDER),
             Operation::Xor => word.fetch_xor(operand, ORDER),
+            Operation::Min => word.fetch_min(operand, ORDER),
+            Operation::Max => word.fetch_max(operand, ORDER),
+            Operation::SignedMin => signed(Ord::min),
+            Operation::SignedMax => signed(Ord::max),
         }
     }};
 }
@@ -77,21 +95,33 @@ macro_rules! apply {
 impl Operation {
     fn from_code(code: u8) -> Option<Self> {
         use Operation::*;
-        [Get, Fetch, Swap, CompareSwap, Add, And, Or, Xor]
-            .into_iter()
-            .find(|operation| *operation as u8 == code)
+        let all = [
+            Get,
+            Fetch,
+            Swap,
+            CompareSwap,
+            Add,
+            And,
+            Or,
+            Xor,
+            Min,
+            Max,
+            SignedMin,
+            SignedMax,
+        ];
+        all.into_iter().find(|operation| *operation as u8 == code)
     }
 
     /// Does it to a 64-bit word and returns the old value.
     #[inline(always)]
     pub fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
-        apply!(self, word, operand, compare)
+        apply!(self, word, operand, compare, i64)
     }
 
     /// Does it to a 32-bit word and returns the old value.
     #[inline(always)]
     pub fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
-        apply!(self, word, operand, compare)
+        apply!(self, word, operand, compare, i32)
     }
 }
 

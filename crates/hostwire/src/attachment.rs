@@ -27,6 +27,9 @@ pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
 
+/// The longest nap where nothing but the end of a sleep would tell the time.
+const NAP_MAX: Duration = Duration::from_micros(10);
+
 /// See the [module text](self).
 ///
 /// In a copy of the process that joined, a child that it forks for one, operations give
@@ -458,6 +461,19 @@ impl Attachment {
         &self,
         watch: Watch<'_>,
         progress: impl Fn(Pace) -> Result<()>,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        self.wait_before(None, watch, progress, poll)
+    }
+
+    /// As [`wait_and`](Self::wait_and), where `poll` may have something because of the time
+    /// alone: no sleep is longer than until `deadline`, as [`Transport::now`] counts.
+    #[inline]
+    pub(crate) fn wait_before<R>(
+        &self,
+        deadline: Option<Duration>,
+        watch: Watch<'_>,
+        progress: impl Fn(Pace) -> Result<()>,
         mut poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
         self.origin.check()?;
@@ -490,8 +506,9 @@ impl Attachment {
                     progress(Pace::Quick)?;
                 }
                 WaitStep::Sleep(limit) => {
+                    let how_long = (limit, deadline);
                     let slept =
-                        self.sleep_once(watch, limit, &mut backoff, &progress, &mut poll)?;
+                        self.sleep_once(watch, how_long, &mut backoff, &progress, &mut poll)?;
                     if let Some(result) = slept {
                         return Ok(result);
                     }
@@ -505,7 +522,7 @@ impl Attachment {
     fn sleep_once<R>(
         &self,
         watch: Watch<'_>,
-        limit: Duration,
+        (limit, deadline): (Duration, Option<Duration>),
         backoff: &mut Backoff,
         progress: &dyn Fn(Pace) -> Result<()>,
         poll: &mut dyn FnMut() -> Result<Option<R>>,
@@ -519,7 +536,7 @@ impl Attachment {
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
-        let rung = self.wire.sleep(limit);
+        let rung = self.sleep(limit, deadline);
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
@@ -538,6 +555,20 @@ impl Attachment {
             Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
             _ => Err(gone),
         }
+    }
+
+    /// Sleeps until a peer stores, or for `limit`, and not beyond `deadline`. Returns whether a
+    /// peer stored.
+    fn sleep(&self, limit: Duration, deadline: Option<Duration>) -> bool {
+        let Some(deadline) = deadline else {
+            return self.wire.sleep(limit);
+        };
+        let left = deadline.saturating_sub(self.wire.now());
+        if self.wire.sleeps_in_time() {
+            return self.wire.sleep(limit.min(left));
+        }
+        self.wire.nap(left.min(NAP_MAX));
+        false
     }
 
     /// Lets the wire and the agent work.

@@ -57,7 +57,7 @@ impl<T: FromBytes + IntoBytes + Immutable + Copy + 'static> Element for T {}
 pub trait AtomicElement: Element + PartialOrd + sealed::Bits {}
 
 /// Elements with atomic arithmetic: 32- and 64-bit integers.
-pub trait AtomicInteger: AtomicElement {}
+pub trait AtomicInteger: AtomicElement + sealed::Signed {}
 
 pub(crate) mod sealed {
     /// A value as the bits that an atomic instruction sees.
@@ -68,6 +68,12 @@ pub(crate) mod sealed {
         fn to_bits(self) -> u64;
         /// From the low [`Self::BYTES`] bytes.
         fn from_bits(bits: u64) -> Self;
+    }
+
+    /// How an integer compares.
+    pub trait Signed {
+        /// Whether its first bit is a sign.
+        const IS_SIGNED: bool;
     }
 }
 
@@ -93,7 +99,13 @@ bits! {
     f64, 8, |value: f64| value.to_bits(), f64::from_bits;
 }
 
-impl AtomicInteger for u32 {}
-impl AtomicInteger for i32 {}
-impl AtomicInteger for u64 {}
-impl AtomicInteger for i64 {}
+macro_rules! integers {
+    ($($type:ty),*) => {$(
+        impl sealed::Signed for $type {
+            const IS_SIGNED: bool = <$type>::MIN != 0;
+        }
+        impl AtomicInteger for $type {}
+    )*};
+}
+
+integers!(u32, i32, u64, i64);

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use std::time::Duration;
 
 use crate::attachment::Attachment;
 use crate::attachment::Pace;
@@ -49,6 +50,30 @@ impl Inner {
         watch: Watch<'_>,
         poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
+        self.wait_before(None, watch, poll)
+    }
+
+    /// As [`wait`](Self::wait), for at most `limit`: nothing if that is over.
+    pub(crate) fn wait_for<R>(
+        &self,
+        limit: Duration,
+        watch: Watch<'_>,
+        mut poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        let deadline = self.wire.now().saturating_add(limit);
+        self.wait_before(Some(deadline), watch, || match poll()? {
+            Some(result) => Ok(Some(Some(result))),
+            None => Ok((self.wire.now() >= deadline).then_some(None)),
+        })
+    }
+
+    #[inline]
+    fn wait_before<R>(
+        &self,
+        deadline: Option<Duration>,
+        watch: Watch<'_>,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
         let progress = |pace| {
             self.progress()?;
             match pace {
@@ -56,7 +81,7 @@ impl Inner {
                 Pace::Slow => self.audit(),
             }
         };
-        self.wait_and(watch, progress, poll)
+        self.attachment.wait_before(deadline, watch, progress, poll)
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hostwire_transport::Transport;
 use hostwire_transport::ring::SendOrder;
@@ -130,10 +131,28 @@ impl Job {
         self.inner.fence()
     }
 
+    /// Orders puts to `pe` before this call before puts to it after it.
+    #[inline]
+    pub fn fence_of(&self, pe: PeId) -> Result<()> {
+        self.inner.fence_of(pe)
+    }
+
     /// Returns when all puts before it are visible at their targets.
     #[inline]
     pub fn quiet(&self) -> Result<()> {
         self.inner.quiet()
+    }
+
+    /// Returns when all puts to `pe` before it are visible there.
+    #[inline]
+    pub fn quiet_of(&self, pe: PeId) -> Result<()> {
+        self.inner.quiet_of(pe)
+    }
+
+    /// The time since some moment of this process; it never goes back. In a simulation it is the
+    /// simulated time. The clocks of two PEs have nothing to do with each other.
+    pub fn clock(&self) -> Duration {
+        self.inner.wire.now()
     }
 
     /// Waits for all PEs: [`Team::barrier`] of the world.

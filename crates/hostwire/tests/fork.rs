@@ -88,6 +88,8 @@ impl Hands {
             note("add", words.add(pe, 0, 3).err());
             note("fetch_and", words.fetch_and(pe, 0, 3).err());
             note("fetch_or", words.fetch_or(pe, 0, 3).err());
+            note("fetch_min", words.fetch_min(pe, 0, 3).err());
+            note("fetch_max", words.fetch_max(pe, 0, 3).err());
             note("fetch_xor", words.fetch_xor(pe, 0, 3).err());
             note("send", job.send(pe, 0, &[1u8]).err());
             note("send of two lines", job.send(pe, 0, &[1u8; 100]).err());

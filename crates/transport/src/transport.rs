@@ -9,6 +9,10 @@ use crate::route::Route;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
+/// When this process looked at the clock first.
+static EPOCH: std::sync::LazyLock<std::time::Instant> =
+    std::sync::LazyLock::new(std::time::Instant::now);
+
 /// One PE's attachment to a wire.
 ///
 /// A wire numbers PEs as the job does, and may lead to some of them only. It knows no other
@@ -130,6 +134,17 @@ pub trait Transport: Send + Sync {
     /// Sleeps until a peer stores, or for `limit`. Returns whether a peer stored.
     fn sleep(&self, limit: Duration) -> bool {
         self.segment().doorbell().sleep(limit)
+    }
+
+    /// Whether a [`sleep`](Self::sleep) ends by itself after its limit: where time is only
+    /// what happens, it may not.
+    fn sleeps_in_time(&self) -> bool {
+        true
+    }
+
+    /// The time since some moment of this process; it never goes back.
+    fn now(&self) -> Duration {
+        std::time::Instant::now().saturating_duration_since(*EPOCH)
     }
 
     /// Sleeps for this long.

@@ -198,6 +198,14 @@ impl Transport for Wires {
         limits.min().unwrap_or(wanted)
     }
 
+    fn sleeps_in_time(&self) -> bool {
+        self.first().sleeps_in_time()
+    }
+
+    fn now(&self) -> Duration {
+        self.first().now()
+    }
+
     fn nap(&self, time: Duration) {
         self.first().nap(time);
     }

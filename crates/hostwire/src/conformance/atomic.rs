@@ -17,6 +17,7 @@ fn integers<T>(job: &Job, add: fn(T, T) -> T)
 where
     T: AtomicInteger
         + std::fmt::Debug
+        + Ord
         + std::ops::BitAnd<Output = T>
         + std::ops::BitOr<Output = T>
         + std::ops::BitXor<Output = T>,
@@ -24,17 +25,19 @@ where
     let words = job.alloc::<T>(3).unwrap();
     let pe = right(job);
     // Extremes come from the random bits: half of them are negative.
-    for (round, pair) in values::<T>(job.pe(), 1, 24).chunks_exact(2).enumerate() {
+    for (round, pair) in values::<T>(job.pe(), 1, 36).chunks_exact(2).enumerate() {
         let (old, new) = (pair[0], pair[1]);
         words.set(pe, 1, old).unwrap();
         assert_eq!(words.fetch(pe, 1), Ok(old));
-        let (got, expected) = match round % 7 {
+        let (got, expected) = match round % 9 {
             0 => (words.swap(pe, 1, new), new),
             1 => (words.compare_swap(pe, 1, old, new), new),
             2 => (words.compare_swap(pe, 1, new, new), old),
             3 => (words.fetch_add(pe, 1, new), add(old, new)),
             4 => (words.fetch_and(pe, 1, new), old & new),
             5 => (words.fetch_or(pe, 1, new), old | new),
+            6 => (words.fetch_min(pe, 1, new), old.min(new)),
+            7 => (words.fetch_max(pe, 1, new), old.max(new)),
             _ => (words.fetch_xor(pe, 1, new), old ^ new),
         };
         assert_eq!(got, Ok(old), "round {round}");

@@ -65,6 +65,7 @@ macro_rules! conformance_cases {
             atomics_of_all_pes_exclude_each_other,
             halves_of_a_word_are_independent,
             every_comparison,
+            waits_may_have_a_limit,
             waiting_for_any_all_and_some,
             polling_makes_progress,
             messages_of_all_lengths,

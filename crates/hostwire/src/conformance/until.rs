@@ -1,5 +1,7 @@
 //! Waiting for words.
 
+use std::time::Duration;
+
 use super::{Setup, left, right};
 use crate::{Compare, Job};
 
@@ -42,6 +44,37 @@ pub fn every_comparison(setup: &Setup<'_>) {
         job.barrier().unwrap();
         assert_eq!(float.test(0, Le, f64::NAN), Ok(false));
         assert_eq!(float.test(0, Ne, f64::NAN), Ok(true));
+    });
+}
+
+/// A wait with a limit ends with the word or with the time, whichever comes first.
+pub fn waits_may_have_a_limit(setup: &Setup<'_>) {
+    const SHORT: Duration = Duration::from_millis(5);
+    /// For a hang.
+    const LONG: Duration = Duration::from_secs(60);
+    setup.job(|job| {
+        let word = job.alloc::<u64>(1).unwrap();
+        let begin = job.clock();
+        assert_eq!(word.wait_until_for(0, Compare::Eq, 1, SHORT), Ok(false));
+        let waited = job.clock() - begin;
+        assert!(waited >= SHORT, "{waited:?}");
+        assert_eq!(
+            word.wait_until_for(0, Compare::Eq, 0, Duration::ZERO),
+            Ok(true)
+        );
+        assert_eq!(
+            word.wait_until_for(0, Compare::Ne, 0, Duration::ZERO),
+            Ok(false)
+        );
+        job.barrier().unwrap();
+        word.put(right(job), 0, &[7]).unwrap();
+        job.quiet_of(right(job)).unwrap();
+        assert_eq!(word.wait_until_for(0, Compare::Eq, 7, LONG), Ok(true));
+        assert!(
+            word.wait_until_for(1, Compare::Eq, 7, LONG).is_err(),
+            "there is no word 1"
+        );
+        job.barrier().unwrap();
     });
 }
 

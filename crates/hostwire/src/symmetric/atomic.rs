@@ -150,6 +150,32 @@ impl<T: AtomicInteger> Symmetric<T> {
     pub fn fetch_xor(&self, pe: PeId, index: usize, value: T) -> Result<T> {
         self.atomic(pe, index, Operation::Xor, value.to_bits(), 0)
     }
+
+    /// Makes element `index` of `pe` the lesser of itself and `value`, and returns what it was.
+    #[inline]
+    pub fn fetch_min(&self, pe: PeId, index: usize, value: T) -> Result<T> {
+        self.atomic(pe, index, min::<T>(), value.to_bits(), 0)
+    }
+
+    /// Makes element `index` of `pe` the greater of itself and `value`, and returns what it was.
+    #[inline]
+    pub fn fetch_max(&self, pe: PeId, index: usize, value: T) -> Result<T> {
+        self.atomic(pe, index, max::<T>(), value.to_bits(), 0)
+    }
+}
+
+const fn min<T: AtomicInteger>() -> Operation {
+    match T::IS_SIGNED {
+        true => Operation::SignedMin,
+        false => Operation::Min,
+    }
+}
+
+const fn max<T: AtomicInteger>() -> Operation {
+    match T::IS_SIGNED {
+        true => Operation::SignedMax,
+        false => Operation::Max,
+    }
 }
 
 /// One element of one PE. See [`Symmetric::at`].
@@ -236,5 +262,17 @@ impl<T: AtomicInteger> Place<'_, T> {
     #[inline(always)]
     pub fn fetch_xor(&self, value: T) -> Result<T> {
         self.atomic(Operation::Xor, value.to_bits(), 0)
+    }
+
+    /// Makes it the lesser of itself and `value`, and returns what it was.
+    #[inline(always)]
+    pub fn fetch_min(&self, value: T) -> Result<T> {
+        self.atomic(min::<T>(), value.to_bits(), 0)
+    }
+
+    /// Makes it the greater of itself and `value`, and returns what it was.
+    #[inline(always)]
+    pub fn fetch_max(&self, value: T) -> Result<T> {
+        self.atomic(max::<T>(), value.to_bits(), 0)
     }
 }

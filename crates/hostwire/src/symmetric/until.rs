@@ -5,6 +5,7 @@
 //! visible when the wait is over.
 
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 use super::Symmetric;
 use crate::board::Activity;
@@ -81,6 +82,24 @@ impl<T: AtomicElement> Symmetric<T> {
     #[inline]
     pub fn wait_until(&self, index: usize, compare: Compare, value: T) -> Result<()> {
         self.wait(|| Ok(self.holds(index, compare, value)?.then_some(())))
+    }
+
+    /// As [`wait_until`](Self::wait_until), for at most `limit`. Returns whether it compares so.
+    ///
+    /// # Errors
+    /// As [`wait_until`](Self::wait_until); that the time is over is none.
+    pub fn wait_until_for(
+        &self,
+        index: usize,
+        compare: Compare,
+        value: T,
+        limit: Duration,
+    ) -> Result<bool> {
+        let _busy = self.inner.status.during(Activity::Waiting, None);
+        let waited = self.inner.wait_for(limit, Watch::Anybody, || {
+            Ok(self.holds(index, compare, value)?.then_some(()))
+        });
+        waited.map(|found| found.is_some())
     }
 
     /// Waits until one of `indices` compares so, and says which. Returns at once with

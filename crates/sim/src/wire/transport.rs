@@ -274,6 +274,15 @@ impl Transport for VirtualWire {
         false
     }
 
+    fn sleeps_in_time(&self) -> bool {
+        false
+    }
+
+    /// That of the simulation.
+    fn now(&self) -> Duration {
+        Duration::from_nanos(VirtualWire::now(self).0 / Ps::from_ns(1).0)
+    }
+
     fn nap(&self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let _ = self
