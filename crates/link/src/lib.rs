@@ -20,6 +20,8 @@ mod time;
 mod timers;
 
 pub use config::{ADDED_BYTES_MAX, Config, FRAME_LEN_MIN, FRAMES_IN_FLIGHT_MAX};
+#[doc(hidden)]
+pub use counters::Count;
 pub use counters::{Counters, DropCause};
 pub use credits::Buffers;
 pub use endpoint::{

@@ -11,6 +11,8 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use hostwire_transport::ether::counted;
+
 use crate::report;
 use crate::run::parse_duration;
 use crate::text::columns;
@@ -20,12 +22,9 @@ pub use table::print as print_table;
 /// Exit status where there is no job to say anything about.
 const NO_JOB: u8 = 1;
 
-/// Show what the wires of running jobs have counted: frames, packets, drops.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+const WHAT_IS_SHOWN: &str = "\
 WHAT IS SHOWN
-    A column per PE and their sum: frames sent, sent again and received, \
-packets, credits, acks, timeouts, and frames that were dropped, by cause. \
+    A column per PE and their sum; COUNTERS, below, says what each line is. \
 Counters that are 0 everywhere are left out. Each PE shows its own four times \
 a second and when it leaves. Of a job on several hosts only the PEs of this \
 host are seen; run it on the others too.
@@ -43,7 +42,22 @@ EXAMPLES
 
 JSON
     One object per line and PE: job (the process that started the PE, or 0), \
-pe, pes, wire, counters.")]
+pe, pes, wire, counters.
+
+COUNTERS
+    Packets are what frames carry. Those that are posted are the stores of programs.
+";
+
+/// What is shown, and what each counter is.
+fn help() -> String {
+    let widest = counted().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, meaning)| format!("\n    {name:widest$}  {meaning}");
+    counted().fold(WHAT_IS_SHOWN.to_owned(), |text, row| text + &line(row))
+}
+
+/// Show what the wires of running jobs have counted: frames, packets, drops.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help())]
 pub struct Args {
     /// The process that started the job (hostwire run, mpirun, srun), or a PE.
     #[arg(value_name = "PID", value_parser = pid)]
@@ -118,5 +132,24 @@ fn nothing(pid: Option<u32>, hidden: usize) -> String {
             "process {pid} is no PE with counters, and has not started any{hidden} (is it a \
              running hostwire run, mpirun, srun or PE on this host, with more than one PE?)"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_says_what_each_counter_is() {
+        let help = help();
+        for (name, meaning) in counted() {
+            let line = help
+                .lines()
+                .find(|line| line.starts_with(&format!("    {name}  ")));
+            assert!(
+                line.is_some_and(|line| line.ends_with(meaning)),
+                "{name}: {line:?}"
+            );
+        }
     }
 }

@@ -98,6 +98,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_counters_of_a_wire_fit_a_record() {
+        let names: Vec<&str> = hostwire_transport::ether::counted()
+            .map(|(name, _)| name)
+            .collect();
+        assert!(names.len() < RECORD_BYTES / SLOT_BYTES);
+        for (place, name) in names.iter().enumerate() {
+            assert!(
+                name.is_ascii() && name.len() <= SLOT_BYTES - NAME_AT,
+                "{name}"
+            );
+            assert!(!names[..place].contains(name), "{name} is there twice");
+        }
+    }
+
+    #[test]
     fn the_size_is_sealed() {
         let file = create(2).unwrap();
         assert_eq!(ftruncate(&file, 0), Err(Errno::PERM));

@@ -15,6 +15,7 @@ use super::apply::take_frame;
 use super::faults::Injector;
 use super::outbox::Outbox;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
+use super::tally::SocketCounters;
 use crate::window::Window;
 
 /// What one packet can carry.
@@ -42,17 +43,6 @@ pub(super) const HOLD_NS: u64 = 50_000;
 
 /// When frames that the system had no room for are sent again.
 const SEND_AGAIN: Duration = Duration::from_micros(50);
-
-/// What the wire has counted beside the counters of its links.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SocketCounters {
-    /// Frames from other senders than the peers: dropped.
-    pub strangers: u64,
-    /// Frames that the system did not take; they are sent again.
-    pub unsent: u64,
-    /// Faults that frames met on purpose: see [`Faults`](super::Faults).
-    pub injected: u64,
-}
 
 /// See the [module text](self).
 #[derive(Debug)]

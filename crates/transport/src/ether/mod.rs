@@ -61,13 +61,13 @@ pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
 pub use self::connect::{EtherOptions, Roster, Secrets};
-pub use self::core::SocketCounters;
 pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
+pub use self::tally::{SocketCounters, counted};
 
 use self::agent::{Hold, Shared};
 use crate::error::{Loss, PeId, TransportError};
