@@ -75,7 +75,8 @@ pub enum Error {
     /// The symmetric heap has no room.
     #[error(
         "the symmetric heap is full: {asked_bytes} bytes asked, {free_bytes} of {heap_bytes} free, \
-         the largest piece {largest_bytes}; start with a larger heap (hostwire run --heap, or HOSTWIRE_HEAP)"
+         the largest piece {largest_bytes}; start with a larger heap (hostwire run --heap, or {})",
+        crate::settings::HEAP
     )]
     OutOfMemory {
         /// Bytes that were asked for.

@@ -141,7 +141,7 @@ impl Layout {
         let heap_bytes = heap_bytes
             .filter(|bytes| *bytes <= isize::MAX as usize / 2)
             .ok_or_else(|| Error::Setting {
-                variable: crate::settings::HEAP,
+                variable: crate::settings::HEAP.variable,
                 value: sizes.heap_bytes.to_string(),
                 problem: "expected less than half of the address space".into(),
             })?;

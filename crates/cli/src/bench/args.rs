@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::run::{Wire, parse_size};
+use hostwire::settings::{WIRE, Wire};
+
+use crate::run::{parse_size, wire_parser};
 
 /// What fits the memory that a PE of a benchmark has.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
@@ -67,9 +69,13 @@ impl Bench {
     }
 }
 
-/// Measure hostwire beside the physical limit of this machine.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+/// What is below the options.
+fn after_help() -> String {
+    let between = Wire::listed_between_hosts();
+    let frames = Wire::listed(Wire::has_ether_type, "or");
+    let (shm, ether, udp) = (Wire::Shm, Wire::Ether, Wire::Udp);
+    format!(
+        "\
 WHAT THE FIGURES MEAN
     Two PEs are started and pinned to two CPUs. Every figure is taken in turn \
 with its limit: a bare cache-line ping-pong for latency, the best bare ring for \
@@ -77,21 +83,21 @@ the message rate, a bare memcpy or store loop for bandwidth, put and get, a \
 bare atomic instruction, a bare flag barrier. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
-    With --wire ether, xdp or udp the two PEs are on two hosts that are made of this \
+    With --wire {between} the two PEs are on two hosts that are made of this \
 machine: network namespaces with a cable between them, which end with the \
-command. That needs root. The limits are a bare packet socket (ether, xdp) or UDP \
-socket (udp): a ping-pong of one frame, one frame per put, a flood of full \
-frames. Of a flood what counts is what arrives. The limit of udp hands every \
+command. That needs root. The limits are a bare packet socket ({frames}) or UDP \
+socket ({udp}): a ping-pong of one frame, one frame per put, a flood of full \
+frames. Of a flood what counts is what arrives. The limit of {udp} hands every \
 datagram to the kernel by itself; hostwire hands over many at a time where the \
 kernel takes them (segmentation offload), so that its rate may be above 1.
-    A put or get over shm is to memory that its owner does not touch meanwhile: it \
+    A put or get over {shm} is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 
 EXAMPLES
     hostwire bench all
     hostwire bench latency --size 8,64,1024
     hostwire bench barrier --pes 8 --json
-    hostwire bench put --wire ether --size 64,1048576
+    hostwire bench put --wire {ether} --size 64,1048576
     hostwire bench all --html bench.html --csv bench.csv
 
 JSON
@@ -99,7 +105,13 @@ JSON
 limit, ratio, repeats. For times p99 and min are the slowest 1 % and the \
 fastest batch; for rates the rate that 99 % of the batches reach and the \
 slowest batch. limit and ratio are null where there is no limit to compare \
-with. CSV has the same columns under a head; what is null is empty there.")]
+with. CSV has the same columns under a head; what is null is empty there."
+    )
+}
+
+/// Measure hostwire beside the physical limit of this machine.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = after_help())]
 pub struct Args {
     /// What to measure.
     #[arg(value_enum)]
@@ -111,8 +123,8 @@ pub struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = size)]
     pub size: Vec<u64>,
 
-    /// What carries the stores from PE to PE.
-    #[arg(long, value_name = "WIRE", value_enum, default_value = "shm")]
+    #[arg(long, value_name = "WIRE", help = WIRE.summary())]
+    #[arg(value_parser = wire_parser(), default_value = Wire::default().name())]
     pub wire: Wire,
 
     /// Send the frames between hosts as they are, without encryption.
@@ -164,7 +176,7 @@ pub struct PeArgs {
     pub json: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
-    #[arg(long, value_enum, default_value = "shm")]
+    #[arg(long, value_parser = wire_parser(), default_value = Wire::default().name())]
     pub wire: Wire,
     /// Where figures go beside standard output.
     #[arg(long)]

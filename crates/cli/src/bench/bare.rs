@@ -12,7 +12,7 @@ use hostwire_transport::limits::ether::{self, BareEther};
 
 use super::measure::Loop;
 use super::pe::{Context, time};
-use crate::run::Wire;
+use hostwire::settings::Wire;
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;

@@ -36,6 +36,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub use args::{Args, PeArgs};
+use hostwire::settings::{INSECURE_WIRE, Wire};
 pub use pe::main as pe_main;
 
 use crate::{file, run};
@@ -138,7 +139,8 @@ fn check(args: &Args) -> Result<(), String> {
             "bench {name} takes 2 PEs, not {pes}; barrier and allreduce take more"
         )),
         _ if args.bench == Bench::Pingpong && !args.wire.spans_hosts() => Err(format!(
-            "bench {name} is for wires between hosts; say --wire ether, xdp or udp"
+            "bench {name} is for wires between hosts; say --wire {}",
+            Wire::listed_between_hosts()
         )),
         _ => Ok(()),
     }
@@ -156,12 +158,11 @@ fn run_job(args: &Args, program: &Path, pes: u32, bench: Bench, record: &Record)
     if args.json {
         command.push("--json".into());
     }
-    let insecure_wire = args.insecure_wire;
-    let quiet = run::Args::quiet(pes, args.wire, command);
-    run::main(&run::Args {
-        insecure_wire,
-        ..quiet
-    })
+    let mut quiet = run::Args::quiet(pes, args.wire, command);
+    quiet.settings = quiet
+        .settings
+        .with_switch(&INSECURE_WIRE, args.insecure_wire);
+    run::main(&quiet)
 }
 
 /// A job of 64 PEs: start, one barrier, end.

@@ -16,7 +16,7 @@ use super::measure::{Loop, Plan};
 use super::report::Line;
 use super::{atomic, bandwidth, collective, hosts, latency, rate, record, rma};
 use crate::report;
-use crate::run::Wire;
+use hostwire::settings::Wire;
 
 /// Runs one PE.
 pub fn main(args: &PeArgs) -> ExitCode {

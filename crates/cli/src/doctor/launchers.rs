@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use hostwire::settings::PMIX_LIBRARY;
+
 use super::Finding;
 
 const TOPIC: &str = "launchers";
@@ -83,7 +85,7 @@ fn shown(line: &str) -> String {
 
 /// The library by which PEs talk to mpirun and srun --mpi=pmix.
 fn pmix() -> Finding {
-    let set = std::env::var("HOSTWIRE_PMIX_LIBRARY").ok();
+    let set = PMIX_LIBRARY.in_environment();
     let file = set.or_else(|| {
         let roots = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib"];
         let folders = roots.iter().flat_map(|root| {
@@ -100,7 +102,7 @@ fn pmix() -> Finding {
         Some(file) => Finding::no(
             TOPIC,
             "PMIx",
-            format!("HOSTWIRE_PMIX_LIBRARY={file} is not there"),
+            format!("{PMIX_LIBRARY}={file} is not there"),
             "unset it, or name the libpmix.so.2 of the launcher",
         ),
         None => Finding::note(

@@ -2,13 +2,14 @@
 
 use std::fs;
 
+use hostwire::settings::Wire;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 use super::Finding;
 
-pub const TOPIC: &str = "wire shm";
+pub const TOPIC: Wire = Wire::Shm;
 /// What a PE maps of each peer unless --heap says otherwise, roughly.
 const SEGMENT_BYTES: u64 = 256 << 20;
 

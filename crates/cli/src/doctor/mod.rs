@@ -3,7 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | [`memory`] | the wire shm: memory files, barriers, limits |
-//! | [`network`] | the wires ether and udp, hosts made of this machine, RDMA |
+//! | [`network`] | the wires between hosts, hosts made of this machine, RDMA |
 //! | [`launchers`] | who could start jobs here |
 //! | [`machine`] | CPUs and what a container leaves of them |
 
@@ -12,8 +12,10 @@ mod machine;
 mod memory;
 mod network;
 
+use std::fmt;
 use std::process::ExitCode;
 
+use hostwire::settings::Wire;
 use serde::Serialize;
 
 use crate::report;
@@ -52,10 +54,44 @@ pub enum State {
     No,
 }
 
+/// What a part of the report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Wire(Wire),
+    Other(&'static str),
+}
+
+impl From<Wire> for Topic {
+    fn from(wire: Wire) -> Self {
+        Self::Wire(wire)
+    }
+}
+
+impl From<&'static str> for Topic {
+    fn from(name: &'static str) -> Self {
+        Self::Other(name)
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wire(wire) => write!(f, "wire {wire}"),
+            Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for Topic {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// One line of the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    topic: &'static str,
+    topic: Topic,
     name: &'static str,
     state: State,
     /// What is there.
@@ -65,9 +101,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn ok(topic: &'static str, name: &'static str, found: impl Into<String>) -> Self {
+    fn ok(topic: impl Into<Topic>, name: &'static str, found: impl Into<String>) -> Self {
         Self {
-            topic,
+            topic: topic.into(),
             name,
             state: State::Ok,
             found: found.into(),
@@ -76,7 +112,7 @@ impl Finding {
     }
 
     fn note(
-        topic: &'static str,
+        topic: impl Into<Topic>,
         name: &'static str,
         found: impl Into<String>,
         advice: impl Into<String>,
@@ -89,7 +125,7 @@ impl Finding {
     }
 
     fn no(
-        topic: &'static str,
+        topic: impl Into<Topic>,
         name: &'static str,
         found: impl Into<String>,
         advice: impl Into<String>,
@@ -128,14 +164,15 @@ pub fn main(args: &Args) -> ExitCode {
 
 /// Whether this says that no wire works at all.
 fn is_broken(finding: &Finding) -> bool {
-    finding.topic == memory::TOPIC && finding.state == State::No
+    finding.topic == memory::TOPIC.into() && finding.state == State::No
 }
 
 fn text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for topic in findings.chunk_by(|a, b| a.topic == b.topic) {
-        let title = topic.first().map_or("", |finding| finding.topic);
-        text += &format!("{title}\n");
+        if let Some(first) = topic.first() {
+            text += &format!("{}\n", first.topic);
+        }
         for finding in topic {
             let mark = match finding.state {
                 State::Ok => "ok",
@@ -158,9 +195,9 @@ mod tests {
     #[test]
     fn findings_read_well() {
         let findings = [
-            Finding::ok("wire shm", "memory files", "sealed"),
-            Finding::no("wire ether", "raw sockets", "not allowed", "run as root"),
-            Finding::note("wire ether", "buffers", "small", "raise it"),
+            Finding::ok(Wire::Shm, "memory files", "sealed"),
+            Finding::no(Wire::Ether, "raw sockets", "not allowed", "run as root"),
+            Finding::note(Wire::Ether, "buffers", "small", "raise it"),
         ];
         let expected = "wire shm\n  ok    memory files   sealed\n\
                         wire ether\n  no    raw sockets    not allowed\n\

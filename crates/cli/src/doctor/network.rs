@@ -1,9 +1,9 @@
-//! The wires ether, xdp and udp, hosts made of this machine, and what RDMA there is.
+//! The wires between hosts, hosts made of this machine, and what RDMA there is.
 
 use std::fs;
 use std::path::Path;
 
-use hostwire::settings::IFACE;
+use hostwire::settings::{IFACE, WIRE, Wire};
 use hostwire_transport::ether::{FramePort, Interface, Offload};
 use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
@@ -11,9 +11,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::Finding;
 
-const ETHER: &str = "wire ether";
-const UDP: &str = "wire udp";
-const HOSTS: &str = "hosts of this machine (run --wire ether)";
+const ETHER: Wire = Wire::Ether;
+const XDP: Wire = Wire::Xdp;
+const UDP: Wire = Wire::Udp;
+const HOSTS: &str = "hosts of this machine (run --hosts)";
 const RDMA: &str = "RDMA";
 /// What the wire udp asks for.
 const BUFFER_BYTES: u64 = 8 << 20;
@@ -21,12 +22,18 @@ const BUFFER_BYTES: u64 = 8 << 20;
 const AF_XDP: u16 = 44;
 
 pub fn findings() -> Vec<Finding> {
-    let mut findings = vec![raw_sockets()];
-    findings.extend(interfaces());
-    findings.push(xdp());
-    findings.extend(port());
-    findings.extend([buffers(), hosts(), rdma()]);
-    findings
+    let wires = Wire::ALL.into_iter().flat_map(of_wire);
+    wires.chain([hosts(), rdma()]).collect()
+}
+
+fn of_wire(wire: Wire) -> Vec<Finding> {
+    match wire {
+        // Memory is looked at elsewhere.
+        Wire::Shm | Wire::Stores => Vec::new(),
+        Wire::Ether => [vec![raw_sockets()], interfaces()].concat(),
+        Wire::Xdp => vec![xdp()],
+        Wire::Udp => [port(), vec![buffers()]].concat(),
+    }
 }
 
 fn raw_sockets() -> Finding {
@@ -36,14 +43,16 @@ fn raw_sockets() -> Finding {
             ETHER,
             "raw sockets",
             "not allowed to this user",
-            "run as root, give the program the capability (setcap cap_net_raw+ep PROGRAM), or \
-             use HOSTWIRE_WIRE=udp",
+            format!(
+                "run as root, give the program the capability (setcap cap_net_raw+ep PROGRAM), or \
+                 use {WIRE}={UDP}"
+            ),
         ),
         Err(error) => Finding::no(
             ETHER,
             "raw sockets",
             format!("not there: {error}"),
-            "a kernel with packet sockets, or HOSTWIRE_WIRE=udp",
+            format!("a kernel with packet sockets, or {WIRE}={UDP}"),
         ),
     }
 }
@@ -63,7 +72,7 @@ fn interfaces() -> Vec<Finding> {
         }
     };
     let mut findings = Vec::new();
-    let chosen = std::env::var(IFACE).ok().filter(|name| !name.is_empty());
+    let chosen = IFACE.in_environment();
     match Interface::choose(chosen.as_deref()) {
         Ok(interface) => findings.push(Finding::ok(
             ETHER,
@@ -134,28 +143,28 @@ fn attribute(interface: &str, name: &str) -> Option<String> {
 fn xdp() -> Finding {
     match open(AddressFamily::from_raw(AF_XDP), SocketType::RAW) {
         Ok(()) => Finding::ok(
-            ETHER,
+            XDP,
             "AF_XDP",
             "there; copy mode works on every interface, zero copy is up to its driver",
         ),
-        Err(Errno::PERM | Errno::ACCESS) => Finding::note(
-            ETHER,
+        Err(Errno::PERM | Errno::ACCESS) => Finding::no(
+            XDP,
             "AF_XDP",
             "there, but not allowed to this user",
-            "run as root; the wire works without it",
+            format!("run as root, or use {WIRE}={ETHER} or {UDP}"),
         ),
-        Err(error) => Finding::note(
-            ETHER,
+        Err(error) => Finding::no(
+            XDP,
             "AF_XDP",
             format!("not there: {error}"),
-            "a kernel with CONFIG_XDP_SOCKETS; the wire works without it",
+            format!("a kernel with CONFIG_XDP_SOCKETS, or {WIRE}={ETHER} or {UDP}"),
         ),
     }
 }
 
 /// Where frames would come in, and what the kernel does for many at a time.
 fn port() -> Vec<Finding> {
-    let chosen = std::env::var(IFACE).ok().filter(|name| !name.is_empty());
+    let chosen = IFACE.in_environment();
     let found = Interface::choose(chosen.as_deref()).and_then(|interface| interface.address());
     match found {
         Err(error) => vec![Finding::no(

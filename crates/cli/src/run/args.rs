@@ -3,54 +3,24 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use hostwire::settings::{Setting, TABLE, WIRE, Wire};
+
 use super::bind::Bind;
+use super::given::Given;
+use super::mark::VARIABLE as JOB;
 use super::parse;
 
-/// The wires that `--wire` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Wire {
-    /// Shared memory of one host.
-    Shm,
-    /// Only by `HOSTWIRE_WIRE`: for tests of the library.
-    #[value(skip)]
-    Stores,
-    /// Ethernet frames between hosts, shared memory within them.
-    Ether,
-    /// As ether, through AF_XDP: one PE per host.
-    Xdp,
-    /// As ether, in UDP datagrams.
-    Udp,
-}
-
-impl Wire {
-    /// The name, as in `--wire` and `HOSTWIRE_WIRE`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Wire::Shm => "shm",
-            Wire::Stores => "stores",
-            Wire::Ether => "ether",
-            Wire::Xdp => "xdp",
-            Wire::Udp => "udp",
-        }
-    }
-
-    /// The wire of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Shm, Self::Stores, Self::Ether, Self::Xdp, Self::Udp]
-            .into_iter()
-            .find(|wire| wire.name() == name)
-    }
-
-    /// Whether it goes from host to host.
-    pub fn spans_hosts(self) -> bool {
-        !matches!(self, Wire::Shm | Wire::Stores)
-    }
-}
-
-/// Start a program as the PEs of one job on this host.
-#[derive(Debug, clap::Args)]
-#[command(override_usage = "hostwire run -n N [OPTIONS] [--] PROGRAM [ARGS]...")]
-#[command(after_long_help = "\
+/// What is below the options.
+fn after_help() -> String {
+    let (with_option, others): (Vec<&Setting>, Vec<&Setting>) =
+        TABLE.iter().partition(|setting| setting.flag.is_some());
+    let options = with_option.iter().filter_map(|setting| setting.flag);
+    let options = and(options.map(|flag| format!("--{}", flag.long)));
+    let names = |settings: Vec<&Setting>| and(settings.iter().map(ToString::to_string));
+    let (with_options, others) = (names(with_option), names(others));
+    let between = Wire::listed_between_hosts();
+    format!(
+        "\
 EXAMPLES
     Four PEs, each line of output marked with the PE it came from:
 
@@ -80,23 +50,36 @@ EXIT STATUS
 WHAT IS LEFT
     Nothing: whatever the PEs have started ends with the job, daemons included. After \
 kill -9 of hostwire itself, that is done by a second process, hw-warden, which finds what \
-the PEs have started by HOSTWIRE_JOB in its environment. It misses processes started \
+the PEs have started by {JOB} in its environment. It misses processes started \
 with another environment (env -i, sudo) or by somebody else at their request (a service \
 manager), and, if it is killed together with hostwire, all but the PEs.
 
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
 (--mpi=pmi2, pmix or none), and alone as a job of one PE. They are the way to \
-several machines, with HOSTWIRE_WIRE=ether, xdp or udp; this command starts PEs on \
+several machines, with {WIRE}={between}; this command starts PEs on \
 this machine only.
 
 ENVIRONMENT
-    HOSTWIRE_WIRE, HOSTWIRE_HEAP and HOSTWIRE_RING are what --wire, --heap and \
---ring are where those are not given. HOSTWIRE_STATS=1, HOSTWIRE_INSECURE_WIRE=1, \
-HOSTWIRE_LOST_AFTER, HOSTWIRE_ATTACH_TIMEOUT and others are for the library in the \
-PEs; docs/environment.md lists them all.
+    {with_options} are what {options} are where those are not given. \
+{others} are for the library in the PEs; docs/environment.md says more of each.
     Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
-with MPICH.")]
+with MPICH."
+    )
+}
+
+fn and(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.split_last() {
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Start a program as the PEs of one job on this host.
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "hostwire run -n N [OPTIONS] [--] PROGRAM [ARGS]...")]
+#[command(after_long_help = after_help())]
 pub struct Args {
     /// How many PEs to start.
     ///
@@ -105,19 +88,13 @@ pub struct Args {
     #[arg(short = 'n', long = "pes", value_name = "N", value_parser = parse::pes, allow_negative_numbers = true)]
     pub pes: u32,
 
-    /// What carries the stores from PE to PE.
-    ///
-    /// shm by default, or what HOSTWIRE_WIRE says. With ether, xdp and udp the PEs
-    /// are started on hosts that are made of this machine: network namespaces with a
-    /// cable or a switch between them, which end with the job. That needs root. See
-    /// --hosts.
-    #[arg(long, value_name = "WIRE", value_enum)]
-    pub wire: Option<Wire>,
+    #[command(flatten)]
+    pub settings: Given,
 
-    /// How many hosts to make of this machine, with --wire ether, xdp or udp.
+    /// How many hosts to make of this machine, with a wire between hosts.
     ///
-    /// 1 to 64. By default 2, and with xdp one for each PE. The first PEs are on the
-    /// first host, and so on.
+    /// 1 to 64. By default 2, and with a wire that takes one PE per host one for each PE. The
+    /// first PEs are on the first host, and so on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub hosts: Option<u32>,
 
@@ -140,26 +117,6 @@ pub struct Args {
     /// Begin each line of output with the PE it came from, as in `[3] `.
     #[arg(long)]
     pub label: bool,
-
-    /// Size of each PE's symmetric heap: bytes, or with K, M, G or T.
-    ///
-    /// Suffixes are powers of 1024. The heaps of all PEs must fit into this
-    /// machine's memory together. 256M by default, or what HOSTWIRE_HEAP says.
-    #[arg(long, value_name = "SIZE", value_parser = parse::size, allow_negative_numbers = true)]
-    pub heap: Option<u64>,
-
-    /// Size of the ring that each pair of PEs exchanges messages through.
-    ///
-    /// A power of two from 256 bytes to 1M, 4K by default, or what HOSTWIRE_RING
-    /// says. A larger ring lets a sender run further ahead of its receiver.
-    #[arg(long, value_name = "SIZE", value_parser = parse::ring, allow_negative_numbers = true)]
-    pub ring: Option<u64>,
-
-    /// Send the frames between hosts as they are, without encryption.
-    ///
-    /// Only with a wire between hosts. Whoever is on the network can then read and change the memory of the job.
-    #[arg(long)]
-    pub insecure_wire: bool,
 
     /// Let the others run on when a PE fails.
     ///
@@ -192,14 +149,11 @@ impl Args {
     pub fn quiet(pes: u32, wire: Wire, command: Vec<OsString>) -> Self {
         Self {
             pes,
-            wire: Some(wire),
+            settings: Given::default().with(&WIRE, wire.name()),
             hosts: None,
             bind: Bind::Auto,
             timeout: None,
             label: false,
-            heap: None,
-            ring: None,
-            insecure_wire: false,
             keep_going: false,
             stats: false,
             grace: Duration::from_secs(2),

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hostwire::counters::create;
+use hostwire::settings::Wire;
 use rustix::io::Errno;
 
 use crate::stats;
@@ -28,7 +29,7 @@ impl Counters {
     }
 
     /// Prints what is there.
-    pub fn print(&self, wire: &str) {
+    pub fn print(&self, wire: Wire) {
         let title = format!("what the wire {wire} has counted");
         stats::print_table(&title, &stats::read(&*self.fd));
     }

@@ -51,11 +51,7 @@ pub fn check_processes(pes: u32) -> Result<(), StartError> {
 
 /// Checks that `bytes_per_pe` for each of `pes` PEs are no more than this
 /// machine's memory.
-pub fn check_memory(
-    what: &'static str,
-    bytes_per_pe: Option<u64>,
-    pes: u32,
-) -> Result<(), StartError> {
+pub fn check_memory(what: String, bytes_per_pe: Option<u64>, pes: u32) -> Result<(), StartError> {
     let Some(bytes_per_pe) = bytes_per_pe else {
         return Ok(());
     };
@@ -98,10 +94,10 @@ mod tests {
 
     #[test]
     fn more_than_the_machine_has_is_refused() {
-        assert_eq!(check_memory("--heap", None, 4096), Ok(()));
-        assert_eq!(check_memory("--heap", Some(4096), 4), Ok(()));
+        assert_eq!(check_memory("--heap".into(), None, 4096), Ok(()));
+        assert_eq!(check_memory("--heap".into(), Some(4096), 4), Ok(()));
         for (bytes, pes) in [(1 << 60, 1), (u64::MAX, 4096)] {
-            let error = check_memory("--heap", Some(bytes), pes).unwrap_err();
+            let error = check_memory("--heap".into(), Some(bytes), pes).unwrap_err();
             assert!(matches!(error, StartError::Memory { .. }));
         }
     }

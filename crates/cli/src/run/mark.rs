@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 /// What holds the marks of a process: of the job that it is of, and of those around that.
-const VARIABLE: &str = "HOSTWIRE_JOB";
+pub(super) const VARIABLE: &str = "HOSTWIRE_JOB";
 /// How long to go on looking: only a process in uninterruptible sleep takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks.

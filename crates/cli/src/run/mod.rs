@@ -2,7 +2,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`args`], [`parse`] | the command line |
+//! | [`args`], [`given`], [`parse`] | the command line |
 //! | [`plan`] | what would be started, checked before anything is |
 //! | [`spawn`], [`pes`] | one process per PE |
 //! | [`job`] | the loop: signals, sockets, output, deadlines |
@@ -17,6 +17,7 @@ mod bind;
 mod board;
 mod counters;
 mod dying;
+mod given;
 mod job;
 mod limits;
 mod mark;
@@ -36,17 +37,18 @@ pub mod warden;
 
 use std::process::ExitCode;
 
-pub use args::{Args, Wire};
+pub use args::Args;
+pub use given::wire_parser;
 pub use parse::{duration as parse_duration, size as parse_size};
 
-use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING};
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings};
 
 use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
     let started = plan::Plan::new(args).and_then(|plan| {
-        if let Some(reason) = insecure_by(&plan) {
+        if let Some(reason) = insecure_by(args, &plan.settings) {
             report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
         }
         job::Job::start(plan)
@@ -61,13 +63,11 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 /// What makes the frames of this job go bare, if anything does.
-fn insecure_by(plan: &plan::Plan) -> Option<&'static str> {
-    let by_variable = || std::env::var_os(INSECURE_WIRE).is_some_and(|value| value == "1");
-    if plan.insecure_wire {
-        Some("--insecure-wire")
-    } else if plan.wire.spans_hosts() && by_variable() {
-        Some("HOSTWIRE_INSECURE_WIRE=1")
-    } else {
-        None
-    }
+fn insecure_by(args: &Args, settings: &Settings) -> Option<String> {
+    let is_insecure = settings.insecure_wire && settings.wire().spans_hosts();
+    let by = args.settings.name_of(&INSECURE_WIRE);
+    is_insecure.then(|| match args.settings.has(&INSECURE_WIRE) {
+        true => by,
+        false => format!("{by}=1"),
+    })
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use hostwire::settings::parse_bytes;
-use hostwire_transport::ring::Slots;
 
 use super::bind::Bind;
 
@@ -33,15 +32,6 @@ pub fn pes(text: &str) -> Result<u32, String> {
 /// A size in bytes, as in the environment.
 pub fn size(text: &str) -> Result<u64, String> {
     parse_bytes(text).map(|bytes| bytes as u64)
-}
-
-/// The size of a ring.
-pub fn ring(text: &str) -> Result<u64, String> {
-    let bytes = parse_bytes(text)?;
-    match Slots::of_bytes(bytes) {
-        Some(_) => Ok(bytes as u64),
-        None => Err("expected a power of two from 256 to 1M".to_owned()),
-    }
 }
 
 /// A length of time of more than nothing.
@@ -140,13 +130,6 @@ mod tests {
     fn sizes() {
         assert_eq!(size("64MiB"), Ok(64 << 20));
         assert_eq!(size("0").unwrap_err(), "must be more than 0");
-        for (text, bytes) in [("256", 256), ("4K", 4096), ("1M", 1 << 20)] {
-            assert_eq!(ring(text), Ok(bytes));
-        }
-        for wrong in ["64", "192", "2M"] {
-            let problem = ring(wrong).unwrap_err();
-            assert_eq!(problem, "expected a power of two from 256 to 1M");
-        }
     }
 
     #[test]
@@ -191,7 +174,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,12}|[0-9a-zA-Z,.-]{0,24}") {
-            let _ = (pes(&text), size(&text), ring(&text), duration(&text), bind(&text));
+            let _ = (pes(&text), size(&text), duration(&text), bind(&text));
         }
     }
 }

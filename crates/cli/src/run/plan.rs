@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostwire::settings::{self, Settings};
+use hostwire::settings::{HEAP, INSECURE_WIRE, RING, Settings, Wire};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HOSTS_MAX, HostPlace, Hosts};
 use rustix::io::Errno;
 
-use super::args::{Args, Wire};
+use super::args::Args;
 use super::bind::Binding;
 use super::limits::{self, NofileLimit};
 use super::program;
@@ -36,7 +36,7 @@ pub enum StartError {
         human_size(*bytes_per_pe), human_size(*machine_bytes)
     )]
     Memory {
-        what: &'static str,
+        what: String,
         bytes_per_pe: u64,
         pes: u32,
         machine_bytes: u64,
@@ -54,25 +54,22 @@ pub enum StartError {
     #[error(transparent)]
     Setting(#[from] hostwire::Error),
     /// An option that is for hosts, and no wire between them.
-    #[error("--{what}: the wire {wire} joins PEs of one host; say --wire ether, xdp or udp")]
-    WireOfOneHost {
-        what: &'static str,
-        wire: &'static str,
-    },
+    #[error(
+        "--{what}: the wire {wire} joins PEs of one host; say --wire {}",
+        Wire::listed_between_hosts()
+    )]
+    WireOfOneHost { what: &'static str, wire: Wire },
     /// Some hosts would have no PE.
     #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
     TooManyHosts { pes: u32, hosts: u32 },
     /// Several PEs would be on one host.
     #[error(
-        "--wire xdp takes one PE per host: {pes} PEs on {hosts} hosts; at most {HOSTS_MAX} can be made"
+        "--wire {wire} takes one PE per host: {pes} PEs on {hosts} hosts; at most {HOSTS_MAX} can be made"
     )]
-    OnePePerHost { pes: u32, hosts: u32 },
+    OnePePerHost { wire: Wire, pes: u32, hosts: u32 },
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
-    Hosts {
-        wire: &'static str,
-        cause: TransportError,
-    },
+    Hosts { wire: Wire, cause: TransportError },
     /// The kernel refused something else.
     #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
@@ -90,20 +87,19 @@ fn remedy(errno: Errno) -> &'static str {
 /// A job that can be started.
 pub struct Plan {
     pub pes: u32,
-    pub wire: Wire,
+    pub settings: Settings,
+    /// Settings, as PEs are to find them.
+    pub environment: Vec<(&'static str, String)>,
     /// Where the PEs are started, if not on this host.
     hosts: Option<Hosts>,
     pub program: PathBuf,
     /// The name of the program as it was given, then its arguments.
     pub command: Vec<OsString>,
-    pub heap_bytes: Option<u64>,
-    pub ring_bytes: Option<u64>,
     pub binding: Binding,
     /// The limit of open files that the PEs start with.
     pub nofile: NofileLimit,
     pub timeout: Option<Duration>,
     pub grace: Duration,
-    pub insecure_wire: bool,
     pub label: bool,
     pub keep_going: bool,
     pub stats: bool,
@@ -112,42 +108,32 @@ pub struct Plan {
 impl Plan {
     /// Checks `args` against this machine.
     pub fn new(args: &Args) -> Result<Plan, StartError> {
-        let settings = Settings::from_env()?;
-        let set = |bytes: Option<usize>| bytes.map(|bytes| bytes as u64);
-        let (heap, ring) = (
-            args.heap.or(set(settings.heap_bytes)),
-            args.ring.or(set(settings.ring_bytes)),
-        );
-        let wire = wire(args, &settings);
+        let given = &args.settings;
+        let settings = given.settings()?;
+        let wire = settings.wire();
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
-        let named = |option, variable, given: Option<u64>| match given {
-            Some(_) => option,
-            None => variable,
-        };
-        let what = named("--heap", settings::HEAP, args.heap);
-        limits::check_memory(what, heap, args.pes)?;
+        let heap = settings.heap_bytes.map(|bytes| bytes as u64);
+        limits::check_memory(given.name_of(&HEAP), heap, args.pes)?;
         // Every PE has a ring for each of the others.
-        let rings = ring.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
-        let what = named("--ring", settings::RING, args.ring);
-        limits::check_memory(what, rings, args.pes)?;
+        let rings = settings.ring_bytes.map(|bytes| bytes as u64);
+        let rings = rings.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
+        limits::check_memory(given.name_of(&RING), rings, args.pes)?;
         limits::check_processes(args.pes)?;
         let binding = Binding::new(&args.bind, args.pes)?;
         let hosts = hosts(args, wire)?;
         let nofile = limits::make_room_for_descriptors(args.pes)?;
         Ok(Plan {
             pes: args.pes,
-            wire,
+            environment: given.environment(wire),
+            settings,
             hosts,
             program,
             command: args.command.clone(),
-            heap_bytes: heap,
-            ring_bytes: ring,
             binding,
             nofile,
             timeout: args.timeout,
             grace: args.grace,
-            insecure_wire: args.insecure_wire,
             label: args.label,
             keep_going: args.keep_going,
             stats: args.stats,
@@ -173,17 +159,10 @@ impl Plan {
 /// The MTU of plain Ethernet.
 const MTU_BYTES: u32 = 1500;
 
-/// The wire that `args` name, or else the environment.
-fn wire(args: &Args, settings: &Settings) -> Wire {
-    let set = || settings.wire.and_then(|wire| Wire::from_name(wire.name()));
-    args.wire.or_else(set).unwrap_or(Wire::Shm)
-}
-
 /// The hosts that `args` ask for.
 fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
     let count = count_hosts(args, wire)?;
     let made = (count > 1).then(|| Hosts::new(count, MTU_BYTES));
-    let wire = wire.name();
     made.transpose()
         .map_err(|cause| StartError::Hosts { wire, cause })
 }
@@ -192,9 +171,8 @@ fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
 fn count_hosts(args: &Args, wire: Wire) -> Result<u32, StartError> {
     let pes = args.pes;
     if !wire.spans_hosts() {
-        let wire = wire.name();
         let several = args.hosts.is_some_and(|hosts| hosts > 1);
-        return match (several, args.insecure_wire) {
+        return match (several, args.settings.has(&INSECURE_WIRE)) {
             (true, _) => Err(StartError::WireOfOneHost {
                 what: "hosts",
                 wire,
@@ -206,16 +184,16 @@ fn count_hosts(args: &Args, wire: Wire) -> Result<u32, StartError> {
             (false, false) => Ok(1),
         };
     }
-    let usual = match wire {
-        Wire::Xdp => pes.min(HOSTS_MAX),
-        _ => pes.min(2),
+    let usual = match wire.takes_one_pe_per_host() {
+        true => pes.min(HOSTS_MAX),
+        false => pes.min(2),
     };
     let hosts = args.hosts.unwrap_or(usual);
     if hosts > pes {
         return Err(StartError::TooManyHosts { pes, hosts });
     }
-    if wire == Wire::Xdp && hosts < pes {
-        return Err(StartError::OnePePerHost { pes, hosts });
+    if wire.takes_one_pe_per_host() && hosts < pes {
+        return Err(StartError::OnePePerHost { wire, pes, hosts });
     }
     Ok(hosts)
 }
@@ -260,10 +238,18 @@ mod tests {
         assert_eq!(count(4, Wire::Udp, Some(1)), Ok(1));
         assert_eq!(count(5, Wire::Xdp, None), Ok(5));
         let (pes, hosts) = (5, 2);
-        let crowded = Err(StartError::OnePePerHost { pes, hosts });
+        let crowded = Err(StartError::OnePePerHost {
+            wire: Wire::Xdp,
+            pes,
+            hosts,
+        });
         assert_eq!(count(5, Wire::Xdp, Some(2)), crowded);
         let (pes, hosts) = (65, HOSTS_MAX);
-        let crowded = Err(StartError::OnePePerHost { pes, hosts });
+        let crowded = Err(StartError::OnePePerHost {
+            wire: Wire::Xdp,
+            pes,
+            hosts,
+        });
         assert_eq!(count(65, Wire::Xdp, None), crowded);
         let (pes, hosts) = (2, 3);
         let empty = Err(StartError::TooManyHosts { pes, hosts });

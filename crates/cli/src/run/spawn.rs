@@ -88,7 +88,7 @@ pub fn spawn(
         .env("PMI_FD", there.as_raw_fd().to_string())
         .env("PMI_RANK", pe.to_string())
         .env("PMI_SIZE", plan.pes.to_string())
-        .env("HOSTWIRE_WIRE", plan.wire.name())
+        .envs(plan.environment.iter().map(|(name, value)| (name, value)))
         .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
         .env(COUNTERS_FD_VARIABLE, counters.fd().as_raw_fd().to_string())
         .stdin(match input {
@@ -99,23 +99,12 @@ pub fn spawn(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    if plan.insecure_wire {
-        command.env("HOSTWIRE_INSECURE_WIRE", "1");
-    }
     for name in FOREIGN {
         command.env_remove(name);
     }
-    for (name, bytes) in [
-        ("HOSTWIRE_HEAP", plan.heap_bytes),
-        ("HOSTWIRE_RING", plan.ring_bytes),
-    ] {
-        if let Some(bytes) = bytes {
-            command.env(name, bytes.to_string());
-        }
-    }
     let host = plan.host_of(pe);
     if host.is_some() {
-        command.env(IFACE, INTERFACE);
+        command.env(IFACE.variable, INTERFACE);
     }
     ChildSetup {
         inherit: vec![there, Arc::clone(board.fd()), Arc::clone(counters.fd())],

@@ -28,7 +28,11 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
     // The whole text once.
     assert_eq!(said("PEs 0, 2 on "), 1, "{ended:#?}");
     assert_eq!(said("; PE 1 on far; "), 1, "{ended:#?}");
-    assert_eq!(said("the wire ether is needed"), 1, "{ended:#?}");
+    assert_eq!(
+        said("HOSTWIRE_WIRE has to be ether, xdp or udp"),
+        1,
+        "{ended:#?}"
+    );
     assert_eq!(said("PE 1 runs on far, "), 1, "{ended:#?}");
     assert_eq!(said("see what PE 0 says"), 2, "{ended:#?}");
 }

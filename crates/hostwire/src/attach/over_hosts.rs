@@ -25,14 +25,14 @@ const CARD: &str = "hostwire-ether";
 
 /// Whether the settings allow this job to span hosts.
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
-    match settings.wire() {
-        Wire::Shm | Wire::Stores => Err(several_hosts(pe, nodes)),
-        Wire::Ether | Wire::Xdp | Wire::Udp => Ok(()),
+    match settings.wire().spans_hosts() {
+        true => Ok(()),
+        false => Err(several_hosts(pe, nodes, settings.wire())),
     }
 }
 
 /// The whole text from PE 0, so that a user reads it once.
-fn several_hosts(pe: PeId, nodes: &Nodes) -> Error {
+fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> Error {
     let count = nodes.nodes().len();
     let own = nodes
         .node_of(pe)
@@ -48,13 +48,14 @@ fn several_hosts(pe: PeId, nodes: &Nodes) -> Error {
             "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
         ),
     };
+    let between = Wire::listed_between_hosts();
     Error::SeveralHosts(match pe {
         0 => format!(
-            "the job spans {count} {noun}: {nodes}; the wire shm joins PEs of one host, for \
-             several the wire ether is needed ({WIRE}=ether, or udp): set it, or {remedy}"
+            "the job spans {count} {noun}: {nodes}; the wire {wire} joins PEs of one host, for \
+             several {WIRE} has to be {between}: set it, or {remedy}"
         ),
         _ => format!(
-            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire shm joins \
+            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire {wire} joins \
              PEs of one: see what PE 0 says"
         ),
     })
@@ -141,33 +142,50 @@ fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
 
 fn open(settings: &Settings, pe: PeId, pes: u32, here: &Host) -> Result<Socket> {
     let interface = Interface::choose(settings.interface.as_deref())?;
-    if settings.wire() == Wire::Udp {
-        return Ok(Socket::Udp(FramePort::open(interface.address()?)?));
+    let wire = settings.wire();
+    if wire.takes_one_pe_per_host() && here.count() > 1 {
+        let takes_several = |wire: Wire| wire.spans_hosts() && !wire.takes_one_pe_per_host();
+        return Err(Error::Launch(format!(
+            "cannot join the job: the wire {wire} takes one PE per host, and there are {} on this \
+             one; {WIRE} has to be {}",
+            here.count(),
+            Wire::listed(takes_several, "or")
+        )));
     }
-    if settings.wire() == Wire::Xdp {
-        if here.count() > 1 {
-            return Err(Error::Launch(format!(
-                "cannot join the job: the wire xdp takes one PE per host, and there are {} on this \
-                 one; use {WIRE}=ether",
-                here.count()
-            )));
+    match wire {
+        Wire::Udp => Ok(Socket::Udp(FramePort::open(interface.address()?)?)),
+        Wire::Xdp => {
+            let socket = XdpSocket::open(&interface, settings.ether_type)?;
+            Ok(Socket::Xdp(Box::new(socket)))
         }
-        let socket = XdpSocket::open(&interface, settings.ether_type)?;
-        return Ok(Socket::Xdp(Box::new(socket)));
+        Wire::Ether => open_packets(settings, &interface, pe, pes, here),
+        Wire::Shm | Wire::Stores => Err(Error::Launch(format!(
+            "cannot join the job: the wire {wire} joins PEs of one host"
+        ))),
     }
+}
+
+fn open_packets(
+    settings: &Settings,
+    interface: &Interface,
+    pe: PeId,
+    pes: u32,
+    here: &Host,
+) -> Result<Socket> {
     // Virtual links have 16-bit numbers, and the PEs of a host share them.
     let remote = u64::from(pes) - u64::from(here.count());
     let end = (u64::from(here.local()) + 1) * remote;
     if u64::from(here.count()) * remote > 1 << 16 {
         return Err(Error::Launch(format!(
             "cannot join the job: {} PEs of one host and {remote} of others need more than 65536 \
-             virtual links; use {WIRE}=udp",
-            here.count()
+             virtual links; use {WIRE}={}",
+            here.count(),
+            Wire::Udp
         )));
     }
     // At most 65536.
     let links = (end - remote) as u32..end as u32;
-    let socket = PacketSocket::open(&interface, settings.ether_type, pe, links)?;
+    let socket = PacketSocket::open(interface, settings.ether_type, pe, links)?;
     Ok(Socket::Packet(socket))
 }
 

@@ -1,0 +1,208 @@
+//! The wires, in one table.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::setting::{Choice, Kind, expected, listed};
+
+/// What the table says of a wire beside its name and meaning.
+struct Facts {
+    name: &'static str,
+    summary: &'static str,
+    needs: &'static str,
+    spans_hosts: bool,
+    takes_one_pe_per_host: bool,
+    has_ether_type: bool,
+    is_for_tests: bool,
+}
+
+impl Facts {
+    const fn new(name: &'static str, summary: &'static str) -> Self {
+        Self {
+            name,
+            summary,
+            needs: "nothing",
+            spans_hosts: false,
+            takes_one_pe_per_host: false,
+            has_ether_type: false,
+            is_for_tests: false,
+        }
+    }
+}
+
+/// Makes [`Wire`] from a table: the meaning, the variant, the name, and what is not as usual.
+macro_rules! wires {
+    (default $default:ident; $(
+        $(#[doc = $summary:literal])+
+        $wire:ident = $name:literal { $($fact:ident: $value:expr),* $(,)? }
+    )+) => {
+        /// What carries stores from PE to PE.
+        ///
+        /// Not `#[non_exhaustive]`: whoever does something for each wire should hear of a new one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Wire {
+            $($(#[doc = $summary])+ $wire,)+
+        }
+
+        impl Default for Wire {
+            fn default() -> Self {
+                Self::$default
+            }
+        }
+
+        impl Wire {
+            /// All wires.
+            pub const ALL: [Self; [$(Self::$wire),+].len()] = [$(Self::$wire),+];
+
+            const fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::$wire => {
+                        const FACTS: Facts = Facts {
+                            $($fact: $value,)*
+                            ..Facts::new($name, concat!($($summary),+))
+                        };
+                        &FACTS
+                    })+
+                }
+            }
+        }
+    };
+}
+
+wires! {
+    default Shm;
+
+    /// Shared memory of one host
+    Shm = "shm" {
+        needs: "Linux 4.16",
+    }
+    /// Ethernet frames between hosts, shared memory within them
+    Ether = "ether" {
+        needs: "CAP_NET_RAW",
+        spans_hosts: true,
+        has_ether_type: true,
+    }
+    /// As ether, past the network stack (AF_XDP): one PE per host
+    Xdp = "xdp" {
+        needs: "CAP_NET_RAW, CAP_BPF",
+        spans_hosts: true,
+        takes_one_pe_per_host: true,
+        has_ether_type: true,
+    }
+    /// As ether, in UDP datagrams
+    Udp = "udp" {
+        spans_hosts: true,
+    }
+    /// Shared memory with all but its posted stores hidden, which is what a network looks like to
+    /// the library: for tests
+    Stores = "stores" {
+        is_for_tests: true,
+    }
+}
+
+impl Wire {
+    /// Its name, as in [`WIRE`](super::WIRE).
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// What it is, in a line.
+    pub const fn summary(self) -> &'static str {
+        self.facts().summary.trim_ascii()
+    }
+
+    /// What a process has to have or be allowed to use it.
+    pub const fn needs(self) -> &'static str {
+        self.facts().needs
+    }
+
+    /// Whether it goes from host to host.
+    pub const fn spans_hosts(self) -> bool {
+        self.facts().spans_hosts
+    }
+
+    /// Whether there can be no two PEs on a host.
+    pub const fn takes_one_pe_per_host(self) -> bool {
+        self.facts().takes_one_pe_per_host
+    }
+
+    /// Whether what it sends has an [EtherType](super::ETHERTYPE) of its own.
+    pub const fn has_ether_type(self) -> bool {
+        self.facts().has_ether_type
+    }
+
+    /// Whether it is for tests of the library alone.
+    pub const fn is_for_tests(self) -> bool {
+        self.facts().is_for_tests
+    }
+
+    /// The names of those for which `pick` is true, as a part of a sentence: `ether, xdp or udp`.
+    pub fn listed(pick: impl Fn(Self) -> bool, conjunction: &str) -> String {
+        let wires = Self::ALL.into_iter().filter(|wire| pick(*wire));
+        listed(wires.map(Self::name), conjunction)
+    }
+
+    /// Those between hosts, to choose from: `ether, xdp or udp`.
+    pub fn listed_between_hosts() -> String {
+        Self::listed(Self::spans_hosts, "or")
+    }
+}
+
+impl fmt::Display for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Wire {
+    type Err = String;
+
+    /// By its name.
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut wires = Self::ALL.into_iter();
+        wires
+            .find(|wire| wire.name() == name)
+            .ok_or_else(expected::<Self>)
+    }
+}
+
+impl Kind for Wire {
+    type Value = Self;
+
+    fn expected() -> String {
+        Self::listed(|_| true, "or")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+
+    fn choices() -> Vec<Choice> {
+        let choice = |wire: Self| Choice {
+            name: wire.name(),
+            summary: wire.summary(),
+            is_for_tests: wire.is_for_tests(),
+        };
+        Self::ALL.into_iter().map(choice).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_have_names_and_lists_come_from_the_table() {
+        for wire in Wire::ALL {
+            assert_eq!(wire.name().parse(), Ok(wire));
+            assert_eq!(wire.to_string(), wire.name());
+            let same = |other: &Wire| other.name() == wire.name();
+            assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
+        }
+        assert_eq!(Wire::default(), Wire::Shm);
+        assert_eq!(Wire::listed_between_hosts(), "ether, xdp or udp");
+        assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
+        let refused = "pigeon".parse::<Wire>().unwrap_err();
+        assert_eq!(refused, "expected shm, ether, xdp, udp or stores");
+    }
+}
