@@ -31,7 +31,9 @@ pub use crate::settings_table as table;
 
 use crate::error::Result;
 use crate::layout::Sizes;
-use kinds::{Bytes, EtherType, File, Interface, RingBytes, Seconds, Switch, shown};
+#[cfg(target_os = "linux")]
+use kinds::File;
+use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
 
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =

@@ -60,6 +60,24 @@ fn pages_name_every_wire_between_hosts() {
     }
 }
 
+/// `oshrun` hands options on, and has to know which of them have a value.
+#[test]
+fn oshrun_knows_the_options_of_settings() {
+    let script = read("crates/shmem/wrappers/oshrun");
+    for setting in settings::TABLE {
+        let Some(flag) = setting.flag else {
+            continue;
+        };
+        let beside = match flag.value_name {
+            Some(_) => "--grace)",
+            None => "--stats)",
+        };
+        let mut lines = script.lines().filter(|line| line.ends_with(beside));
+        let long = format!("--{} ", flag.long);
+        assert!(lines.any(|line| line.contains(&long)), "{setting}: {long}");
+    }
+}
+
 /// Where users and programmers read.
 fn texts() -> Vec<PathBuf> {
     fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -156,8 +156,9 @@ fn settings(bytes: &[u8]) {
             );
             assert_eq!(settings.info, either("INFO").is_some());
             assert_eq!(settings.version, either("VERSION").is_some());
-            assert!(settings.checks || !(settings.bounds || settings.race));
-            assert!(either("DEBUG").is_some() || !settings.checks);
+            let looks = settings.debug;
+            assert!(looks.checks || !(looks.bounds || looks.race));
+            assert!(either("DEBUG").is_some() || !looks.checks);
             assert_eq!(settings.delays.is_some(), either("DEBUG_DELAYS").is_some());
         }
         Err(error) => blames(error, &["SYMMETRIC_SIZE=", "DEBUG_DELAYS="]),

@@ -180,7 +180,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let mut symmetric = 0;
     let mut debug = 0;
     let attachment = Attachment::join(|sizes, pes| {
-        let heap = match std::env::var_os(hostwire::settings::HEAP) {
+        let heap = match hostwire::settings::HEAP.in_environment() {
             Some(_) => sizes.heap_bytes,
             None => settings::default_bytes(pes),
         };

@@ -1,23 +1,12 @@
-//! What the environment may set.
+//! What the environment may set: the table of settings that OpenSHMEM adds.
+//!
+//! A row is all that there is to say of a setting; see [`hostwire::settings`]. `docs/openshmem.md`
+//! and what `SHMEM_INFO` prints come from it.
 
+use hostwire::settings::{self, Kind, RING, Setting, expected, table};
 use hostwire_transport::quoted;
 
 use crate::fail::say;
-
-/// What `SHMEM_SYMMETRIC_SIZE` (or, as of old, `SMA_SYMMETRIC_SIZE`) and the other
-/// variables say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Settings {
-    /// Bytes of the symmetric heap of each PE, if it is set.
-    pub(crate) symmetric_bytes: Option<usize>,
-    pub(crate) info: bool,
-    pub(crate) version: bool,
-    pub(crate) checks: bool,
-    pub(crate) bounds: bool,
-    pub(crate) race: bool,
-    /// What the detector of races draws delays from, in its tests.
-    pub(crate) delays: Option<u64>,
-}
 
 /// Least bytes of a symmetric heap.
 pub(crate) const BYTES_MIN: usize = 64 << 10;
@@ -26,54 +15,52 @@ pub(crate) const DEFAULT_MAX: usize = 4 << 30;
 /// Least bytes of the default.
 pub(crate) const DEFAULT_MIN: usize = 64 << 20;
 
-impl Settings {
-    pub(crate) fn from_env() -> Result<Self, String> {
-        Self::from_lookup(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into()))
+table! {
+    /// What the variables of OpenSHMEM say.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Settings;
+
+    /// Size of the symmetric heap of each PE
+    pub(crate) symmetric_bytes: Option<usize> =
+        SYMMETRIC_SIZE("SHMEM_SYMMETRIC_SIZE": SymmetricSize)
+    {
+        without: || format!("that of `{}`, or else a share of the memory of the machine", settings::HEAP),
+        aliases: &["SMA_SYMMETRIC_SIZE"],
+        detail: || "Memory is committed when it is touched.".into(),
     }
 
-    pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let either = |name: &str| {
-            ["SHMEM_", "SMA_"].into_iter().find_map(|prefix| {
-                let name = format!("{prefix}{name}");
-                lookup(&name).map(|value| (name, value))
-            })
-        };
-        let mut settings = Self {
-            info: either("INFO").is_some(),
-            version: either("VERSION").is_some(),
-            ..Self::default()
-        };
-        if let Some((name, value)) = either("SYMMETRIC_SIZE") {
-            let bytes = parse_size(&value).ok_or_else(|| {
-                format!(
-                    "{name}={} is not usable: expected a number of bytes, with k, m, g or t \
-                     if you like, such as 512M or 1.5g",
-                    quoted(&value)
-                )
-            })?;
-            settings.symmetric_bytes = Some(bytes.max(BYTES_MIN));
-        }
-        if let Some((_, value)) = either("DEBUG") {
-            for word in value.split([',', ' ', '+']) {
-                match word.trim().to_ascii_lowercase().as_str() {
-                    "" | "0" | "off" | "no" => {}
-                    "bounds" => settings.bounds = true,
-                    "race" => settings.race = true,
-                    "all" => (settings.bounds, settings.race) = (true, true),
-                    // Any value turns debugging on, says the specification.
-                    _ => settings.checks = true,
-                }
-            }
-            settings.checks |= settings.bounds | settings.race;
-        }
-        if let Some((name, value)) = either("DEBUG_DELAYS") {
-            let seed = value.trim().parse().map_err(|_| {
-                let value = quoted(&value);
-                format!("{name}={value} is not usable: expected a number, the seed of the delays")
-            })?;
-            settings.delays = Some(seed);
-        }
-        Ok(settings)
+    /// Look for mistakes of the program
+    pub(crate) debug: Looks = DEBUG("SHMEM_DEBUG": Looks = Looks::default()) {
+        without: || "not looked for".into(),
+        aliases: &["SMA_DEBUG"],
+    }
+
+    /// Sleep at random (up to 0.5 ms) in front of operations while races are looked for
+    pub(crate) delays: Option<u64> = DEBUG_DELAYS("SHMEM_DEBUG_DELAYS": Seed) {
+        without: || "no delays".into(),
+        aliases: &["SMA_DEBUG_DELAYS"],
+        detail: || "No verdict may change by that; it is how the detector is tested.".into(),
+        may_differ: true,
+    }
+
+    /// Print what can be set and how it stands
+    pub(crate) info: bool = INFO("SHMEM_INFO": Anything = false) {
+        without: || "silent".into(),
+        aliases: &["SMA_INFO"],
+        may_differ: true,
+    }
+
+    /// Print the version
+    pub(crate) version: bool = VERSION("SHMEM_VERSION": Anything = false) {
+        without: || "silent".into(),
+        aliases: &["SMA_VERSION"],
+        may_differ: true,
+    }
+}
+
+impl Settings {
+    pub(crate) fn from_env() -> Result<Self, hostwire::Error> {
+        Self::from_lookup(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into()))
     }
 
     /// Tells what there is to set, and how it stands.
@@ -83,21 +70,110 @@ impl Settings {
             say(&format!("hostwire {version}, OpenSHMEM 1.6"));
         }
         if self.info {
-            say(&format!(
-                "variables of the environment:\n  \
-                 SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of each PE, with k, m, g or t \
-                 ({heap_bytes} now)\n  \
-                 SHMEM_DEBUG           checks, bounds, race or all, separated by commas: look for \
-                 mistakes of the program (off by default)\n  \
-                 SHMEM_DEBUG_DELAYS    a number: sleep at random in front of operations while \
-                 SHMEM_DEBUG=race looks, to test that\n  \
-                 SHMEM_INFO            print this\n  \
-                 SHMEM_VERSION         print the version\n  \
-                 HOSTWIRE_WIRE         shm; ether, xdp or udp between hosts; or stores: shared memory \
-                 with everything but posted stores hidden\n  \
-                 HOSTWIRE_ATTACH_TIMEOUT  seconds that PEs wait for each other when the job starts"
-            ));
+            say(&info(heap_bytes, Setting::in_environment));
         }
+    }
+}
+
+/// All that can be set, a line each, and what `now` says of it.
+fn info(heap_bytes: usize, now: impl Fn(&Setting) -> Option<String>) -> String {
+    // The rings of an OpenSHMEM program have a size of their own.
+    let others = settings::TABLE
+        .iter()
+        .filter(|setting| setting.variable != RING.variable);
+    let all: Vec<&Setting> = TABLE.iter().chain(others).copied().collect();
+    let widest = all.iter().map(|setting| setting.variable.len()).max();
+    let widest = widest.unwrap_or(0);
+    let lines = all.into_iter().map(|setting| {
+        let stands = match now(setting) {
+            Some(value) => format!("now {}", quoted(&value)),
+            None => format!("not set: {}", setting.without().replace('`', "")),
+        };
+        let (variable, summary) = (setting.variable, setting.summary().replace('`', ""));
+        let expected = setting.expected();
+        format!("\n  {variable:widest$}  {summary}: {expected} ({stands})")
+    });
+    let lines: String = lines.collect();
+    format!(
+        "the symmetric heap of each PE has {heap_bytes} bytes\nvariables of the environment:{lines}"
+    )
+}
+
+/// Bytes of the symmetric heap; see [`parse_size`].
+struct SymmetricSize;
+
+impl Kind for SymmetricSize {
+    type Value = usize;
+
+    fn expected() -> String {
+        "a number of bytes, with k, m, g or t if you like, such as 512M or 1.5g".into()
+    }
+
+    fn parse(text: &str) -> Result<usize, String> {
+        let bytes = parse_size(text).ok_or_else(expected::<Self>)?;
+        Ok(bytes.max(BYTES_MIN))
+    }
+}
+
+/// Which mistakes are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Looks {
+    pub(crate) checks: bool,
+    pub(crate) bounds: bool,
+    pub(crate) race: bool,
+}
+
+impl Kind for Looks {
+    type Value = Self;
+
+    fn expected() -> String {
+        "checks, bounds, race or all, separated by commas; any other value means checks".into()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut looks = Self::default();
+        for word in text.split([',', ' ', '+']) {
+            match word.trim().to_ascii_lowercase().as_str() {
+                "" | "0" | "off" | "no" => {}
+                "bounds" => looks.bounds = true,
+                "race" => looks.race = true,
+                "all" => (looks.bounds, looks.race) = (true, true),
+                // Any value turns debugging on, says the specification.
+                _ => looks.checks = true,
+            }
+        }
+        looks.checks |= looks.bounds | looks.race;
+        Ok(looks)
+    }
+}
+
+/// What random numbers begin with.
+struct Seed;
+
+impl Kind for Seed {
+    type Value = u64;
+
+    fn expected() -> String {
+        "a number, the seed of the delays".into()
+    }
+
+    fn parse(text: &str) -> Result<u64, String> {
+        text.trim().parse().map_err(|_| expected::<Self>())
+    }
+}
+
+/// What counts by being there.
+struct Anything;
+
+impl Kind for Anything {
+    type Value = bool;
+
+    fn expected() -> String {
+        "anything".into()
+    }
+
+    fn parse(_: &str) -> Result<bool, String> {
+        Ok(true)
     }
 }
 
@@ -222,14 +298,14 @@ mod tests {
         let settings = Settings::from_lookup(both).unwrap();
         assert_eq!(settings.symmetric_bytes, Some(1 << 20));
         let old = |name: &str| (name == "SMA_SYMMETRIC_SIZE").then(|| "2x".to_owned());
-        let error = Settings::from_lookup(old).unwrap_err();
+        let error = Settings::from_lookup(old).unwrap_err().to_string();
         assert!(
             error.contains("SMA_SYMMETRIC_SIZE") && error.contains("2x"),
             "{error}"
         );
         for name in ["SHMEM_SYMMETRIC_SIZE", "SHMEM_DEBUG_DELAYS"] {
             let long = |wanted: &str| (wanted == name).then(|| "x".repeat(100_000));
-            let error = Settings::from_lookup(long).unwrap_err();
+            let error = Settings::from_lookup(long).unwrap_err().to_string();
             assert!(
                 error.len() < 300 && error.contains(name),
                 "{} bytes",
@@ -243,8 +319,8 @@ mod tests {
         let with = |value: &str| {
             let value = value.to_owned();
             let lookup = |name: &str| (name == "SHMEM_DEBUG").then(|| value.clone());
-            let settings = Settings::from_lookup(lookup).unwrap();
-            (settings.checks, settings.bounds, settings.race)
+            let looks = Settings::from_lookup(lookup).unwrap().debug;
+            (looks.checks, looks.bounds, looks.race)
         };
         assert_eq!(with("1"), (true, false, false));
         assert_eq!(with("race"), (true, false, true));
@@ -258,5 +334,45 @@ mod tests {
         assert_eq!(share(16 << 30, 8), 1 << 30);
         assert_eq!(share(0, 8), DEFAULT_MIN);
         assert_eq!(share(usize::MAX, 1), DEFAULT_MAX);
+    }
+
+    #[test]
+    fn info_tells_of_all_that_has_an_effect() {
+        let now = |setting: &Setting| (setting.variable == "HOSTWIRE_WIRE").then(|| "udp".into());
+        let text = info(4096, now);
+        for setting in TABLE.iter().chain(settings::TABLE) {
+            let told = text.contains(&format!("\n  {setting} "));
+            assert_eq!(told, setting.variable != RING.variable, "{setting}: {text}");
+        }
+        assert!(text.contains("udp or stores (now \"udp\")"), "{text}");
+        assert!(text.contains("1 to 86400 seconds (not set: 60)"), "{text}");
+    }
+
+    #[test]
+    fn every_old_name_is_that_of_the_new_one() {
+        for setting in TABLE {
+            let old = setting.variable.replace("SHMEM_", "SMA_");
+            assert_eq!(setting.aliases, [old.as_str()]);
+        }
+    }
+
+    /// With `HOSTWIRE_BLESS=1` the page is written anew.
+    #[test]
+    fn the_documentation_is_what_the_table_says() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openshmem.md");
+        let read = || std::fs::read_to_string(path).unwrap();
+        let table = settings::page::of_settings(TABLE);
+        let wanted = settings::page::with_block(&read(), "settings", &table).expect("its marks");
+        if std::env::var_os("HOSTWIRE_BLESS").is_some() {
+            std::fs::write(path, &wanted).unwrap();
+        }
+        assert!(
+            read() == wanted,
+            "HOSTWIRE_BLESS=1 writes it anew:\n{table}"
+        );
+        let manual = include_str!("../man/oshrun.1");
+        for setting in TABLE {
+            assert!(manual.contains(setting.variable), "{setting}");
+        }
     }
 }

@@ -198,18 +198,42 @@ impl fmt::Display for Setting {
 /// Makes a table of settings, and the struct that holds what they say.
 ///
 /// A row is what the setting means, the field of the struct, the name of the [`Setting`], its
-/// variable and [`Kind`], and whatever is not as usual. Without `= DEFAULT` the field is an
-/// `Option`.
+/// variable and [`Kind`], what holds without it, and whatever is not as usual. Without `= DEFAULT`
+/// the field is an `Option`. Out of it come a static [`Setting`] per row, `TABLE` of them all, and
+/// the struct with `from_lookup`, which reads it.
 ///
-/// ```text
-/// /// Seconds that PEs wait for each other when a job starts
-/// pub attach_timeout_s: u64 = ATTACH_TIMEOUT("HOSTWIRE_ATTACH_TIMEOUT": Seconds = 60) {
-///     without: || "60".into(),
+/// ```
+/// use hostwire::settings::{Wire, table};
+///
+/// table! {
+///     /// What the environment says.
+///     struct Settings;
+///
+///     /// What carries the stores of this program
+///     wire: Wire = WIRE("PROGRAM_WIRE": Wire = Wire::Shm) {
+///         without: || Wire::Shm.to_string(),
+///     }
 /// }
+///
+/// let settings = Settings::from_lookup(|name| (name == WIRE.variable).then(|| "udp".into()));
+/// assert_eq!(settings?.wire, Wire::Udp);
+/// assert_eq!(TABLE.len(), 1);
+/// # hostwire::Result::Ok(())
 /// ```
 ///
-/// Out of it come a static [`Setting`] per row, `TABLE` of them all, and the struct with
-/// `from_lookup`, which reads it.
+/// A row that does not say what holds without it does not compile:
+///
+/// ```compile_fail
+/// use hostwire::settings::{Wire, table};
+///
+/// table! {
+///     /// What the environment says.
+///     struct Settings;
+///
+///     /// What carries the stores of this program
+///     wire: Wire = WIRE("PROGRAM_WIRE": Wire = Wire::Shm) {}
+/// }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! settings_table {
@@ -221,13 +245,14 @@ macro_rules! settings_table {
             $(#[cfg($cfg:meta)])?
             $field_vis:vis $field:ident: $type:ty =
                 $SETTING:ident($variable:literal: $kind:ident $(= $default:expr)?)
-                { $($key:ident: $value:expr),* $(,)? }
+                { without: $without:expr $(, $key:ident: $value:expr)* $(,)? }
         )+
     ) => {
         $(
             $(#[doc = $summary])+
             $(#[cfg($cfg)])?
             $vis static $SETTING: $crate::settings::Setting = $crate::settings::Setting {
+                without: $without,
                 $($key: $value,)*
                 ..$crate::settings::Setting::new::<$kind>($variable, concat!($($summary),+))
             };

@@ -40,7 +40,7 @@ pub(crate) struct Debug {
 impl Debug {
     /// Bytes that the detector of races needs in each segment.
     pub(crate) fn area_bytes(settings: &Settings, pes: u32) -> usize {
-        match settings.race {
+        match settings.debug.race {
             true => race::area_bytes(pes),
             false => 0,
         }
@@ -50,9 +50,9 @@ impl Debug {
     pub(crate) fn new(settings: &Settings, area: usize, pe: PeId, pes: u32) -> Self {
         let race = || Race::new(area, pe, pes, settings.delays);
         Self {
-            checks: settings.checks,
-            bounds: settings.bounds.then(Bounds::default),
-            race: settings.race.then(race),
+            checks: settings.debug.checks,
+            bounds: settings.debug.bounds.then(Bounds::default),
+            race: settings.debug.race.then(race),
         }
     }
 
