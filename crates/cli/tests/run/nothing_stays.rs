@@ -77,13 +77,19 @@ fn kill_9_of_launcher_and_warden_takes_the_pes_with_it() {
     let pids = pids([job.line(), job.line(), job.line()]);
     let launcher = job.pid().as_raw_pid();
     let children = format!("/proc/{launcher}/task/{launcher}/children");
-    let children = std::fs::read_to_string(children).unwrap();
     let is_warden = |pid: &&str| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
         name.is_ok_and(|name| name.trim() == "hw-warden")
     };
-    let warden = children.split_whitespace().find(is_warden).unwrap();
-    let warden = Pid::from_raw(warden.parse().unwrap()).unwrap();
+    let mut warden = None;
+    // It gives itself its name, and may do so after the PEs have begun.
+    eventually("there is a warden", || {
+        let children = std::fs::read_to_string(&children).unwrap();
+        let found = children.split_whitespace().find(is_warden);
+        warden = found.map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap());
+        warden.is_some()
+    });
+    let warden = warden.unwrap();
     kill_process(warden, Signal::KILL).unwrap();
     job.signal(Signal::KILL);
     assert_eq!(job.end().status, -9);
