@@ -93,7 +93,8 @@ macro_rules! apply {
 }
 
 impl Operation {
-    fn from_code(code: u8) -> Option<Self> {
+    /// The operation with this number.
+    pub fn from_code(code: u8) -> Option<Self> {
         use Operation::*;
         let all = [
             Get,

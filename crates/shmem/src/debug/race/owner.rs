@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use hostwire::attachment::Operation;
 
@@ -235,27 +236,27 @@ impl Owner {
 }
 
 fn operation_of(code: u8) -> Option<Operation> {
-    use Operation::*;
-    [Fetch, Swap, CompareSwap, Add, And, Or, Xor]
-        .into_iter()
-        .find(|operation| *operation as u8 == code)
+    Operation::from_code(code).filter(|operation| *operation != Operation::Get)
 }
 
 /// What a word holds then; `None` if it was not changed.
 fn value_after(operation: Operation, change: Change, old: u64, size: usize) -> Option<u64> {
-    let value = match operation {
-        Operation::Get | Operation::Fetch => return None,
-        Operation::Swap => change.operand,
-        Operation::CompareSwap if old == change.compare => change.operand,
-        Operation::CompareSwap => return None,
-        Operation::Add => old.wrapping_add(change.operand),
-        Operation::And => old & change.operand,
-        Operation::Or => old | change.operand,
-        Operation::Xor => old ^ change.operand,
+    let is_changed = match operation {
+        Operation::Get | Operation::Fetch => false,
+        Operation::CompareSwap => old == change.compare,
+        _ => true,
     };
-    Some(match size {
-        4 => value & u64::from(u32::MAX),
-        _ => value,
+    is_changed.then(|| match size {
+        4 => {
+            let half = AtomicU32::new(old as u32);
+            operation.apply_32(&half, change.operand as u32, change.compare as u32);
+            half.into_inner().into()
+        }
+        _ => {
+            let word = AtomicU64::new(old);
+            operation.apply_64(&word, change.operand, change.compare);
+            word.into_inner()
+        }
     })
 }
 
