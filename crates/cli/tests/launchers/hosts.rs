@@ -211,7 +211,8 @@ fn two_jobs_on_one_interface() {
 
 #[test]
 fn frames_of_an_earlier_job_are_dropped() {
-    let (job, probe) = (mpirun_line("steady 20000"), fault_probe());
+    // Enough rounds for the frames to be recorded, however slow the machine is.
+    let (job, probe) = (mpirun_line("steady 20000 100"), fault_probe());
     let script = format!(
         "{probe} frames record /run/frames 300 & \
          {job} < <(sleep 1) && wait $! && \
