@@ -6,8 +6,8 @@
 //! the bare instruction.) In a job of one host these are all PEs; in a job of several, the
 //! PEs of the own host, as far as their numbers follow each other.
 //!
-//! In a copy of the process ([`crate::origin`]) nothing is within reach: the number of PEs
-//! lies in memory that a copy finds empty, so that the compare which a PE's number goes
+//! In a copy of the process ([`crate::origin`]) nothing is within reach: the number behind that
+//! of the last PE lies in memory that a copy finds empty, so that the compare which a PE's number goes
 //! through anyway is the one that refuses it.
 
 use core::marker::PhantomData;
@@ -39,8 +39,8 @@ pub struct Reach {
     segment_bytes: usize,
     lost: Box<[AtomicBool]>,
     roll: Option<Roll>,
-    /// How many PEs there are: one word, 0 in a copy of the process.
-    pes: OriginWords,
+    /// The PE behind the last one: one word, 0 in a copy of the process.
+    end: OriginWords,
 }
 
 impl Reach {
@@ -72,13 +72,13 @@ impl Reach {
             });
         }
         let here = OriginWords::new(1)?;
-        here[0].store(pes.into(), Ordering::Relaxed);
+        here[0].store(u64::from(first) + u64::from(pes), Ordering::Relaxed);
         Ok(Self {
             memory,
             first,
             stride_bytes,
             segment_bytes,
-            pes: here,
+            end: here,
             lost: (0..pes).map(|_| AtomicBool::new(false)).collect(),
             roll: None,
         })
@@ -172,15 +172,17 @@ impl Reach {
             });
         }
         let object = memory.range(offset_bytes, len_bytes)?;
+        let doorbell = memory.range(DOORBELL_OFFSET_BYTES, size_of::<AtomicU32>())?;
+        // So that the number of a PE has to be multiplied only, which a compiler does in front
+        // of a loop where it is the same in all of it.
+        let to_zero = (self.first as usize).wrapping_mul(self.stride_bytes);
         Ok(Extent {
-            // SAFETY: `new` checked that each segment has more bytes than that.
-            doorbell: unsafe { memory.base().byte_add(DOORBELL_OFFSET_BYTES) },
-            // SAFETY: `range` gives addresses inside a non-null allocation.
-            object: unsafe { NonNull::new_unchecked(object) },
+            doorbell: doorbell.wrapping_sub(to_zero),
+            object: object.wrapping_sub(to_zero),
             len,
             first: self.first,
             stride_bytes: self.stride_bytes,
-            pes: NonNull::from(&self.pes[0]),
+            end: NonNull::from(&self.end[0]),
             reach: Some(Arc::clone(self)),
             elements: PhantomData,
         })
@@ -196,17 +198,17 @@ impl<T: FromBytes + IntoBytes + Immutable> Plain for T {}
 /// fields, which never change: a loop over puts needs to load them once.
 #[derive(Debug)]
 pub struct Extent<T> {
-    /// The doorbell of the first PE.
-    doorbell: NonNull<u8>,
-    /// The object of the first PE.
-    object: NonNull<u8>,
+    /// Where the doorbell of PE 0 would be: nowhere, if that is not the first one.
+    doorbell: *mut u8,
+    /// Where the object of PE 0 would be.
+    object: *mut u8,
     /// In elements.
     len: usize,
     /// The first PE.
     first: PeId,
     stride_bytes: usize,
-    /// In `reach`: how many PEs there are, and 0 in a copy of the process.
-    pes: NonNull<AtomicU64>,
+    /// In `reach`: the PE behind the last one, and 0 in a copy of the process.
+    end: NonNull<AtomicU64>,
     /// Keeps all of it alive.
     reach: Option<Arc<Reach>>,
     elements: PhantomData<T>,
@@ -231,19 +233,19 @@ pub enum Access {
     OutOfReach,
 }
 
-/// How many PEs have an object that nobody has.
+/// The PE behind the last one that has an object that nobody has.
 static NOBODY: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Plain> Extent<T> {
     /// An object of which nothing is within reach.
     pub fn none() -> Self {
         Self {
-            doorbell: NonNull::dangling(),
-            object: NonNull::dangling(),
+            doorbell: core::ptr::null_mut(),
+            object: core::ptr::null_mut(),
             len: 0,
             first: 0,
             stride_bytes: 0,
-            pes: NonNull::from(&NOBODY),
+            end: NonNull::from(&NOBODY),
             reach: None,
             elements: PhantomData,
         }
@@ -255,22 +257,21 @@ impl<T: Plain> Extent<T> {
     #[inline(always)]
     pub fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
         // SAFETY: a word in `reach`, which `self` keeps alive, or a static one.
-        let pes = unsafe { self.pes.as_ref() };
-        let index = pe.wrapping_sub(self.first);
-        if u64::from(index) >= pes.load(Ordering::Relaxed) {
+        let end = unsafe { self.end.as_ref() };
+        if pe < self.first || u64::from(pe) >= end.load(Ordering::Relaxed) {
             return None;
         }
-        let distance = index as usize * self.stride_bytes;
-        // SAFETY: in bounds: `pe` is one of the PEs for which `Reach::new` checked a
-        // segment, and `extent` that the object lies in it.
-        let object = unsafe { self.object.as_ptr().add(distance) };
-        // SAFETY: as above; `Reach::new` checked that each segment has a doorbell.
-        let doorbell = unsafe { self.doorbell.as_ptr().add(distance) };
+        // In bounds: `pe` is one of the PEs for which `Reach::new` checked a segment, and
+        // `extent` that the object lies in it.
+        let distance = pe as usize * self.stride_bytes;
+        let object = self.object.wrapping_add(distance);
+        let doorbell = self.doorbell.wrapping_add(distance);
         Some(Remote {
             object,
-            pes,
+            end,
             len: self.len,
-            // SAFETY: as above, and it is only ever accessed as this atomic.
+            // SAFETY: in the segment of `pe`, for which `Reach::new` has checked it; it is only
+            // ever accessed as this atomic.
             doorbell: Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() }),
             elements: PhantomData,
         })
@@ -321,7 +322,7 @@ impl<T: Plain> Extent<T> {
     fn bell<'a>(&'a self, pe: PeId, remote: Remote<'a, T>) -> Bell<'a> {
         Bell {
             doorbell: remote.doorbell,
-            pes: remote.pes,
+            end: remote.end,
             reach: &self.reach,
             pe,
         }
@@ -339,7 +340,7 @@ impl<T: Plain> Extent<T> {
 pub struct Remote<'a, T> {
     object: *mut u8,
     /// As in [`Extent`].
-    pes: &'a AtomicU64,
+    end: &'a AtomicU64,
     /// In elements.
     len: usize,
     doorbell: Doorbell<'a>,
@@ -372,7 +373,7 @@ impl<T: Plain> Remote<'_, T> {
     /// See [`Extent::put`].
     #[inline(always)]
     pub fn put(self, index: usize, values: &[T]) -> Access {
-        match is_here(self.pes) {
+        match is_here(self.end) {
             true => self.store(index, values),
             false => Access::OutOfReach,
         }
@@ -381,7 +382,7 @@ impl<T: Plain> Remote<'_, T> {
     /// See [`Extent::get`].
     #[inline(always)]
     pub fn get(self, index: usize, values: &mut [T]) -> Access {
-        match is_here(self.pes) {
+        match is_here(self.end) {
             true => self.load(index, values),
             false => Access::OutOfReach,
         }
@@ -454,7 +455,7 @@ impl<T: Plain> Remote<'_, T> {
 pub struct Bell<'a> {
     doorbell: Doorbell<'a>,
     /// As in [`Extent`].
-    pes: &'a AtomicU64,
+    end: &'a AtomicU64,
     reach: &'a Option<Arc<Reach>>,
     pe: PeId,
 }
@@ -463,7 +464,7 @@ impl Bell<'_> {
     /// Whether the word may be used still: not in a copy of the process.
     #[inline(always)]
     pub fn is_here(self) -> bool {
-        is_here(self.pes)
+        is_here(self.end)
     }
 
     /// Wakes the PE if it sleeps. Returns false if it is lost.
@@ -474,8 +475,8 @@ impl Bell<'_> {
 }
 
 #[inline(always)]
-fn is_here(pes: &AtomicU64) -> bool {
-    pes.load(Ordering::Relaxed) != 0
+fn is_here(end: &AtomicU64) -> bool {
+    end.load(Ordering::Relaxed) != 0
 }
 
 /// A function of two registers: handing a `Bell` over would put it on the stack, and a

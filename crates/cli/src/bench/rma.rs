@@ -1,5 +1,6 @@
 //! Puts and gets beside bare stores, loads and memcpy. The target does not look.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 
 use hostwire::{Remote, Result, Symmetric};
@@ -19,6 +20,8 @@ fn unit(size: u64) -> Unit {
         Unit::GBPerS { bytes: size as f64 }
     }
 }
+
+const LINE_BYTES: usize = 64;
 
 fn turns(size: u64) -> u64 {
     ((32 << 20) / size).clamp(8, 100_000)
@@ -149,20 +152,31 @@ fn put_bytes<'a>(bench: &'a Context, values: &'a [u8]) -> Loop<'a> {
 pub fn get(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[8, 64, 4 << 10, 1 << 20]) {
         let (memory, base) = bench.memory(1)?;
-        let mut bare = vec![0_u8; size as usize];
-        let limit: Loop<'_> = Box::new(move |n| {
+        // As of puts, but that it is written. One copy takes twice as long as another if it lies
+        // across two lines.
+        let buffer = RefCell::new(vec![0_u8; size as usize + LINE_BYTES]);
+        let into = |buffer: &mut Vec<u8>| {
+            let begin = buffer.as_ptr().align_offset(LINE_BYTES);
+            begin..begin + size as usize
+        };
+        let limit: Loop<'_> = Box::new(|n| {
+            let buffer = &mut *buffer.borrow_mut();
+            let values = into(buffer);
+            let values = buffer.get_mut(values).unwrap_or_default();
             bench.one_sided(|| {
                 for _ in 0..n {
-                    memory.copy_out(base + place::DATA, black_box(&mut bare))?;
+                    memory.copy_out(base + place::DATA, black_box(&mut *values))?;
                 }
                 Ok(())
             })
         });
-        let mut values = vec![0_u8; size as usize];
-        let ours: Loop<'_> = Box::new(move |n| {
+        let ours: Loop<'_> = Box::new(|n| {
+            let buffer = &mut *buffer.borrow_mut();
+            let values = into(buffer);
+            let values = buffer.get_mut(values).unwrap_or_default();
             bench.one_sided(|| {
                 for _ in 0..n {
-                    bench.arena.get(1, place::DATA, black_box(&mut values))?;
+                    bench.arena.get(1, place::DATA, black_box(&mut *values))?;
                 }
                 Ok(())
             })
