@@ -11,8 +11,8 @@ use core::time::Duration;
 
 use crate::sync::{AtomicU32, Ordering, heavy_fence, light_fence};
 
-/// How often to spin and to yield before sleeping. All of it fitted: see
-/// `docs/ARCHITECTURE.md`, "Waiting".
+/// How often to spin and to yield before sleeping. All values are fitted: see
+/// `docs/decisions/2026-11-20-waiting.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitLimits {
     /// Polls back to back.
