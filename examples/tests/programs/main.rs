@@ -5,4 +5,5 @@ mod heat2d;
 mod hello;
 mod job;
 mod structures;
+mod tutorial;
 mod wordcount;
