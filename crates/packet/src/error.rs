@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// The output buffer does not hold what is to be written.
     BufferTooSmall {
-        /// What was to be written.
+        /// The value that the caller wanted to write.
         field: &'static str,
         /// Bytes needed.
         expected_bytes: usize,

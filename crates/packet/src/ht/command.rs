@@ -171,7 +171,7 @@ impl Command {
         }
     }
 
-    /// Whether this is a request that carries an address. Only those may
+    /// Whether this is a request that carries an address. Only such a request may
     /// follow an address extension.
     pub const fn has_address(self) -> bool {
         matches!(

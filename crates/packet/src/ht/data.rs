@@ -64,7 +64,7 @@ impl<'a> Masked<'a> {
     /// # Errors
     /// [`Error::Length`] if it is not a mask and `count` dwords,
     /// [`Error::CrossesBlock`], or [`Error::Value`] if the mask enables bytes
-    /// that are not there.
+    /// that do not exist.
     pub fn new_checked(address: Address, count: MaskedDwords, bytes: &'a [u8]) -> Result<Self> {
         let expected_bytes = 4 + count.len_bytes();
         let (Some(dwords), true) = (bytes.get(4..), bytes.len() == expected_bytes) else {

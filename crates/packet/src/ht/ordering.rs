@@ -58,7 +58,7 @@ pub struct CreditCost {
     pub data: u8,
 }
 
-/// What the ordering rules look at in a packet.
+/// The parts of a packet that the ordering rules need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderingKey {
     /// Channel of the packet.

@@ -18,8 +18,8 @@ pub const PACKET_LEN_MAX: usize = CONTROL_LEN_MAX + LEN_MAX;
 
 /// A control packet of any kind as a value, without its data phase.
 ///
-/// This is what a link model passes around: it is `Copy`, and it knows the
-/// size on the wire, the virtual channel and the credits.
+/// Link models pass it around: it is `Copy`, and it knows the size on the wire, the
+/// virtual channel and the credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlRepr {
     /// NOP.
@@ -35,8 +35,8 @@ pub enum ControlRepr {
 }
 
 impl ControlRepr {
-    /// Reads the control packet at the start of `bytes`. Its data phase is
-    /// not looked at and need not be there.
+    /// Reads the control packet at the start of `bytes`. Its data phase is not read and
+    /// may be missing.
     ///
     /// # Errors
     /// As the `parse` of the format that the command selects.
@@ -222,8 +222,8 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks the control packet and that the whole data phase is there.
-    /// Bytes behind the packet are left alone.
+    /// Checks the control packet, and that the whole data phase is present. Bytes
+    /// behind the packet are ignored.
     ///
     /// # Errors
     /// As [`ControlRepr::parse`]; [`Error::Truncated`] for missing data,

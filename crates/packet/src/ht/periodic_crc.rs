@@ -51,8 +51,8 @@ impl Default for LaneCrc {
     }
 }
 
-/// Counts bit-times and tells how many more the CRC takes. For link models
-/// that need exact times but no CRC values.
+/// Counts bit-times and says how many more the CRC takes. For link models that need
+/// exact times but no CRC values.
 ///
 /// ```
 /// use hostwire_packet::ht::periodic_crc::Window;
@@ -184,7 +184,7 @@ impl Default for LaneTransmitter {
     }
 }
 
-/// What a received bit-time was.
+/// The role of a received bit-time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// Part of a packet.
@@ -215,7 +215,7 @@ impl LaneReceiver {
     ///
     /// # Errors
     /// [`Error::Checksum`] at the end of a CRC that does not match. The lane
-    /// goes on behind it; what to do (log, sync flood) is up to the caller.
+    /// goes on behind it; the caller decides what to do (log, sync flood).
     pub fn step(&mut self, bit_time: BitTime) -> Result<Received> {
         let Some(expected) = self.lane.due() else {
             self.lane.push(bit_time.cad, bit_time.ctl);

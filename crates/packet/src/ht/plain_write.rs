@@ -1,6 +1,6 @@
-//! The short way for the packet that nearly all are: a posted write of whole
-//! dwords to a 40-bit address, with no bit set that need not be. What is not
-//! one goes the long way, through [`ControlRepr`], which gives the same.
+//! The short way for the most frequent packet: a posted write of whole dwords to a
+//! 40-bit address, with no optional bit set. All other packets go the long way, through
+//! [`ControlRepr`], which gives the same result.
 
 use super::fields::{Address, Dwords, SeqId, UnitId};
 use super::packet::{ControlRepr, Repr};
@@ -68,8 +68,8 @@ pub struct PlainWrite<'a> {
 }
 
 impl<'a> PlainWrite<'a> {
-    /// Reads the one at the start of `bytes`, and says what is behind it; `None` for anything
-    /// else, broken or not.
+    /// Reads a plain write at the start of `bytes`, and returns the bytes behind it; `None`
+    /// for any other packet, broken or not.
     #[inline]
     pub fn split_first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let Plain {
@@ -81,7 +81,7 @@ impl<'a> PlainWrite<'a> {
         Some((Self { address, data }, rest))
     }
 
-    /// As a packet, by unit 0; `None` if it is none.
+    /// The packet as a plain write by unit 0; `None` if it is not one.
     pub(crate) fn packet(&self) -> Option<Repr<'a>> {
         let address = Address::new(self.address).ok()?;
         let dwords = Dwords::from_len_bytes(self.data.len()).ok()?;
@@ -90,7 +90,7 @@ impl<'a> PlainWrite<'a> {
     }
 }
 
-/// Reads a plain write with its data; `None` for anything else, broken or not.
+/// Reads a plain write with its data; `None` for any other packet, broken or not.
 #[inline]
 pub(super) fn parse(bytes: &[u8]) -> Option<Repr<'_>> {
     let Plain {
@@ -106,8 +106,8 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Repr<'_>> {
     Some(Repr::from_valid(ControlRepr::Request(write), data))
 }
 
-/// Writes a packet if it is a plain write and has room; `None` for all else,
-/// with nothing written.
+/// Writes a packet if it is a plain write and has room; otherwise writes nothing and
+/// returns `None`.
 #[inline]
 pub(super) fn emit(packet: &Repr<'_>, buffer: &mut [u8]) -> Option<usize> {
     let ControlRepr::Request(request::Repr {
@@ -154,9 +154,8 @@ mod tests {
     use super::*;
     use crate::ht::PACKET_LEN_MAX;
 
-    /// Every first dword with at most three bits away from a plain write, and
-    /// every count and low address: the short way gives what the long way does
-    /// or nothing.
+    /// Every first dword with at most three bits away from a plain write, and every
+    /// count and low address: the short way gives the result of the long way, or none.
     #[test]
     fn both_ways_agree() {
         let mut bytes = [0x5a; PACKET_LEN_MAX];

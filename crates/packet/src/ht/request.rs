@@ -170,7 +170,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         field::COMPAT_OR_ISOC.get_le(self.dwords()) != 0
     }
 
-    /// Mask/Count as it stands.
+    /// Mask/Count as in the packet.
     pub fn mask_count(&self) -> u8 {
         field::MASK_COUNT.get_le(self.dwords()) as u8
     }
@@ -403,8 +403,8 @@ impl AtomicOperation {
 }
 
 impl Repr {
-    /// A posted write of whole dwords with nothing special about it: the one
-    /// packet that TCCluster and HToE data are made of.
+    /// A posted write of whole dwords with no optional field: the only packet in the
+    /// data of TCCluster and HToE.
     pub const fn posted_write(unit_id: UnitId, address: Address, dwords: Dwords) -> Self {
         Self {
             unit_id,
@@ -424,8 +424,8 @@ impl Repr {
         }
     }
 
-    /// Reads the request at the start of `bytes`. Its data phase is not
-    /// looked at and need not be there.
+    /// Reads the request at the start of `bytes`. Its data phase is not read and may be
+    /// missing.
     ///
     /// # Errors
     /// As [`Packet::new_checked`]; [`Error::Value`] or [`Error::OutOfRange`]

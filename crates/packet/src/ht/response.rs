@@ -184,7 +184,7 @@ pub enum Status {
     DataError,
     /// 10: the target could not.
     TargetAbort,
-    /// 11: nobody has this address.
+    /// 11: no device has this address.
     MasterAbort,
 }
 
@@ -234,8 +234,8 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// Reads the response at the start of `bytes`. Its data phase is not
-    /// looked at and need not be there.
+    /// Reads the response at the start of `bytes`. Its data phase is not read and may
+    /// be missing.
     ///
     /// # Errors
     /// As [`Packet::new_checked`].

@@ -40,7 +40,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 }
 
-/// A Sync as a value. It carries nothing.
+/// A Sync as a value. It has no fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Repr;
 

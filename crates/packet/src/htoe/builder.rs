@@ -76,7 +76,7 @@ impl<'a> FrameBuilder<'a> {
         limit.saturating_sub(used)
     }
 
-    /// What has been packed so far.
+    /// The packets so far.
     pub const fn contents(&self) -> &Contents {
         &self.contents
     }
@@ -159,7 +159,7 @@ impl<'a> FrameBuilder<'a> {
     /// Writes header and CRCs; returns the length of the frame.
     ///
     /// # Errors
-    /// None that `new` and the pushes have not ruled out.
+    /// No error is possible: `new` and the pushes have checked everything.
     pub fn finish(self) -> Result<usize> {
         let Self {
             buffer,

@@ -14,12 +14,13 @@ pub const LINE_CONTROL_LEN: usize = LINE_PACKET_LEN - LINE_LEN;
 const BURST: u64 = 0b10_0100;
 const COMMAND_MASK: u64 = 0x3f;
 const LINES_SHIFT: u32 = 8;
-/// What is 0 in every burst, in bits of both dwords: between command and lines, between lines
-/// and address, and the address within a line.
+/// The bits that are 0 in every burst, in both dwords: between command and lines, between
+/// lines and address, and the address within a line.
 const RESERVED: u64 = 0x3fff_00c0;
 
-/// The control packet in front of `lines` whole lines to be written at `address` and behind: a
-/// posted write for one, a burst for more. `None` if there are none, or none may be there.
+/// The control packet in front of `lines` whole lines that are written from `address` on: a
+/// posted write for one line, a burst for more. `None` if `lines` is 0, or if no lines may be
+/// at this address.
 ///
 /// A frame that ends with some lines takes more that follow them in memory: append those, and
 /// write this anew.
@@ -55,8 +56,8 @@ impl<'a> Burst<'a> {
         lines: &[],
     };
 
-    /// Reads the one at the start of `bytes`, and says what is behind it; `None` for anything
-    /// else.
+    /// Reads a burst at the start of `bytes`, and returns the bytes behind it; `None` for any
+    /// other packet.
     ///
     /// # Errors
     /// [`Error::Truncated`], [`Error::OutOfRange`] or [`Error::Value`] for a burst that is
@@ -100,7 +101,7 @@ impl<'a> Burst<'a> {
         Ok(Some((Self { address, lines }, rest)))
     }
 
-    /// Takes its first line away, as the write that it stands for.
+    /// Removes the first line and returns it as the write that it stands for.
     pub(super) fn take_line(&mut self) -> Option<PlainWrite<'a>> {
         let (line, rest) = self.lines.split_first()?;
         let address = self.address;
@@ -224,7 +225,7 @@ mod tests {
                 })
             );
         }
-        // Too short to say what it is: left to who reads packets.
+        // Too short to show its kind: the reader of packets reports it.
         assert_eq!(Burst::split_first(&CONTROL[..7]), Ok(None));
     }
 }

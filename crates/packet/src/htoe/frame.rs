@@ -33,8 +33,8 @@ pub struct Frame<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Frame<T> {
-    /// Checks the header with its HCRC, and that payload and CRC-32 are there.
-    /// Neither the CRC-32 nor the packets are looked at.
+    /// Checks the header with its HCRC, and that payload and CRC-32 are present. It
+    /// checks neither the CRC-32 nor the packets.
     ///
     /// # Errors
     /// As [`header::Repr::parse`]; [`Error::Truncated`].
@@ -71,7 +71,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         self.buffer.as_ref().get(range).unwrap_or(&[])
     }
 
-    /// CRC-32 as it stands.
+    /// CRC-32 as in the frame.
     pub fn crc(&self) -> u32 {
         let bytes = self.buffer.as_ref().get(self.payload_end()..);
         u32::from_be_bytes(
@@ -115,8 +115,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
     /// Puts a new ACK into a frame that is about to be sent again, and
     /// computes both CRCs. A NAK without ACK is dropped.
     ///
-    /// The CRC-32 is made anew whatever it was: a frame damaged in memory is
-    /// not found out this way.
+    /// The CRC-32 is always computed again, so this does not detect a frame that was
+    /// damaged in memory.
     pub fn update_ack(&mut self, ack: Option<u16>, nak: bool) {
         let mut header = Header::over(self.buffer.as_mut());
         header.set_ack(ack);
@@ -138,8 +138,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Frame<T> {
 /// [`HEADER_LEN`](super::HEADER_LEN) bytes behind its start; returns the
 /// length of the frame.
 ///
-/// For engines that pack in place. The payload is not looked at: it is the
-/// caller who vouches that it holds what `contents` says.
+/// For engines that pack in place. The payload is not checked: the caller has to make
+/// sure that it agrees with `contents`.
 ///
 /// # Errors
 /// As [`header::Repr::check`], or [`Error::BufferTooSmall`]; with nothing
@@ -314,7 +314,7 @@ impl<'a> Repr<'a> {
         Ok(len)
     }
 
-    /// What a reset or close frame says; `None` in others.
+    /// The session of a reset or close frame; `None` in other frames.
     pub const fn session(&self) -> Option<&session::Repr> {
         self.session.as_ref()
     }
@@ -331,7 +331,7 @@ impl<'a> Repr<'a> {
 
     /// The NOPs, first one first.
     pub fn nops(&self) -> impl ExactSizeIterator<Item = NopRepr> + 'a {
-        // `parse` has seen every NOP; the default stands for none.
+        // `parse` has checked every NOP, so the default is never used.
         let chunks = self.nops.as_chunks::<NOP_LEN>().0;
         chunks
             .iter()
@@ -365,7 +365,7 @@ impl<'a> Repr<'a> {
 #[derive(Clone, Debug)]
 pub struct CarriedPackets<'a> {
     rest: &'a [u8],
-    /// What is left of the burst at hand, in front of the rest.
+    /// The remaining lines of the present burst, which come before the rest.
     burst: Burst<'a>,
     count: u8,
 }

@@ -80,7 +80,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         self.u8_at(field::VERSION_TYPE) >> 4
     }
 
-    /// Type as it stands, 4 bits.
+    /// Type as in the header, 4 bits.
     pub fn frame_type(&self) -> u8 {
         self.u8_at(field::VERSION_TYPE) & 0xf
     }
@@ -140,7 +140,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         self.u16_at(field::KEY)
     }
 
-    /// HCRC as it stands.
+    /// HCRC as in the header.
     pub fn hcrc(&self) -> u16 {
         self.u16_at(field::HCRC)
     }
@@ -198,23 +198,23 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
     }
 
     /// Sets ACK and marks it as valid, or marks it as not valid. Call
-    /// [`fill_hcrc`](Self::fill_hcrc) then.
+    /// [`fill_hcrc`](Self::fill_hcrc) afterwards.
     pub fn set_ack(&mut self, value: Option<u16>) {
         self.set_flag(field::FLAG_ACK_VALID, value.is_some());
         self.put_u16(field::ACK, value.unwrap_or(0));
     }
 
-    /// Sets NAK. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    /// Sets NAK. Call [`fill_hcrc`](Self::fill_hcrc) afterwards.
     pub fn set_nak(&mut self, value: bool) {
         self.set_flag(field::FLAG_NAK, value);
     }
 
-    /// Sets ACK wanted. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    /// Sets ACK wanted. Call [`fill_hcrc`](Self::fill_hcrc) afterwards.
     pub fn set_ack_wanted(&mut self, value: bool) {
         self.set_flag(field::FLAG_ACK_WANTED, value);
     }
 
-    /// Sets SEQ. Call [`fill_hcrc`](Self::fill_hcrc) then.
+    /// Sets SEQ. Call [`fill_hcrc`](Self::fill_hcrc) afterwards.
     pub fn set_sequence(&mut self, value: u16) {
         self.put_u16(field::SEQUENCE, value);
     }
@@ -226,13 +226,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
     }
 }
 
-/// What a frame is for.
+/// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameType {
     /// 1: sequenced; carries NOPs and packets.
     Data,
-    /// 2: carries an ACK and nothing else. Takes no number: SEQ is that of the
-    /// next data frame.
+    /// 2: carries only an ACK. It has no number of its own: SEQ is that of the next
+    /// data frame.
     Ack,
     /// 3: the virtual link starts again. Carries a
     /// [`SessionRepr`](super::SessionRepr).
@@ -283,7 +283,7 @@ pub struct Contents {
 /// Header of an HToE frame as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Repr {
-    /// What the frame is for.
+    /// The purpose of the frame.
     pub frame_type: FrameType,
     /// Source and destination pair that this frame belongs to.
     pub virtual_link: u16,
@@ -297,8 +297,8 @@ pub struct Repr {
     pub syn: bool,
     /// An ACK is wanted at once.
     pub ack_wanted: bool,
-    /// Key that the receiver has chosen for this session, so that frames of an
-    /// earlier one are told apart. 0 in [`FrameType::Reset`].
+    /// Key that the receiver has chosen for this session, so that the receiver
+    /// recognises frames of an earlier session. 0 in [`FrameType::Reset`].
     pub key: u16,
 }
 
@@ -374,7 +374,7 @@ impl Repr {
     /// it.
     pub fn parse(bytes: &[u8]) -> Result<(Self, Contents)> {
         let bytes = need("htoe.header", bytes, LEN)?;
-        // A copy, of a length that the compiler knows.
+        // A copy whose length the compiler knows.
         let header = Header::over(bytes.first_chunk::<LEN>().copied().unwrap_or_default());
         header.check_hcrc()?;
         if header.version() != VERSION {
@@ -407,9 +407,9 @@ impl Repr {
     ///
     /// # Errors
     /// [`Error::Value`]: NAK without ACK, an ack frame without ACK, or NOPs
-    /// and packets in a frame that is not a data frame. [`Error::Length`]:
-    /// more NOPs than payload, bytes that nothing accounts for, or a reset or
-    /// close frame without its session.
+    /// and packets in a frame that is not a data frame. [`Error::Length`]: more NOPs
+    /// than payload, bytes that belong to no NOP or packet, or a reset or close frame
+    /// without its session.
     pub fn check(&self, contents: &Contents) -> Result<()> {
         if self.ack.is_none() && (self.nak || self.frame_type == FrameType::Ack) {
             return Err(Error::Value {

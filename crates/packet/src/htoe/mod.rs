@@ -4,9 +4,9 @@
 //! a frame apart after checking all of it. Sequence numbers, timers and
 //! credits are the business of the protocol engine, not of this crate.
 //!
-//! The layout of the HToE specification (version 1.0, 2010) is not public.
-//! What is here is a proposal that keeps to what papers say of it; it is
-//! described in `docs/wire/htoe.md` and will not talk to other adapters.
+//! The layout of the HToE specification (version 1.0, 2010) is not public. This layout
+//! is a proposal that agrees with what the papers say; `docs/wire/htoe.md` describes
+//! it. It is not compatible with other adapters.
 
 mod builder;
 mod burst;

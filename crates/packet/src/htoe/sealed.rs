@@ -48,7 +48,7 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// Whether a frame says that it is sealed. Any bytes will do.
+    /// Whether a frame says that it is sealed. Accepts any bytes.
     pub fn is_sealed(bytes: &[u8]) -> bool {
         bytes.get(field::VERSION_TYPE) == Some(&(VERSION << 4 | TYPE))
     }
@@ -79,7 +79,7 @@ impl Repr {
         })
     }
 
-    /// The header as it stands in front of a sealed frame.
+    /// The header in front of a sealed frame.
     pub fn to_bytes(&self) -> [u8; LEN] {
         let mut bytes = [0; LEN];
         let mut put = |range, value: &[u8]| {

@@ -25,8 +25,8 @@ mod field {
     const _: () = assert!(REASON + 1 == super::LEN);
 }
 
-/// Payload of a reset or close frame: who starts or ends a virtual link, and
-/// what the other side has to know for it. All fields are big-endian.
+/// Payload of a reset or close frame: which end starts or ends a virtual link, and what
+/// the other end has to know for this. All fields are big-endian.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -43,8 +43,8 @@ mod field {
 /// | 46 | bit 0: the sender knows all it needs |
 /// | 47 | reason in close frames, else 0 |
 ///
-/// Key and virtual link id only mean something if the incarnation of the
-/// receiver is there: they hold for this pair of incarnations.
+/// Key and virtual link id are valid only together with the incarnation of the
+/// receiver, because they belong to this pair of incarnations.
 ///
 /// Source: own proposal; see `docs/wire/htoe.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -81,7 +81,7 @@ pub struct Repr {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CloseReason {
-    /// 1: it has nothing more to say.
+    /// 1: the sender has nothing more to send.
     Finished,
     /// 2: the receiver of this frame sent a packet without a credit for it.
     CreditOverrun,
@@ -89,7 +89,7 @@ pub enum CloseReason {
     CreditExcess,
     /// 4: a frame of this session did not hold what its header said.
     Malformed,
-    /// 5: it has not been heard for too long, or acknowledged nothing.
+    /// 5: the peer was silent for too long, or acknowledged nothing.
     Silent,
     /// 6: it broke a rule of the layer above.
     Misused,

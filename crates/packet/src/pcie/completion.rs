@@ -201,7 +201,7 @@ pub struct Repr {
     pub dwords: Option<DwLength>,
     /// Fields that all TLPs share.
     pub common: Common,
-    /// Who answers.
+    /// The device that answers.
     pub completer_id: RoutingId,
     /// How the request ended.
     pub status: Status,
@@ -209,7 +209,7 @@ pub struct Repr {
     pub byte_count_modified: bool,
     /// Bytes still to be completed, this completion included.
     pub byte_count: ByteCount,
-    /// Who asked.
+    /// The device that asked.
     pub requester_id: RoutingId,
     /// Tag of the request.
     pub tag: u8,

@@ -141,8 +141,8 @@ impl CreditClass {
     }
 }
 
-/// Credits that a TLP takes: one for the header, and one per started 16 bytes
-/// of data. The digest counts for nothing.
+/// Credits that a TLP takes: one for the header, and one per started 16 bytes of data.
+/// The digest takes none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CreditCost {
     /// Which credits.

@@ -47,7 +47,7 @@ mod field {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks the TLP and that the LCRC is there; not its value.
+    /// Checks the TLP, and that the LCRC is present; does not check its value.
     ///
     /// # Errors
     /// As [`tlp::Packet::new_checked`].
@@ -122,7 +122,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
-    /// Sets the sequence number. Call [`fill_lcrc`](Self::fill_lcrc) then.
+    /// Sets the sequence number. Call [`fill_lcrc`](Self::fill_lcrc) afterwards.
     pub fn set_sequence(&mut self, value: SequenceNumber) {
         if let Some(slot) = self.buffer.as_mut().first_chunk_mut() {
             *slot = value.get().to_be_bytes();

@@ -164,7 +164,7 @@ pub struct Repr {
     pub operation: Operation,
     /// Fields that all TLPs share.
     pub common: Common,
-    /// Who asks.
+    /// The device that asks.
     pub requester_id: RoutingId,
     /// Tells apart the outstanding reads of a requester.
     pub tag: u8,

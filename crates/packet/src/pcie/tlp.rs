@@ -177,7 +177,7 @@ pub struct Common {
     pub poisoned: bool,
     /// May pass earlier writes.
     pub relaxed_ordering: bool,
-    /// Caches need not be asked.
+    /// No snoop: the host need not look into its caches.
     pub no_snoop: bool,
 }
 
@@ -211,7 +211,7 @@ pub enum HeaderRepr {
 }
 
 impl HeaderRepr {
-    /// Reads the header at the start of `bytes`; the data need not be there.
+    /// Reads the header at the start of `bytes`; the data may be missing.
     ///
     /// # Errors
     /// As the `parse` of the format that the type selects.
@@ -332,8 +332,8 @@ pub struct Packet<T: AsRef<[u8]>> {
 }
 
 impl<T: AsRef<[u8]>> Packet<T> {
-    /// Checks the header and that data and digest are there. Bytes behind the
-    /// TLP are left alone.
+    /// Checks the header, and that data and digest are present. Bytes behind the TLP
+    /// are ignored.
     ///
     /// # Errors
     /// As [`HeaderRepr::parse`]; [`Error::Truncated`] for missing data.
@@ -417,7 +417,7 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// Sets the digest; without effect if the header announces none.
+    /// Sets the digest; does nothing if the header announces none.
     pub const fn with_digest(mut self, digest: u32) -> Self {
         if self.header.common().has_digest {
             self.digest = digest;

@@ -1,9 +1,9 @@
 //! One function per parser: give it any bytes and it must come back.
 //!
 //! Shared by `crates/fuzzing`, which runs them as fuzz targets, and the property tests. Each function checks that
-//! - nothing panics, whatever is called on whatever is accepted;
-//! - what is accepted is stable: parse, emit, parse gives the same value, and
-//!   emit writes exactly as many bytes as it said.
+//! - no call panics on a packet that was accepted;
+//! - an accepted packet is stable: parse, emit, parse gives the same value, and emit
+//!   writes exactly the announced number of bytes.
 
 use hostwire_packet::ht::{self, periodic_crc};
 use hostwire_packet::htoe::{self, FrameBuilder, FrameRepr};
@@ -263,7 +263,7 @@ pub fn htoe_frame(bytes: &[u8]) {
     }
 }
 
-/// What is given as writes of one line or many holds the bytes of the packets.
+/// The writes, of one line or many, hold the bytes of the packets.
 fn plain_writes_are_the_packets(frame: &FrameRepr<'_>) {
     let mut packets = frame.packets();
     let mut one_by_one = frame.packets();
