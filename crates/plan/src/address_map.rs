@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::id::{FabricAddr, FabricRange, NodeId, ProcessorId};
 
-/// What lies behind an address.
+/// The kind of memory or device behind an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -45,7 +45,7 @@ pub struct MapEntry {
 /// A part of a node's interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MapPart {
-    /// What it is.
+    /// Its kind.
     pub target: Target,
     /// Where it is.
     pub range: FabricRange,

@@ -60,13 +60,13 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// A short stable name of the check, such as `link-width`.
     pub code: &'static str,
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     pub message: String,
     /// Where: the first label is the main one. Empty for findings about the file as a whole.
     pub labels: Vec<Label>,
     /// More facts, one per line.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// What the user can do about it.
     pub help: Option<String>,
 }
 
@@ -116,8 +116,8 @@ impl Diagnostic {
     }
 }
 
-/// A cluster file: its name, for messages, and its text; and other texts, if what was read was
-/// made of several.
+/// A cluster file: its name, for messages, and its text; and further texts, if the input came
+/// from several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     file: Text,
@@ -151,7 +151,8 @@ impl Source {
         &self.file.text
     }
 
-    /// Adds a text that spans may point into, too, such as an option of the command line.
+    /// Adds another text that spans may point into, such as an option of the command
+    /// line.
     ///
     /// Returns the offset of its first byte: a span begins there for the text's first
     /// character.
@@ -339,8 +340,8 @@ impl std::error::Error for Rejected {}
 pub struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    /// Adds a finding, unless it says just what one of the last ones said: generated nodes share
-    /// one place in the file.
+    /// Adds a finding, unless it is the same as one of the last ones: generated nodes share one
+    /// place in the file.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if !self.0.iter().rev().take(16).any(|d| *d == diagnostic) {
             self.0.push(diagnostic);
@@ -357,8 +358,8 @@ impl Findings {
         self.0.len()
     }
 
-    /// Runs one step with findings of its own, and takes them over. Says whether it found no
-    /// error: what the steps before it found does not count.
+    /// Runs one step with its own findings, and takes them over. Returns whether this step
+    /// found no error; findings of earlier steps do not count.
     pub(crate) fn step<R>(&mut self, step: impl FnOnce(&mut Findings) -> R) -> (R, bool) {
         let mut own = Findings::default();
         let result = step(&mut own);

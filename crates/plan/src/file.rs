@@ -1,8 +1,8 @@
-//! Reading files of tables: typed access to keys, quantities with units, unknown keys with the
-//! nearest known one, and findings that know their place.
+//! Reads files of tables: typed access to keys, quantities with units, unknown keys with the
+//! nearest known one, and findings with their place in the file.
 //!
-//! The cluster file is read by this, and so are other files that hold a cluster. Nothing here
-//! stops at the first fault; what is wrong goes to [`Findings`].
+//! It reads the cluster file and other files that hold a cluster. It does not stop at the
+//! first fault; all faults go to [`Findings`].
 
 use toml::Spanned;
 use toml::de::DeTable;

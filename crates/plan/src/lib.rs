@@ -26,8 +26,7 @@
 //! ```
 //!
 //! Nothing here reads files or prints; the whole crate is a function from bytes to a [`Plan`] or a
-//! list of [`Diagnostic`]s. Any input is safe: whatever is in the bytes, the answer is a plan or
-//! diagnostics.
+//! list of [`Diagnostic`]s. Any input is safe: the result is always a plan or diagnostics.
 //!
 //! Two fabrics are known. A *TCCluster* joins Opteron processors by HyperTransport links forced
 //! to be non-coherent; remote memory is memory-mapped I/O and the northbridge routes by address
@@ -114,8 +113,8 @@ fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
 
 /// Plans the cluster that a table of some file describes, with the keys of a cluster file.
 ///
-/// What is wrong goes to `out`, warnings too; without a plan at least one of the findings is an
-/// error. Never panics.
+/// Faults and warnings go to `out`; if there is no plan, at least one finding is an error.
+/// Never panics.
 pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     let (spec, is_read) = out.step(|out| spec::read(table, out));
     let mut spec = spec?;
@@ -133,7 +132,8 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     let (numbered, is_ordered) = out.step(|out| check::map::order_by_base(&mut topology, out));
     let (low_bytes, _) = out.step(|out| low_memory(&spec, &topology, out));
     if !(is_whole && is_reached && is_ordered) {
-        // Nothing can be routed. Where nodes are in the map does not depend on it.
+        // Routing is not possible, but the places of nodes in the map do not depend on
+        // it.
         if is_ordered && !spec.map.wrong {
             out.step(|out| check::map::lay_out(&topology, &spec.map, out));
         }
@@ -180,7 +180,8 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     (!out.has_errors()).then_some(plan)
 }
 
-/// Low memory of every node: as asked for, else one DRAM granule where a DRAM range is left.
+/// Low memory of every node: the size in the file, else one DRAM granule if a DRAM range is
+/// left.
 fn low_memory(spec: &ClusterSpec, topology: &Topology, out: &mut Findings) -> Vec<u64> {
     let Some(Located { value, span }) = spec.map.low_memory else {
         let usual = |node: &topology::Node| {

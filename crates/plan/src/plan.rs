@@ -11,7 +11,7 @@ use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
 use crate::spec::{CableKind, Fabric, Family, Medium, ShapeSpec};
 
-/// What a link is for.
+/// The use of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkRole {
@@ -32,7 +32,7 @@ pub enum LinkRole {
 pub struct LinkPlan {
     /// The link.
     pub link: LinkIndex,
-    /// What it is for.
+    /// Its use.
     pub role: LinkRole,
     /// The other end, where that is a processor of the cluster.
     pub peer: Option<PortId>,
@@ -97,9 +97,9 @@ pub struct NodePlan {
 pub struct CablePlan {
     /// Its two ends.
     pub ends: [PortId; 2],
-    /// What it carries.
+    /// Its protocol.
     pub kind: CableKind,
-    /// What it is made of.
+    /// Its medium.
     pub medium: Medium,
     /// Lanes per direction; `None` for PCI Express.
     pub width_bits: Option<u8>,
@@ -114,11 +114,11 @@ pub struct CablePlan {
 pub struct ViewEntry {
     /// The addresses.
     pub range: FabricRange,
-    /// What the node takes them for.
+    /// How the node treats them.
     pub kind: ViewKind,
 }
 
-/// What a node takes an address for.
+/// How a node treats an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ViewKind {
@@ -149,7 +149,7 @@ pub enum RouteError {
     /// The address belongs to no node.
     #[error("no node owns address {0}")]
     NotInMap(FabricAddr),
-    /// The registers do not lead there; a checked plan never gives this.
+    /// The registers do not lead to the address; a checked plan never returns this.
     #[error("the registers of {at} do not route the packet: {fault}")]
     Fault {
         /// Where the packet is stuck.

@@ -1,4 +1,4 @@
-//! Random topologies: whatever is planned, delivers.
+//! Random topologies: every plan delivers all addresses.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use common::check_delivery;
 use proptest::prelude::*;
 
-/// Plans a file; `None` where the topology does not fit the registers, which some do not.
+/// Plans a file; `None` if the topology does not fit the registers.
 fn plan_or_reject(file: &str, allowed: &[&str]) -> Option<hostwire_plan::Plan> {
     match hostwire_plan::plan("random.toml", file.as_bytes()) {
         Ok(plan) => Some(plan),

@@ -1,4 +1,5 @@
-//! Cables that cannot be as the file says: twice, against themselves, or two in one socket.
+//! Cables that cannot exist as the file says: a cable twice, a cable from a link to itself,
+//! or two cables in one socket.
 
 use std::collections::HashMap;
 

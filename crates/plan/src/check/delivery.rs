@@ -1,8 +1,8 @@
 //! Follows every address from every processor through the registers.
 //!
-//! The plan's own route tables are not consulted: what arrives here arrives because base,
-//! limit, mask and routing rows say so. Findings of this check are faults of the planner, not of
-//! the file; it is the check that no encoding is wrong.
+//! This check does not use the plan's own route tables: it follows base, limit, mask and routing
+//! rows only. So it finds wrong encodings; its findings are faults of the planner, not of the
+//! file.
 
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::{FabricAddr, FabricRange, LinkIndex};
@@ -30,7 +30,8 @@ pub struct HopStatistics {
 }
 
 impl Hops {
-    /// The link by which processor `at` sends to interval `target`; `None` where it is there.
+    /// The link by which processor `at` sends to interval `target`; `None` if the interval is
+    /// its own.
     pub(crate) fn link(&self, at: usize, target: usize) -> Option<LinkIndex> {
         let link = self.links[at * self.targets + target];
         (link != DELIVER).then_some(LinkIndex::from_bits(link))

@@ -28,7 +28,8 @@ pub(crate) const FREQUENCY: Property = Property {
     unit: "MHz",
 };
 
-/// The value a link runs at: as asked for, where both ends can; else the lesser of the ends.
+/// The value at which a link runs: the one in the file if both ends support it, else the
+/// lower one of the two ends.
 pub(crate) fn agree(
     property: &Property,
     asked: Option<Located<u64>>,
@@ -145,7 +146,7 @@ pub(crate) fn check_lengths(topology: &Topology, out: &mut Findings) {
     }
 }
 
-/// An entry for a link that has no cable does nothing; say so.
+/// Warns about an entry for a link without a cable: it has no effect.
 pub(crate) fn check_overrides(topology: &Topology, out: &mut Findings) {
     if topology.shape.is_some() {
         return;
@@ -174,7 +175,8 @@ pub(crate) fn check_overrides(topology: &Topology, out: &mut Findings) {
 /// Cables named in a note.
 const LISTED_MAX: usize = 8;
 
-/// A cable over which no route goes is a cable too many, or a routing that misses it.
+/// Warns about a cable that no route uses: the cable is not needed, or the routing does
+/// not use it.
 pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Findings) {
     let unused: Vec<_> = topology
         .cables

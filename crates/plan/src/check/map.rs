@@ -23,7 +23,7 @@ pub(crate) const SOUTHBRIDGE_START: u64 = 3 << 30;
 /// PEACH2's window (tca-peach2, section III.E).
 const PEACH2_WINDOW: u64 = 512 << 30;
 
-/// Where the map came from, for messages.
+/// The origin of the map, for messages.
 fn base_span(map: &MapSpec, topology: &Topology) -> Span {
     map.base
         .map(|b| b.span)
@@ -31,7 +31,7 @@ fn base_span(map: &MapSpec, topology: &Topology) -> Span {
         .unwrap_or_default()
 }
 
-/// Puts nodes with an address of their own in address order. All or none must have one.
+/// Sorts nodes by their own addresses. Either all nodes or none must have one.
 pub(crate) fn order_by_base(topology: &mut Topology, out: &mut Findings) -> bool {
     let with_base = topology.nodes.iter().filter(|n| n.base.is_some()).count();
     if with_base == 0 {

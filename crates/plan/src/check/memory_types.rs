@@ -1,4 +1,4 @@
-//! Can a core tell local memory from remote?
+//! Checks that a core can distinguish local memory from remote memory.
 
 use crate::address_map::AddressMap;
 use crate::diagnostic::{Diagnostic, Findings};

@@ -81,7 +81,7 @@ pub struct RegisterWrite {
     pub value: u64,
     /// The bits that the plan determines.
     pub mask: u64,
-    /// What the bits are.
+    /// The name of the bits.
     pub what: &'static str,
 }
 

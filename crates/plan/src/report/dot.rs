@@ -6,7 +6,7 @@ use super::layout::{self, Place};
 use crate::plan::{LinkRole, NodePlan, Plan};
 use crate::spec::CableKind;
 
-/// Inches from a node to the next one, for a node of one processor.
+/// Distance of two nodes in inches, for nodes of one processor.
 const STEP: Place = (2.1, 1.3);
 /// Inches between the processors of a node, and around them.
 const PROCESSOR: Place = (1.1, 0.9);
@@ -62,7 +62,7 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
     writeln!(out, "}}")
 }
 
-/// How the processors of a node stand, two or more to a row.
+/// The arrangement of a node's processors, two or more in a row.
 struct Block {
     columns: usize,
     /// Inches of the box around them.

@@ -13,8 +13,8 @@ const CIRCLE_NODES_MAX: usize = 16;
 const GAP: f64 = 1.0;
 
 /// A place for each of `count` nodes: a grid as it is wired, a ring or a few nodes as a circle,
-/// others in rows. What would be a strip is turned, where steps to the right and down are as wide
-/// and as high as `step`.
+/// others in rows. A layout that would be a strip is turned. Steps to the right and down are as
+/// wide and as high as `step`.
 pub(super) fn places(shape: Option<&ShapeSpec>, count: usize, step: Place) -> Vec<Place> {
     let places = upright(shape, count);
     let (width, height) = extent(&places);
@@ -73,8 +73,8 @@ fn rows(count: usize) -> Vec<Place> {
         .collect()
 }
 
-/// The fastest dimension to the right, the next one down; each further one puts copies of all that
-/// beside or below it, whichever keeps the picture nearer to a square.
+/// The fastest dimension to the right, the next one down; each further dimension puts copies of
+/// this to the right or below, so that the picture stays close to a square.
 fn grid(dims: &[Dimension], count: usize) -> Vec<Place> {
     let mut extent = [0.0; 2];
     let mut steps = Vec::with_capacity(dims.len());

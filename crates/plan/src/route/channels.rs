@@ -1,9 +1,9 @@
 //! Channels and what waits for what.
 //!
 //! A channel is one direction of a link. While a packet holds a buffer behind one
-//! channel it waits for the next on its route; if such dependencies close into a
-//! cycle, packets can wait for each other for ever (Dally and Seitz). Posted writes
-//! have one virtual channel, so nothing else breaks a cycle.
+//! channel it waits for the next on its route; if such dependencies form a cycle,
+//! packets can wait for each other for ever (Dally and Seitz). Posted writes have only
+//! one virtual channel, so the routes themselves have to be free of cycles.
 
 use super::{Adjacency, NextHops};
 use crate::id::LinkIndex;
@@ -20,8 +20,8 @@ impl Channels {
         Self { next }
     }
 
-    /// Channel `8 * processor + link`. `follows` has for each a bit per link of the processor at
-    /// the other end, `peer` says which processor that is.
+    /// Channel `8 * processor + link`. For each channel, `follows` has a bit per link of the
+    /// processor at the other end, and `peer` is that processor.
     pub(crate) fn of_links(follows: &[u8], peer: impl Fn(usize, usize) -> Option<usize>) -> Self {
         let next = follows.iter().enumerate().map(|(channel, &bits)| {
             let Some(next) = peer(channel / 8, channel % 8) else {

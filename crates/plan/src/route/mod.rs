@@ -77,7 +77,7 @@ pub(crate) struct Routes {
     pub map: AddressMap,
 }
 
-/// Chooses routes, and numbers nodes anew where that helps and no node has an address of its own.
+/// Chooses routes. Gives nodes new numbers where this helps, if no node has its own address.
 pub(crate) fn choose(
     topology: &mut Topology,
     map_spec: &MapSpec,
@@ -150,8 +150,9 @@ const SEARCH_MAX: usize = 500_000_000;
 /// Tree routes with shortcuts that fit and cannot deadlock.
 ///
 /// With several processors per node a shortcut can close a cycle over the coherent links; then
-/// nodes get theirs one after the other, as long as none closes. The tree alone never does: the
-/// deepest node in a cycle would have to send back where the packet came from.
+/// nodes get their shortcuts one after the other, as long as no cycle closes. The tree alone
+/// never has a cycle: the deepest node in it would have to send a packet back to where it came
+/// from.
 fn with_shortcuts(
     topology: &Topology,
     adjacency: &Adjacency,

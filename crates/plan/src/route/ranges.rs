@@ -45,7 +45,7 @@ pub(crate) fn windows_of_all(map: &AddressMap, next: &NextHops) -> Vec<Vec<Route
         .collect()
 }
 
-/// What the registers of a node hold.
+/// The contents of a node's registers.
 pub(crate) enum Budget {
     /// Base and limit per range; one is the southbridge's where there is one.
     Mmio { with_southbridge: Vec<bool> },
@@ -77,7 +77,7 @@ impl Budget {
         }
     }
 
-    /// What is missing for these ranges of `node`, `None` where they fit.
+    /// The registers that `node` lacks for these ranges, `None` if they fit.
     pub(crate) fn excess(
         &self,
         node: usize,
@@ -110,8 +110,8 @@ pub(crate) fn uses_extended(topology: &Topology, map: &AddressMap) -> bool {
     topology.family == Family::Fam10h && map.start().0 >= EXTENDED_START
 }
 
-/// A range as blocks of extended MMIO ranges. What lies outside the map is nobody's, so
-/// the first and the last range may reach beyond it.
+/// A range as blocks of extended MMIO ranges. Addresses outside the map belong to no
+/// node, so the first and the last range may extend beyond it.
 pub(crate) fn extended_blocks(map: &AddressMap, range: FabricRange) -> Vec<Block> {
     let start = if range.start == map.start() {
         EXTENDED_START

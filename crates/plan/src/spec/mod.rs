@@ -38,7 +38,7 @@ pub enum Family {
 pub enum Policy {
     /// The best scheme that fits the registers and cannot deadlock.
     Auto,
-    /// Shortest paths, whatever comes of it.
+    /// Always shortest paths, also if there is then no plan.
     Minimal,
     /// Along a spanning tree with shortcuts; never deadlocks by itself.
     Tree,
@@ -68,7 +68,7 @@ impl Medium {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) const fn noun(self) -> &'static str {
         match self {
             Medium::Backplane => "a trace on a backplane",
@@ -78,7 +78,7 @@ impl Medium {
     }
 }
 
-/// What a cable is for.
+/// The use of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CableKind {
@@ -130,7 +130,7 @@ pub(crate) struct ClusterSpec {
 
 #[derive(Debug, Default)]
 pub(crate) struct MapSpec {
-    /// A key of it was wrong: nothing else can be said of the map.
+    /// One of its keys was wrong, so nothing else about the map is checked.
     pub wrong: bool,
     pub base: Option<Located<u64>>,
     pub low_memory: Option<Located<u64>>,
@@ -142,7 +142,7 @@ pub(crate) struct MapSpec {
 /// Properties of a cable that its description or the defaults may give.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkSpec {
-    /// A key of it was wrong: nothing else can be said of the link.
+    /// One of its keys was wrong, so nothing else about the link is checked.
     pub wrong: bool,
     pub width_bits: Option<Located<u64>>,
     pub frequency_mhz: Option<Located<u64>>,
@@ -177,7 +177,7 @@ pub(crate) struct NodeTemplate {
     pub south: Option<Located<SouthRole>>,
 }
 
-/// What one link can do, where it differs from the rest of its node.
+/// The abilities of one link, where they differ from the other links of its node.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkOverride {
     pub processor: u8,

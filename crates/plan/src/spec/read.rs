@@ -16,10 +16,10 @@ const DEFAULT_FREQUENCY_MHZ: u64 = 2600;
 /// Longest node name; names are repeated in every report.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Reads the table of a cluster file. What is wrong goes to `out`.
+/// Reads the table of a cluster file. Faults go to `out`.
 ///
-/// There is a result, too, if nothing is wrong with the nodes: then more can be said about the
-/// file.
+/// There is also a result after an error if the nodes are without fault: then later steps can
+/// check more of the file.
 pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterSpec> {
     let whole = file.span();
     let fabric = file

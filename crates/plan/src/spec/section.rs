@@ -11,8 +11,8 @@ const UNKNOWN_KEYS_MAX: usize = 10;
 /// Keys longer than this are not compared with the known ones.
 const COMPARED_CHARS_MAX: usize = 64;
 
-/// A table being read. Every key asked for counts as known; [`Section::finish`]
-/// reports the others.
+/// A table that is being read. Every key that was looked up counts as known;
+/// [`Section::finish`] reports the others.
 pub struct Section<'t> {
     table: &'t DeTable<'t>,
     span: Span,
@@ -45,7 +45,7 @@ impl<'t> Section<'t> {
             .map(|(_, v)| v)
     }
 
-    /// Whether `key` is there; does not make it known.
+    /// Whether `key` is present; this does not make it known.
     pub fn has(&self, key: &str) -> bool {
         self.table.iter().any(|(k, _)| k.get_ref().as_ref() == key)
     }
@@ -322,7 +322,7 @@ impl<'t> Section<'t> {
         })
     }
 
-    /// Reports the keys nobody asked for, each with the nearest known one.
+    /// Reports the keys that were never looked up, each with the nearest known key.
     pub fn finish(self, out: &mut Findings) {
         let mut unknown: Vec<_> = self
             .entries()

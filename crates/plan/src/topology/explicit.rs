@@ -59,7 +59,7 @@ pub(super) fn assemble(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Top
     }
     let cables = resolved
         .into_iter()
-        // What else could be said of these may not be so.
+        // Further findings about these could be wrong.
         .filter(|(cable, _)| !cable.link.wrong && !spec.link.wrong)
         .map(|(cable, ends): (&CableSpec, [Port; 2])| {
             make_cable(

@@ -103,7 +103,7 @@ pub(super) fn generate(
                 link,
             }
         });
-        // The same finding for every cable of a thousand would help nobody.
+        // A thousand equal findings, one for each cable, would not help the user.
         if out.has_errors() {
             break;
         }

@@ -56,7 +56,7 @@ impl Grid {
         node / self.strides[dimension] % self.dims[dimension].size
     }
 
-    /// The neighbour of `node` one step away, if the grid has one there.
+    /// The neighbour of `node` one step away, if the grid has one.
     pub(crate) fn neighbour(&self, node: usize, step: Step) -> Option<usize> {
         let Dimension { size, wraps } = self.dims[step.dimension];
         let here = self.coordinate(node, step.dimension);
@@ -88,16 +88,16 @@ impl Grid {
     }
 }
 
-/// Which way to go round one dimension, `None` where nothing is to do.
+/// The direction in one dimension, `None` if the packet has already arrived in it.
 ///
 /// Without wrap-around: straight. With it, two rules must hold at once. All
 /// destinations behind one direction must be at most two intervals of
 /// coordinates in total (registers), and the channel dependencies of each
 /// direction must not close into a ring (deadlock; there is one virtual channel).
 /// - Up to size 4 the shortest way satisfies both, if ties do not wrap.
-/// - From size 5 on the shortest way from everywhere would close the ring, so
-///   only the two nodes beside the wrap-around cable send over it. Nodes in
-///   between go straight. Their routes can be longer than the shortest.
+/// - From size 5 on, shortest ways from all nodes would close the ring. So only the two
+///   nodes at the wrap-around cable send over it. The other nodes send straight, and
+///   their routes can be longer than the shortest.
 fn goes_forward(here: usize, there: usize, dimension: Dimension) -> Option<bool> {
     let size = dimension.size;
     if here == there {

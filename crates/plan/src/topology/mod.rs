@@ -88,7 +88,7 @@ impl Node {
         u8::try_from(self.template.links.value).unwrap_or(LinkIndex::COUNT)
     }
 
-    /// What a link can do: width in bits and clock in MHz.
+    /// The abilities of a link: width in bits and clock in MHz.
     pub(crate) fn capability(&self, processor: u8, link: LinkIndex) -> (u64, u64) {
         let template = &self.template;
         let special = template
@@ -116,9 +116,9 @@ impl Node {
     }
 }
 
-/// Builds the graph. What is wrong goes to `out`.
+/// Builds the graph. Faults go to `out`.
 ///
-/// There is a result, too, if nothing is wrong with the nodes alone; it may lack cables then.
+/// There is also a result after an error if the nodes are without fault; it may lack cables.
 pub(crate) fn build(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Topology> {
     match spec.topology.take() {
         Some(shape) => generate::generate(spec, shape, out),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use hostwire_plan::registers::Register;
 use hostwire_plan::{Fabric, FabricAddr, Plan, ProcessorPlan};
 
-/// What a router does with an address.
+/// The reaction of a router to an address.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum Action {
     Deliver,

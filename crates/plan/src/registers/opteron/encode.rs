@@ -296,8 +296,8 @@ fn mmio_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
 fn extended_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
     // F1x110: [31:28] 2 base or 3 mask, low bits the entry. F1x114: address [47:27] in [28:8];
     // the base has the destination in its low byte, the mask its enable in bit 0. A mask bit
-    // that is 1 is not compared. All entries are written: reading one that never was raises a
-    // northbridge array error.
+    // that is 1 is not compared. All entries are written, because reading an entry that was
+    // never written raises a northbridge array error.
     for entry in 0..EXTENDED_RANGES {
         let (base, mask) = match setup.extended.get(entry) {
             Some((block, exit)) => (

@@ -1,10 +1,10 @@
 //! Which addresses a processor core takes for memory, and how it caches them.
 //!
-//! A core decides by its own registers whether an access is memory or memory-mapped I/O:
-//! below TOP_MEM and between 4 GiB and TOP_MEM2 it is memory, elsewhere I/O, unless one of two
-//! I/O range registers (IORR) says otherwise. The northbridge's ranges do not enter. Local
-//! memory sits in the middle of remote memory here, so the plan must find settings that make
-//! exactly the local interval memory:
+//! A core decides by its own registers whether an access is memory or memory-mapped I/O: below
+//! TOP_MEM and between 4 GiB and TOP_MEM2 it is memory, elsewhere I/O, unless one of two I/O
+//! range registers (IORR) says otherwise. The ranges of the northbridge do not matter for
+//! this. Local memory lies in the middle of remote memory, so the plan must find settings that
+//! make exactly the local interval memory:
 //! - TOP_MEM2 off, up to two IORRs that make the local interval memory; or
 //! - TOP_MEM2 at the end of the local interval, up to two IORRs that make what lies below it I/O.
 //!
@@ -26,7 +26,8 @@ const TOP_MEM2: u32 = 0xC001_001D;
 const MTRR_BASE: u32 = 0x200;
 const MTRR_DEF_TYPE: u32 = 0x2FF;
 const PAT: u32 = 0x277;
-/// As Linux sets it: entries 0 to 3 write-back, write-combining, UC-minus, uncacheable; 4 to 7 likewise.
+/// As Linux sets it: entries 0 to 3 are write-back, write-combining, UC-minus and uncacheable; 4 to
+/// 7 are the same.
 const PAT_VALUE: u64 = 0x0007_0106_0007_0106;
 const MTRRS: usize = 8;
 const IORRS: usize = 2;
@@ -93,7 +94,7 @@ pub(crate) fn plan(
     } else {
         (EXTENDED_START, ADDRESS_END)
     };
-    // Outside the map nothing answers, so blocks may reach there.
+    // No device answers outside the map, so blocks may extend beyond it.
     let allowed = (
         if first == map.0 { floor } else { first },
         if end == map.1 { ceiling } else { end },

@@ -1,8 +1,8 @@
 //! Northbridge and model-specific registers of Opteron processors, family 10h and 15h.
 //!
 //! Sources: AMD's BIOS and kernel developer's guides as used by coreboot (`northbridge/amd/
-//! amdfam10`, `amdht`) and by Numascale's bootloader (extended MMIO ranges, family 15h
-//! high address bits). Bit positions stand beside the code that writes them.
+//! amdfam10`, `amdht`) and by Numascale's bootloader (extended MMIO ranges, family 15h high
+//! address bits). Bit positions are written beside the code that uses them.
 
 mod decode;
 mod encode;
@@ -17,7 +17,7 @@ pub(crate) use memory_types::{MemoryPlan, Shortage, plan as plan_memory};
 pub const DRAM_GRANULE: u64 = 16 << 20;
 /// MMIO base and limit registers hold address bits 16 and up.
 pub const MMIO_GRANULE: u64 = 64 << 10;
-// Whatever is aligned for DRAM ranges is aligned for MMIO ranges.
+// An address that is aligned for DRAM ranges is also aligned for MMIO ranges.
 const _: () = assert!(DRAM_GRANULE.is_multiple_of(MMIO_GRANULE));
 /// Extended MMIO ranges hold address bits 27 and up.
 pub const EXTENDED_GRANULE: u64 = 128 << 20;
