@@ -1,5 +1,5 @@
 //! The C interface: structures as the library lays them out, and one safe function for
-//! each of its own.
+//! each C function.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -150,11 +150,11 @@ pub(crate) struct Api {
 pub(crate) enum Answer {
     Number(u64),
     Bytes(Vec<u8>),
-    /// A kind of value that nothing here asks for.
+    /// A kind of value that this crate never asks for.
     Other(u16),
 }
 
-/// For errors: of bytes no more than how they begin.
+/// For errors: of a string of bytes only its beginning.
 impl core::fmt::Display for Answer {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         const SHOWN: usize = 16;
@@ -201,7 +201,7 @@ impl Api {
         })
     }
 
-    /// Connects to the launcher; says who this process is.
+    /// Connects to the launcher; returns the name and rank of this process.
     pub(crate) fn init(&self) -> Result<Proc, PmixError> {
         let mut proc = Proc {
             namespace: [0; NAMESPACE_BYTES_MAX + 1],
@@ -262,8 +262,8 @@ impl Api {
     pub(crate) fn get(&self, proc: &Proc, key: &str) -> Result<Answer, PmixError> {
         let function = "PMIx_Get";
         let key = c_key(key)?;
-        // Whatever there is has come with the last fence: nobody is to be asked, and
-        // nothing waited for.
+        // The last fence has brought all values, so the library asks no other process
+        // and does not wait.
         let infos = [Info::yes("pmix.immediate")];
         let mut found: *mut Value = ptr::null_mut();
         // SAFETY: the process, the terminated key and the infos, as many as it says, are

@@ -1,5 +1,5 @@
-//! A PMIx library for tests: functions in Rust behind the C interface, which answer as they are
-//! told.
+//! A PMIx library for tests: functions in Rust behind the C interface, which give the answers
+//! that the test sets.
 
 use core::ffi::{c_char, c_int};
 use std::cell::RefCell;

@@ -68,8 +68,8 @@ fn value(key: &str, rest: &mut &[u8]) -> Option<Vec<u8>> {
     bytes.filter(|_| status == 0)
 }
 
-/// A string ends with its first zero. One that begins with 0 is none at all, and bytes that do so
-/// contradict themselves.
+/// A string ends at its first zero. A string that begins with 0 is missing, and bytes that begin
+/// with 0 contradict themselves.
 fn text_or_bytes(kind: u16, bytes: &[u8]) -> (Data, Option<Vec<u8>>) {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     let is_none = bytes.first() == Some(&0);

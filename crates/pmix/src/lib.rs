@@ -1,10 +1,10 @@
 //! The process's side of PMIx, the interface of `srun --mpi=pmix`, Open MPI's `mpirun`
 //! and PRRTE.
 //!
-//! PMIx has no protocol that one could speak: it is a C library, `libpmix.so.2`, and
-//! launcher and process agree on its version. So it is loaded when a process finds itself
-//! under such a launcher, and nobody else needs to have it. What is used of it are eight
-//! functions and five structures, the same from version 2 to 5.
+//! PMIx has no stable protocol: it is a C library, `libpmix.so.2`, and launcher and
+//! process have to use the same version. So the library is loaded only when a process
+//! runs under such a launcher; other users do not need it. This crate uses eight
+//! functions and five structures, which are the same from version 2 to 5.
 //!
 //! All that is unsafe is in `abi.rs` and `library.rs`: this crate is for the library
 //! `hostwire`, which has no unsafe code.
@@ -26,14 +26,14 @@ mod library;
 
 use abi::Api;
 
-/// Names another file than `libpmix.so.2` in the usual places.
+/// Names the file to load instead of `libpmix.so.2` in the usual places.
 pub const LIBRARY_VARIABLE: &str = "HOSTWIRE_PMIX_LIBRARY";
 
 /// Begins every value: OpenPMIx 4.2.2 stores no empty one, and its next fence fails with
 /// `PMIX_ERR_PARTIAL_SUCCESS` or loses what else was put.
 const MARK: u8 = b'=';
 
-/// What went wrong between this process and a launcher that speaks PMIx.
+/// An error between this process and a launcher with PMIx.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PmixError {
@@ -44,7 +44,7 @@ pub enum PmixError {
          to where it is"
     )]
     NoLibrary {
-        /// What the system's loader said.
+        /// The error text of the system's loader.
         reason: String,
     },
     /// The library lacks a function that all versions from 2 on have.
@@ -60,7 +60,7 @@ pub enum PmixError {
     Failed {
         /// The function.
         function: &'static str,
-        /// What it returned.
+        /// The returned status.
         status: i32,
         /// The library's word for that.
         reason: String,
@@ -70,15 +70,15 @@ pub enum PmixError {
     Unexpected {
         /// The function.
         function: &'static str,
-        /// What it gave.
+        /// The value that it gave.
         seen: String,
-        /// What would have been right.
+        /// The expected value.
         expected: &'static str,
     },
     /// No thread for a call of the library.
     #[error("starting a thread for a call of PMIx: {reason}")]
     NoThread {
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
     /// A key that PMIx cannot carry: the caller's fault.
@@ -115,7 +115,7 @@ impl Pmix {
 
     fn init_with(api: Api) -> Result<Self, PmixError> {
         let proc = api.init()?;
-        // It is the whole job's, so it is asked of no rank in particular.
+        // The value belongs to the whole job, so the call names no rank.
         let size = api.get(&proc.with_rank(abi::RANK_WILDCARD), "pmix.job.size")?;
         match size {
             abi::Answer::Number(n) if n > u64::from(proc.rank) && n <= u64::from(u32::MAX) => {
@@ -161,7 +161,7 @@ impl Pmix {
         self.api.fence()
     }
 
-    /// What process `rank` has put under `key`.
+    /// The value that process `rank` has put under `key`.
     ///
     /// # Errors
     /// [`PmixError::Failed`] when it has put nothing there.
@@ -179,7 +179,7 @@ impl Pmix {
     }
 
     /// Asks the launcher to end the whole job with exit status `status`. The caller
-    /// should leave then.
+    /// should exit afterwards.
     ///
     /// # Errors
     /// As the library answers.
