@@ -1,4 +1,4 @@
-//! What the engine costs per packet and per frame, without any I/O.
+//! The cost of the engine per packet and per frame, without any I/O.
 
 use std::hint::black_box;
 
@@ -47,7 +47,7 @@ impl Pair {
         pair
     }
 
-    /// Everything that either has to say, at once.
+    /// Moves all frames that either end has to send, at once.
     fn carry(&mut self) -> usize {
         self.now = self.now.after(1_000);
         let mut frames = 0;

@@ -15,8 +15,8 @@ pub const FRAMES_IN_FLIGHT_MAX: u16 = 8192;
 
 const _: () = assert!(OVERHEAD + SESSION_LEN <= FRAME_LEN_MIN);
 
-/// How an endpoint behaves. The same for all its links; the two ends of a link
-/// need not agree on any of it.
+/// The behaviour of an endpoint, the same for all its links. The two ends of a link may
+/// have different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Longest frame sent or taken, in bytes without Ethernet header:
@@ -27,7 +27,7 @@ pub struct Config {
     /// frames that are shorter by this. At most [`ADDED_BYTES_MAX`]; 0 by default.
     pub added_bytes: usize,
     /// Whether a frame that is nearly full is padded to its full length: for a path that takes
-    /// frames of one length together. Not by default.
+    /// frames of one length together. Off by default.
     pub pads_full_frames: bool,
     /// Buffers per link that the peer may fill: posted, non-posted, response.
     /// Each is one command credit and one data credit. Not 0. They are
@@ -40,20 +40,20 @@ pub struct Config {
     /// 1 to [`FRAMES_IN_FLIGHT_MAX`]. Fewer for a while after frames were lost, but not
     /// fewer than 32 because of that.
     pub frames_in_flight_max: u16,
-    /// Frames that all links together keep. A link that keeps none may always
-    /// have one, so that this bound cannot stop any of them.
+    /// The number of frames that all links together keep. A link without a frame may
+    /// always have one, so this bound cannot stop any link.
     pub pool_frames_max: usize,
-    /// A frame that is not full waits until this long after the one before it,
-    /// for more packets. One that follows nothing waits for nothing.
+    /// A frame that is not full waits for more packets until this long after the frame
+    /// before it. A frame that follows no other does not wait.
     pub hold_ns: u64,
     /// Longest time that an ack waits for a frame that can carry it.
     pub ack_delay_ns: u64,
     /// Frames after which an ack waits no longer.
     pub ack_frames: u16,
-    /// Credits owed on one channel (posted, non-posted, response) for which a
-    /// frame is sent if none goes anyway: the bulk of bulk NOPs. May be more
-    /// than there are buffers: credits go back at the latest after
-    /// `credit_delay_ns`, and at once if the peer can have none left.
+    /// With so many credits owed on one channel (posted, non-posted, response), a frame
+    /// is sent just for them: the bulk of bulk NOPs. May be more than the number of
+    /// buffers, because credits go back after `credit_delay_ns` at the latest, and at
+    /// once if the peer may have none left.
     pub credit_batch: [u16; 3],
     /// Longest time that a credit is owed.
     pub credit_delay_ns: u64,
@@ -71,9 +71,8 @@ pub struct Config {
     /// A link whose peer acknowledges nothing for this long is closed, though
     /// not before it has been asked four times. `u64::MAX`: never.
     pub dead_after_ns: u64,
-    /// A peer that has not been heard for this long is asked for an ack, so
-    /// that its death is noticed by who has nothing to say to it. `u64::MAX`:
-    /// never.
+    /// A peer that has been silent for this long is asked for an ack. So an end that
+    /// sends nothing also notices the death of its peer. `u64::MAX`: never.
     pub keepalive_ns: u64,
 }
 

@@ -123,9 +123,9 @@ impl Wallet {
     }
 }
 
-/// Buffers of the receiving side: for each, whether the peer has the credit,
-/// a packet is in it, or the credit is owed. Nothing else happens to a buffer,
-/// so the three always add up to the number of buffers.
+/// Buffers of the receiving side. For each buffer the peer has the credit, a packet is
+/// in it, or the credit is owed. There is no other state, so the three sums always add
+/// up to the number of buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     granted: [Buffers; 3],
@@ -186,8 +186,8 @@ impl Ledger {
         self.owed.iter().any(|owed| *owed != Buffers::default())
     }
 
-    /// Whether what is owed should not wait: a batch is full, or the peer can
-    /// have nothing left on a channel.
+    /// Whether the owed credits have to go now: a batch is full, or the peer may have
+    /// none left on a channel.
     pub(crate) fn urgent(&self, batch: &[u16; 3]) -> bool {
         self.owed
             .iter()
@@ -213,8 +213,7 @@ impl Ledger {
     }
 }
 
-/// Takes buffers out of one of the three sums, or none; `Err` gives a channel that has not as
-/// many there.
+/// Takes buffers out of one of the three sums, or none; `Err` gives a channel that has fewer.
 fn take(sum: &mut [Buffers; 3], taken: &[Buffers; 3]) -> Result<(), VirtualChannel> {
     let lacks = |channel: &VirtualChannel| {
         let (sum, taken) = (sum[channel.index()], taken[channel.index()]);

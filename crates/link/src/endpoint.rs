@@ -41,14 +41,14 @@ pub struct Endpoint {
     ready: VecDeque<u16>,
     timers: Timers,
     events: VecDeque<Event>,
-    /// What belongs to no link.
+    /// The state that belongs to no link.
     counters: Counters,
     incarnation: u64,
 }
 
 impl Endpoint {
-    /// An endpoint without links. `random` need not be secret, but should
-    /// differ from life to life.
+    /// An endpoint without links. `random` may be public, but should be different in
+    /// each life of the process.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -106,9 +106,9 @@ impl Endpoint {
         Ok(LinkId(id))
     }
 
-    /// Opens a link, or opens it again after it was closed. Both ends have to.
-    /// [`Event::Opened`] or [`Event::Closed`] follows. Does nothing to a link
-    /// that is open or opening.
+    /// Opens a link, or opens it again after it was closed. Both ends have to do this.
+    /// [`Event::Opened`] or [`Event::Closed`] follows. Does nothing to a link that is
+    /// open or opening.
     ///
     /// # Errors
     /// [`OpenError::NoLink`].
@@ -180,8 +180,8 @@ impl Endpoint {
         Ok(len)
     }
 
-    /// As [`put`](Self::put), but only if the bytes are one packet that joins others which
-    /// wait in a frame anyway, so that the clock need not be read. Returns whether it is so.
+    /// As [`put`](Self::put), but only if the bytes are one packet that joins a waiting
+    /// frame, so that the caller need not read the clock. Returns whether it did.
     #[inline]
     pub fn join(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
         let Some(state) = self.links.get_mut(link.index()) else {
@@ -201,8 +201,8 @@ impl Endpoint {
     }
 
     /// As [`put`](Self::put), [`flush`](Self::flush) and [`poll_transmit`](Self::poll_transmit)
-    /// at once, for bytes that are one packet and shall be a frame of their own. `None` if
-    /// it is not as simple as that; nothing was accepted then.
+    /// at once, for bytes that are one packet and become a frame of their own. `None` if this
+    /// simple case does not hold; then nothing was accepted.
     ///
     /// Call [`has_left`](Self::has_left) as soon as the frame has been sent: so no clock is
     /// read before.
@@ -239,7 +239,7 @@ impl Endpoint {
         }
     }
 
-    /// Frames of a link that are to be sent, the one being packed with them.
+    /// Frames of a link that have to be sent, including the one that is being packed.
     pub fn frames_unsent(&self, link: LinkId) -> usize {
         let link = self.links.get(link.index());
         link.map_or(0, Link::frames_unsent)
@@ -275,9 +275,9 @@ impl Endpoint {
         }
     }
 
-    /// A ticket for all posted packets accepted so far: [`progress`] tells when
-    /// they have arrived. Sends what has been packed and asks for an ack: this
-    /// is the quiet of a link. `None` if there is no such link.
+    /// A ticket for all posted packets accepted so far: [`progress`] says when they
+    /// have arrived. Sends the packed frames and asks for an ack: this is the quiet of
+    /// a link. `None` if there is no such link.
     ///
     /// [`progress`]: Self::progress
     pub fn ticket(&mut self, link: LinkId) -> Option<Ticket> {
@@ -293,7 +293,7 @@ impl Endpoint {
         Some(ticket)
     }
 
-    /// What has become of the packets before `ticket`.
+    /// The state of the packets before `ticket`.
     pub fn progress(&self, link: LinkId, ticket: Ticket) -> Progress {
         let Some(state) = self.links.get(link.index()) else {
             return Progress::Lost(CloseReason::NotOpened);
@@ -310,8 +310,8 @@ impl Endpoint {
     /// Any bytes will do.
     ///
     /// # Errors
-    /// Why the frame was dropped. It has been counted; there is nothing to do
-    /// about it.
+    /// The reason why the frame was dropped. It has been counted; the caller need not
+    /// do anything.
     pub fn receive<'a>(
         &mut self,
         now: Ns,
@@ -355,8 +355,8 @@ impl Endpoint {
         Ok(delivery)
     }
 
-    /// A frame that could not be parsed. If it was whole and the next one of a
-    /// session, then its sender made it so, and would send it again for ever.
+    /// A frame that could not be parsed. If it is undamaged and the next one of a
+    /// session, its sender made it in this form, and would send it again for ever.
     #[cold]
     fn refuse(&mut self, now: Ns, bytes: &[u8], error: hostwire_packet::Error) -> DropCause {
         use hostwire_packet::Error;
@@ -415,8 +415,8 @@ impl Endpoint {
         taken
     }
 
-    /// Gives buffers back that a [`Delivery`] filled, so that the peer gets its
-    /// credits. Does nothing if the session of the buffers has ended.
+    /// Releases buffers that a [`Delivery`] filled, so that the peer gets its credits
+    /// back. Does nothing if the session of the buffers has ended.
     ///
     /// # Errors
     /// [`ReleaseError`], caller's fault: more than are filled.
@@ -447,8 +447,8 @@ impl Endpoint {
         Some(self.transmit_of(&departure))
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), for who sends several frames with one call:
-    /// [`frame`](Self::frame) shows them.
+    /// As [`poll_transmit`](Self::poll_transmit), for callers that send several frames with
+    /// one system call: [`frame`](Self::frame) shows the frames.
     #[inline]
     pub fn poll_departure(&mut self, now: Ns) -> Option<Departure> {
         match self.ready.is_empty() {
@@ -479,8 +479,8 @@ impl Endpoint {
         }
     }
 
-    /// The frame of a departure. It is there until the endpoint receives or is told of a
-    /// timeout; if it is not [kept](Departure::is_kept), until the next one is asked for.
+    /// The frame of a departure. It is valid until the next receive or timeout of the
+    /// endpoint; if it is not [kept](Departure::is_kept), only until the next departure.
     #[inline]
     pub fn frame(&self, departure: &Departure) -> &[u8] {
         let frame = match departure.out {
@@ -501,15 +501,15 @@ impl Endpoint {
         }
     }
 
-    /// When to call [`on_timeout`](Self::on_timeout); `None`: whenever
-    /// something else happens. May lie in the past. Of use once
-    /// [`poll_transmit`](Self::poll_transmit) gives nothing more.
+    /// When to call [`on_timeout`](Self::on_timeout); `None`: not before something else
+    /// happens. May lie in the past. Ask for it when
+    /// [`poll_transmit`](Self::poll_transmit) returns no more frames.
     pub fn deadline(&self) -> Option<Ns> {
         self.timers.next()
     }
 
-    /// Does what is due by `now`: frames to be sent again, acks and credits
-    /// that have waited, peers that are gone.
+    /// Does everything that is due by `now`: sends frames again, sends acks and credits
+    /// that have waited, closes links to dead peers.
     #[inline]
     pub fn on_timeout(&mut self, now: Ns) {
         if self.timers.next().is_some_and(|at| at <= now) {
@@ -526,13 +526,13 @@ impl Endpoint {
         }
     }
 
-    /// What has happened to links since the last call.
+    /// The events of links since the last call.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Closes a link in good order: takes no more packets, waits until all are
-    /// acknowledged, tells the peer.
+    /// Closes a link in good order: accepts no more packets, waits until all are
+    /// acknowledged, and informs the peer.
     pub fn finish(&mut self, now: Ns, link: LinkId) {
         if let Some(state) = self.links.get_mut(link.index()) {
             state.finish(now, &mut self.shared);
@@ -540,7 +540,7 @@ impl Endpoint {
         }
     }
 
-    /// Cuts a peer off that broke a rule of the layer above, and tells it.
+    /// Cuts off a peer that broke a rule of the layer above, and informs it.
     pub fn cut_off(&mut self, now: Ns, link: LinkId, how: Misbehaviour) {
         if let Some(state) = self.links.get_mut(link.index()) {
             state.misbehaved(now, how, &mut self.shared);
@@ -632,7 +632,8 @@ impl Endpoint {
             + self.by_node.capacity() * size_of::<(Node, u16)>()
     }
 
-    /// Lists a link that may have something to send. Who takes it off the list arms its timer.
+    /// Lists a link that may have something to send. The code that takes it off the list arms
+    /// its timer.
     #[inline]
     fn list(&mut self, id: u16) {
         if let Some(link) = self.links.get_mut(usize::from(id))
@@ -643,7 +644,7 @@ impl Endpoint {
         }
     }
 
-    /// Lists a link that has something to send, arms its timer, tells its news.
+    /// Lists a link that has something to send, arms its timer, reports its events.
     fn touch(&mut self, now: Ns, id: u16) {
         let Some(link) = self.links.get_mut(usize::from(id)) else {
             return;
@@ -656,8 +657,8 @@ impl Endpoint {
             link.listed = true;
             self.ready.push_back(id);
         }
-        // What is waited for from now on is waited for at least so long, but for a frame
-        // that is being filled: an earlier deadline need not be worked out anew.
+        // All waits that begin now last at least this long, except that of a frame which
+        // is being filled. So an earlier deadline remains valid.
         let soonest = now.after(self.shared.soonest_ns);
         if link.flight.has_filling() || self.timers.at(id) > soonest {
             self.arm(now, id);

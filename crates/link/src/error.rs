@@ -106,7 +106,7 @@ pub enum CloseReason {
     /// The peer is heard, but does not acknowledge what it is sent.
     #[error("lost: acknowledges nothing for {} ms, though it is heard (do long frames get through?)", stalled_ns / 1_000_000)]
     Stalled {
-        /// Since when it has acknowledged nothing new.
+        /// The time since the last new ack.
         stalled_ns: u64,
     },
     /// The peer has begun a new life and forgotten this link.
@@ -120,7 +120,7 @@ pub enum CloseReason {
     /// The peer broke the protocol and was cut off.
     #[error("cut off: {0}")]
     Misbehaved(Misbehaviour),
-    /// The peer says that this side broke the protocol.
+    /// The peer reports that this side broke the protocol.
     #[error("cut off by the peer: {0}")]
     CutOff(htoe::CloseReason),
 }
@@ -165,8 +165,8 @@ pub enum Misbehaviour {
         /// What it offered.
         got: u16,
     },
-    /// The layer above found a fault: an answer that nobody asked for, an
-    /// address outside the segment.
+    /// The layer above found a fault: an answer without a request, or an address
+    /// outside the segment.
     #[error("{0}")]
     Above(&'static str),
 }

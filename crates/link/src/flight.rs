@@ -1,4 +1,4 @@
-//! Frames that have been packed and not yet been acknowledged.
+//! Frames that are packed and not acknowledged.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(crate) struct Slot {
     pub(crate) packets_len: u16,
     /// The lines that the packets end with.
     pub(crate) burst: Burst,
-    /// Sent at least once; takes no more packets.
+    /// Sent at least once; accepts no more packets.
     pub(crate) sealed: bool,
     pub(crate) resent: bool,
     pub(crate) sent_at: Ns,
@@ -45,8 +45,8 @@ impl Slot {
         }
     }
 
-    /// The burst that a line at `address` is part of: the one that the packets end with, if it
-    /// follows that, else a new one.
+    /// The burst to which a line at `address` belongs: the one at the end of the packets if
+    /// the line follows it, else a new one.
     #[inline]
     pub(crate) fn burst_for(&self, address: u64) -> Burst {
         let Burst {
@@ -66,7 +66,7 @@ impl Slot {
         }
     }
 
-    /// Where the data of a line goes that is added to that burst.
+    /// The place for the data of a line that is added to that burst.
     #[inline]
     pub(crate) fn data_at(&self, burst: Burst) -> usize {
         let control_len = match burst.lines {
@@ -84,7 +84,7 @@ pub(crate) struct Burst {
     pub(crate) address: u64,
     /// Where the control packet lies among the packets.
     pub(crate) at: u16,
-    /// 0 if the packets end with something else.
+    /// 0 if the packets do not end with a burst.
     pub(crate) lines: u8,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Flight {
     cursor: usize,
 }
 
-/// What an ack means.
+/// The meaning of an ack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acked {
     /// Nothing new.
@@ -229,7 +229,7 @@ impl Flight {
         Some(slot)
     }
 
-    /// Takes all frames away, since nobody waits for them.
+    /// Removes all frames, because no link waits for them.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Slot> + '_ {
         self.sealed = 0;
         self.cursor = 0;

@@ -1,5 +1,5 @@
-/// Frame buffers that all links of an endpoint share. Grows up to its bound
-/// and never shrinks: in steady state nothing is allocated.
+/// Frame buffers that all links of an endpoint share. Grows up to its bound and never
+/// shrinks, so a steady state allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     buffers: Vec<Box<[u8]>>,
@@ -22,8 +22,8 @@ impl Pool {
         }
     }
 
-    /// A buffer, contents undefined. `first` stands for a link that has none:
-    /// it gets one even beyond the bound.
+    /// A buffer, contents undefined. `first`: the link has no buffer; it gets one even
+    /// beyond the bound.
     pub(crate) fn take(&mut self, first: bool) -> Option<BufferId> {
         let used = self.buffers.len() - self.free.len();
         if used >= self.frames_max && !first {

@@ -11,9 +11,9 @@ const BLOCK: u64 = 64;
 
 /// The packet that carries the first bytes of a put, and how many those are.
 ///
-/// Whole dwords go as dwords, up to the end of their 64-byte block. A rest that
-/// is no dword goes as a byte write; so does a put that one byte write can
-/// hold. `scratch` is where the data of byte writes is put together.
+/// Whole dwords go as dwords, up to the end of their 64-byte block. A rest that is
+/// shorter than a dword goes as a byte write; so does a put that fits into one byte
+/// write. The data of byte writes is assembled in `scratch`.
 ///
 /// # Shapes and units
 /// - `address`: byte address at the target; any alignment.
@@ -86,8 +86,8 @@ pub fn first_packet<'a>(
     Ok((PacketRepr::new(write, data)?, len))
 }
 
-/// What a write stores: runs of bytes and their addresses, lowest first. Empty
-/// for packets that are no writes.
+/// The runs of bytes that a write stores, and their addresses, lowest first. Empty for
+/// packets other than writes.
 pub fn runs<'a>(packet: &PacketRepr<'a>) -> Runs<'a> {
     let nothing = Runs {
         address: 0,

@@ -23,14 +23,13 @@ impl Waiting {
 
 /// One queue per channel.
 ///
-/// What may pass what (HyperTransport ordering rules,
-/// [`may_pass`](hostwire_packet::ht::may_pass)): each channel keeps its own
-/// order. A posted packet passes packets of the other channels that wait for
-/// credits, and so does a response those of the non-posted channel; both must,
-/// or the fabric could deadlock. Neither a non-posted packet nor a response
-/// passes an earlier posted packet, unless it is marked PassPW. Units are not
-/// told apart, which is stricter than the table and forbids nothing that it
-/// demands.
+/// Which packets may pass others (HyperTransport ordering rules,
+/// [`may_pass`](hostwire_packet::ht::may_pass)): each channel keeps its own order. A
+/// posted packet passes packets of the other channels that wait for credits, and so
+/// does a response those of the non-posted channel; both rules are needed, or the
+/// fabric could deadlock. Neither a non-posted packet nor a response passes an earlier
+/// posted packet, unless it is marked PassPW. All units are treated alike, which is
+/// stricter than the table and forbids nothing that the table demands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queues {
     queues: [VecDeque<Waiting>; 3],
@@ -52,7 +51,7 @@ impl Queues {
         self.queues.iter().all(VecDeque::is_empty)
     }
 
-    /// Whether a packet that comes now could go before all that wait.
+    /// Whether a packet that arrives now could go before all waiting packets.
     #[inline]
     pub(crate) fn lets_pass(&self, channel: VirtualChannel, pass_pw: bool) -> bool {
         self.queues[channel.index()].is_empty()

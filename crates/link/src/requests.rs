@@ -1,4 +1,4 @@
-//! Requests that are answered: tags, answers, who asked.
+//! Requests that are answered: tags, answers, and who asked.
 
 use hostwire_packet::ht::{
     Address, AtomicOperation, ControlRepr, Dwords, PacketRepr, Read, ReadSize, RequestKind,
@@ -8,16 +8,16 @@ use thiserror::Error;
 
 use crate::error::Misbehaviour;
 
-/// Requests that can be outstanding per link: a UnitID of 5 bits and a SrcTag
-/// of 5 bits tell them apart.
+/// Requests that can be outstanding per link: they differ in a UnitID of 5 bits and a
+/// SrcTag of 5 bits.
 pub const OUTSTANDING_MAX: usize = 32 * 32;
 
-/// The requests of one link that have no answer yet.
+/// The requests of one link that wait for their answer.
 ///
-/// Sits beside the endpoint: make a request here, send the packet, and show
-/// each response that is delivered to [`answer`](Self::answer). Each tag is in
-/// use from the request to its answer. `cookie` is whatever the caller wants
-/// back with the answer. Throw it away with the session.
+/// Sits beside the endpoint: make a request here, send the packet, and show each
+/// response that is delivered to [`answer`](Self::answer). Each tag is in use from the
+/// request to its answer. `cookie` is a value that the caller gets back with the
+/// answer. Drop this object when the session ends.
 ///
 /// ```
 /// # use hostwire_link::{respond_done, Requests};
@@ -58,11 +58,11 @@ pub enum RequestError {
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
-    /// What the request was made with.
+    /// The cookie of the request.
     pub cookie: u64,
     /// How it ended.
     pub status: ResponseStatus,
-    /// What was read; empty if nothing was asked for.
+    /// The data that was read; empty if the request reads nothing.
     pub data: &'a [u8],
 }
 

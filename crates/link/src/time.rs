@@ -1,5 +1,5 @@
-/// A moment: nanoseconds since one that the caller chooses, the same for all
-/// calls to one endpoint. Never runs backwards; may stand still.
+/// A time: nanoseconds since a moment that the caller chooses, the same for all calls
+/// to one endpoint. It never runs backwards, but may stand still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ns(pub u64);
 

@@ -1,8 +1,8 @@
 use crate::time::Ns;
 
-/// The next deadline of each link: a binary heap in which every link has its
-/// place, so that a deadline can be moved. One entry per link at most; nothing
-/// is allocated but when links are added.
+/// The next deadline of each link: a binary heap in which every link has its place, so
+/// that a deadline can be moved. One entry per link at most; it allocates only when
+/// links are added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     heap: Vec<u16>,

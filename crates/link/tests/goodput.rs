@@ -150,8 +150,8 @@ fn line(number: u64) -> [u8; 64] {
     line
 }
 
-/// Repairs do not wait for a timer: a nak says what is missing, and every frame that goes
-/// back repeats it until it is there.
+/// Repairs do not wait for a timer: a nak names the missing frame, and every frame in
+/// that direction repeats the nak until the frame has arrived.
 #[test]
 fn one_percent_of_loss_leaves_more_than_half_of_the_rate() {
     let clean = run(0, 0);
@@ -169,7 +169,7 @@ fn one_percent_of_loss_leaves_more_than_half_of_the_rate() {
     }
 }
 
-/// Far less is left of it then, but it goes on, and every line is right.
+/// The rate is far lower then, but the stream goes on, and every line is right.
 #[test]
 fn twenty_percent_of_loss_leaves_some_of_it() {
     let clean = run(0, 0);
@@ -185,8 +185,8 @@ fn twenty_percent_of_loss_leaves_some_of_it() {
     }
 }
 
-/// Nothing behind a frame that is alone can tell that it is lost: the timer does, and does
-/// not stay long because many are lost.
+/// If a lone frame is lost, no frame behind it shows this. The timer does, and it does not
+/// stay long although many frames are lost.
 #[test]
 fn a_frame_that_is_alone_waits_for_few_timeouts() {
     for seed in 0..4 {

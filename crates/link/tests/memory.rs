@@ -1,4 +1,4 @@
-//! What the state of the protocol costs.
+//! The memory for the state of the protocol.
 
 use hostwire_link::{Config, Endpoint, Event, Identity, LinkId, Node, Ns};
 
@@ -81,7 +81,7 @@ fn a_thousand_links_stay_within_the_pool() {
             hub.flush(link);
             while hub.poll_transmit(Ns(3)).is_some() {}
         }
-        // Whoever comes last gets one frame at least.
+        // The last link also gets one frame at least.
         assert!(hub.frames_kept(link) >= 1);
     }
     assert!(hub.frames_kept_total() <= Config::default().pool_frames_max + 1_000);
@@ -89,7 +89,7 @@ fn a_thousand_links_stay_within_the_pool() {
     assert!(bytes < 40_000_000, "{bytes}");
 }
 
-/// All buffers exist after the first rounds: nothing is allocated any more.
+/// All buffers exist after the first rounds: nothing more is allocated.
 #[test]
 fn steady_state_does_not_grow() {
     let (mut hub, links, mut leaves) = star(4);

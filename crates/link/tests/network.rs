@@ -84,8 +84,8 @@ fn all_faults_between_four_hosts() {
     seeds(2, |seed| drop(run(&plan, seed)));
 }
 
-/// One buffer per channel, one frame in flight, no queues, batches that are
-/// never reached: whatever the settings, everything arrives.
+/// One buffer per channel, one frame in flight, no queues, batches that are never
+/// reached: with all of these settings everything arrives.
 #[test]
 fn scarcity_is_no_deadlock() {
     seeds(24, |seed| {
@@ -202,9 +202,9 @@ fn pause_and_partition_are_survived() {
     });
 }
 
-/// A host that was stopped for longer than any peer would wait finds the links
-/// as they were, if the others were stopped as well: nobody is declared dead
-/// by a clock that has jumped.
+/// A host that was stopped for longer than any peer would wait finds the links as they
+/// were, if the others were stopped as well: a clock that has jumped makes no peer
+/// dead.
 #[test]
 fn a_clock_that_jumps_kills_nobody() {
     let plan = Plan::pair(Config::default(), [8_000, 500, 500]);
@@ -244,7 +244,7 @@ fn a_dead_peer_is_named() {
     });
 }
 
-/// Also who has nothing to say to it hears of its death.
+/// A host that sends nothing to it also notices its death.
 #[test]
 fn the_death_of_an_idle_peer_is_noticed() {
     let plan = Plan::pair(Config::default(), [1, 0, 0]);
@@ -297,7 +297,7 @@ fn restarts_are_not_confused_with_their_past() {
 
 #[test]
 fn paths_with_a_smaller_mtu_get_smaller_frames() {
-    // What the path takes of each MTU is less by what is added to every frame.
+    // The room in each MTU is smaller by the bytes that are added to every frame.
     for (mtu, added_bytes, expected) in [
         (9_000, 0, 9_000),
         (4_000, 0, 1500),
@@ -337,8 +337,8 @@ fn paths_with_a_smaller_mtu_get_smaller_frames() {
     }
 }
 
-/// A network that carries nothing for a while, as a switch does that has just come up, is
-/// not taken for one that carries short frames only.
+/// A network that carries nothing for a while, like a switch that was just switched on,
+/// is not treated as one that carries only short frames.
 #[test]
 fn a_network_that_is_late_gets_long_frames() {
     for (mtu, expected) in [(1500, 1500), (1300, 1280)] {

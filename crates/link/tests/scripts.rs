@@ -1,5 +1,5 @@
-//! Scripts for the checks that are fuzz targets, too: random ones, and the seeds of their
-//! corpora, which get where they are meant to.
+//! Scripts for the checks that are also fuzz targets: random scripts, and the seeds of
+//! their corpora, each of which reaches its intended state.
 
 mod checks;
 mod seeds;

@@ -3,10 +3,9 @@
 //! a host that may be restarted. Every order in which these things can happen
 //! is tried, within the bounds of each test.
 //!
-//! Time stands still and every delay is 0, so the engine does all that it may
-//! do at once, and when it does it is up to the checker. What is explored is
-//! the code that runs, not a description of it; what two states have to have in
-//! common to be the same is in `link/project.rs`.
+//! Time stands still and every delay is 0. So the engine does everything at once, and
+//! the checker decides when. The checker explores the real code, not a description of
+//! it; `link/project.rs` says which states count as equal.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -38,7 +37,7 @@ struct Bounds {
     open: bool,
 }
 
-/// One end: the endpoint, and what its program knows.
+/// One end: the endpoint, and the knowledge of its program.
 #[derive(Clone)]
 struct End {
     endpoint: Endpoint,
@@ -269,7 +268,7 @@ impl World {
         }
     }
 
-    /// Nothing left to do, for ever.
+    /// No further step is possible.
     fn is_over(&mut self) -> bool {
         let idle = self.ends.iter_mut().all(|end| !end.has_work());
         idle && self.wires.iter().all(Vec::is_empty)
@@ -283,9 +282,9 @@ impl World {
             && b.endpoint.is_open(b.link) == Ok(true)
     }
 
-    /// Of each buffer exactly one is true: the sender has its credit, a packet
-    /// for it or its credit is on the way, it is filled, or it is owed. What is
-    /// on the way is in frames that the sender of the frame still keeps.
+    /// Each buffer is in exactly one state: the sender has its credit, a packet or a
+    /// credit for it is on the way, it is filled, or its credit is owed. Packets and
+    /// credits on the way are in frames that their sender still keeps.
     fn credits_add_up(&self) -> bool {
         [(0, 1), (1, 0)].into_iter().all(|(from, to)| {
             let (from, to) = (&self.ends[from], &self.ends[to]);
@@ -295,7 +294,7 @@ impl World {
                 return true;
             }
             let (has, theirs) = (from.credits().has, to.credits());
-            // The receiver knows of no fewer credits than the sender has.
+            // The receiver counts at least as many credits as the sender has.
             has.command <= theirs.granted.command
                 && theirs.granted.command + theirs.filled.command + theirs.owed.command
                     == to.endpoint.shared.config.buffers[0]
@@ -399,7 +398,7 @@ impl Model for Bounds {
                 |_, world: &World| world.wrong.is_none(),
             ),
             Property::always("credits add up", |_, world: &World| world.credits_add_up()),
-            // Whoever has something left to send is not stuck.
+            // An end that has something to send is not stuck.
             Property::always("no deadlock", |bounds: &Bounds, world: &World| {
                 let held = world.ends.iter().any(|end| !end.filled.is_empty());
                 held || !world.clone().is_over() || world.is_over_with_all(bounds)

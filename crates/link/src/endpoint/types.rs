@@ -1,4 +1,4 @@
-//! What goes in and out of an endpoint, and handles to it.
+//! The inputs and outputs of an endpoint, and handles to it.
 
 use hostwire_packet::ht::PacketRepr;
 use hostwire_packet::htoe::CarriedPackets;
@@ -18,7 +18,7 @@ impl LinkId {
     }
 }
 
-/// Who an endpoint is.
+/// The identity of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Number of this node.
@@ -31,7 +31,7 @@ pub struct Identity {
     pub incarnation: u64,
 }
 
-/// What the caller has to know.
+/// Events for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The link may be used.
@@ -43,7 +43,7 @@ pub enum Event {
         /// Longest frame that both ends and the path take, in bytes.
         frame_len: usize,
     },
-    /// The link is closed. What was not acknowledged is lost.
+    /// The link is closed. Packets without an ack are lost.
     Closed {
         /// The link.
         link: LinkId,
@@ -79,7 +79,7 @@ impl Departure {
         self.peer
     }
 
-    /// Whether its frame is there until the endpoint receives or is told of a timeout, and not
+    /// Whether its frame is valid until the next receive or timeout of the endpoint, and not
     /// only until the next departure.
     pub const fn is_kept(&self) -> bool {
         matches!(self.out, Out::Kept { .. })
@@ -156,7 +156,7 @@ pub struct Ticket {
     pub(super) posted: u64,
 }
 
-/// What has become of the packets before a [`Ticket`].
+/// The state of the packets before a [`Ticket`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Not all of them have been acknowledged.
@@ -177,6 +177,6 @@ pub struct Credits {
     pub granted: Buffers,
     /// Own buffers that are filled.
     pub filled: Buffers,
-    /// Own buffers that are free again, of which the peer does not know yet.
+    /// Own free buffers whose credits the peer does not have.
     pub owed: Buffers,
 }

@@ -25,7 +25,7 @@ use crate::rtt::Rtt;
 use crate::seq::Seq;
 use crate::time::Ns;
 
-/// What all links of an endpoint share.
+/// The state that all links of an endpoint share.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -46,9 +46,9 @@ pub(crate) enum State {
     Open,
 }
 
-/// A look at the clock that comes so much too late shows that this process did not run: nobody
-/// who runs is late by as much. Far below any `dead_after_ns` that makes sense, far above what a
-/// busy machine takes between two turns of a process.
+/// If a link reads its clock so much too late, this process did not run in between. The value is
+/// far below any sensible `dead_after_ns`, and far above the time between two turns of a process
+/// on a busy machine.
 const LATE_NS: u64 = 100_000_000;
 
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub(crate) struct Link {
     /// Whether the endpoint has it in its list of links with something to
     /// send.
     pub(crate) listed: bool,
-    /// Whether its opening or closing has still to be told.
+    /// Whether its opening or closing still has to be reported.
     pub(crate) news: bool,
 
     // Sending.
@@ -74,7 +74,7 @@ pub(crate) struct Link {
     pub(crate) frame_len: usize,
     /// When the last frame with packets left.
     packed_at: Ns,
-    /// What has been packed is to go without waiting for more.
+    /// The packed frame goes without waiting for more packets.
     flush: bool,
     /// An ack is wanted for all that was sent.
     ack_wanted: bool,
@@ -212,7 +212,7 @@ impl Link {
         }
     }
 
-    /// What its opening or closing is told with.
+    /// The event for its opening or closing.
     #[cold]
     pub(crate) fn event(&self) -> Event {
         let (link, peer) = (LinkId(self.id), self.peer);
@@ -226,7 +226,7 @@ impl Link {
         }
     }
 
-    /// What has been packed goes with the next transmission.
+    /// The packed frame goes with the next transmission.
     pub(crate) fn flush(&mut self) {
         self.flush |= self.flight.has_filling() || !self.queues.is_empty();
     }
@@ -247,7 +247,7 @@ impl Link {
         self.posted_acked
     }
 
-    /// What the clock does to the link.
+    /// The effects of time on the link.
     pub(crate) fn on_timer(&mut self, now: Ns, shared: &mut Shared) {
         match self.state {
             State::Closed(_) => {}
@@ -275,8 +275,8 @@ impl Link {
         self.counters.timeouts += 1;
         self.excuse(now.since(due_at));
         let stalled_ns = now.since(self.progress_at);
-        // Four times: a process that was stopped finds its clock far ahead and
-        // has to ask before it may say that nobody answers.
+        // Four times: a process that was stopped finds its clock far ahead, and has to
+        // ask before it may report that the peer does not answer.
         if stalled_ns >= config.dead_after_ns && self.timeouts > 4 {
             let silent_ns = now.since(self.heard_at);
             let reason = if silent_ns >= config.dead_after_ns {

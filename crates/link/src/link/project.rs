@@ -1,4 +1,4 @@
-//! What the future of a link depends on when no time passes: for the model
+//! The state on which the future of a link depends when no time passes: for the model
 //! checker.
 
 use std::hash::{Hash, Hasher};
@@ -41,8 +41,7 @@ impl Link {
         }
     }
 
-    /// The timer of the link runs out, whatever the time; `false` if there is
-    /// none.
+    /// Lets the timer of the link run out at once; `false` if there is no timer.
     pub(crate) fn ring(&mut self, now: Ns, shared: &mut Shared) -> bool {
         match self.state {
             State::Closed(_) => false,

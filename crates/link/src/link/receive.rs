@@ -16,7 +16,7 @@ impl Link {
     /// Checks that a data or ack frame belongs to this session.
     pub(crate) fn admit(&mut self, header: &HeaderRepr) -> Result<(), DropCause> {
         match self.state {
-            // The peer has not heard of the end: tell it again.
+            // The peer does not know that the session has ended: inform it again.
             State::Closed(_) if self.session.was(header.key) => {
                 self.session.tell_again();
                 Err(DropCause::NotOpen)
@@ -83,8 +83,8 @@ impl Link {
         Ok(())
     }
 
-    /// Whether the gap has not been repaired yet, or the repair has been lost: it left so
-    /// long ago that the peer must have said this without it.
+    /// Whether this nak asks for a repair: there was none, or it was lost. The last
+    /// repair left so long ago that the peer sent this nak without having it.
     fn nak_is_news(&self, now: Ns, config: &Config) -> bool {
         let repaired_at = self
             .flight
@@ -103,9 +103,9 @@ impl Link {
             any_resent |= slot.resent;
             newest = Some(slot);
         }
-        // Karn's algorithm: nobody knows which of two sendings was answered. It may have
-        // been the second one of any of them, if earlier acks were lost. But where every
-        // frame is sent twice from the first one on, that is better than no sample at all.
+        // Karn's algorithm: the link cannot know which of two transmissions was answered.
+        // If earlier acks were lost, it may have been the second one of any frame. But if
+        // every frame is sent twice from the beginning, such a sample is better than none.
         if let Some(slot) = newest
             && (!any_resent || self.rtt.smoothed_ns().is_none())
         {
@@ -136,8 +136,8 @@ impl Link {
         match Seq(header.sequence).ahead_of(self.expected) {
             0 => {}
             ahead if ahead < HALF => {
-                // A nak is sent once per gap: until it is closed, the frames behind it
-                // say nothing new. Every frame that goes anyway repeats it.
+                // One nak is sent per gap: until the gap is closed, the frames behind
+                // it bring no news. Every frame that goes anyway repeats the nak.
                 if !self.gap_seen {
                     self.gap_seen = true;
                     self.nak_due = true;
@@ -216,9 +216,9 @@ impl Link {
     }
 }
 
-/// Whether a number can be of this session: no more frames are in flight than
-/// that. Numbers of the session before lie further away, so that a stale frame
-/// is not even believed its ack.
+/// Whether a number can belong to this session: so many frames may be in flight.
+/// Numbers of the session before are further away, so even the ack of a stale frame is
+/// ignored.
 fn is_near(sequence: Seq, expected: Seq) -> bool {
     let ahead = sequence.ahead_of(expected);
     ahead.min(expected.ahead_of(sequence)) <= FRAMES_IN_FLIGHT_MAX

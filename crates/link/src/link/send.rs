@@ -26,7 +26,7 @@ pub(crate) const fn buffer_len(frame_len: usize) -> usize {
     (PACKETS_AT + frame_len - HEADER_LEN).next_multiple_of(64)
 }
 
-/// What has become of whole lines.
+/// The result of adding whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// So many are packed.
@@ -42,9 +42,9 @@ pub(crate) enum Lines {
 }
 
 impl Link {
-    /// Takes a packet: packs it if it has credits and may go before all that
-    /// wait, else queues it, else refuses it. `Ok(true)`: there may be a frame
-    /// to send, or a time to wait for, that was not there before.
+    /// Accepts a packet: packs it if it has credits and may go before all waiting
+    /// packets, else queues it, else refuses it. `Ok(true)`: there may be a new frame
+    /// to send, or a new time to wait for.
     #[inline]
     pub(crate) fn send(
         &mut self,
@@ -73,8 +73,8 @@ impl Link {
         Ok(news)
     }
 
-    /// Takes whole lines to be written at `address`, as many as have credits and room in the
-    /// frame being packed.
+    /// Accepts whole lines that are written at `address`, as many as have credits and room
+    /// in the frame that is being packed.
     #[inline]
     pub(crate) fn send_lines(
         &mut self,
@@ -96,8 +96,8 @@ impl Link {
             || !self.queues.lets_pass(channel, false)
             || !self.make_room_for_line(address, shared)
         {
-            // A queue holds few packets, and each of them costs a copy more. Who has many
-            // lines keeps them.
+            // A queue holds few packets, and each packet in it costs one more copy. So a
+            // caller with many lines keeps them.
             return match lines.len() {
                 1 => Lines::OneByOne,
                 _ => {
@@ -130,9 +130,8 @@ impl Link {
         Lines::Packed { count, news }
     }
 
-    /// Takes a line that joins others which wait in a frame, and leaves room behind it: it
-    /// makes nothing to send, and no time to wait for, that was not there before. Returns
-    /// whether it is so.
+    /// Accepts a line that joins a waiting frame and leaves room in it, so that there is
+    /// no new frame to send and no new time to wait for. Returns whether it did.
     #[inline]
     pub(crate) fn join_line(
         &mut self,
@@ -165,7 +164,7 @@ impl Link {
         self.posted_accepted += count as u64;
     }
 
-    /// Whether a posted packet that comes now has credits and nothing before it.
+    /// Whether a posted packet that arrives now has credits and no packet before it.
     #[inline]
     fn takes_more(&self) -> bool {
         self.check_open().is_ok()
@@ -173,9 +172,8 @@ impl Link {
             && self.wallet.covered(VirtualChannel::Posted) > 0
     }
 
-    /// Whether any one packet of a put joins others that wait in a frame, and leaves room
-    /// behind it: then it makes nothing to send, and no time to wait for, that was not there
-    /// before.
+    /// Whether any single packet of a put joins a waiting frame and leaves room in it, so
+    /// that there is no new frame to send and no new time to wait for.
     #[inline]
     pub(crate) fn lets_join(&mut self) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
@@ -187,7 +185,7 @@ impl Link {
             })
     }
 
-    /// Whether nothing waits to be sent, and a packet that comes now can be a frame at once.
+    /// Whether no packet waits, so that a packet that arrives now can be a frame at once.
     pub(crate) fn can_send_alone(&self) -> bool {
         self.check_open().is_ok()
             && !self.session.frame_is_due()
@@ -197,7 +195,7 @@ impl Link {
             && self.wallet.covered(VirtualChannel::Posted) > 0
     }
 
-    /// Frames that are to be sent, the one being packed with them.
+    /// Frames that have to be sent, including the one that is being packed.
     pub(crate) fn frames_unsent(&self) -> usize {
         self.flight.len().saturating_sub(self.flight.cursor())
     }
@@ -271,7 +269,7 @@ impl Link {
         self.make_room_to(payload_max, len, shared)
     }
 
-    /// As [`make_room`](Self::make_room), for what has to end at `end`.
+    /// As [`make_room`](Self::make_room), for data that has to end at `end`.
     #[inline]
     fn make_room_to(&mut self, end: usize, len: usize, shared: &mut Shared) -> bool {
         if let Some(slot) = self.flight.filling()
@@ -283,7 +281,7 @@ impl Link {
         self.start_frame(shared)
     }
 
-    /// As [`make_room`](Self::make_room), for a line to be written at `address`.
+    /// As [`make_room`](Self::make_room), for a line that is written at `address`.
     #[inline]
     fn make_room_for_line(&mut self, address: u64, shared: &mut Shared) -> bool {
         match self.flight.filling() {
@@ -346,7 +344,7 @@ impl Link {
         Ok(slot.packets == 1 || is_full(slot, payload_max))
     }
 
-    /// Whether the frame being packed takes not even one more line.
+    /// Whether the frame being packed has no room for one more line.
     pub(super) fn filling_is_full(&mut self) -> bool {
         let payload_max = self.frame_len - OVERHEAD;
         self.flight
@@ -391,7 +389,7 @@ fn put(place: &mut [u8], at: usize, source: &[u8]) {
     }
 }
 
-/// Whether not even a line that follows the last one has room.
+/// Whether there is no room even for a line that follows the last one.
 fn is_full(slot: &Slot, payload_max: usize) -> bool {
     let line_len = match slot.burst.lines {
         0 => LINE_PACKET_LEN,

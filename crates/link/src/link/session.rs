@@ -1,11 +1,11 @@
 //! How the two ends of a link find each other, again and again.
 //!
-//! Each end has an *incarnation*, a number that grows with every life of the
-//! endpoint and every opening of the link. A session is a pair of
-//! incarnations. Reset frames introduce the two: the first one only says who
-//! calls; as soon as an end knows the incarnation of the other it says under
-//! which key and link id it takes frames *of this pair*, and how they are
-//! numbered. An end that has heard that is open and may send.
+//! Each end has an *incarnation*, a number that grows with every life of the endpoint
+//! and every opening of the link. A session is a pair of incarnations. Reset frames
+//! exchange the two. The first one names only its sender. As soon as an end knows the
+//! incarnation of the other end, its reset frames say with which key and link id it
+//! accepts frames *of this pair*, and how they are numbered. An end that has received
+//! this is open and may send.
 //!
 //! - A key is new for every pair, so a frame of an earlier session has another
 //!   one, as long as the endpoint that gave the key out lives.
@@ -61,7 +61,7 @@ impl Keys {
         self.next_key
     }
 
-    /// SplitMix64; nothing here has to be secret.
+    /// SplitMix64, because none of these numbers has to be secret.
     fn first_number(&mut self) -> u16 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
@@ -140,7 +140,7 @@ impl Session {
         self.tries
     }
 
-    /// Tells apart the sessions of one link, for who holds its buffers.
+    /// Identifies a session of the link, for callers that hold its buffers.
     pub(crate) const fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -221,8 +221,9 @@ impl Session {
         self.tries.saturating_sub(1) / TRIES_PER_LENGTH
     }
 
-    /// Somebody answers at last. If reset frames have become shorter only because nobody was
-    /// there to hear the long ones, that says nothing about the path: from the longest again.
+    /// This is the first answer of the peer. Reset frames may have become shorter only
+    /// because the peer was not there to receive the long ones. That says nothing about the
+    /// path, so begin again with the longest.
     fn start_over(&mut self, now: Ns, config: &Config) {
         if self.step() > 0 {
             self.tries = 0;
@@ -304,8 +305,8 @@ impl Link {
         let heard_len = u16::try_from(frame_len).unwrap_or(u16::MAX);
         session.heard_len = session.heard_len.max(heard_len);
         session.hello_due |= !hello.ready;
-        // Not before the peer has heard a frame as long as those that are sent now: after
-        // starting over it may speak of shorter ones.
+        // Not before the peer has received a frame as long as those that are sent now:
+        // after a restart it may have received shorter ones.
         let heard_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
         let is_heard = usize::from(heard_len) >= session.hello_len(&shared.config);
         if to != 0 && self.state == State::Opening && is_heard {
@@ -315,8 +316,8 @@ impl Link {
     }
 
     fn opened(&mut self, now: Ns, header: &HeaderRepr, hello: &SessionRepr, shared: &mut Shared) {
-        // Every path takes the shortest frames, whatever has been cut off from
-        // the padding of those that were heard.
+        // Every path takes the shortest frames, even if some of the padding of received
+        // frames was cut off.
         let path_len = hello.heard_len.max(FRAME_LEN_MIN as u16);
         let path_len = path_len.min(hello.frame_len_max);
         let least = [("frames", path_len, FRAME_LEN_MIN as u16)]

@@ -58,8 +58,8 @@ impl Link {
         None
     }
 
-    /// Whether [`next_frame`](Self::next_frame) would give one. May say yes
-    /// when there is none after all.
+    /// Whether [`next_frame`](Self::next_frame) would give a frame. It may return true
+    /// although there is none.
     pub(crate) fn has_work(&mut self, now: Ns, config: &Config) -> bool {
         match self.state {
             State::Closed(_) | State::Opening => self.session.frame_is_due(),
@@ -72,9 +72,9 @@ impl Link {
         }
     }
 
-    /// Whether the frame at the cursor may go. A frame that is not full waits
-    /// for more packets if one has just left; one that follows nothing does
-    /// not, and nothing waits that has to carry something else.
+    /// Whether the frame at the cursor may go. A frame that is not full waits for more
+    /// packets if another one has just left. A frame that follows no other, or that has
+    /// to carry an ack or credits, does not wait.
     fn frame_is_ready(&mut self, now: Ns, config: &Config) -> bool {
         let cursor = self.flight.cursor();
         let allowed = match self.probing {
@@ -108,7 +108,7 @@ impl Link {
         now >= self.ack_at || self.nak_due || self.question_is_due()
     }
 
-    /// An ack is wanted, and no frame is left that could ask for it.
+    /// An ack is wanted, and no other frame can ask for it.
     fn question_is_due(&self) -> bool {
         self.ack_wanted && self.flight.cursor() == self.flight.len() && !self.flight.is_empty()
     }
@@ -220,8 +220,8 @@ impl Link {
         }
     }
 
-    /// A frame that carries nothing but an ack. Not sequenced, not kept: one
-    /// that is lost is made up for by the next.
+    /// A frame that carries only an ack. It is not sequenced and not kept: if it is
+    /// lost, the next ack replaces it.
     fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
         let header = HeaderRepr {
             ack_wanted: self.question_is_due(),

@@ -42,8 +42,8 @@ fn packet(channel: VirtualChannel, pass_pw: bool) -> Vec<u8> {
     bytes
 }
 
-/// Every sequence of four packets, with every set of channels that have
-/// credits: nothing passes that must not, and what must pass does.
+/// Every sequence of four packets, with every set of channels that have credits: no
+/// packet passes that must not, and every packet passes that must.
 #[test]
 fn the_table_of_the_ordering_rules() {
     let kinds: Vec<(VirtualChannel, bool)> = VirtualChannel::ALL
@@ -76,8 +76,8 @@ fn the_table_of_the_ordering_rules() {
                 }
                 left.retain(|&i| i != stamp);
             }
-            // What is left either has no credit or is behind one of its own
-            // channel or a posted one.
+            // Each packet that is left has no credit, or waits behind a packet of its
+            // own channel or a posted one.
             for &i in &left {
                 let (channel, _) = sequence[i];
                 let blocked = !covers(channel, false)

@@ -12,8 +12,8 @@ const SALT: &[u8] = b"hostwire sealed frames 1";
 const KEY_LEN: usize = 16;
 const SECRET_LEN: usize = 32;
 
-/// What all PEs of a job know and nobody else: 32 random bytes. Cannot be compared: `==`
-/// takes the longer the more of it a guess has right.
+/// The secret of all PEs of a job: 32 random bytes. It has no `==`, because a comparison
+/// takes longer the more bytes of a guess are right.
 #[derive(Clone)]
 pub struct JobKey([u8; 32]);
 
@@ -26,12 +26,12 @@ pub struct JobKeyError {
 }
 
 impl JobKey {
-    /// From random bytes that nobody can guess.
+    /// From random bytes that cannot be guessed.
     pub const fn new(random: [u8; 32]) -> Self {
         Self(random)
     }
 
-    /// 64 hexadecimal digits, for whoever has to know the key. There is no `Display`, so
+    /// 64 hexadecimal digits, for code that passes the key on. There is no `Display`, so
     /// that no key gets into an error text by accident.
     pub fn to_hex(&self) -> String {
         hex(&self.0)
@@ -63,8 +63,8 @@ impl fmt::Debug for JobKey {
     }
 }
 
-/// Which life of a node this is: 16 random bytes, drawn anew by every process and told to
-/// its peers. Frames of another life of either end do not open. Not secret.
+/// Identifies this life of a node: 16 random bytes that every process draws again and
+/// publishes to its peers. Frames of another life of either end do not open. Not secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Life(pub [u8; 16]);
 
@@ -110,7 +110,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What seals and opens frames of one epoch.
+/// Seals and opens frames of one epoch.
 pub(super) struct FrameKey {
     pub(super) epoch: u64,
     iv: [u8; NONCE_LEN],

@@ -1,17 +1,17 @@
 //! Frames that only the PEs of a job can read and make.
 //!
 //! A whole frame of an [`Endpoint`](crate::Endpoint) goes into a sealed one, encrypted
-//! and authenticated with AES-128-GCM, and comes out of it again. The endpoint does not
-//! know: seal what [`poll_transmit`](crate::Endpoint::poll_transmit) gives, and give
-//! [`receive`](crate::Endpoint::receive) what [`Seals::open`] gives.
+//! and authenticated with AES-128-GCM, and comes out of it again. The endpoint is not
+//! involved: seal what [`poll_transmit`](crate::Endpoint::poll_transmit) gives, and
+//! give [`receive`](crate::Endpoint::receive) what [`Seals::open`] gives.
 //!
 //! Every sealed frame has a number of its own. A frame that is sent again is sealed
-//! again, under another number, so no key ever meets a number twice; numbers that have
-//! been seen are dropped.
+//! again, under another number, so a key is never used twice with one number. A
+//! receiver drops frames whose number it has seen.
 //!
-//! A process can be copied, by `fork` or from a checkpoint, and a copy that went on
-//! counting would seal other frames under the numbers of the first. So [`Seals`] does not
-//! count by itself: whoever makes it hands in [`Numbers`] that no copy can go on with.
+//! A process can be copied, by `fork` or from a checkpoint. A copy that went on counting
+//! would seal other frames under the numbers of the original. So [`Seals`] does not count
+//! by itself: its creator provides [`Numbers`] that a copy cannot use.
 //!
 //! The layout, the keys and what is and is not protected: `docs/wire/sealed.md`.
 
@@ -32,8 +32,8 @@ use crate::error::Node;
 /// an endpoint has to be shorter than the longest of the network.
 pub const OVERHEAD: usize = SEAL_OVERHEAD;
 
-/// Frames that are sealed with one key. Far below what AES-GCM bears: RFC 9001, section
-/// 6.6 and appendix B.1.
+/// Frames that are sealed with one key. Far below the limit of AES-GCM: RFC 9001,
+/// section 6.6 and appendix B.1.
 const FRAMES_PER_KEY_LOG2: u32 = 24;
 
 /// One end of sealed frames.
@@ -49,14 +49,15 @@ pub struct End {
 ///
 /// # Contract
 /// [`next`](Self::next) gives each number once for each peer: not twice in this process,
-/// and not in a copy of it either, whoever made the copy and how. AES-GCM loses both
-/// secrecy and authenticity where a number is used twice.
+/// nor in any kind of copy of it. AES-GCM loses both secrecy and authenticity if a
+/// number is used twice.
 pub trait Numbers: core::fmt::Debug {
-    /// The number of the next frame to `peer`: counts up from 0. `None` when all have been
-    /// given, for a peer that there is not, and in a copy.
+    /// The number of the next frame to `peer`: counts up from 0. `None` if all have been
+    /// used, if there is no such peer, and in a copy.
     fn next(&mut self, peer: Node) -> Option<u64>;
 
-    /// Whether this is a copy of what gave the numbers first. Asked for every frame.
+    /// Whether this process is a copy of the one that gave the numbers first. Called
+    /// for every frame.
     fn is_copy(&self) -> bool;
 }
 
@@ -95,10 +96,10 @@ pub struct Seals<N> {
 }
 
 impl<N: Numbers> Seals<N> {
-    /// For the node `own` of the job that has `key`. `numbers` have given none yet.
+    /// For the node `own` of the job with `key`. `numbers` must be unused.
     ///
-    /// `peers` are the others by number, densely, as PEs are; `None` for those that this
-    /// one exchanges no sealed frames with.
+    /// `peers` are the others by number, densely, as PEs are; `None` for those with
+    /// which this one exchanges no sealed frames.
     pub fn new(
         key: &JobKey,
         own: End,
@@ -119,7 +120,7 @@ impl<N: Numbers> Seals<N> {
         }
     }
 
-    /// What gives the numbers.
+    /// The source of the numbers.
     pub const fn numbers(&self) -> &N {
         &self.numbers
     }
@@ -172,7 +173,8 @@ impl<N: Numbers> Seals<N> {
     /// Opens a sealed frame in its place: the peer that sealed it and the frame in it.
     ///
     /// # Errors
-    /// Why it is dropped; of any bytes. What is left in `bytes` is of no use then.
+    /// The reason why it is dropped; for any bytes. The contents of `bytes` are then
+    /// undefined.
     pub fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Result<(Node, &'a [u8]), DropCause> {
         let header = match sealed::Repr::parse(bytes) {
             Ok(header) => header,
@@ -191,7 +193,7 @@ impl<N: Numbers> Seals<N> {
         let (head, sealed) = bytes
             .split_first_chunk_mut::<LEN>()
             .ok_or(DropCause::Truncated)?;
-        // All of it as it came: reserved bytes are authenticated, too.
+        // The whole header as it was received: reserved bytes are also authenticated.
         let authenticated = Aad::from(*head);
         let key = pair
             .receiving
@@ -231,7 +233,8 @@ impl Pair {
     }
 }
 
-/// The keys of one direction: that of the present and those beside it.
+/// The keys of one direction: that of the present epoch, the one before and the next
+/// one.
 #[derive(Debug)]
 struct Keys {
     secret: Secret,
@@ -258,8 +261,8 @@ impl Keys {
         &self.now
     }
 
-    /// For the receiver: no honest frame comes from further away, and nobody can make it
-    /// derive keys without end.
+    /// For the receiver: an honest frame is never further away, and this keeps an
+    /// attacker from making it derive keys without end.
     fn near(&mut self, epoch: u64) -> Option<&FrameKey> {
         let now = self.now.epoch;
         if epoch == now {

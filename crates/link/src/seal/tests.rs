@@ -124,7 +124,7 @@ fn other_frames_are_told_apart() {
     // Back to who sent it.
     let sealed = seal(&mut a, B, FRAME);
     assert_eq!(open(&mut a, &sealed), Err(DropCause::Foreign));
-    // Of a node that b knows nothing of.
+    // From a node that b does not know.
     let stranger = End { node: Node(2), ..A };
     let sealed = seal(&mut seals(&job(), stranger, B), B, FRAME);
     assert_eq!(open(&mut b, &sealed), Err(DropCause::Foreign));
@@ -165,7 +165,7 @@ fn keys_change_and_late_frames_still_open() {
     let far = at(&mut a, 2 * change + 5);
     let new = at(&mut a, change);
     let late = at(&mut a, change - 1);
-    // Two keys ahead: nobody has sent so many frames meanwhile.
+    // Two keys ahead: no peer has sent so many frames in the meantime.
     assert_eq!(open(&mut b, &far), Err(DropCause::Forged));
     // A forged number of the next key must not end the present one.
     let mut forged = new.clone();

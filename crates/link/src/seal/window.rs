@@ -15,7 +15,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Whether a number may be taken: not seen, and not so old that nobody can tell.
+    /// Whether a number may be accepted: it was not seen, and it is not too old to know
+    /// this.
     pub(super) fn is_new(&self, number: u64) -> bool {
         if number >= self.end {
             return true;

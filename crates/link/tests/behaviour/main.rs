@@ -1,4 +1,5 @@
-//! What an endpoint does, frame by frame, with a peer made by hand.
+//! The behaviour of an endpoint, frame by frame, with a peer that the test writes by
+//! hand.
 
 mod packing;
 mod peer;
@@ -31,7 +32,7 @@ fn an_ack_waits_for_a_frame_that_carries_it() {
     let bytes = pair.sent().unwrap();
     let frame = FrameRepr::parse(&bytes).unwrap();
     assert_eq!(frame.header().ack, Some(pair.seq));
-    // The credit goes along.
+    // The credit goes with it.
     assert_eq!(frame.credits(VirtualChannel::Posted), (1, 1));
     pair.expected = pair.expected.wrapping_add(1);
     // Alone it goes after `ack_delay_ns`.
@@ -67,7 +68,7 @@ fn a_gap_is_reported_once() {
     let counters = pair.endpoint.counters();
     assert_eq!(counters.naks_sent, 2);
     assert_eq!(counters.dropped(DropCause::OutOfOrder), 4);
-    // What is behind is answered at once: the ack may have been lost.
+    // A duplicate is answered at once: its ack may have been lost.
     pair.seq = first;
     assert_eq!(pair.give(&pair.data(&[], &[])), Err(DropCause::Duplicate));
     assert_eq!(pair.all_sent()[0].ack, Some(first.wrapping_add(1)));
@@ -105,8 +106,8 @@ fn a_nak_is_answered_by_all_that_is_missing() {
     assert_eq!(pair.endpoint.counters().frames_resent, 2);
 }
 
-/// A nak may be lost: it is repeated by whatever goes to the sender while the gap is there,
-/// and the sender may ask.
+/// A nak may be lost: every frame to the sender repeats it while the gap exists, and the
+/// sender may ask for it.
 #[test]
 fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
     let mut pair = Pair::new(Config::default());
@@ -135,7 +136,8 @@ fn a_gap_is_repeated_by_every_frame_until_it_is_closed() {
     assert_eq!((acks.len(), acks[0].nak), (1, false));
 }
 
-/// What repairs a gap may be lost as well: a nak from after its round trip says so.
+/// The repair of a gap may also be lost: a nak that arrives after its round trip shows
+/// this.
 #[test]
 fn a_repair_that_is_lost_is_repeated_without_a_timer() {
     let mut pair = Pair::new(Config::default());
@@ -298,7 +300,7 @@ fn held_buffers_are_not_credits() {
     assert_eq!((credits.granted.command, credits.filled.command), (0, 2));
     assert_eq!(pair.endpoint.release(pair.now, link, filled), Ok(()));
     assert!(pair.endpoint.release(pair.now, link, filled).is_err());
-    // The peer has nothing left: they go back at once.
+    // The peer has no credits left: they go back at once.
     let bytes = pair.sent().unwrap();
     let frame = FrameRepr::parse(&bytes).unwrap();
     assert_eq!(frame.credits(VirtualChannel::Posted), (2, 2));
@@ -324,7 +326,7 @@ fn who_returns_too_many_credits_is_cut_off() {
 fn who_makes_malformed_frames_is_cut_off_but_not_for_strays() {
     let mut pair = Pair::new(Config::default());
     let broken = |header: HeaderRepr| {
-        // One packet says the header; a NOP it is.
+        // The header announces one packet, but it is a NOP.
         let mut bytes = vec![0; 24];
         let contents = Contents {
             packets: 1,
@@ -439,7 +441,7 @@ fn strangers_are_counted_by_cause() {
             DropCause::Stale,
         ),
     ];
-    // A number that nothing in flight can have: not even its ack is read.
+    // No frame in flight can have this number: even its ack is ignored.
     let far = HeaderRepr {
         sequence: pair.seq.wrapping_sub(8193),
         ack: Some(pair.expected.wrapping_add(1)),
@@ -454,7 +456,7 @@ fn strangers_are_counted_by_cause() {
         assert_eq!(pair.give(&bytes), Err(cause));
         assert_eq!(pair.endpoint.counters().dropped(cause), before + 1);
     }
-    // None of it has hurt.
+    // None of these had an effect.
     assert_eq!(pair.closed(), None);
     assert_eq!(pair.give(&good), Ok(1));
 }
@@ -696,7 +698,7 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
         pair.all_sent();
     }
     assert_eq!(pair.closed(), None);
-    // Who listens notices a peer that is silent.
+    // An endpoint that listens notices a silent peer.
     pair.listen(dead_after_ns + S);
     assert!(matches!(pair.closed(), Some(CloseReason::Silent { .. })));
 }

@@ -32,8 +32,8 @@ fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
     assert_eq!(pair.sent(), None);
     pair.endpoint.flush(pair.link);
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);
-    // A full frame leaves at once: in 1500 bytes 20 lines from here and there, or 23 that
-    // follow each other.
+    // A full frame leaves at once: 1500 bytes hold 20 lines from different places, or 23
+    // that follow each other.
     for (stride, full) in [(128, 20), (64, 23)] {
         for i in 0..2 * full + 1 {
             pair.endpoint.put(pair.link, i * stride, &[4; 64]).unwrap();
@@ -131,7 +131,7 @@ fn what_does_not_go_alone_is_not_taken() {
     assert_eq!(pair.endpoint.put(pair.link, 0, &[3; 98 * 64]), Ok(98 * 64));
     assert!(!pair.all_sent().is_empty());
     refused(&mut pair, 0, &[4; 64]);
-    // To nobody.
+    // To an unknown peer.
     pair.endpoint.finish(pair.now, pair.link);
     refused(&mut pair, 0, &[5; 64]);
 }
@@ -202,8 +202,8 @@ fn take(pair: &mut Pair, frame: &[u8]) {
     pair.seq = pair.seq.wrapping_add(1);
 }
 
-/// Lines here and there and in a row, other packets between them, and whatever else a program
-/// does: it cannot be told from frames, credits or counters who joined.
+/// Single lines, lines in a row, other packets between them, and other operations: frames,
+/// credits and counters are the same whether lines joined a frame or not.
 #[test]
 fn who_joins_cannot_be_told_from_who_puts() {
     let (mut joins, mut puts) = (Pair::new(Config::default()), Pair::new(Config::default()));

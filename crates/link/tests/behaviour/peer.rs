@@ -17,7 +17,7 @@ pub struct Pair {
     pub endpoint: Endpoint,
     pub link: LinkId,
     pub now: Ns,
-    /// What frames to the endpoint have to carry.
+    /// The values that frames to the endpoint have to carry.
     pub key: u16,
     pub virtual_link: u16,
     /// Incarnations: of the endpoint, of the peer.
@@ -29,7 +29,7 @@ pub struct Pair {
     pub expected: u16,
 }
 
-/// What every hand-made frame says but for its contents.
+/// The header of every hand-made frame, without its contents.
 pub fn hello(pair: &Pair) -> SessionRepr {
     SessionRepr {
         job: JOB,

@@ -71,7 +71,7 @@ pub fn run(bytes: &[u8]) -> Endpoint {
         pair.step(step % 8, argument);
         pair.check();
     }
-    // Whatever has happened, time ends it: nothing loops for ever.
+    // Time ends every state: nothing loops for ever.
     for _ in 0..64 {
         let Some(at) = pair.a.deadline() else { break };
         pair.now = pair.now.max(at);
@@ -199,7 +199,7 @@ impl Pair {
     fn exchange(&mut self) {
         for _ in 0..16 {
             let mut quiet = true;
-            // A peer that was told nonsense may say some: bounded.
+            // A peer that received nonsense may send some, but only a bounded amount.
             for _ in 0..32 {
                 let Some(transmit) = self.b.poll_transmit(self.now) else {
                     break;
@@ -220,7 +220,8 @@ impl Pair {
                 }
             }
             if self.header.key == 0 {
-                // The first data frame says what those to `a` have to carry.
+                // The first data frame shows the values that frames to `a` have to
+                // carry.
                 let link = self.b.links().next().unwrap();
                 if self.b.put(link, 0, &[1; 4]).is_ok() {
                     self.b.flush(link);
@@ -255,7 +256,7 @@ const LIFE: Life = Life([1; 16]);
 const PEER_LIFE: Life = Life([2; 16]);
 const NODES: [u32; 2] = [1, 2];
 
-/// In plain memory: nothing copies these processes.
+/// In plain memory, because these processes are never copied.
 #[derive(Debug, Default)]
 struct Counted(u64);
 
@@ -327,7 +328,7 @@ pub fn run_sealed(bytes: &[u8]) -> (u64, Counters) {
             _ => (0, 0),
         };
         match step % 5 {
-            // Nobody finds a tag of 128 bits by trying.
+            // A tag of 128 bits cannot be found by trying.
             0 => assert_eq!(take(argument), None),
             1 => {
                 assert_eq!(take(&sealed).as_deref(), Some(argument));

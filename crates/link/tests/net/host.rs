@@ -95,8 +95,8 @@ impl Host {
         }
     }
 
-    /// What outlives a host: the frames in front of its door, and what has to
-    /// be remembered to find mistakes.
+    /// The state that outlives a host: frames that wait for it, and the records that
+    /// the checks need.
     pub fn inherit(&mut self, old: Self) {
         self.inbox = old.inbox;
         self.delivered = old.delivered;

@@ -14,7 +14,7 @@ use hostwire_link::{CloseReason, Config, Node, Ns};
 pub use host::Host;
 pub use random::Random;
 
-/// What the network does to frames. Probabilities are per million.
+/// The faults that the network gives to frames. Probabilities are per million.
 #[derive(Clone, Copy, Debug)]
 pub struct Faults {
     pub loss_ppm: u32,
@@ -84,14 +84,14 @@ impl Plan {
     }
 }
 
-/// What a host does at a time of its own choice.
+/// Events of a host at random times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// Does nothing for so long, as if stopped by a signal.
+    /// Does nothing for this time, as if stopped by a signal.
     Pause { for_ns: u64 },
     /// Forgets everything and begins a new life.
     Restart,
-    /// Is gone for good.
+    /// Ends and does not come back.
     Die,
 }
 
@@ -155,8 +155,8 @@ impl Net {
         self.cut.push((a, b, self.now.after(for_ns)));
     }
 
-    /// Lets the time pass until `done`, `false` if nothing happens any more or
-    /// `until` comes first.
+    /// Lets the time pass until `done`; `false` if no event is left or `until` comes
+    /// first.
     pub fn run(&mut self, until: Ns, done: impl Fn(&Self) -> bool) -> bool {
         while !done(self) {
             let Some(Reverse((at, _, _))) = self.events.peek() else {

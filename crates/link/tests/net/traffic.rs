@@ -1,4 +1,4 @@
-//! Packets that can be told apart, and who checks them.
+//! Packets that can be identified, and their checker.
 
 use hostwire_packet::ht::{
     Address, ControlRepr, Dwords, PacketBuf, PacketRepr, Read, ReadSize, RequestKind, RequestRepr,
@@ -7,14 +7,14 @@ use hostwire_packet::ht::{
 
 use super::random::Random;
 
-/// What one end sends the other in one session.
+/// The traffic from one end to the other in one session.
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
     pub epoch: u32,
     pub sent: [u32; 3],
 }
 
-/// What one end has got from the other in one session.
+/// The packets that one end has received from the other in one session.
 #[derive(Clone, Debug, Default)]
 pub struct Incoming {
     pub epoch: Option<u32>,
@@ -28,8 +28,8 @@ fn pattern(epoch: u32, number: u32, i: usize) -> u8 {
 }
 
 impl Outgoing {
-    /// The next packet of a channel: it says its session, its number, and how
-    /// many posted packets went before it.
+    /// The next packet of a channel: it carries its session, its number, and how many
+    /// posted packets went before it.
     pub fn next(&self, channel: VirtualChannel, random: &mut Random) -> PacketBuf {
         let number = self.sent[channel.index()];
         let posted = self.sent[VirtualChannel::Posted.index()];
@@ -43,7 +43,7 @@ impl Outgoing {
                 RequestRepr::posted_write(UnitId::MIN, address, dwords).into()
             }
             VirtualChannel::NonPosted => {
-                // A read has no data: all is said by its address.
+                // A read has no data: its address carries everything.
                 let address = u64::from(number) << 2 | u64::from(posted) << 34;
                 let read = Read {
                     src_tag: SrcTag::MIN,
@@ -100,7 +100,7 @@ impl Outgoing {
 }
 
 impl Incoming {
-    /// A new session: nothing of an earlier one may come any more.
+    /// A new session: no packet of an earlier one may arrive now.
     pub fn restart(&mut self) {
         if let Some(epoch) = self.epoch.take() {
             self.epoch_min = epoch + 1;
