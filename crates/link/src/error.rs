@@ -158,11 +158,11 @@ pub enum Misbehaviour {
     /// It offered a link that no packet fits.
     #[error("offers {field} of {got}, at least {min} is needed")]
     Offer {
-        /// What it offered.
+        /// The value that it offered.
         field: &'static str,
         /// Least that is of use.
         min: u16,
-        /// What it offered.
+        /// The value that it offered.
         got: u16,
     },
     /// The layer above found a fault: an answer without a request, or an address
