@@ -1,6 +1,6 @@
-//! What an event costs by the number of nodes: every socket of a HyperTransport mesh stores
-//! lines to every other one. CPU time, with the boot.
-//! `cargo bench -p hostwire-sim --bench all_to_all [-- 64 512]`
+//! The cost of an event by the number of nodes: every socket of a HyperTransport mesh
+//! stores lines to every other one. CPU time, with the boot. `cargo bench -p hostwire-sim
+//! --bench all_to_all [-- 64 512]`
 
 #![allow(missing_docs, clippy::print_stdout, unused_crate_dependencies)]
 
@@ -16,7 +16,8 @@ const MESHES: [(usize, [usize; 2], u64); 4] = [
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test` runs benches too, in debug: a small one is enough to see that it works.
+    // `cargo test` also runs benches, in debug: a small run is enough to show that it
+    // works.
     if !args.iter().any(|arg| arg == "--bench") {
         report(16, [4, 4], 2);
         return;

@@ -12,7 +12,8 @@ const PACKETS: u32 = 2_000_000;
 const RUNS: usize = 5;
 
 fn main() {
-    // `cargo test` runs benches too, in debug: once is enough to see that it works.
+    // `cargo test` also runs benches, in debug: one run is enough to show that it
+    // works.
     let runs = if std::env::args().any(|arg| arg == "--bench") {
         RUNS
     } else {

@@ -22,7 +22,7 @@ const LONG_CASES: &[&str] = &[
     "order_is_kept_per_pair",
     "puts_and_gets_of_all_sizes",
 ];
-/// No case needs that many; a job that polls for ever ends there.
+/// No case needs so many; a job that polls for ever ends here.
 const BOARDS: Boards = Boards {
     events_max: 500_000_000,
 };

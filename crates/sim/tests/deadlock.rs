@@ -1,7 +1,6 @@
-//! A ring in which everybody sends all the way round in one direction: the
-//! planner refuses such routes, because posted writes have one virtual channel.
-//! Written into the registers by hand they stop the cluster, and the report
-//! names the cycle.
+//! A ring in which all nodes send all the way round in one direction: the planner
+//! refuses such routes, because posted writes have one virtual channel. Written into
+//! the registers by hand they stop the cluster, and the report names the cycle.
 
 #[path = "common/clusters.rs"]
 mod clusters;
@@ -94,8 +93,8 @@ fn one_way_routes_deadlock_and_the_report_names_the_cycle() {
     );
 }
 
-/// A link that never trained swallows nothing in silence: whoever waits for what should have come
-/// over it is told of the link, why it is down, and who dropped the stores.
+/// A link that never trained loses no store without a report: the error of the waiting PE names
+/// the link, why it is down, and the device that dropped the stores.
 #[test]
 fn a_link_that_never_trained_is_named() {
     let mut machine = ring();

@@ -213,7 +213,7 @@ fn priority() -> impl Strategy<Value = Priority> {
 }
 
 proptest! {
-    /// Whatever is in the file, the reader says so and ends.
+    /// For any contents of the file, the reader returns an error and ends.
     #[test]
     fn trace_reader_survives_any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..200), magic in any::<bool>()) {
         if magic {

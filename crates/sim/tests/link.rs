@@ -1,4 +1,4 @@
-//! The link alone, between two devices that do nothing but send and release.
+//! The link alone, between two devices that only send and release.
 
 use hostwire_sim::devices::link::{Buffers, Damage, End, Link, LinkConfig, LinkMode};
 use hostwire_sim::devices::opteron::registers::FREQUENCY_MHZ;

@@ -251,7 +251,7 @@ fn a_line_is_read_in_operations_and_written_at_once() {
         Ps::from_ns(80 + 800),
         "the second page is in the second region"
     );
-    // A store fetches its line, and nothing is written before it has to leave.
+    // A store fetches its line, and the line is not written before it has to leave.
     memory.access(store(64)).unwrap();
     assert_eq!(memory.time(), Ps::from_ns(80 + 800 + 80));
     // Five lines of one set of 2048: the first store of it leaves.

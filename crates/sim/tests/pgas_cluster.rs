@@ -47,7 +47,7 @@ fn claims_hold() {
             .simulated
             .unwrap()
     };
-    // What the calibration by hand gives for swap that is asked for every line.
+    // The result of a calibration by hand, for swap with an access per line.
     assert!((simulated("P7-1P-SW") - 675.0).abs() < 1.0);
     assert!((simulated("P7-4P-SW-U") - 544.0).abs() < 1.0);
     assert!(

@@ -39,7 +39,8 @@ fn check(rows: &[Row]) {
     );
 }
 
-/// Predictions follow from what the paper says of its machine: 1 % is for what it rounded.
+/// Predictions follow from the paper's description of its machine: 1 % is for its
+/// rounding.
 #[test]
 fn predictions_are_held_to_one_percent() {
     for claims in papers() {
@@ -51,7 +52,7 @@ fn predictions_are_held_to_one_percent() {
     }
 }
 
-/// The table of `docs/sim/README.md` is what the claims say.
+/// The table of `docs/sim/README.md` agrees with the claims.
 #[test]
 fn the_documented_counts_are_current() {
     let papers = papers();

@@ -1,4 +1,4 @@
-//! Packets go where the registers say, not where the plan wanted them.
+//! Packets follow the registers, not the plan.
 
 #[path = "common/clusters.rs"]
 mod clusters;

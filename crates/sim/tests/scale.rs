@@ -40,8 +40,8 @@ fn figure_4_exchanges_with_everybody() {
 #[test]
 fn curves_have_the_shape_that_the_paper_describes() {
     let rising = |points: &[(f64, f64)]| points.windows(2).all(|pair| pair[1].1 > pair[0].1);
-    // A message of up to 56 bytes is a whole line, whatever is in it; and of two lines the
-    // second often comes while the poll that saw the first returns (docs/sim/wire.md).
+    // A message of up to 56 bytes is a whole line, whatever its length. Of two lines the
+    // second often arrives while the poll that saw the first returns (docs/sim/wire.md).
     for ordered in [true, false] {
         let latencies = latency_over_size(ordered, 1 << 12).unwrap().points;
         assert!(rising(&latencies[3..]), "{latencies:?}");

@@ -33,7 +33,7 @@ const GPU: Place = Place {
     offset: 0x2000,
 };
 
-/// Nothing was lost or sent where nothing is, and nobody waits.
+/// No TLP was lost or sent to an address without a device, and no device waits.
 fn check_sound(cluster: &SubCluster<'_>) {
     for node in 0..cluster.nodes() as u16 {
         let counters = cluster.chip_counters(node).unwrap();
@@ -101,7 +101,7 @@ fn each_hop_adds_the_same() {
             let target = plan.nodes()[usize::from(to)].range.start;
             plan.route(NodeId(from), target).unwrap().len() as f64
         };
-        // The way back may be another one: routes in a ring are chosen so that none can block.
+        // The way back may be different: routes in a ring are chosen so that none can block.
         let mean = (hops(0, to) + hops(to, 0)) / 2.0;
         let expected = near + (mean - 1.0) * 260.0;
         assert_eq!(half(&mut cluster, to), expected, "node {to}");
@@ -159,7 +159,7 @@ fn block_stride_gathers_and_scatters() {
     }
 }
 
-/// The last word of a chain is behind all others: whoever sees it sees them.
+/// The last word of a chain is behind all others: a program that sees it sees them.
 #[test]
 fn a_flag_at_the_end_of_a_chain_arrives_last() {
     let mut cluster = cluster(8);
@@ -200,7 +200,7 @@ fn only_writes_cross() {
         "{message}"
     );
     assert!(message.contains("let node 2 put it"), "{message}");
-    // A program that loads all the same is told by the chip.
+    // A program that loads nevertheless gets an error from the chip.
     let bare = cluster.bare_load(0, remote, 4);
     assert_eq!(bare, Err(TcaError::Refused { target: remote }));
     assert_eq!(cluster.chip_counters(0).unwrap().dropped, 1);
@@ -258,7 +258,7 @@ fn bad_arguments_do_nothing() {
         source_step: 4,
     };
     assert!(Chain::new().block_stride(place(1, 0), GPU, huge).is_err());
-    // Nobody will ever write it.
+    // No device will ever write it.
     let never = cluster.wait_for(1, Place::new(1, Device::Host, 0), &[9]);
     assert!(
         matches!(never, Err(TcaError::Never { node: 1, .. })),
@@ -425,8 +425,8 @@ fn copies(nodes: u16) -> impl Strategy<Value = Vec<Copy>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What is copied arrives once and nothing else changes, whatever is damaged on the way,
-    /// with as few credits as may be; then nobody waits for anything.
+    /// Copied data arrives once and no other byte changes, also with damage on the way and
+    /// with as few credits as possible. At the end no device waits.
     #[test]
     fn copies_agree_with_an_oracle(
         nodes in prop::sample::select(vec![2usize, 3, 5, 8]),
@@ -455,7 +455,7 @@ proptest! {
             }
         }
         for copy in &list {
-            // The farthest node stands for the other one.
+            // The farthest node represents the other one.
             let node = |n: u16| if n == 0 { 0 } else { nodes as u16 / 2 };
             let (from, to) = (node(copy.from), node(copy.to));
             let source = Place::new(from, copy.devices[0], copy.offsets[0] * 4);

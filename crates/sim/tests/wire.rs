@@ -1,4 +1,4 @@
-//! Jobs in virtual time: the same every time, and clear about what goes wrong.
+//! Jobs in virtual time: the same result every time, and clear errors.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -313,7 +313,7 @@ fn time_is_what_the_calls_cost() {
         wire.fence().unwrap();
         assert_eq!(cost(&|| wire.poll().map(drop).unwrap()), config.memory_read);
         assert_eq!(cost(&|| wire.compute(Ps(7)).unwrap()), Ps(7));
-        // Nothing is behind: one eighth of a line, and a fence.
+        // No earlier store is under way: one eighth of a line, and a fence.
         let word = || wire.store_word(1, 64, 1).unwrap();
         assert_eq!(cost(&word), Ps(config.store_line.0 / 8) + config.sfence);
         // The own memory is not part of the wire.

@@ -11,7 +11,7 @@ use super::packet::{Frame, Packet, VirtualChannel};
 /// A simulation of devices.
 pub type Fabric = Sim<DeviceEvent>;
 
-/// What one device tells another, or itself.
+/// Events from one device to another, or to itself.
 #[derive(Debug)]
 pub enum DeviceEvent {
     /// To a link: transmit this packet from `end`.
@@ -27,7 +27,7 @@ pub enum DeviceEvent {
         end: End,
         /// Channel of the buffer.
         channel: VirtualChannel,
-        /// Whether a data buffer was emptied too.
+        /// Whether a data buffer was also emptied.
         data: bool,
     },
     /// From a link: a packet has arrived at `port`. It occupies a receive

@@ -1,4 +1,4 @@
-//! What travels over modelled wires.
+//! The packets that travel over modelled wires.
 
 use std::cell::Cell;
 use std::fmt;
@@ -28,9 +28,9 @@ pub enum Command {
     },
     /// The data of a read.
     ReadResponse,
-    /// A read that nobody could serve; carries no data.
+    /// The answer to a read that no device could serve; carries no data.
     MasterAbort,
-    /// Interrupts and system management messages: one packet to everybody.
+    /// Interrupts and system management messages: one packet to all devices.
     Broadcast {
         /// Interrupt vector.
         vector: u8,
@@ -57,15 +57,15 @@ pub struct Packet {
     /// Northbridges passed so far. Not on the wire: it lets the model name a
     /// routing loop, which real hardware would follow for ever.
     pub hops: u8,
-    /// Damaged on the way and not (yet) noticed.
+    /// Damaged on the way; the damage has not been detected.
     pub damaged: bool,
-    /// Kept by [`digest`](Self::digest): every event on the way asks for it, and the data lie
-    /// elsewhere in memory.
+    /// Kept by [`digest`](Self::digest), because every event on the way asks for it and the
+    /// data lie elsewhere in memory.
     pub kept_digest: KeptDigest,
 }
 
-/// A digest that was computed before. What it is of does not change once it is under way; two
-/// packets are the same whether one of them has it or not.
+/// A digest that was computed before. A packet does not change while it is under way. Two
+/// packets are equal even if only one of them has its digest.
 #[derive(Clone, Debug, Default)]
 pub struct KeptDigest(Cell<Option<NonZeroU64>>);
 
@@ -182,7 +182,7 @@ impl fmt::Display for Packet {
     }
 }
 
-/// What NICs send each other: a link-port frame.
+/// A link-port frame: the unit that NICs send each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// NIC it is meant for.

@@ -1,4 +1,4 @@
-//! What the engine asks of a component, and what a component may do.
+//! The interface of a component to the engine, and the calls that a component may make.
 
 use std::any::Any;
 
@@ -6,7 +6,7 @@ use super::queue::{Entry, Queue, Tie};
 use super::stall::Wait;
 use super::time::Ps;
 
-/// What one component tells another.
+/// An event from one component to another.
 pub trait Event: 'static {
     /// A number that stands for this event in the event hash and in traces.
     /// It must depend on the event's values only, never on an address or on
@@ -46,15 +46,14 @@ pub trait Component<M: Event>: Any {
     /// Takes one event at time `ctx.now()`.
     fn handle(&mut self, event: M, ctx: &mut Context<'_, M>);
 
-    /// What this component cannot do without an event from another one.
-    /// Asked only when no event is left; an idle component waits for nothing.
+    /// The waits of this component for events of other ones. Called only when no event
+    /// is left; an idle component has no waits.
     fn waits(&self) -> Vec<Wait> {
         Vec::new()
     }
 
-    /// What is wrong with this component, a sentence without its subject each, so that others
-    /// may wait for ever. Asked only for the report of a stall; most components have nothing to
-    /// say.
+    /// Faults of this component because of which others may wait for ever; each is a sentence
+    /// without its subject. Called only for the report of a stall; most components have none.
     fn faults(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,9 +1,9 @@
 //! A small discrete-event engine.
 //!
-//! Events are ordered by (time, priority, source component, source sequence).
-//! The sequence is counted per source, so a probe or an unrelated component
-//! changes the order of nothing else. The same input gives the same
-//! [`Sim::hash`] in debug and release, in any directory, traced or not.
+//! Events are ordered by (time, priority, source component, source sequence). The
+//! sequence is counted per source, so a probe or an unrelated component does not change
+//! the order of other events. The same input gives the same [`Sim::hash`] in debug and
+//! release, in any directory, traced or not.
 //!
 //! ```
 //! use hostwire_sim::engine::{Component, Context, Event, Ps, Sim};

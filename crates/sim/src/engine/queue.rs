@@ -88,7 +88,7 @@ impl<M> Eq for Entry<M> {}
 const SLOT_BITS: u32 = 9;
 /// Slots, a power of two: half a microsecond.
 const SLOTS: u64 = 1024;
-/// With fewer events than these all are in the heap: it is faster then.
+/// With fewer events than this, all are in the heap, which is then faster.
 const FEW: usize = 64;
 /// No slot.
 const NEVER: u64 = u64::MAX;

@@ -12,7 +12,7 @@ use super::summary::Summary;
 use super::time::Ps;
 use super::trace::{Trace, TraceError, TraceFilter};
 
-/// One simulation. Nothing in it is shared with another one.
+/// One simulation. It shares nothing with other simulations.
 pub struct Sim<M: Event> {
     now: Ps,
     queue: Queue<M>,
@@ -71,7 +71,7 @@ pub enum RunError {
     Stalled {
         /// When the last event happened.
         time: Ps,
-        /// Who waits for what.
+        /// The components that wait, and for what.
         report: StallReport,
     },
     /// The budget of events is spent and the run has not ended.
@@ -275,7 +275,7 @@ impl<M: Event> Sim<M> {
         }
     }
 
-    /// Who waits for what now, and what is wrong with whom.
+    /// The components that wait now, and for what; and the faults of components.
     pub(crate) fn stall_report(&self) -> StallReport {
         let (mut waits, mut faults) = (Vec::new(), Vec::new());
         for (index, place) in self.components.iter().enumerate() {
@@ -286,7 +286,7 @@ impl<M: Event> Sim<M> {
         StallReport::new(&self.names, waits, faults)
     }
 
-    /// Counts real time that somebody else spent on driving this simulation step by step.
+    /// Adds real time that the caller spent on driving this simulation step by step.
     pub(crate) fn add_wall(&mut self, time: Duration) {
         self.wall += time;
     }

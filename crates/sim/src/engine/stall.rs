@@ -1,4 +1,4 @@
-//! Who waits for what when nothing can happen any more.
+//! The components that wait, and for what, when no event is left.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use super::component::ComponentId;
 /// One thing a component cannot do until another component acts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// What is missing, e.g. "posted data credit of end A".
+    /// The missing resource, e.g. "posted data credit of end A".
     pub resource: String,
-    /// Who could supply it; `None` if nobody in the simulation can.
+    /// The component that could supply it; `None` if there is none.
     pub holder: Option<ComponentId>,
 }
 
@@ -21,7 +21,8 @@ pub struct StallReport {
     /// A cycle of components each waiting for the next, if there is one; the
     /// first is repeated at the end.
     pub cycle: Option<Vec<String>>,
-    /// What is wrong with components, whether anybody waits for them or not: (which, what).
+    /// Faults of components, also of those for which no component waits: (component,
+    /// fault).
     pub faults: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run cost.
+//! The cost of a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::hash::EventHash;
 use super::time::Ps;
 
-/// Figures of one run. `wall` differs from run to run; all else is the same
+/// Figures of one run. `wall` differs from run to run; all other values are the same
 /// for the same input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {

@@ -64,7 +64,7 @@ fn dma_gb_s(config: &Config, from: (u16, Device), to: (u16, Device), bytes: u64)
         .gb_s()
 }
 
-/// Data size that stands for small ones.
+/// The data size that represents small ones.
 const SMALL_BYTES: u64 = 64;
 const CHIP: (u16, Device) = (0, Device::Internal);
 const HOST: (u16, Device) = (0, Device::Host);
@@ -190,7 +190,7 @@ fn units_of_a_query() {
     }
 }
 
-/// Predictions that say that an assumption hardly matters.
+/// Predictions which show that an assumption hardly matters.
 #[test]
 fn encapsulation_hardly_matters_to_what_is_predicted() {
     let wide = |ns| encapsulation(ns, Optimised::Both, 8, 50).throughput_gb_s;

@@ -11,7 +11,7 @@ use super::tccluster::{TWO_BOARDS, booted, half_round_trip_ns, put_on_two_boards
 /// One line of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// What it shows.
+    /// The quantity that it shows.
     pub name: String,
     /// Quantity and unit of x.
     pub x: &'static str,

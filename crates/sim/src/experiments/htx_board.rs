@@ -193,7 +193,7 @@ fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError
     Ok(mb_per_s(bytes, end - begin))
 }
 
-/// What one message through a looped-back board takes.
+/// The time of one message through a looped-back board.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EndToEnd {
     /// From the first store to the end of the poll, mean over the poll's phases.

@@ -58,7 +58,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Takes note of how far a run has come, and says whether to go on.
+    /// Notes the progress of a run, and returns whether to go on.
     pub(super) fn watch(&self, summary: &Summary) -> ControlFlow<()> {
         self.events.store(summary.events, Ordering::Relaxed);
         self.virtual_ps
@@ -80,7 +80,8 @@ impl Monitor {
             self.check()?;
             let slice = left.min(SLICE_EVENTS);
             let result = sim.run_events(slice);
-            // The next round of the loop asks, and this may be the last one.
+            // The next round of the loop checks this, and this round may be the last
+            // one.
             let _ = self.watch(&sim.summary());
             match result {
                 Err(RunError::EventsSpent { time, .. }) => {

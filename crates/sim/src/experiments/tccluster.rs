@@ -26,7 +26,8 @@ const SUSTAINED_BYTES: usize = 1 << 20;
 const SUSTAINED_MESSAGES: u64 = 16_384;
 /// Sizes of the puts among which the peak is looked for: 8 B to 4 MiB, as in figure 6.
 const PEAK_EXPONENTS: std::ops::RangeInclusive<u32> = 3..=22;
-/// A peak is above all else by at least this share: 0.05 of 5,300 MiB/s. Less is rounding.
+/// A peak is above all other values by at least this share: 0.05 of 5,300 MiB/s. A smaller
+/// difference is rounding.
 const PEAK_MARGIN: f64 = 1e-5;
 
 /// The published numbers.

@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for LinkUse {
     }
 }
 
-/// What an all-to-all exchange took.
+/// The result of an all-to-all exchange.
 #[derive(Clone, Debug)]
 pub struct AllToAll {
     /// From the first store to the last byte in memory.
@@ -60,7 +60,7 @@ pub struct AllToAll {
     pub aggregate_mib_s: f64,
     /// Every direction of every link between sockets.
     pub links: Vec<LinkUse>,
-    /// What the simulation cost.
+    /// The cost of the simulation.
     pub summary: Summary,
 }
 

@@ -32,7 +32,8 @@ impl Boot<'_> {
                 return Ok(at);
             }
             let (request, _, _) = registers.routing_row(node);
-            // Nobody has the temporary number: whoever keeps it is meant.
+            // No other processor has the temporary number, so the access reaches the
+            // one that keeps it.
             if request & 1 != 0 && node == TEMPORARY && at != self.bsp(system)? {
                 return Ok(at);
             }

@@ -47,7 +47,7 @@ impl Boot<'_> {
                     continue;
                 }
                 explored.insert(here);
-                // Its DefLnk says on which link the request came in.
+                // Its DefLnk names the link on which the request came in.
                 if let Some((_, WireEnd::Socket { socket, link })) =
                     self.machine.across(here.0, here.1)
                 {

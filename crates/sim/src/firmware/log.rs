@@ -15,7 +15,7 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// What firmware and operating system wrote on their consoles.
+/// The console output of firmware and operating system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootLog {
     /// The lines, in order.

@@ -11,7 +11,7 @@
 //! without TCCluster links, hand-over to the operating system, remote mapping.
 //!
 //! [`Measure`] names what TCCluster adds to or changes in that sequence. A
-//! measure can be left out, and what then goes wrong is what the paper says.
+//! measure can be left out, and then the fault that the paper describes happens.
 
 mod access;
 mod coherent;
@@ -66,7 +66,7 @@ pub enum Measure {
 /// How to boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BootOptions {
-    /// What is left out.
+    /// The measures that are left out.
     pub omit: BTreeSet<Measure>,
 }
 

@@ -101,8 +101,8 @@ impl Boot<'_> {
         Ok(())
     }
 
-    /// What firmware that knows no TCCluster sets: local memory is memory, and
-    /// what is not carved out is write-back.
+    /// The settings of firmware without TCCluster: local memory is memory, and
+    /// everything that is not excluded is write-back.
     fn usual_msrs(&mut self, socket: usize) {
         let id = self.machine.sockets()[socket].id;
         let end = self

@@ -44,7 +44,7 @@ impl Boot<'_> {
             );
         } else {
             self.note(system, "operating system: stock kernel");
-            // It tells everybody that it is there, as it does ever again.
+            // It broadcasts its presence, as it does again and again.
             self.machine
                 .start(bsp, Script::new(vec![Op::Broadcast { vector: SMC_VECTOR }]));
         }

@@ -23,7 +23,8 @@ const FRAMES_MAX: u64 = 1 << 30;
 /// A TiB of data: no run is that long.
 const PACKETS_MAX: u64 = 1 << 34;
 
-/// How long the parts of an adapter take. The defaults are Table I, but for those marked.
+/// The times of the parts of an adapter. The defaults are those of Table I, except the
+/// marked ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Mapping and queuing of an outgoing packet: a latency.
@@ -149,9 +150,9 @@ pub struct Config {
     pub buffers_in_bytes: u64,
     /// A buffer: command of up to 12 bytes and 64 of data.
     pub buffer_bytes: u64,
-    /// Frames that an incoming MAC holds for its de-encapsulation stage, the one in the stage
-    /// included; one that comes when it is full is lost. 0: as many as come. Credits are for
-    /// the buffers behind the stage.
+    /// Frames that an incoming MAC holds for its de-encapsulation stage, including the one in
+    /// the stage. A frame that arrives when the MAC is full is lost. 0: no limit. Credits are
+    /// for the buffers behind the stage.
     pub incoming_frames: u64,
     /// Frames without an ack that a sender keeps, where frames can be lost.
     pub retry_frames: u64,
@@ -275,7 +276,7 @@ impl Config {
         self.nops_per_frame.saturating_mul(self.credits_per_nop)
     }
 
-    /// Checks ranges and what goes with what.
+    /// Checks ranges and combinations.
     ///
     /// # Errors
     /// [`ConfigError`].

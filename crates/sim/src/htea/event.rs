@@ -1,4 +1,4 @@
-//! What the parts of the network tell each other.
+//! The events between the parts of the network.
 
 use crate::engine;
 

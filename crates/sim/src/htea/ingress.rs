@@ -87,7 +87,7 @@ impl Ingress {
         self.capacity > 0 && held as u64 >= self.capacity
     }
 
-    /// Whether the frame is the next one of its link; tells the sender.
+    /// Whether the frame is the next one of its link; informs the sender.
     fn accept(&mut self, frame: Frame, ctx: &mut Context<'_, Event>) -> bool {
         let answer = self.timing.answer();
         let Some(flow) = self.flows.get_mut(usize::from(frame.link)) else {

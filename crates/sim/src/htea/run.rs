@@ -33,7 +33,7 @@ pub struct Model {
     receiver: ComponentId,
 }
 
-/// What a run did.
+/// The results of a run.
 ///
 /// Units are in the names; counts are of all senders together. Everything but `summary` is
 /// the same for the same configuration.
@@ -49,7 +49,7 @@ pub struct Report {
     pub incoming_use: f64,
     /// Use of the ports that it sends on.
     pub outgoing_use: f64,
-    /// What goes over its ports both ways, with everything that Ethernet adds.
+    /// The bytes over its ports in both directions, with everything that Ethernet adds.
     pub wire_gb_s: f64,
     /// Use of the busiest de-encapsulation stage of that node, as a share.
     pub deencapsulation_use: f64,
@@ -73,7 +73,7 @@ pub struct Report {
     pub summary: Summary,
 }
 
-/// What became of frames for which an incoming MAC had no room.
+/// Counts of frames for which an incoming MAC had no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Frames lost.
@@ -123,14 +123,14 @@ pub struct Counts {
     pub nops_received: u64,
 }
 
-/// Where the credits are when nothing is left to do.
+/// The place of the credits at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreditsLeft {
     /// In the senders' hands.
     pub held: u64,
     /// Owed: not enough for a batch.
     pub owed: u64,
-    /// What there was in the beginning.
+    /// The credits at the beginning.
     pub total: u64,
 }
 
@@ -204,7 +204,7 @@ impl Model {
         &mut self.sim
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     pub fn report(&self) -> Report {
         let none = Receiver::new(self.config);
         let receiver = self.sim.component::<Receiver>(self.receiver);

@@ -29,7 +29,7 @@ pub(super) struct Sender {
     /// Credits that no packet has.
     spare: u64,
     egress: Egress,
-    /// Frames that may be lost and sent again; unused where none can be.
+    /// Frames that may be lost and sent again; unused if no frame can be lost.
     retry: Retry,
     /// When a `Wake` comes.
     wake: Option<Ps>,
@@ -43,7 +43,7 @@ pub(super) struct Sender {
 struct Retry {
     /// Frames sent once.
     frames: u32,
-    /// Of these, the first ones that have come through.
+    /// The number of these, from the first on, that have arrived.
     acked: u32,
     /// The next frame to be sent again.
     again: Option<u32>,
@@ -314,7 +314,7 @@ impl Component<Event> for Sender {
             Event::Ack(number) => self.answered(number + 1, false, now),
             Event::Nak(number) => self.answered(number, true, now),
             Event::Timeout => self.timeout(ctx),
-            // A wake that was called off by an earlier one, and what others are told.
+            // A wake that an earlier one has replaced, and events for others.
             _ => return,
         }
         self.send(ctx);

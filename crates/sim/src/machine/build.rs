@@ -25,13 +25,13 @@ pub enum BuildError {
     /// The plan is for other hardware.
     #[error("the plan is for {got:?}; Opteron models need a TCCluster plan")]
     Fabric {
-        /// What the plan is for.
+        /// The kind of machine of the plan.
         got: PlanFabric,
     },
     /// A link names a processor that the plan does not have.
     #[error("the plan has no processor at the other end of {port}")]
     Peer {
-        /// The end that is there.
+        /// The end that exists.
         port: PortId,
     },
 }

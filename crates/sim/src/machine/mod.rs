@@ -58,7 +58,7 @@ pub struct Wire {
     pub link: ComponentId,
     /// End A and end B.
     pub ends: [WireEnd; 2],
-    /// What the plan wants it for. Hardware does not know this.
+    /// Its use in the plan. Hardware does not know this.
     pub role: LinkRole,
     /// Highest clock that the medium carries.
     pub mhz_max: u32,
@@ -154,7 +154,7 @@ impl Machine {
         self.sim.component_mut(component)
     }
 
-    /// What is at the other end of a socket's link: wire, and the far end.
+    /// The wire of a socket's link, and its far end.
     pub fn across(&self, socket: usize, link: u8) -> Option<(usize, WireEnd)> {
         let here = WireEnd::Socket { socket, link };
         self.wires

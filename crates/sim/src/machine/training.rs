@@ -127,7 +127,7 @@ impl Machine {
         }
     }
 
-    /// What both ends want, if they agree.
+    /// The mode that both ends want, if they agree.
     fn agree(&self, wire: usize) -> Result<LinkMode, TrainingFailure> {
         let wire = &self.wires[wire];
         let (a, b) = match wire.ends.map(|end| self.wish(end)) {

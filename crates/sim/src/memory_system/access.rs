@@ -4,7 +4,7 @@ use crate::engine::Ps;
 
 use super::MemoryError;
 
-/// What a program does to memory.
+/// The accesses of a program to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// Reads.
@@ -40,7 +40,7 @@ pub struct Loop<'b> {
     pub body: &'b [Strided],
     /// Number of iterations.
     pub iterations: u64,
-    /// What the processor does in an iteration beside its accesses.
+    /// The work of the processor in an iteration, without its accesses.
     pub work: Ps,
 }
 

@@ -4,7 +4,7 @@ use crate::engine::Ps;
 
 use super::CacheConfig;
 
-/// What a cache asks of the level below, and the last one of memory.
+/// The requests of a cache to the level below, and of the last cache to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transaction {
     Read(u64),
@@ -57,7 +57,7 @@ impl Cache {
         &mut self.places[first..first + self.ways]
     }
 
-    /// Whether the line is here; it is the most recently used one then.
+    /// Whether the line is here; if so, it becomes the most recently used one.
     #[inline]
     fn touch(&mut self, line: u64, dirty: bool) -> bool {
         let set = self.set(line);
@@ -81,7 +81,7 @@ impl Cache {
         (victim != EMPTY && victim & DIRTY == DIRTY).then_some(victim >> 1)
     }
 
-    /// Whether `later` holds what this one holds, `lines` lines on.
+    /// Whether `later` holds the same lines as this one, `lines` lines further on.
     fn is_shifted(&self, later: &Cache, lines: u64) -> bool {
         let ways = self.ways;
         (0..self.sets).all(|set| {
@@ -127,8 +127,8 @@ impl Caches {
         }
     }
 
-    /// A load or store of a line. What goes to memory is handed to `out`, in order; the
-    /// result is what hits cost.
+    /// A load or store of a line. Requests to memory go to `out`, in order; the result
+    /// is the cost of hits.
     pub(super) fn access(
         &mut self,
         line: u64,
@@ -147,7 +147,7 @@ impl Caches {
         self.levels.first().map_or(0, |cache| cache.ways)
     }
 
-    /// What a hit in the first cache costs.
+    /// The cost of a hit in the first cache.
     pub(super) fn first_hit(&self) -> Ps {
         self.levels.first().map_or(Ps::ZERO, |cache| cache.hit)
     }

@@ -1,4 +1,4 @@
-//! What a memory system is made of.
+//! The parts of a memory system.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub enum ProcessorKind {
     /// It does nothing until a transaction is over, write-backs included.
     Blocking,
     /// It goes on while at most so many transactions are on their way, as if no access
-    /// depended on an earlier one. It waits for page faults all the same.
+    /// depended on an earlier one. It always waits for page faults.
     Overlapped {
         /// Transactions.
         in_flight: u32,
@@ -67,7 +67,7 @@ pub enum Placement {
     Contiguous,
 }
 
-/// What a region is, for reports and for [`Region::paging`].
+/// The kind of a region, for reports and for [`Region::paging`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What can be wrong with a memory system, or with what it is asked for.
+//! Errors of a memory system, or of a request to it.
 
 use crate::engine::Ps;
 
@@ -85,7 +85,7 @@ pub enum MemoryError {
         /// Bytes.
         bytes: u64,
     },
-    /// Whoever watched the run ended it.
+    /// The watch of the run has ended it.
     #[error("interrupted at {time} after {events} transactions")]
     Interrupted {
         /// Transactions.

@@ -3,14 +3,14 @@
 //! 1. **Iteration by iteration**, as [`MemorySystem::access`] does it.
 //! 2. **Line by line.** As long as no access of the body comes to another line, all
 //!    iterations are alike. If the lines of an iteration fit the ways of a set, its second
-//!    time finds all of them in the first cache, in the same order: nothing changes any
-//!    more, and the others only cost time.
+//!    time finds all of them in the first cache, in the same order: the state does not
+//!    change any more, and further iterations only cost time.
 //! 3. **All at once.** If all strides are equal, the iterations that bring the body a whole
 //!    number of lines on are a *round*. A cache treats lines alike: moved by a number of
-//!    lines, the same accesses do the same, moved by that number. So once a round leaves
-//!    the caches as it found them, moved, every later round does what this one did, moved,
-//!    and the caches are left alone. What the rounds ask of memory is counted: page by page
-//!    if the order makes no difference, which is so if the processor blocks and no page has
+//!    lines, the same accesses do the same, moved by that number. So once a round leaves the
+//!    caches as it found them, moved, every later round does what this one did, moved, and
+//!    the caches are left alone. The requests of the rounds to memory are counted: page by
+//!    page if the order makes no difference, that is if the processor blocks and no page has
 //!    to be brought in. With pages that come and go, rounds that stay in the same pages cost
 //!    the same as the first of them. A processor that overlaps transactions takes them one
 //!    by one.
@@ -26,7 +26,7 @@ use super::{Access, AccessKind, Loop, MemoryError, MemorySystem};
 /// Rounds before caches are compared for the first time, and at least between two times.
 const ROUNDS_TO_COMPARE: u64 = 64;
 
-/// What the iterations of a loop have in common.
+/// The common properties of a loop's iterations.
 struct Round {
     iterations: u64,
     lines: u64,
@@ -197,7 +197,7 @@ impl MemorySystem {
         self.apply()
     }
 
-    /// What a round did, `rounds` times more, each `lines` lines on.
+    /// Repeats the effects of a round `rounds` times, each `lines` lines further on.
     fn repeat(
         &mut self,
         items: &[Item],

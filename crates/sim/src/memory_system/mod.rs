@@ -1,5 +1,5 @@
-//! A processor's view of a memory that is spread over regions: caches, pages, and what
-//! an access costs by where it goes.
+//! A processor's view of a memory that is spread over regions: caches, pages, and the
+//! cost of an access by its region.
 //!
 //! This is the model of the PGAS cluster paper: not messages on links but a latency per
 //! access. A [`MemorySystem`] takes a stream of loads and stores, [`Loop`]s or single

@@ -5,7 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::{Config, MemoryError, Placement};
 
-/// Pages are numbers that nobody chooses to our harm: a multiplication spreads them.
+/// Nobody chooses page numbers to do harm, so a multiplication is enough to spread
+/// them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageHasher(u64);
 
@@ -56,7 +57,7 @@ impl Pages {
         }
     }
 
-    /// The region of a page, which gets one now if it has none yet.
+    /// The region of a page. A new page gets one now.
     #[inline]
     pub(super) fn region(&mut self, page: u64) -> Result<u16, MemoryError> {
         match self.regions.get(&page) {
@@ -96,7 +97,7 @@ impl Pages {
     /// Gives regions to all pages of `first ..= last`, bytes.
     pub(super) fn place_all(&mut self, first: u64, last: u64) -> Result<(), MemoryError> {
         let (from, to) = (first / self.page_bytes, last / self.page_bytes);
-        // Otherwise a stride over half the address space would take for ever to fail.
+        // Otherwise a stride over half the address space would need very long to fail.
         if to - from >= self.all {
             return Err(MemoryError::OutOfMemory {
                 pages: self.all,

@@ -37,7 +37,7 @@ impl Processor {
         self.in_flight_max == 0
     }
 
-    /// It works, or waits for nothing but time.
+    /// It works, or waits only for time to pass.
     #[inline]
     pub(super) fn work(&mut self, time: Ps) {
         self.now += time;

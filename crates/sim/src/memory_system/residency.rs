@@ -23,7 +23,7 @@ struct Frame {
     older: u32,
 }
 
-/// What touching a page took.
+/// The result of touching a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Touched {
     Resident,

@@ -18,7 +18,7 @@ pub type Watch<'w> = &'w dyn Fn(&Summary) -> ControlFlow<()>;
 /// Steps between two looks at what watches a run.
 const STEPS_PER_LOOK: u32 = 1 << 16;
 
-/// What one region has seen.
+/// The counts of one region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionCounters {
     /// Lines read from it.
@@ -31,7 +31,7 @@ pub struct RegionCounters {
     pub page_outs: u64,
 }
 
-/// What all together have seen.
+/// The counts of all regions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Lines that the program has touched; each touch counts.
@@ -49,7 +49,7 @@ pub struct MemorySystem {
     pub(super) memory: Memory,
     pub(super) line_shift: u32,
     pub(super) touches: u64,
-    /// What an access has come to, before it is applied.
+    /// The result of an access, before it is applied.
     pub(super) items: Vec<Item>,
     steps_to_look: u32,
     started: Instant,
@@ -86,7 +86,7 @@ pub(super) struct Memory {
     pub(super) events_max: u64,
 }
 
-/// What a region charges.
+/// The costs of a region.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     read: Ps,
@@ -181,12 +181,12 @@ impl MemorySystem {
         self.memory.processor.now()
     }
 
-    /// What each region has seen, in the order of the configuration.
+    /// The counts of each region, in the order of the configuration.
     pub fn regions(&self) -> &[RegionCounters] {
         &self.memory.counters
     }
 
-    /// What all have seen together.
+    /// The counts of all regions together.
     pub fn totals(&self) -> Totals {
         let mut memory = RegionCounters::default();
         for region in &self.memory.counters {
@@ -231,8 +231,8 @@ impl MemorySystem {
         EventHash(hash)
     }
 
-    /// What the run was and cost: transactions count as events, the hash is that of the
-    /// [state](Self::state_hash).
+    /// The summary of the run: transactions count as events, and the hash is that of
+    /// the [state](Self::state_hash).
     pub fn summary(&self) -> Summary {
         Summary {
             hash: self.state_hash(),
@@ -250,7 +250,7 @@ impl MemorySystem {
         }
     }
 
-    /// Shows `watch` how far the run has come, now and then.
+    /// Reports the progress of the run to `watch` now and then.
     ///
     /// # Errors
     /// [`MemoryError::Interrupted`] if it says so.

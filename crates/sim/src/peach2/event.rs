@@ -1,4 +1,4 @@
-//! What the devices of a sub-cluster tell each other.
+//! The events between the devices of a sub-cluster.
 
 use hostwire_packet::pcie::{CreditClass, CreditCost};
 

@@ -35,8 +35,8 @@ pub struct HostConfig {
     pub interrupt: Ps,
     /// Largest completion. **Assumed.** A power of two.
     pub completion_bytes: u64,
-    /// Between two completions from memory, beside the time on the wire. **Assumed**: that of
-    /// the DMA controller.
+    /// Time between two completions from memory, without the time on the wire. **Assumed**:
+    /// that of the DMA controller.
     pub completion_gap: Ps,
     /// Reads of a GPU: time of a KiB. **Fitted** to A8.
     pub gpu_read_kib: Ps,
@@ -87,7 +87,7 @@ pub struct Interrupt {
     pub time: Ps,
 }
 
-/// What a host tells itself, or a program tells it.
+/// Events of a host for itself, or from a program.
 #[derive(Debug)]
 pub enum HostEvent {
     /// A program stores; at most up to the next multiple of 64 bytes, as a write-combining
@@ -128,7 +128,7 @@ pub enum HostEvent {
         /// The TLP that was in them.
         tlp: Tlp,
     },
-    /// The next part of what a read asked for is there.
+    /// The next part of the data for a read has arrived.
     Serve {
         /// Root port.
         port: u8,
@@ -166,7 +166,7 @@ impl HostEvent {
     }
 }
 
-/// What a bus address is.
+/// The device behind a bus address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Interrupt,
@@ -227,7 +227,8 @@ impl Host {
         self.roots.push((link, end));
     }
 
-    /// Bytes of memory or of a GPU, by bus address. `None` where nothing is.
+    /// Bytes of memory or of a GPU, by bus address. `None` if no device has the
+    /// address.
     pub fn read(&self, bus: u64, len: u64) -> Option<Vec<u8>> {
         match self.target(bus, len) {
             Target::Memory(offset) => Some(self.memory.bytes(offset, len)),
@@ -236,7 +237,7 @@ impl Host {
         }
     }
 
-    /// Sets bytes outside of simulated time. False where nothing is.
+    /// Sets bytes without simulated time. False if no device has the address.
     pub fn write(&mut self, bus: u64, bytes: &[u8]) -> bool {
         match self.target(bus, bytes.len() as u64) {
             Target::Memory(offset) => self.memory.write(offset, bytes),
@@ -261,7 +262,7 @@ impl Host {
         self.last_commit
     }
 
-    /// Requests for addresses where nothing is.
+    /// Requests for addresses that no device has.
     pub fn unclaimed(&self) -> u64 {
         self.unclaimed
     }

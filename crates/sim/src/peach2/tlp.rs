@@ -86,7 +86,7 @@ impl Tlp {
         })
     }
 
-    /// The answer to a read that nobody serves: Unsupported Request.
+    /// The answer to a read that no device serves: Unsupported Request.
     pub fn unsupported(completer: RoutingId, read: &MemoryRepr) -> Tlp {
         let status = CompletionStatus::UnsupportedRequest;
         Tlp {

@@ -13,7 +13,7 @@ use crate::devices::{Command, Packet};
 /// fault.
 pub type EncodeError = hostwire_packet::Error;
 
-/// What a packet is called in traces.
+/// The name of a packet in traces.
 pub(super) fn name(packet: &Packet) -> String {
     match packet.command {
         Command::WriteDwords => format!("write {} B", packet.data.len()),

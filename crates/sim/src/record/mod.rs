@@ -1,8 +1,8 @@
 //! Recordings of what crossed the modelled wires.
 //!
-//! A [`Recording`] watches links, and writes what it saw as pcapng (for
-//! Wireshark, with `tools/wireshark/hostwire.lua`) and as a Perfetto trace.
-//! Watching changes nothing in the simulation.
+//! A [`Recording`] watches links, and writes their packets as pcapng (for Wireshark,
+//! with `tools/wireshark/hostwire.lua`) and as a Perfetto trace. Watching changes
+//! nothing in the simulation.
 
 mod encode;
 mod pcapng;
@@ -19,7 +19,7 @@ use crate::devices::Fabric;
 use crate::devices::link::{End, Link, Unit};
 use crate::engine::{ComponentId, Ps};
 
-/// What an interface carries.
+/// The protocol of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encapsulation {
     /// HyperTransport packets, as on the link but without CRCs.

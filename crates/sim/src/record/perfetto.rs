@@ -16,8 +16,8 @@ const FIRST_OF_SEQUENCE: u64 = 1;
 const SLICE_BEGIN: u64 = 1;
 const SLICE_END: u64 = 2;
 
-/// What one nanosecond of the viewer's time axis stands for. Perfetto counts
-/// whole nanoseconds; a bit time may be 208 ps.
+/// The simulated time that one nanosecond of the viewer's time axis represents.
+/// Perfetto counts whole nanoseconds; a bit time may be 208 ps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// A nanosecond; times are rounded down.

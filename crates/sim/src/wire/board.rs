@@ -1,7 +1,7 @@
-//! What the coroutines, the modelled cores and the driver tell each other.
+//! The state that the coroutines, the modelled cores and the driver share.
 //!
-//! All of them run on one thread, one at a time; the lock is there because a transport
-//! is `Sync`, and nobody ever waits for it.
+//! All of them run on one thread, one at a time; the lock is needed only because a
+//! transport is `Sync`, and is never contended.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::devices::opteron::{Op, Outcome};
 use crate::engine::Ps;
 
-/// What a PE waits for while it is suspended.
+/// The reason why a PE is suspended.
 #[derive(Debug, Default)]
 pub(super) enum Request {
-    /// Nothing: it is running, or has not begun.
+    /// It is not suspended: it runs, or has not begun.
     #[default]
     None,
     /// Its core shall do this.
@@ -61,8 +61,8 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Somebody has ended: whoever sleeps may want to know. The model has no such signal;
-    /// it stands for the time limit that a sleep has on a real wire.
+    /// A PE has ended, so the sleeping ones look again. The modelled hardware has no such
+    /// signal; it replaces the time limit that a sleep has on a real wire.
     pub(super) fn ring_all(&mut self) {
         let now = self.now;
         for (index, pe) in self.pes.iter_mut().enumerate() {
@@ -88,7 +88,7 @@ impl SharedBoard {
         Self(Arc::new(Mutex::new(board)))
     }
 
-    /// The board. A PE that panicked has left nothing half done here.
+    /// The board. A PE that panicked has left a consistent board.
     pub(super) fn lock(&self) -> MutexGuard<'_, Board> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,5 @@
-//! What runs on the modelled core of a PE: it does what the coroutine asks for.
+//! The program on the modelled core of a PE: it carries out the operations of the
+//! coroutine.
 
 use crate::devices::opteron::{Local, Op, Outcome, Program};
 
@@ -23,7 +24,7 @@ impl Program for CoreProgram {
         match std::mem::replace(&mut pe.request, Request::Doing) {
             // It was woken for this.
             Request::Do(op) => return op,
-            // Started, woken, or done with what it was asked for.
+            // Started, woken, or done with its operation.
             Request::None | Request::Doing | Request::Store { .. } | Request::Arrival => {}
         }
         pe.request = Request::None;

@@ -25,7 +25,7 @@ pub enum WireError {
         pe: usize,
         /// Its socket.
         socket: usize,
-        /// Who else is there.
+        /// The sockets that exist.
         other: usize,
     },
     /// All cores of a socket run other programs.
@@ -64,10 +64,11 @@ pub enum WireError {
         time: Ps,
         /// Which PEs wait, and for what.
         pes: Vec<String>,
-        /// Which devices do; `None` if none does, so that a PE waits for what nobody sends.
+        /// The devices that wait; `None` if no device waits, so that a PE waits for a store
+        /// that no PE sends.
         devices: Option<StallReport>,
     },
-    /// Whoever watched the run ended it.
+    /// The watch of the run has ended it.
     #[error("interrupted at {time} after {events} events")]
     Interrupted {
         /// Events of this run.

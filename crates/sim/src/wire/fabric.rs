@@ -27,7 +27,7 @@ impl Default for Boards {
     }
 }
 
-/// Why the boards ran nothing, or not to the end.
+/// The reason why the boards did not run, or not to the end.
 #[derive(Debug, thiserror::Error)]
 enum BoardsError {
     #[error(transparent)]

@@ -4,10 +4,10 @@
 //! [`run`] starts one PE per chosen socket. A PE is a stackful coroutine; it gets a
 //! [`VirtualWire`], which is a [`Transport`](hostwire_transport::Transport) like any
 //! other: stores become stores of that socket's core, through its write-combining
-//! buffers, to the global address of the target's memory. What a peer stores appears in
-//! the PE's segment at the moment when the modelled memory controller writes it.
+//! buffers, to the global address of the target's memory. A peer's store appears in the
+//! PE's segment at the moment when the modelled memory controller writes it.
 //!
-//! What each call costs, and what is not modelled: `docs/sim/wire.md`.
+//! `docs/sim/wire.md` lists the cost of each call, and what is not modelled.
 //!
 //! ```
 //! use hostwire::{AgentMode, Job, Layout, Sizes};

@@ -45,7 +45,7 @@ impl SegmentObserver {
         }
     }
 
-    /// Copies what lies in the segment. Says whether anything did.
+    /// Copies the part that lies in the segment. Returns whether there was such a part.
     fn copy(&self, address: u64, bytes: &[u8]) -> bool {
         let end = address.saturating_add(bytes.len() as u64);
         let first = address.max(self.addresses.start);

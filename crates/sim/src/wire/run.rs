@@ -1,4 +1,5 @@
-//! The driver: resumes the coroutines when their cores have done what they asked for.
+//! The driver: resumes the coroutines when their cores have carried out their
+//! operations.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ const SLICE_EVENTS: u64 = 1 << 17;
 /// [`WireError`]. After one the machine is as the run left it: its cores still wait.
 ///
 /// # Panics
-/// If the program panics on a PE: with what it said, after all PEs have been unwound.
+/// If the program panics on a PE: with its message, after all PEs have been unwound.
 pub fn run(
     machine: &mut Machine,
     settings: &Settings,
@@ -84,7 +85,7 @@ pub fn run_watched(
     let bodies = bodies.into_iter().map(|wire| {
         let body = move || {
             program(Arc::clone(&wire));
-            // What it stored counts for those who see it end.
+            // PEs that see its end also see its stores.
             let _ = wire.quiet();
         };
         Box::new(body) as Body<'_>
@@ -101,7 +102,7 @@ pub fn run_watched(
     Ok(machine.sim.summary())
 }
 
-/// What the driver knows of the core of a PE.
+/// The driver's record of the core of a PE.
 struct Core {
     socket: usize,
     component: ComponentId,
@@ -147,7 +148,7 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Makes the wires, and has the sockets tell of what is written.
+    /// Makes the wires, and makes the sockets report writes.
     fn attach(&mut self) -> Result<Vec<Arc<VirtualWire>>, WireError> {
         let bases: Vec<u64> = self
             .cores
@@ -227,7 +228,7 @@ impl<'a> Driver<'a> {
         Some(pe)
     }
 
-    /// Passes on what a PE asks for.
+    /// Passes on the operation of a PE.
     fn file(&mut self, pe: usize, resumed: Resumed) {
         let shared = self.board.clone();
         let board = &mut *shared.lock();
@@ -269,8 +270,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// What waits beside the cores that the PEs are on: these wait to be told by their PE
-    /// what to do.
+    /// The waits other than those of the PEs' cores: these cores wait for an operation of
+    /// their PE.
     fn beside_the_pes(&self, mut report: StallReport) -> Option<StallReport> {
         let suspended: Vec<(&str, String)> = self
             .cores
@@ -288,12 +289,12 @@ impl<'a> Driver<'a> {
         (!report.waits.is_empty() || !report.faults.is_empty()).then_some(report)
     }
 
-    /// No event is left: whoever waits now waits for ever.
+    /// No event is left: every wait now is for ever.
     fn check_ended(&self) -> Result<(), WireError> {
         let report = self.machine.sim.stall_report();
         let stalled = !report.waits.is_empty();
         let devices = self.beside_the_pes(report);
-        // What is wrong with a device matters only to those who wait.
+        // Faults of a device matter only if a PE waits.
         let devices = devices.filter(|devices| stalled || !devices.waits.is_empty());
         let board = self.board.lock();
         let waiting = board.pes.iter().zip(&self.cores).enumerate();

@@ -16,7 +16,7 @@ const HEADER_BYTES: usize = 8;
 /// One PE's attachment: see the [module text](super).
 ///
 /// It works only inside [`run`](super::run()), in the coroutine of its PE: anywhere else
-/// all that takes simulated time fails with [`TransportError::Environment`].
+/// all calls that take simulated time fail with [`TransportError::Environment`].
 #[derive(Debug)]
 pub struct VirtualWire {
     pub(super) pe: usize,
@@ -44,8 +44,8 @@ impl VirtualWire {
         self.perform(Op::Compute(time)).map(drop)
     }
 
-    /// What the processor does before the stores of a put or of a line of a message: one
-    /// cost for both, whatever their size.
+    /// The work of the processor before the stores of a put or of a line of a message:
+    /// one cost for both and for all sizes.
     fn work_to_send(&self) -> Result<(), TransportError> {
         match self.send_work {
             Ps::ZERO => Ok(()),
@@ -84,8 +84,8 @@ impl VirtualWire {
         self.request(Request::Do(op))
     }
 
-    /// Where to store for `pe`: `None` in the own segment. Means nothing until the offset
-    /// has been checked.
+    /// The address for a store to `pe`; `None` for the own segment. Valid only after the
+    /// offset has been checked.
     fn address(&self, pe: PeId, offset_bytes: usize) -> Result<Option<u64>, TransportError> {
         match self.addresses.get(pe as usize) {
             Some(_) if pe as usize == self.pe => Ok(None),
@@ -265,11 +265,11 @@ impl Transport for VirtualWire {
         wanted
     }
 
-    /// Sleeps until a peer stores or ends, however long: if none ever does, the run ends with
-    /// [`WireError::Stalled`](super::WireError::Stalled). Always says that no peer did,
-    /// because being woken in vain costs the peer nothing here.
+    /// Sleeps until a peer stores or ends, without a time limit. If no peer does, the run
+    /// ends with [`WireError::Stalled`](super::WireError::Stalled). Always reports that no
+    /// peer rang, because an unneeded wake-up costs the peer nothing here.
     fn sleep(&self, _limit: Duration) -> bool {
-        // There is nobody to tell: the next call that can fail does.
+        // This call cannot return an error; the next call that can does.
         let _ = self.sleep_until_store();
         false
     }

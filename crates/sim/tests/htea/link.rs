@@ -4,7 +4,7 @@ use hostwire_link::{Config as LinkConfig, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::VirtualChannel;
 use hostwire_sim::htea::{Config, Counts, CreditsLeft};
 
-/// Time stands still: no timer of the engine does anything.
+/// Time stands still, so no timer of the engine runs out.
 const NOW: Ns = Ns(1);
 const LINE: [u8; 64] = [0x5a; 64];
 
@@ -22,7 +22,7 @@ pub fn run(config: &Config) -> (Counts, CreditsLeft) {
         for sender in 0..network.senders.len() {
             for packet in 0..config.packets_per_frame {
                 let (endpoint, link) = &mut network.senders[sender];
-                // Not one behind another: the paper's adapter knows no bursts.
+                // No line follows another, because the paper's adapter has no bursts.
                 let put = endpoint.put(*link, packet * 128, &LINE);
                 assert_eq!(put, Ok(64));
             }
@@ -96,7 +96,7 @@ impl Network {
         network
     }
 
-    /// Carries frames until nobody has any.
+    /// Carries frames until no endpoint has any.
     fn settle(&mut self) {
         loop {
             let mut moved = false;

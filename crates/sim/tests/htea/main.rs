@@ -273,7 +273,7 @@ fn impossible_configurations_are_refused() {
     }
 }
 
-/// The bound on credits is sharp: one less stops for ever in some run.
+/// The bound on credits is sharp: with one credit less some run stops for ever.
 #[test]
 fn the_fewest_credits_are_enough() {
     // 7 packets per payload, batches of 10: 16.
@@ -292,7 +292,7 @@ fn the_fewest_credits_are_enough() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Nothing is lost, and nothing made up, whatever the shape.
+    /// For every shape no packet is lost and none is invented.
     #[test]
     fn packets_and_credits_are_conserved(
         nodes in 2_u64..10,

@@ -1,4 +1,4 @@
-//! What a link is told when it is made or trained.
+//! The settings of a link when it is made or trained.
 
 use crate::engine::Ps;
 

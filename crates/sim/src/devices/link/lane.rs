@@ -8,7 +8,7 @@ use crate::engine::Ps;
 /// bit times, sent 64 bit times into the next window, 4 bit times long, not
 /// itself counted.
 pub const CRC_WINDOW_BITS: u64 = 512;
-/// Where in the next window the CRC stands.
+/// The place of the CRC in the next window.
 pub const CRC_OFFSET_BITS: u64 = 64;
 /// Bit times of the CRC itself.
 pub const CRC_BITS: u64 = 4;
@@ -18,10 +18,10 @@ pub const CRC_BITS: u64 = 4;
 /// `position` counts the bit times that carried packets or idled; the CRC's own
 /// bit times come on top where the window says so.
 ///
-/// Time is kept in bit times since `epoch`, which are exact. A bit time of most
-/// clocks is no whole number of picoseconds, so a time is rounded where it leaves the
-/// lane, and `first_free` takes it back as the bit time that it
-/// was rounded from. No rounding is ever added to another one.
+/// Time is kept in bit times since `epoch`, which are exact. A bit time of most clocks
+/// is no whole number of picoseconds, so a time is rounded where it leaves the lane,
+/// and `first_free` takes it back as the bit time that it was rounded from. So rounding
+/// errors never add up.
 #[derive(Clone, Debug)]
 pub struct Lane {
     epoch: Ps,

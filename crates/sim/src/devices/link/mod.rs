@@ -1,10 +1,10 @@
 //! A HyperTransport link: both directions, credits, CRC, retry.
 //!
-//! The link is one component that stands for the wires and for the link layer
-//! at both ends. Devices submit packets and release buffers; the link
-//! serialises, spends and returns credits (a NOP on the reverse direction
-//! carries them), damages packets where it is told to, replays in retry mode,
-//! and delivers. Parameters and their sources: `docs/sim/link.md`.
+//! The link is one component that stands for the wires and for the link layer at both
+//! ends. Devices submit packets and release buffers; the link serialises, spends and
+//! returns credits (a NOP on the reverse direction carries them), damages packets on
+//! request, replays in retry mode, and delivers. Parameters and their sources:
+//! `docs/sim/link.md`.
 
 mod config;
 mod lane;
@@ -147,9 +147,9 @@ impl Link {
         self.ends[end as usize].device = Some((device, port));
     }
 
-    /// Resets the link and trains it to `mode`. What was queued or in flight is
-    /// lost, as on a reset. Returns the time that initialisation takes; inject
-    /// the returned event that much later.
+    /// Resets the link and trains it to `mode`. Packets that are queued or in flight
+    /// are lost, as on a reset. Returns the time that initialisation takes; inject the
+    /// returned event that much later.
     pub fn train(&mut self, now: Ps, mode: LinkMode) -> (Ps, DeviceEvent) {
         let started = Lane::new(now, mode.mhz, 8, false).bit_times(INIT_BITS);
         self.generation += 1;

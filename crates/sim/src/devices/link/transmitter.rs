@@ -63,7 +63,7 @@ impl From<Buffers> for Credits {
     }
 }
 
-/// What crosses the wire in one piece.
+/// A unit that crosses the wire in one piece.
 #[derive(Debug)]
 pub enum Unit {
     /// Flow control: buffers emptied, and in retry mode the next packet
@@ -109,8 +109,8 @@ pub struct LinkCounters {
     pub last_end: Ps,
 }
 
-/// A packet that waits for its turn. What decides about that stands here as well: the packet
-/// itself is likely in no cache.
+/// A packet that waits for its turn. The values that decide about its turn are copied here,
+/// because the packet itself is probably not in a cache.
 #[derive(Clone, Debug)]
 struct Queued {
     /// Order of submission.
@@ -132,7 +132,7 @@ pub(super) struct Transmitter {
     submitted: u64,
     /// Credits of the other end's buffers.
     pub(super) credits: Credits,
-    /// Buffers emptied here and not yet announced.
+    /// Buffers that were emptied here but not announced.
     pub(super) owed: Credits,
     /// Free receive buffers here, announced or not.
     pub(super) free: Credits,
@@ -182,8 +182,8 @@ impl Transmitter {
         self.acknowledge_owed = false;
     }
 
-    /// Starts over after a retry: unacknowledged packets stand first again, all
-    /// free buffers are announced anew.
+    /// Starts again after a retry: unacknowledged packets come first, and all free
+    /// buffers are announced again.
     pub(super) fn replay(&mut self, lane: Lane, received: u64) {
         self.lane = lane;
         self.busy = false;
@@ -322,7 +322,7 @@ impl Transmitter {
         })
     }
 
-    /// What the heads of the queues wait for.
+    /// The resources for which the heads of the queues wait.
     pub(super) fn missing(&self) -> Vec<(VirtualChannel, &'static str, usize, &Packet)> {
         let heads = VirtualChannel::ALL.into_iter().filter_map(|channel| {
             let queue = &self.queues[channel.index()];

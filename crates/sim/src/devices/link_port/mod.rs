@@ -22,7 +22,7 @@ pub enum LinkPortEvent {
         /// Port it came in on.
         port: u8,
     },
-    /// Time to see whether anything was acknowledged.
+    /// Time to check for acknowledgements.
     Timer {
         /// Port of the device.
         port: u8,
@@ -147,7 +147,7 @@ pub struct LinkPort {
     cable: Option<(ComponentId, u8)>,
     busy: bool,
     timer: bool,
-    /// What it counted.
+    /// Its counters.
     pub counters: LinkPortCounters,
 }
 

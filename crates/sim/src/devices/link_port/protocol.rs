@@ -1,10 +1,9 @@
 //! The link port's protocol: Go-Back-N, without I/O and without a clock.
 //!
-//! The paper says that the link port is "responsible for the link-layer
-//! including retransmission and link management" and no more. This is a
-//! proposal in that spirit: frames are numbered, acknowledgements are cumulative
-//! and ride on frames, a gap or a damaged frame is rejected once, and the sender
-//! repeats everything from there.
+//! The paper says that the link port is "responsible for the link-layer including
+//! retransmission and link management" and gives no details. This is a proposal: frames
+//! are numbered, acknowledgements are cumulative and ride on frames, a gap or a damaged
+//! frame is rejected once, and the sender repeats everything from there.
 
 use std::collections::VecDeque;
 
@@ -66,7 +65,7 @@ impl Protocol {
         self.waiting.len() + self.unacknowledged.len()
     }
 
-    /// The next frame to transmit, if there is anything to say.
+    /// The next frame to transmit, if there is one.
     pub fn next_frame(&mut self) -> Option<Frame> {
         if self.sent == self.unacknowledged.len()
             && self.unacknowledged.len() < self.frames_in_flight_max

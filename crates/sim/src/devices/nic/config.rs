@@ -11,7 +11,7 @@ pub struct NicConfig {
     pub id: u16,
     /// HyperTransport link clock in MHz; the HT-Core counts in it.
     pub link_mhz: u32,
-    /// Clock of all else in MHz.
+    /// Clock of all other parts in MHz.
     pub user_mhz: u32,
     /// HT-Core, receive path, in link clocks. Source: paper, Table II.
     pub core_in_cycles: u64,

@@ -107,7 +107,7 @@ pub struct NicCounters {
     pub completed: u64,
     /// Messages passed on to another link port.
     pub forwarded: u64,
-    /// Messages with a destination that no route knows.
+    /// Messages whose destination has no route.
     pub unroutable: u64,
     /// Time of the last packet through the HT-Core's receive path: from the
     /// pins to the user side.
@@ -171,7 +171,7 @@ impl Nic {
         &self.config
     }
 
-    /// What the NIC counted.
+    /// The counters of the NIC.
     pub fn counters(&self) -> NicCounters {
         self.counters
     }
@@ -239,8 +239,8 @@ impl Nic {
             return;
         };
         let mut response = Packet::new(Command::ReadResponse, 0);
-        // The example design has no memory behind its window: reads echo their
-        // address, so that tests can tell dwords apart.
+        // The example design has no memory behind its window: reads return their
+        // address, so that tests can identify each dword.
         for dword in 0..u64::from(dwords.clamp(1, 16)) {
             response
                 .data

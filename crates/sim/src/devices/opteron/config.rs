@@ -18,7 +18,7 @@ pub struct OpteronConfig {
     /// Work of a core for each put and each line of a message that a program of the
     /// message library sends, besides the stores.
     pub send_work: Ps,
-    /// What an `sfence` costs after the buffers have drained.
+    /// The time of an `sfence` after the buffers have drained.
     pub sfence: Ps,
     /// Bytes of posted stores that a core can have issued ahead of the link.
     pub posting_bytes: usize,

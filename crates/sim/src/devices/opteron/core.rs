@@ -13,7 +13,7 @@ use super::registers::{MemoryType, Registers};
 use super::route::{Origin, Target, route};
 use super::write_combining::{LINE_BYTES, WriteCombiner};
 
-/// What a core does next.
+/// The next action of a core.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Go on after this time.
@@ -32,7 +32,7 @@ pub(super) enum Next {
     Halted,
 }
 
-/// What a core waits for, for reports.
+/// The reason why a core waits, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     Nothing,
@@ -367,7 +367,7 @@ impl Core {
         self.finish();
     }
 
-    /// Ends the operation: nobody claims its address.
+    /// Ends the operation: no device has its address.
     pub(super) fn abort(&mut self) {
         self.outcome = Outcome::Aborted;
         self.finish();

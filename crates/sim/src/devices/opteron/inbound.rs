@@ -13,8 +13,8 @@ use super::{Opteron, OpteronEvent};
 /// Northbridges a packet may pass. A mesh of 1,024 nodes has paths of 62 hops.
 const HOPS_MAX: u8 = 128;
 
-/// What became of the packet at the head of an input queue: `None`, it went on its way;
-/// otherwise there is no room ahead on this link, try again later.
+/// The result for the packet at the head of an input queue. `None`: it left. Otherwise
+/// there is no room on this link; try again later.
 type Stopped = Option<(Box<Packet>, u8)>;
 
 /// Packets from all links that wait for room ahead, and what the first ones wait for.
@@ -70,7 +70,7 @@ impl Opteron {
     /// Passes packets on until the head of the queue finds no room.
     fn pump(&mut self, port: u8, channel: VirtualChannel, ctx: &mut Context<'_, DeviceEvent>) {
         let (at, index) = (usize::from(port), channel.index());
-        // Whoever found no room finds none as long as that link is full.
+        // An input that found no room finds none while that link is full.
         if self.inputs.version != self.registers.version() {
             self.inputs.version = self.registers.version();
             self.inputs.stopped = Default::default();

@@ -1,7 +1,7 @@
 //! An Opteron socket: cores with their store path, northbridge, memory.
 //!
-//! The northbridge routes by its registers and by nothing else; firmware writes
-//! them. Scope, parameters and validation: `docs/sim/opteron.md`.
+//! The northbridge routes only by its registers, which firmware writes. Scope,
+//! parameters and validation: `docs/sim/opteron.md`.
 
 mod config;
 mod core;
@@ -66,7 +66,7 @@ pub enum OpteronEvent {
         /// Where it came from.
         port: u8,
     },
-    /// The data of a core's read are there.
+    /// The data of a core's read has arrived.
     Response {
         /// The response.
         packet: Box<Packet>,
@@ -106,7 +106,7 @@ struct Watch {
     sample_pending: bool,
 }
 
-/// What became of the first posted store of a core.
+/// The state of the first posted store of a core.
 enum Egress {
     Moved,
     /// There is none.
@@ -115,7 +115,8 @@ enum Egress {
     Full(u8),
 }
 
-/// What the posted stores of all cores wait for, by the registers of a version.
+/// The links for which the posted stores of all cores wait, by the registers of a
+/// version.
 #[derive(Clone, Copy, Debug)]
 struct EgressWait {
     links: u8,
@@ -131,13 +132,13 @@ pub struct Opteron {
     pub memory: Memory,
     /// Whether firmware has initialised the memory controller.
     pub memory_ready: bool,
-    /// What a driver has mapped for programs.
+    /// The mappings that a driver has made for programs.
     pub mappings: Vec<Mapping>,
     cores: Vec<Core>,
     ports: [Option<Port>; LINKS as usize],
     inputs: Inputs,
     arbiter: usize,
-    /// Nothing moves from the cores as long as these links, a bit each, are full.
+    /// No store leaves the cores while these links, a bit each, are full.
     egress_waits: Option<EgressWait>,
     cores_first: bool,
     memory_free: Ps,
@@ -206,17 +207,17 @@ impl Opteron {
         self.observers.push(Box::new(observer));
     }
 
-    /// Tells nobody any more.
+    /// Removes the observer.
     pub fn end_observation(&mut self) {
         self.observers.clear();
     }
 
-    /// What the socket counted.
+    /// The counters of the socket.
     pub fn counters(&self) -> &OpteronCounters {
         &self.status.counters
     }
 
-    /// What went wrong so far, in order; the first hundred.
+    /// The first hundred faults so far, in order.
     pub fn incidents(&self) -> &[Incident] {
         &self.status.incidents
     }

@@ -3,7 +3,8 @@
 use crate::devices::packet::Packet;
 use crate::engine::Ps;
 
-/// Somebody outside of the model who is told of writes. It changes nothing in the model.
+/// An observer outside of the model that is called for each write. It changes nothing in
+/// the model.
 pub trait WriteObserver {
     /// `packet` has just been written to memory.
     fn wrote(&mut self, now: Ps, packet: &Packet);

@@ -1,4 +1,4 @@
-//! What runs on a core.
+//! Programs that run on a core.
 
 use crate::engine::Ps;
 
@@ -35,9 +35,9 @@ pub enum Op {
     },
     /// Computes for a while.
     Compute(Ps),
-    /// Goes on when somebody sends [`wake`](super::OpteronEvent::Wake).
+    /// Goes on at the event [`wake`](super::OpteronEvent::Wake).
     Suspend,
-    /// Sends an interrupt to everybody.
+    /// Sends an interrupt to all devices.
     Broadcast {
         /// Interrupt vector.
         vector: u8,
@@ -46,10 +46,10 @@ pub enum Op {
     Halt,
 }
 
-/// What became of the last [`Op`].
+/// The result of the last [`Op`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There was none: the program starts.
+    /// There was no operation: the program starts.
     Start,
     /// It is done.
     Done,
@@ -63,8 +63,8 @@ pub enum Outcome {
 pub struct Local<'a> {
     /// Current time.
     pub now: Ps,
-    /// This socket's memory, reached without cost: for setting up and for
-    /// checking results. What should cost time is an [`Op`].
+    /// Access to this socket's memory that takes no time: for setting up and for
+    /// checking results. An access that takes time is an [`Op`].
     pub memory: &'a mut Memory,
 }
 

@@ -178,7 +178,7 @@ struct Msrs {
 }
 
 impl Registers {
-    /// What the northbridge compares packets with.
+    /// The values with which the northbridge compares packets.
     pub(super) fn decoded(&self) -> &Decoded {
         &self.decoded
     }
@@ -408,8 +408,8 @@ impl Registers {
             .unwrap_or(MemoryType::from_bits(self.msrs.mtrr_default))
     }
 
-    /// Whether a core takes `address` for memory: an I/O range register decides,
-    /// else it is memory below TOP_MEM, and from 4 GB up to TOP_MEM2.
+    /// Whether a core treats `address` as memory: an I/O range register decides, else
+    /// it is memory below TOP_MEM, and from 4 GB up to TOP_MEM2.
     pub fn core_sees_dram(&self, address: u64) -> bool {
         const READ_AND_WRITE_MEMORY: u64 = 0b11 << 3;
         let hit = self.msrs.iorrs.iter().find(|(base, mask)| {
@@ -453,7 +453,7 @@ pub(super) struct Decoded {
 /// The enabled ones of eight ranges, in their order.
 type Ranges<T> = [Option<T>; RANGES as usize];
 
-/// A number that says nothing about what the registers hold.
+/// A version number, independent of the contents of the registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Version(u64);
 

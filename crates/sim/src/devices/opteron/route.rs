@@ -15,7 +15,7 @@ pub enum Origin {
     Link(u8),
 }
 
-/// Where it goes.
+/// Its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// This socket's memory controller.
@@ -26,7 +26,7 @@ pub enum Target {
     Abort(AbortReason),
 }
 
-/// Why a packet goes nowhere.
+/// The reason why a packet has no destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AbortReason {
     /// No range holds the address.
@@ -112,8 +112,8 @@ pub fn route(registers: &Registers, origin: Origin, address: u64, memory_bytes: 
 /// link, because interrupts must reach all I/O. From a non-coherent link: only
 /// the coherent ones.
 ///
-/// Source: paper, VI: interrupts are broadcast to coherent and non-coherent
-/// devices; nothing in the northbridge keeps them off a TCCluster link.
+/// Source: paper, VI: interrupts are broadcast to coherent and non-coherent devices;
+/// the northbridge has nothing that stops them at a TCCluster link.
 pub fn broadcast_links(registers: &Registers, origin: Origin, source: u8) -> Vec<u8> {
     let (_, _, mask) = registers.routing_row(source);
     let from_io = matches!(origin, Origin::Link(link) if registers.link_noncoherent(link));

@@ -1,4 +1,4 @@
-//! What a socket counts and what it complains about.
+//! The counters and fault reports of a socket.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct OpteronCounters {
     pub unmatched_responses: u64,
     /// Interrupts of this coherent domain.
     pub interrupts: u64,
-    /// Interrupts that came over a non-coherent link: somebody else's.
+    /// Interrupts that came over a non-coherent link, so from another system.
     pub foreign_interrupts: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a socket waits for, for the report of a stall.
+//! The waits of a socket, for the report of a stall.
 
 use crate::devices::packet::VirtualChannel;
 use crate::devices::port::Port;
@@ -10,7 +10,7 @@ use super::registers::LINKS;
 use super::route::{Origin, Target, route};
 
 impl Opteron {
-    /// What became of requests that are never answered and of stores that never arrive.
+    /// The faults of requests that are never answered and of stores that never arrive.
     pub(super) fn lost_requests(&self) -> Vec<String> {
         let counters = &self.status.counters;
         let aborts = counters.aborts.iter();
@@ -26,7 +26,7 @@ impl Opteron {
         lost
     }
 
-    /// What the cores wait for.
+    /// The waits of the cores.
     pub(super) fn core_waits(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
         for (index, core) in self.cores.iter().enumerate() {

@@ -89,9 +89,8 @@ impl WriteCombiner {
     }
 }
 
-/// What a closed line becomes on the wire: runs of whole dwords go as dword
-/// writes, except that a lone dword and every ragged part go as byte-masked
-/// writes, one per 32-byte block.
+/// The packets of a closed line: runs of whole dwords go as dword writes, except that a
+/// lone dword and every ragged part go as byte-masked writes, one per 32-byte block.
 ///
 /// A lone dword as a masked write occupies 8 bytes of data phase; that rule
 /// reproduces the 4-byte row of the HTX board's Table IV.
@@ -179,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is stored, in whatever pieces, ends up in memory.
+        /// All stores reach memory, whatever their sizes and order.
         #[test]
         fn packets_write_what_was_stored(
             stores in prop::collection::vec((0u64..1024, prop::collection::vec(any::<u8>(), 1..9)), 0..60),

@@ -1,4 +1,4 @@
-//! A file of claims: what it has to say of each number.
+//! A file of claims: its keys for each number.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::super::ExperimentError;
 use super::{Bound, Class};
 
-/// Where a number stands if the paper does not print it.
+/// The place of a number that the paper does not print.
 const NOT_PRINTED: &str = "not printed";
 
-/// One number of a paper, or one of ours beside it.
+/// One number of a paper, or one of this project that is shown with it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -28,7 +28,7 @@ pub struct Claim {
     pub at: String,
     /// The number, if the paper prints one.
     pub published: Option<f64>,
-    /// What an agreement is worth.
+    /// The value of an agreement.
     pub class: Class,
     /// Why it has this class.
     pub reason: String,
@@ -47,7 +47,7 @@ pub struct Claim {
     pub assumed: Option<Assumed>,
     /// Of a prediction that does not come out: what is known of it.
     pub disagrees: Option<String>,
-    /// Anything else a reader should know.
+    /// A remark for the reader.
     pub note: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl Claims {
         }
     }
 
-    /// What is wrong beyond the form.
+    /// Faults other than those of the form.
     fn fault(&self) -> Option<String> {
         if self.title.is_empty() || self.authors.is_empty() {
             return Some("expected a title and at least one author".to_owned());

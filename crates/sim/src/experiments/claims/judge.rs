@@ -1,4 +1,4 @@
-//! Simulated values beside the claims.
+//! Compares simulated values with the claims.
 
 use serde::Serialize;
 
@@ -10,14 +10,15 @@ use super::{Assumed, Bound, Claim, Claims, Class};
 pub enum Verdict {
     /// A prediction within its tolerance, or a value on the right side of a limit.
     Agrees,
-    /// A prediction that does not come out, as the claims say.
+    /// A prediction that does not come out, which the claims already say.
     Disagrees,
-    /// Within its tolerance because it was put in, fitted or assumed so. No agreement.
+    /// Within its tolerance because it is an input, fitted or assumed. This is no
+    /// agreement.
     AsSet,
-    /// Outside, and the claims do not say so: the model or the claims are wrong.
+    /// Outside of its tolerance, and the claims do not say so: the model or the claims
+    /// are wrong.
     Fail,
-    /// There is a value but nothing to compare it with, or no value because
-    /// none can be had.
+    /// There is nothing to compare the value with, or there can be no value.
     NotCompared,
     /// The experiment that yields it has not run.
     NotSimulated,
@@ -60,25 +61,25 @@ pub struct Row {
     /// Deviation allowed, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance_pct: Option<f64>,
-    /// What both have to round to the same multiple of.
+    /// Both numbers have to round to the same multiple of this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded_to: Option<f64>,
     /// Direction of a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// What an agreement is worth.
+    /// The value of an agreement.
     pub class: Class,
     /// Why it has this class.
     pub reason: String,
     /// Rows of the same relation are one statement, made several times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
-    /// What was assumed, and the values of it with which the row passes.
+    /// The assumed parameter, and its values with which the row passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<Assumed>,
     /// Comparison.
     pub verdict: Verdict,
-    /// What was fitted or assumed, what is known of a disagreement, and notes.
+    /// The fitted or assumed parameter, the known reason of a disagreement, and notes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }
@@ -176,13 +177,13 @@ impl Claim {
             (Some(true), true, None) => Verdict::Agrees,
             (Some(false), true, Some(_)) => Verdict::Disagrees,
             (Some(true), false, _) => Verdict::AsSet,
-            // Also what comes out although the claims say that it does not.
+            // Also a number that comes out although the claims say that it does not.
             (Some(_), ..) => Verdict::Fail,
         }
     }
 
-    /// Whether a value is within the tolerance, or on the right side; nothing if there is
-    /// nothing to hold it to.
+    /// Whether a value is within the tolerance, or on the right side; `None` if there is
+    /// nothing to compare it with.
     fn fits(&self, simulated: f64) -> Option<bool> {
         let published = self.published?;
         let bound = self.bound.map(|bound| match bound {

@@ -15,7 +15,7 @@ pub use file::{Assumed, Claim, Claims};
 pub use judge::{Row, Verdict};
 pub use summary::{ClassCount, Summary};
 
-/// What an agreement with a number is worth.
+/// The value of an agreement with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -36,7 +36,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, from the most to the least that an agreement says.
+    /// All classes, from the highest to the lowest value of an agreement.
     pub const ALL: [Class; 7] = [
         Class::Predicted,
         Class::Bound,

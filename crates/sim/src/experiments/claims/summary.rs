@@ -17,7 +17,7 @@ pub struct ClassCount {
     pub agree: usize,
     /// Predictions that do not come out, as the claims say.
     pub disagree: usize,
-    /// Those that fit because they were set so.
+    /// Numbers that fit because they were set to fit.
     pub as_set: usize,
     /// Those outside.
     pub fail: usize,
@@ -25,7 +25,7 @@ pub struct ClassCount {
     pub not_compared: usize,
 }
 
-/// What a set of rows says in all.
+/// The result of a set of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Counts by class, in the order of [`Class::ALL`].

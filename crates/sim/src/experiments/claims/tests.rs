@@ -67,7 +67,7 @@ fn errors_have_nothing_that_a_terminal_obeys() {
     }
 }
 
-/// Also that a disagreement that has gone is noticed.
+/// Also checks that a disagreement which no longer exists is noticed.
 #[test]
 fn known_disagreements_are_neither_agreements_nor_failures() {
     let known = claims(

@@ -109,8 +109,8 @@ impl Configuration {
 /// FNV-1a of nothing.
 pub(super) const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, 64 bit (Fowler, Noll, Vo), going on from `hash`: finds differences, resists
-/// nobody.
+/// FNV-1a, 64 bit (Fowler, Noll, Vo), going on from `hash`: finds differences, but does
+/// not protect against manipulation.
 pub(super) fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -37,7 +37,7 @@ pub(super) fn run(
         metric("resent_frames", report.losses.resent as f64, ""),
     ];
     Ok(Measured {
-        // Nothing waits in a short run, and it returns no credits.
+        // In a short run no packet waits, and no credits return.
         metrics: metrics
             .into_iter()
             .filter(|metric| metric.value > 0.0)

@@ -20,7 +20,7 @@ pub struct MemoryFigures {
     pub in_flight: Option<u32>,
     /// The regions, equal ones that follow each other as one.
     pub regions: Vec<RegionFigures>,
-    /// What they and the parameters make.
+    /// The configuration that the regions and the parameters give.
     #[serde(skip)]
     pub(super) config: Config,
 }

@@ -1,4 +1,4 @@
-//! What came out.
+//! The results of an experiment.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub struct Outcome {
     pub sweep: Option<String>,
     /// One per value of the sweep, in its order; one without a sweep.
     pub results: Vec<RunResult>,
-    /// Most memory that the process had, where whoever ran it has looked.
+    /// The highest memory use of the process, if the caller measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
 }
@@ -41,7 +41,7 @@ pub struct RunResult {
     pub seed: Option<String>,
     /// All that the run depended on.
     pub configuration: Configuration,
-    /// What was measured.
+    /// The measured values.
     pub metrics: Vec<Metric>,
     /// Use of every direction of every link, for traffic on a cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -49,10 +49,11 @@ pub struct RunResult {
     /// Use of every region of a memory system, those of one owner and kind as one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionUse>,
-    /// What each part of the way could carry, for adapters: the least limits the run.
+    /// The capacity of each part of the way, for adapters: the smallest one limits the
+    /// run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<Bottleneck>,
-    /// What the run cost.
+    /// The cost of the run.
     pub run: RunFigures,
 }
 
@@ -72,7 +73,7 @@ fn number<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
 
-/// What went to and from the regions of one owner and kind.
+/// The traffic to and from the regions of one owner and kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionUse {
     /// Whose they are.
@@ -117,7 +118,8 @@ impl RegionUse {
     }
 }
 
-/// What a run cost. The wall time and what is made of it differ from run to run.
+/// The cost of a run. The wall time and the values derived from it differ from run to
+/// run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
     /// Events handled.

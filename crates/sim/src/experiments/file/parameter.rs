@@ -1,4 +1,4 @@
-//! What a parameter is: its bounds, where its default comes from, and what it changes.
+//! A parameter: its bounds, the source of its default, and the value that it changes.
 
 use hostwire_plan::file::{BANDWIDTH, Findings, Quantity, SIZE, Section, TIME, display_bytes};
 use hostwire_plan::{Diagnostic, diagnostic::Located};
@@ -93,7 +93,7 @@ impl Parameter {
         }
     }
 
-    /// What it is in `models`, beside what it is by default.
+    /// Its value in `models`, and its default.
     pub(super) fn shown(&self, models: &Models, default: &Models) -> ParameterValue {
         let (value, usual) = ((self.read)(models), (self.read)(default));
         ParameterValue {

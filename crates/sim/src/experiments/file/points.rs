@@ -1,4 +1,5 @@
-//! The points of an experiment one by one, for those who run them elsewhere.
+//! The points of an experiment one by one, for callers that run them in other
+//! processes.
 
 use std::io::Read;
 
@@ -22,13 +23,13 @@ impl Experiment {
         self.points.iter().map(|point| point.label.as_deref())
     }
 
-    /// What the first point is run with, before any trace is read.
+    /// The configuration of the first point, before any trace is read.
     pub fn first_configuration(&self) -> Option<&Configuration> {
         self.points.first().map(|point| &point.configuration)
     }
 
-    /// What each point's result will name as its configuration: with the hash of its trace,
-    /// which `open` opens.
+    /// The configuration in the result of each point, with the hash of its trace, which
+    /// `open` opens.
     ///
     /// # Errors
     /// If a trace cannot be read.

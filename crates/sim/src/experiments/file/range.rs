@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::sweep::VALUES_MAX;
 
-/// Why a text is no sweep. What is quoted of it is clipped, without control characters.
+/// The reason why a text is not a sweep. Quoted parts of it are clipped and have no
+/// control characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RangeError {
@@ -39,7 +40,7 @@ pub enum RangeError {
     TooMany(String),
 }
 
-/// A key and its values, to be swept instead of what the file says.
+/// A key and its values, which replace the sweep of the file.
 ///
 /// ```
 /// use hostwire_sim::experiments::file::SweepRange;
@@ -226,7 +227,7 @@ fn read_step(
     step.ok_or_else(|| RangeError::Step(clip(text)))
 }
 
-/// From `first` up to `last`, and `last` itself only if a step gets there.
+/// From `first` up to `last`, and `last` itself only if a step reaches it.
 fn steps(range: &str, first: u64, last: u64, step: Step) -> Result<Vec<u64>, RangeError> {
     if last < first {
         return Err(RangeError::Empty(clip(range)));

@@ -16,8 +16,7 @@ use super::{Experiment, Point, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
 pub const FILE_BYTES_MAX: usize = hostwire_plan::FILE_BYTES_MAX;
-/// Events after which a run is given up, unless the file says otherwise: a few
-/// minutes.
+/// The default number of events after which a run stops with an error: a few minutes.
 const EVENTS_MAX: u64 = 2_000_000_000;
 const TITLE_CHARS_MAX: usize = 200;
 
@@ -90,7 +89,7 @@ pub fn read_swept(
                 source,
                 diagnostics: out.into_vec(),
             };
-            // The cluster may be what is wrong, and nothing else.
+            // Perhaps only the cluster is wrong.
             let files = clusters.rejected.into_iter().chain([own]).collect();
             Err(BadExperiment { files })
         }
@@ -265,8 +264,8 @@ fn read_point(
     })
 }
 
-/// Links below 1,200 MHz have a CRC over time instead of one per packet: they see
-/// damage and deliver all the same, so that it would change nothing.
+/// Links below 1,200 MHz have a CRC over time instead of one per packet: they detect
+/// damage and still deliver, so damage would change nothing.
 fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
     let cables = plan.cables().iter();
     let slow = cables.filter(|cable| cable.frequency_mhz.is_some_and(|mhz| mhz < 1_200));
@@ -313,7 +312,7 @@ impl Clusters<'_> {
                 let start = source.add(path, text.as_str());
                 Some(Some(" ".repeat(start) + &text))
             }
-            // Which says what is wrong with it.
+            // This reports its faults.
             _ => {
                 self.plan_file(path, span_of(value), out);
                 None

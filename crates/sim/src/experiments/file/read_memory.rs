@@ -28,7 +28,7 @@ const KINDS: [(&str, RegionKind); 4] = [
 const FORMATS: [(&str, Format); 2] = [("simple", Format::Simple), ("lackey", Format::Lackey)];
 /// Most elements of an array: 10 million pages, if they are small.
 const ELEMENTS_MAX: u64 = 200_000_000;
-/// Largest memory. Pages that nobody touches cost nothing.
+/// Largest memory. Pages that are never touched cost nothing.
 const MEMORY_MAX: u64 = 1 << 40;
 /// Largest working set of `break-even`: its random accesses cover no more.
 const WORKING_SET_MAX: u64 = 1 << 30;

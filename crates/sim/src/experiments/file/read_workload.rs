@@ -61,7 +61,7 @@ const KINDS: [(&str, Kind); 14] = [
     ("htea", Kind::Htea),
 ];
 
-/// What the section's workload runs on. Finds nothing wrong.
+/// The kind of machine for the section's workload. Reports no faults.
 pub(super) fn family(section: &Section<'_>) -> Family {
     let kind = section
         .entries()
@@ -337,7 +337,7 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
         None
     };
     let width = one_of(width, 8, &[2, 4, 8, 16], "bit");
-    // Above 1,000 MHz a link has retry, which the board does not know.
+    // Above 1,000 MHz a link has retry, which the board does not support.
     let clocks: Vec<u64> = FREQUENCY_MHZ.into_iter().map(u64::from).collect();
     let clocks: Vec<u64> = clocks
         .into_iter()
@@ -409,7 +409,8 @@ fn store_size(bytes: u64) -> Result<(), String> {
         .ok_or_else(|| "4B to 64B in steps of 4B".to_string())
 }
 
-/// What a PE with a heap of `heap_bytes` needs, beside what it finds in a node.
+/// The memory that a PE with a heap of `heap_bytes` needs, compared with that of a
+/// node.
 fn check_segment(size: &Located<u64>, heap_bytes: u64, memory: u64, out: &mut Findings) {
     // Sizes are limited: this one has a layout.
     let bytes = segment_bytes(heap_bytes).unwrap_or(u64::MAX);

@@ -15,7 +15,7 @@ use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
 use super::{Experiment, Open, Point, htea, htx, memory, tca};
 
-/// What a run measured.
+/// The measured values of a run.
 #[derive(Default)]
 pub(super) struct Measured {
     pub(super) metrics: Vec<Metric>,
@@ -64,7 +64,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
-    /// with everybody who waits, and for what.
+    /// with all PEs and devices that wait, and for what.
     pub fn run_with(
         &self,
         monitor: &Monitor,

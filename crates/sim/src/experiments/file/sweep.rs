@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 /// Most values of a sweep.
 pub(super) const VALUES_MAX: usize = 1_000;
 
-/// What `[sweep]` says.
+/// The contents of `[sweep]`.
 pub(super) struct Sweep<'t> {
     pub(super) key: Located<&'t str>,
     pub(super) values: Vec<&'t Spanned<DeValue<'t>>>,

@@ -197,7 +197,7 @@ pub enum Workload {
         incoming_stages: u64,
         /// Encapsulation stages and ports.
         outgoing_stages: u64,
-        /// What the way to the accelerator can take.
+        /// The rate of the way to the accelerator.
         transfer: Transfer,
         /// These and the parameters.
         #[serde(skip)]
@@ -205,13 +205,13 @@ pub enum Workload {
     },
     /// A program with swap and with remote memory.
     BreakEven {
-        /// How it goes through its working set.
+        /// The order of its accesses to the working set.
         pattern: Pattern,
         /// Memory of the node.
         memory_bytes: u64,
-        /// What it works on.
+        /// Its working set.
         working_set_bytes: u64,
-        /// Lines, pages and caches; its regions stand for none.
+        /// Lines, pages and caches; its regions are not used.
         #[serde(skip)]
         config: Config,
     },

@@ -14,14 +14,14 @@ pub struct Bottleneck {
     pub part: Cow<'static, str>,
     /// Data rate that it could have, in 10^9 bits per second.
     pub limit_gb_s: f64,
-    /// What was delivered over that: a part at 1 limits, one above it would.
+    /// The delivered rate divided by that: a part at 1 limits the run.
     pub used: f64,
     /// How it is known.
     pub source: Cow<'static, str>,
 }
 
-/// All parts of the way of a run that delivered so much, in the order in which data, credits,
-/// and then the query pass them. What a query of the paper needs was not part of the run,
+/// All parts of the way of a run with this rate, in the order in which data, credits, and
+/// then the query pass them. The needs of the paper's queries were not part of the run,
 /// unless its transfer was chosen.
 pub fn bottlenecks_of(config: &Config, delivered_gb_s: f64) -> Vec<Bottleneck> {
     let mut parts = Vec::new();

@@ -79,7 +79,8 @@ fn bandwidth(starved: &Report) -> Result<Values, HteaError> {
     ])
 }
 
-/// What could explain the paper's 2.80 Gb/s: 16 MiB each, which is enough for a steady state.
+/// Runs that could explain the paper's 2.80 Gb/s: 16 MiB each, which is enough for a steady
+/// state.
 fn collapse() -> Result<Values, HteaError> {
     let plain = |nodes| Config {
         packets: (16 << 20) / PAYLOAD_BYTES,
@@ -105,7 +106,7 @@ fn collapse() -> Result<Values, HteaError> {
     ])
 }
 
-/// Figures 6 and 7, and what the text says of them.
+/// Figures 6 and 7, and the statements of the text about them.
 fn delays(eight: &Report) -> Result<Values, HteaError> {
     let one = full(Optimised::Nothing, 2, 1, 10)?;
     let [some, many] = [10, 50].map(|nops| full(Optimised::Nothing, 2, 20, nops));

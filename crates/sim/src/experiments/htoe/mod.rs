@@ -52,15 +52,15 @@ impl Query {
     }
 }
 
-/// What the way from the adapter to the accelerator can take.
+/// The rate of the way from the adapter to the accelerator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
     /// As much as HyperTransport brings.
     Unlimited,
-    /// What PCI Express took for the data of query 1.
+    /// The time of PCI Express for the data of query 1.
     Q1,
-    /// What it took for those of query 21.
+    /// The time for those of query 21.
     Q21,
 }
 
@@ -134,7 +134,7 @@ pub fn one_packet() -> Result<Report, HteaError> {
     })
 }
 
-/// What limits the database's way to the query, from the paper's figure 3.
+/// The limit of the database's way to the query, from the paper's figure 3.
 fn stage_gb_s(service: Ps, packets: u64) -> f64 {
     (packets * PAYLOAD_BYTES * 8) as f64 / service.as_ns()
 }

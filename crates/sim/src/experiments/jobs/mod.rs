@@ -22,8 +22,7 @@ pub use ping_pong::{PingPong, ping_pong};
 pub use put::{Put, put};
 pub use stream::{Stream, stream};
 
-/// What a line of a ring carries behind its header: the longest message that is one
-/// packet.
+/// The bytes of a line behind its header: the longest message that is one packet.
 pub const LINE_PAYLOAD_BYTES: usize = hostwire_transport::ring::PAYLOAD_BYTES;
 
 const TAG: u32 = 0;
@@ -94,7 +93,7 @@ pub struct Pair<'m> {
     pub monitor: Option<&'m Monitor>,
 }
 
-/// What a program needs beside its code.
+/// The settings of a program.
 #[derive(Clone, Copy, Debug, Default)]
 struct Needs {
     /// Symmetric heap of each PE.

@@ -16,12 +16,12 @@ const MEDIUM_BYTES: usize = 8 << 10;
 /// Rounds with longer messages: the poll is a small part of their time.
 const LONG_ROUNDS: u64 = 2;
 
-/// What a ping-pong has measured.
+/// The results of a ping-pong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PingPong {
     /// Mean over all rounds.
     pub half_round_trip_ns: f64,
-    /// What the simulation cost, with the boot.
+    /// The cost of the simulation, with the boot.
     pub summary: Summary,
 }
 

@@ -9,7 +9,7 @@ use super::{Needs, Order, Pair};
 
 const LINE_BYTES: usize = 64;
 
-/// What a put has measured.
+/// The results of a put.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Put {
     /// Bytes over the time until the put has returned: what the sender believes.
@@ -18,7 +18,7 @@ pub struct Put {
     pub arrived_mib_s: f64,
     /// That time.
     pub time: Ps,
-    /// What the simulation cost, with the boot.
+    /// The cost of the simulation, with the boot.
     pub summary: Summary,
 }
 

@@ -7,7 +7,7 @@ use crate::experiments::{ExperimentError, mib_per_s};
 
 use super::{Needs, Order, Pair};
 
-/// What a stream has measured. Bytes are those of the user, without headers.
+/// The results of a stream. Bytes are those of the user, without headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stream {
     /// All bytes over the time until the last send has returned.
@@ -18,7 +18,7 @@ pub struct Stream {
     pub messages_per_s: f64,
     /// From the first send to the last receipt.
     pub time: Ps,
-    /// What the simulation cost, with the boot.
+    /// The cost of the simulation, with the boot.
     pub summary: Summary,
 }
 

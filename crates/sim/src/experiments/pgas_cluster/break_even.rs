@@ -49,7 +49,7 @@ pub struct Device {
     pub cost: DeviceCost,
 }
 
-/// What using a device costs.
+/// The costs of using a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DeviceCost {
@@ -87,7 +87,7 @@ const fn page_device(name: &'static str, page_in_ns: u64, page_out_ns: u64) -> D
     }
 }
 
-/// What a program did, with swap and with remote memory.
+/// The accesses of a program, with swap and with remote memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BreakEven {
     /// Lines that went to or came from memory.
@@ -102,7 +102,7 @@ pub struct BreakEven {
     pub page_outs: u64,
     /// A line of the node's own memory, in ns.
     pub local_ns: f64,
-    /// What the simulations cost.
+    /// The cost of the simulations.
     pub summaries: [Summary; 2],
 }
 
@@ -203,7 +203,7 @@ pub fn break_even(
     })
 }
 
-/// What the part of a run that counts has seen.
+/// The counts of the measured part of a run.
 struct Seen {
     all: Totals,
     /// Reads and writes of the first region.
@@ -296,7 +296,8 @@ impl Random {
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^= z >> 31;
-        // Its high half says where in the range: no remainder, and no bias to speak of.
+        // Its high half gives the place in the range: this needs no remainder and has
+        // hardly any bias.
         ((u128::from(z) * u128::from(limit)) >> 64) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! Three constants out of three printed numbers. Nothing is left over to predict with.
+//! Three constants from three printed numbers. No number is left for a prediction.
 
 use crate::engine::Ps;
 use crate::memory_system::{MemoryError, MemorySystem, RegionCounters};
@@ -7,8 +7,8 @@ use super::scenario::{Media, Scenario};
 use super::stream::{KERNELS, Stream};
 use super::{STREAM, config, never};
 
-/// What the paper prints and the constants are set from: times of 4P and 16P over that of
-/// 1P, less one, and the seconds of the latter.
+/// The numbers of the paper from which the constants are set: times of 4P and 16P over
+/// that of 1P, less one, and the seconds of the latter.
 const INCREASE_4P: f64 = 0.0268;
 const INCREASE_16P: f64 = 2.0268;
 const INCREASE_16P_S: f64 = 40.76;
@@ -20,7 +20,7 @@ pub struct Calibration {
     pub local_ns: f64,
     /// Accesses that the paper's simulator charged for a line of ours.
     pub transactions_per_line: f64,
-    /// What the processor does for an access to an array, in ns.
+    /// The work of the processor for an access to an array, in ns.
     pub work_per_access_ns: f64,
 }
 

@@ -50,7 +50,7 @@ pub fn run(scenario: Scenario) -> Result<StreamTimes, MemoryError> {
     STREAM.run(&mut MemorySystem::new(config(scenario))?, never())
 }
 
-/// Watches nothing.
+/// A watch that does nothing.
 fn never() -> Watch<'static> {
     &|_| ControlFlow::Continue(())
 }

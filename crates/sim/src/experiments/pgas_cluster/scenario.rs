@@ -46,7 +46,7 @@ pub const SCENARIOS: [(&str, Scenario); 8] = [
     ("4P-SW-paged", Scenario::BoardSwapPaged),
 ];
 
-/// What the kinds of memory cost.
+/// The costs of the kinds of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Media {
     /// Memory of the own processor.

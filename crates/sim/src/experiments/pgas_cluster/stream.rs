@@ -35,18 +35,19 @@ pub struct Stream {
     /// Times that all functions are run. All but the first count, as in STREAM, if there
     /// are several.
     pub series: u64,
-    /// What the processor does for an element of an array beside the access.
+    /// The work of the processor for an element of an array, without the access.
     pub work_per_access: Ps,
 }
 
-/// What a function took, as a mean over the series that count.
+/// The time of a function, as a mean over the series that count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelTime {
     /// Which function.
     pub kernel: Kernel,
     /// Its time.
     pub time_s: f64,
-    /// What STREAM counts: 16 or 24 bytes per element, in 10^6 bytes per second.
+    /// The bandwidth as STREAM counts it: 16 or 24 bytes per element, in 10^6 bytes per
+    /// second.
     pub mb_s: f64,
 }
 
@@ -55,7 +56,7 @@ pub struct KernelTime {
 pub struct StreamTimes {
     /// The four functions.
     pub kernels: Vec<KernelTime>,
-    /// What each region has seen in the last series.
+    /// The counts of each region in the last series.
     pub regions: Vec<RegionCounters>,
 }
 
@@ -98,7 +99,7 @@ impl Stream {
         self.elements.saturating_mul(3 * ELEMENT)
     }
 
-    /// Runs on a memory system that has done nothing yet.
+    /// Runs on a new memory system.
     ///
     /// # Errors
     /// [`MemoryError`]: the arrays do not fit the regions, or the run was ended.

@@ -14,7 +14,7 @@ const CLAIMS: &str = include_str!("../../../experiments/tca-peach2/claims.toml")
 
 /// Payload of the paper's TLPs.
 const PAYLOAD_BYTES: usize = 256;
-/// Data size that stands for small ones.
+/// The data size that represents small ones.
 const SMALL_BYTES: u64 = 64;
 /// The chip's memory.
 const CHIP: (u16, Device) = (0, Device::Internal);
@@ -123,7 +123,7 @@ fn over_qpi_mb_s() -> Result<f64, ExperimentError> {
     Ok(run_dma(&mut two_nodes(&config)?, &dma)?.gb_s() * 1e3)
 }
 
-/// A link that never pauses, nobody behind it but buffers: symbols and payload in GB/s.
+/// A link that never pauses, with only buffers behind it: symbols and payload in GB/s.
 fn saturated() -> Result<(f64, f64), ExperimentError> {
     const TLPS: u64 = 50;
     let mut sim = Fabric::new();

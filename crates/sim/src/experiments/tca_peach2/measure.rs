@@ -1,4 +1,4 @@
-//! What the paper's authors did, as calls of the programming interface.
+//! The measurements of the paper, as calls of the programming interface.
 
 use hostwire_plan::Plan;
 
@@ -54,7 +54,8 @@ impl Dma {
         self.bytes.saturating_mul(self.descriptors)
     }
 
-    /// Whether a cluster can run it: that it fits one table and lies inside of both devices.
+    /// Checks that a cluster can run it: it has to fit one table and lie inside of both
+    /// devices.
     ///
     /// # Errors
     /// [`TcaError`](crate::peach2::tca::TcaError), as launching it would give.

@@ -4,7 +4,7 @@ use crate::memory_system::{Access, AccessKind};
 
 use super::{Event, Format};
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Wrong {
@@ -17,20 +17,20 @@ pub enum Wrong {
         /// Bytes.
         bytes_max: u64,
     },
-    /// It begins with a word that means nothing.
+    /// It begins with an unknown word.
     #[error("`{got}`: expected {expected}")]
     Word {
         /// The word, clipped.
         got: String,
-        /// What could stand there.
+        /// The words that are possible here.
         expected: &'static str,
     },
     /// Something is no number, or too large.
     #[error("`{got}` is no {what}")]
     Number {
-        /// What the number stands for.
+        /// The meaning of the number.
         what: &'static str,
-        /// What stands there, clipped.
+        /// The text of the file, clipped.
         got: String,
     },
     /// An access of no bytes, or beyond the last address.
@@ -63,7 +63,7 @@ pub(super) fn parse(line: &[u8], format: Format) -> Parsed {
     }
 }
 
-/// What a word at the begin of a line stands for.
+/// The meaning of the first word of a line.
 #[derive(Clone, Copy)]
 enum Verb {
     Load,

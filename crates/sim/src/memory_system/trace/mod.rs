@@ -62,7 +62,7 @@ pub enum TraceError {
     Read {
         /// From 1.
         line: u64,
-        /// What the system says.
+        /// The error of the system.
         cause: std::io::Error,
     },
 }

@@ -7,7 +7,7 @@ use crate::memory_system::{MemoryError, MemorySystem, Watch};
 
 use super::{Event, Reader, TraceError};
 
-/// What a trace held.
+/// The contents of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Loads and stores.

@@ -19,7 +19,8 @@ pub struct ChipConfig {
     pub read_tags: usize,
     /// Reads of 256 bytes of the descriptor table that are open. **Assumed.**
     pub table_reads: usize,
-    /// Time of the DMA controller between two TLPs, beside that on the wire. **Fitted** to A4.
+    /// Time of the DMA controller between two TLPs, without that on the wire. **Fitted** to
+    /// A4.
     pub dma_gap: Ps,
     /// TLPs between the DMA controller and a port. **Assumed.**
     pub dma_places: usize,

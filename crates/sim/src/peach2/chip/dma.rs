@@ -1,10 +1,10 @@
 //! The chaining DMA controller.
 //!
-//! It reads the descriptor table from the host's memory, ahead of what it works on, and runs
-//! the descriptors in order. A DMA write takes data from the chip's memory, a DMA read brings
-//! data there; the pipelined controller reads and writes at the same time. When the last TLP
-//! has left the chip it writes EPLAST into the table and interrupts the host: that is local
-//! completion, as for every posted write.
+//! It reads the descriptor table from the host's memory, ahead of the present descriptor, and
+//! runs the descriptors in order. A DMA write takes data from the chip's memory, a DMA read
+//! brings data there; the pipelined controller reads and writes at the same time. When the
+//! last TLP has left the chip it writes EPLAST into the table and interrupts the host: that
+//! is local completion, as for every posted write.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ const DATA_TAGS: u8 = 32;
 #[repr(u32)]
 #[non_exhaustive]
 pub enum DmaStatus {
-    /// Nothing has run.
+    /// No chain has run.
     #[default]
     Idle = 0,
     /// A table is at work.
@@ -58,7 +58,7 @@ pub enum DmaStatus {
     Collision = 8,
 }
 
-/// What the chip has to do for the controller.
+/// The actions of the chip for the controller.
 pub(super) enum Command {
     /// Send to port north as it is.
     North(Tlp),
@@ -321,7 +321,8 @@ impl Run {
         });
     }
 
-    /// Takes the next step of the descriptor at work; false if there is none to take now.
+    /// Takes the next step of the present descriptor; false if there is no step to take
+    /// now.
     fn work(&mut self, env: &Env<'_>, commands: &mut Vec<Command>) -> bool {
         let Some(cursor) = &self.cursor else {
             return false;

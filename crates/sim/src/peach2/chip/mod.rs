@@ -1,8 +1,8 @@
 //! A PEACH2 chip: four ports, routing by mask and bounds, a DMA controller, memory.
 //!
-//! A TLP that has come in at a port is routed by its address alone. Only at port north, and only
-//! there, an address is converted: from the sub-cluster's window to the host's bus. Writes go
-//! anywhere; reads are served at home and refused everywhere else.
+//! A TLP that has come in at a port is routed by its address alone. Only port north converts an
+//! address: from the sub-cluster's window to the host's bus. Writes go anywhere; reads are
+//! served at home and refused everywhere else.
 
 mod config;
 mod descriptor;
@@ -33,7 +33,7 @@ pub use descriptor::{
 pub use dma::{CONTROL_EPLAST, CONTROL_INTERRUPT, DmaStatus, INTERRUPT_ADDRESS};
 pub use registers::{DmaKind, PIPELINED_TABLE, READ_TABLE, REGISTER_BYTES, STATUS, WRITE_TABLE};
 
-/// What a chip tells itself.
+/// Events of a chip for itself.
 #[derive(Debug)]
 pub enum ChipEvent {
     /// A TLP has come from a port to the inside.
@@ -91,7 +91,7 @@ impl ChipEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dropped {
-    /// The routing registers do not say where to.
+    /// The routing registers have no port for the address.
     NoRoute(Fault),
     /// It would leave by the port that it came by.
     BackOut,
@@ -103,7 +103,7 @@ pub enum Dropped {
     NoMemory,
 }
 
-/// What a chip has done.
+/// The counters of a chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChipCounters {
     /// TLPs from port to port.
@@ -124,7 +124,7 @@ pub struct Chip {
     memory: Sparse,
     dma: Dma,
     links: [Option<(ComponentId, End)>; PORTS as usize],
-    /// What waits at each port, by class, until its link sends it.
+    /// The TLPs that wait at each port for its link, by class.
     leaving: [[VecDeque<(Origin, CreditCost)>; 3]; PORTS as usize],
     counters: ChipCounters,
     last_store: Ps,
@@ -183,7 +183,7 @@ impl Chip {
         found.unwrap_or_default()
     }
 
-    /// What it has done.
+    /// Its counters.
     pub fn counters(&self) -> ChipCounters {
         self.counters
     }
@@ -334,7 +334,7 @@ impl Chip {
         }
     }
 
-    /// Lets the DMA controller do something, and does what it asks for.
+    /// Lets the DMA controller take its steps, and carries out its actions.
     fn drive(
         &mut self,
         ctx: &mut Context<'_, PcieEvent>,

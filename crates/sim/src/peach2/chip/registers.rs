@@ -1,8 +1,7 @@
 //! The registers of a chip, at the start of its internal block.
 //!
 //! The paper prints no offsets. Those of the routing registers are the planner's; the others
-//! are this project's, in the layout of the chaining DMA that the paper says it took from
-//! Altera's reference design.
+//! are this project's, in the layout of Altera's chaining DMA, which the paper says it uses.
 //!
 //! | offset | register |
 //! |---|---|
@@ -60,7 +59,7 @@ impl DmaKind {
     }
 }
 
-/// What a table header says.
+/// The contents of a table header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TableHeader {
     pub(super) count: u16,
@@ -69,7 +68,7 @@ pub(super) struct TableHeader {
     pub(super) last: u16,
 }
 
-/// Where an address leads, as the registers say.
+/// The destination of an address by the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// To a neighbour.

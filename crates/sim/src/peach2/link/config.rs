@@ -1,4 +1,4 @@
-//! What a link is told when it is made.
+//! The settings of a link.
 
 use crate::devices::link::Damage;
 use crate::engine::Ps;

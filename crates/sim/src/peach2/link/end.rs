@@ -23,7 +23,7 @@ struct Kept {
     begun: Ps,
 }
 
-/// What goes onto the wire next.
+/// The next unit on the wire.
 pub(super) enum Next {
     Tlp {
         sequence: SequenceNumber,
@@ -58,7 +58,7 @@ pub(super) struct EndState {
     update_since: [Option<Ps>; 3],
 }
 
-/// What to do with a TLP that came in sound.
+/// The reaction to an undamaged TLP.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
     InOrder,
@@ -175,7 +175,8 @@ impl EndState {
         })
     }
 
-    /// Everything up to `sequence` has arrived; numbers that are not outstanding say nothing.
+    /// Everything up to `sequence` has arrived; numbers that are not outstanding have no
+    /// effect.
     pub(super) fn acknowledge(&mut self, sequence: SequenceNumber) {
         let Some(first) = self.kept.front().map(|kept| kept.sequence) else {
             return;
@@ -193,7 +194,7 @@ impl EndState {
         };
     }
 
-    /// Begins to send again all that is not acknowledged. False if nothing is.
+    /// Begins to repeat all TLPs without an Ack. False if there are none.
     pub(super) fn replay(&mut self) -> bool {
         self.replay_at = (!self.kept.is_empty()).then_some(0);
         self.replay_at.is_some()
@@ -210,7 +211,7 @@ impl EndState {
         Some(since + config.replay_timeout)
     }
 
-    /// The other end said how far it will take TLPs of a class.
+    /// The other end announced its limit for TLPs of a class.
     pub(super) fn update(&mut self, class: CreditClass, header: u8, data: u16) {
         self.limit[class as usize] = Counter::new(header, data);
     }

@@ -27,7 +27,7 @@ const REPLAYS_MAX: u32 = 4;
 /// change something are simulated.
 const UPDATE_INTERVAL: Ps = Ps::from_us(30);
 
-/// What a link tells itself.
+/// Events of a link for itself.
 #[derive(Debug)]
 pub enum LinkEvent {
     /// The direction that begins at an end is free again.
@@ -86,7 +86,7 @@ impl LinkEvent {
     }
 }
 
-/// What crossed one direction.
+/// The counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// TLPs, replayed ones each time.
@@ -155,7 +155,7 @@ impl Link {
         self.ends[end as usize].device = Some((device, port));
     }
 
-    /// What crossed the direction that begins at `end`.
+    /// The counters of the direction that begins at `end`.
     pub fn counters(&self, end: End) -> LinkCounters {
         self.counters[end as usize]
     }
@@ -322,7 +322,7 @@ impl Link {
     }
 }
 
-/// Encodes the TLP, changes a bit, and asks the LCRC.
+/// Encodes the TLP, changes a bit, and checks the LCRC.
 fn tlp_survives(sequence: SequenceNumber, tlp: &Tlp, number: u64) -> bool {
     let Some(mut bytes) = tlp.on_the_link(sequence) else {
         return false;

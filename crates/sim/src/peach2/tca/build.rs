@@ -53,7 +53,7 @@ pub struct Config {
     pub one_host: bool,
 }
 
-/// A node, as the interface knows it.
+/// A node of the programming interface.
 pub(super) struct Node {
     pub(super) host: ComponentId,
     /// The host's root port.

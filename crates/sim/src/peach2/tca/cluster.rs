@@ -69,7 +69,7 @@ pub struct LinkUse {
     pub counters: LinkCounters,
 }
 
-/// What the driver of a node does.
+/// The driver of a node.
 #[derive(Default)]
 struct Driver {
     /// Interrupts seen so far.
@@ -161,8 +161,8 @@ impl<'w> SubCluster<'w> {
         Ok(node.base + place.device.block() as u64 * node.block_bytes + place.offset)
     }
 
-    /// Bytes of a device, as they are now. Takes no simulated time and asks no link: for
-    /// looking at results.
+    /// Bytes of a device, as they are now. Takes no simulated time and uses no link: for
+    /// checking results.
     ///
     /// # Errors
     /// As [`address`](Self::address).
@@ -230,8 +230,8 @@ impl<'w> SubCluster<'w> {
         self.memory(place, len)
     }
 
-    /// A program on `node` loads up to 64 bytes by a bare load instruction, whatever the
-    /// interface says: the load goes to the chip as a read.
+    /// A program on `node` loads up to 64 bytes by a bare load instruction, past the
+    /// rules of the interface: the load goes to the chip as a read.
     ///
     /// # Errors
     /// [`TcaError::Refused`]: the chip answers reads of other nodes by Unsupported Request. As
@@ -330,7 +330,7 @@ impl<'w> SubCluster<'w> {
         Ok(())
     }
 
-    /// Waits until the handler of the transfer's last interrupt begins, and says when that was.
+    /// Waits until the handler of the transfer's last interrupt begins, and returns that time.
     ///
     /// This is local completion: the source may be used again, and all writes are under way in
     /// order. To know that they have arrived let the chain end with a word that the other node
@@ -409,7 +409,7 @@ impl<'w> SubCluster<'w> {
         Ok(commits.into_iter().chain(kept).max().unwrap_or_default())
     }
 
-    /// What the chip of a node has done.
+    /// The counters of a node's chip.
     ///
     /// # Errors
     /// [`TcaError::NoNode`].
@@ -419,7 +419,7 @@ impl<'w> SubCluster<'w> {
         Ok(chip.map(Chip::counters).unwrap_or_default())
     }
 
-    /// Requests that the host of a node got for addresses where nothing is.
+    /// Requests to the host of a node for addresses that no device has.
     ///
     /// # Errors
     /// [`TcaError::NoNode`].

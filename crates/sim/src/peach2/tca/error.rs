@@ -1,4 +1,4 @@
-//! What goes wrong, and who is at fault.
+//! Errors, and who is at fault.
 
 use crate::engine::{Ps, RunError};
 use crate::peach2::chip::{DESCRIPTORS_MAX, DmaStatus};
@@ -28,16 +28,16 @@ pub enum BuildError {
         node: u16,
         /// Its memory.
         bytes: u64,
-        /// What the driver needs.
+        /// The requirement of the driver.
         needed: u64,
     },
 }
 
-/// Why a call did nothing, or a transfer did not end well.
+/// The reason why a call did nothing, or why a transfer failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TcaError {
-    /// The caller names a node that is not there.
+    /// The caller names a node that does not exist.
     #[error("there is no node {node}: the sub-cluster has {nodes}")]
     NoNode {
         /// The number.
@@ -71,7 +71,7 @@ pub enum TcaError {
         target.node
     )]
     RemoteRead {
-        /// Who asks.
+        /// The node that asks.
         node: u16,
         /// For what.
         target: Place,
@@ -110,10 +110,10 @@ pub enum TcaError {
     /// A read was answered by Unsupported Request.
     #[error("{target}: the read was refused (Unsupported Request)")]
     Refused {
-        /// What was to be read.
+        /// The place that the caller wanted to read.
         target: Place,
     },
-    /// What is waited for cannot happen any more.
+    /// The awaited event cannot happen any more.
     #[error("node {node} waits for {what}, and nothing is under way any more")]
     Never {
         /// The node.
