@@ -1,4 +1,4 @@
-//! The commands that need Linux, where there is none: they say so.
+//! On other systems than Linux: the commands that need Linux report that they need it.
 
 /// A command that takes any arguments and says that it needs Linux.
 macro_rules! needs_linux {
@@ -30,5 +30,5 @@ needs_linux!(bench, "Measure a machine, and hostwire on it (Linux only)");
 needs_linux!(doctor, "Say which wires this machine can use (Linux only)");
 needs_linux!(
     stats,
-    "Show what the wires of running jobs have counted (Linux only)"
+    "Show the counters of the wires of running jobs (Linux only)"
 );

@@ -1,12 +1,12 @@
-//! Files of results: whole, or not there.
+//! Files of results, which are complete or absent.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to `path` such that nobody sees a part of them: under another name first,
-/// in the same folder. What is there and is no regular file (a pipe, `/dev/stdout`) is written
-/// to as it is.
+/// Writes `bytes` to `path` such that no reader sees a part of them: first under another name
+/// in the same folder. A path that exists and is not a regular file (a pipe, `/dev/stdout`) is
+/// written to directly.
 ///
 /// # Errors
 /// A sentence with the path and what went wrong.
@@ -24,7 +24,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Whether a file could be written to `path` later: what is wrong shows before the work is done.
+/// Whether a file could be written to `path` later, so that an error is reported before the work
+/// is done.
 ///
 /// # Errors
 /// As [`write_whole`].

@@ -49,12 +49,12 @@ hostwire starts the processes of a parallel program and gives them memory that \
 each may write in all the others.
 
     hostwire run -n 4 ./program       start 4 processes (PEs) of one job
-    hostwire run --help               everything that can be said about that
+    hostwire run --help               all options of run
     hostwire plan CLUSTER.toml        address map, routes and registers of a cluster
     hostwire sim EXPERIMENT.toml      run an experiment on simulated hardware
     hostwire reproduce                the papers' numbers, published and simulated
-    hostwire bench all                how fast this machine is, and hostwire on it
-    hostwire stats                    what the wires of running jobs have counted
+    hostwire bench all                measure this machine, and hostwire on it
+    hostwire stats                    counters of the wires of running jobs
     hostwire doctor                   which wires this machine can use
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
@@ -83,7 +83,7 @@ enum Colors {
 }
 
 impl Colors {
-    /// Lets all output know.
+    /// Sets the choice for all output.
     fn choose(self) {
         let choice = match self {
             Colors::Auto => anstream::ColorChoice::Auto,
@@ -93,7 +93,7 @@ impl Colors {
         choice.write_global();
     }
 
-    /// As asked for on a command line that is none, or that asks for help.
+    /// The choice of a command line that is wrong or asks for help.
     fn of_arguments() -> Self {
         let arguments: Vec<String> = std::env::args_os()
             .map(|argument| argument.to_string_lossy().into_owned())

@@ -1,5 +1,5 @@
-//! What a packager installs beside the command, made from its options: completions for shells,
-//! pages of the manual.
+//! The files that a packager installs with the command, made from its options: completions for
+//! shells, pages of the manual.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum Shell {
     Fish,
 }
 
-/// Print what lets a shell complete the options of hostwire
+/// Print completions of the options of hostwire for a shell
 ///
 /// `make install` installs it for all three. Without: `source <(hostwire completions bash)` in
 /// ~/.bashrc.
@@ -46,7 +46,7 @@ pub struct ManualArgs {
 pub fn completions(args: &CompletionsArgs) -> ExitCode {
     let name = "hostwire";
     let whole = Cli::command();
-    // Shells are not told which commands are hidden.
+    // Completions do not know which commands are hidden.
     let shown = whole.get_subcommands().filter(|part| !part.is_hide_set());
     let mut command = clap::Command::new(name)
         .version(env!("CARGO_PKG_VERSION"))
@@ -82,7 +82,7 @@ pub fn manual(args: &ManualArgs) -> ExitCode {
 fn write_manual(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut command = Cli::command().disable_help_subcommand(true);
-    // Lets each command know its full name.
+    // Sets the full name of each command.
     command.build();
     let parts = command.get_subcommands().filter(|part| !part.is_hide_set());
     for page in [&command].into_iter().chain(parts) {
@@ -95,8 +95,8 @@ fn write_manual(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the help says in blocks of its own, in the manual's way: headings are sections, and lines
-/// that are set as they are stay so.
+/// The blocks of the help in the form of the manual: headings become sections, and preformatted
+/// lines stay so.
 fn typeset(page: &str) -> String {
     let mut out = String::new();
     let mut lines = page.lines().peekable();
@@ -124,7 +124,7 @@ fn is_heading(line: &str) -> bool {
     line.len() > 3 && line.chars().all(is_capital) && !line.starts_with(' ')
 }
 
-/// Indented lines: as they are where columns or a deeper indent say so, else as a paragraph.
+/// Indented lines: preformatted if they have columns or a deeper indent, else a paragraph.
 fn set_block(lines: &[&str]) -> String {
     let bare = |line: &str| {
         let line = line.strip_prefix("    ").unwrap_or(line).trim_end();

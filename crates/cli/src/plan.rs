@@ -21,7 +21,7 @@ const BAD_OUTPUT: u8 = 1;
 /// space, finds routes that the address ranges of the hardware can hold and that cannot
 /// deadlock, and prints the plan. docs/plan.md describes the file; examples/clusters has some.
 ///
-/// Exits with status 2 if the file cannot be planned; what is wrong is printed with its place.
+/// Exits with status 2 if the file cannot be planned; errors are printed with their place.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The cluster file (TOML); `-` reads standard input
@@ -43,7 +43,7 @@ pub fn main(args: &Args) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, message)) => {
-            // If standard error is closed there is nobody to tell.
+            // If standard error is closed, the message is lost.
             let _ = anstream::stderr().write_all(message.as_bytes());
             ExitCode::from(status)
         }
@@ -107,7 +107,7 @@ fn warn(name: &str, bytes: &[u8], plan: &Plan) {
     let text = String::from_utf8_lossy(bytes);
     let source = hostwire_plan::diagnostic::Source::new(name, text);
     for warning in plan.warnings() {
-        // If standard error is closed there is nobody to tell.
+        // If standard error is closed, the message is lost.
         let text = paint::diagnostics(&source.render(warning));
         let _ = writeln!(anstream::stderr(), "{text}");
     }

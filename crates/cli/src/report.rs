@@ -1,4 +1,4 @@
-//! What the command itself has to say, on standard error, one line at a time.
+//! Messages of the command itself, on standard error, one line at a time.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,19 +9,19 @@ use crate::USAGE_STATUS;
 use crate::text::paint;
 use hostwire_transport::visible;
 
-/// Prints `hostwire: text`. That nobody reads it is no reason to fail.
+/// Prints `hostwire: text`. It is no failure if nobody reads it.
 pub fn line(text: &str) {
     let name = paint::styled(paint::NAME, "hostwire:");
     let _ = writeln!(anstream::stderr().lock(), "{name} {}", visible(text));
 }
 
 #[cfg(target_os = "linux")]
-/// Prints `text` on standard output. That nobody reads it is no reason to fail.
+/// Prints `text` on standard output. It is no failure if nobody reads it.
 pub fn out(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// Prints help or version as asked for, or what is wrong with the command line.
+/// Prints help, version, or the error in the command line.
 ///
 /// `command` is what was parsed.
 pub fn usage(command: &clap::Command, error: &clap::Error) -> ExitCode {
@@ -75,7 +75,7 @@ fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, known)| known)
 }
 
-/// What clap says, as one line: what is wrong, and what to do if it says that, too.
+/// The message of clap as one line: the error, and its advice if there is one.
 fn one_line(rendered: &str) -> String {
     let mut paragraphs = rendered
         .split("\n\n")

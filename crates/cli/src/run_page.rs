@@ -1,5 +1,5 @@
-//! The page of `make run`: what its programs said, the picture, the benchmarks with their
-//! limits, and what failed, in one file.
+//! The page of `make run`: the output of its programs, the picture, the benchmarks with
+//! their limits, and the failures, in one file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -83,7 +83,7 @@ fn whole(args: &Args) -> Result<String, String> {
     Ok(page("hostwire: what was seen", body, ""))
 }
 
-/// Whether all is well, or what is not.
+/// The failures, if there are any.
 fn outcome(failures: &[String]) -> String {
     if failures.is_empty() {
         return "<p class=\"lead good\">All checks passed.</p>\n".to_owned();
@@ -95,7 +95,7 @@ fn outcome(failures: &[String]) -> String {
     format!("<p class=\"lead bad\">What failed:</p>\n<ul class=\"bad\">\n{items}</ul>\n")
 }
 
-/// The lines above the first empty one, but for the title, and the blocks behind them.
+/// The lines above the first empty one, without the title, and the blocks behind them.
 fn parted(report: &str) -> (String, Vec<Vec<&str>>) {
     let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
     for line in report.lines() {

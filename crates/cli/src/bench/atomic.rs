@@ -1,4 +1,4 @@
-//! Atomics on a word of the other PE beside the bare instruction.
+//! Atomics on a word of the other PE, compared with the bare instruction.
 
 use std::hint::black_box;
 

@@ -1,4 +1,5 @@
-//! Bytes per second of long messages beside a bare memcpy into the other's memory.
+//! Bytes per second of long messages, compared with a bare memcpy into the other PE's
+//! memory.
 //!
 //! `bandwidth` receives into symmetric memory: one copy. `bandwidth-staged` goes from
 //! private memory to private memory: two copies, at work at the same time.

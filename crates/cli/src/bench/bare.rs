@@ -1,5 +1,5 @@
-//! What a wire between hosts can do with none of hostwire's code: bare frames or datagrams
-//! between the two PEs of a benchmark.
+//! The speed of a wire between hosts without the code of hostwire: bare frames or
+//! datagrams between the two PEs of a benchmark.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,7 +20,7 @@ const ETHER_TYPE: u16 = 0x88b6;
 const FULL_BYTES: u64 = 1472;
 /// Longest datagram.
 const BUFFER_BYTES: usize = 2048;
-/// For a hang: nobody is silent for so long.
+/// Ends a hang: no side is silent for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Looks between looks at the clock.
 const LOOKS: u32 = 20_000;
@@ -79,7 +79,7 @@ impl Bare {
         let [_, _, a, b, c, d, e, f] = theirs.to_be_bytes();
         let peer = MacAddress([a, b, c, d, e, f]);
         let opened = bench.opener.open(interface, peer)?;
-        // Nobody sends before both are there.
+        // No side sends before both are ready.
         bench.job.barrier()?;
         Ok(Self::Frames(Box::new(opened)))
     }
@@ -165,7 +165,7 @@ impl Datagrams {
         Ok(Self { socket, round: 0 })
     }
 
-    /// Nothing is lost on a cable with one datagram on it.
+    /// A cable with one datagram on it loses nothing.
     fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         let mut buffer = [0; BUFFER_BYTES];
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
@@ -208,7 +208,7 @@ impl Datagrams {
                 arrived = self.ask(&mut buffer)?;
                 Ok(())
             })?;
-            // What counts is what arrives.
+            // Only frames that arrive count.
             Ok(took.mul_f64(frames as f64 / arrived.max(1) as f64))
         })]
     }

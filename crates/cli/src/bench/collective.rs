@@ -1,4 +1,4 @@
-//! Barrier and all-reduce of all PEs; with two, beside a bare flag barrier.
+//! Barrier and all-reduce of all PEs; with two PEs, compared with a bare flag barrier.
 
 use hostwire::Result;
 use hostwire_transport::limits;

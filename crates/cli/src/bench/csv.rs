@@ -5,7 +5,7 @@ use super::report::Line;
 
 const HEAD: &str = "bench,wire,pes,size_bytes,unit,median,p99,min,limit,ratio,repeats";
 
-/// All of `lines`. What there is no value of is empty.
+/// All of `lines`. A missing value is an empty field.
 pub fn text(lines: &[Line]) -> String {
     let rows = lines.iter().map(|line| {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -30,7 +30,7 @@ pub fn text(lines: &[Line]) -> String {
 /// The figures of a file that [`text`] has made.
 ///
 /// # Errors
-/// A sentence that names the line and what is wrong there.
+/// A sentence that names the line and its fault.
 pub fn parse(text: &str) -> Result<Vec<Line>, String> {
     let mut lines = text.lines();
     match lines.next() {

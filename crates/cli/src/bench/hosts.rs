@@ -1,8 +1,9 @@
 //! The benchmarks on a wire between hosts, where memory is not mapped and the other side
 //! of the ratio is a bare socket ([`super::bare`]).
 //!
-//! The target of one-sided work waits in the library: on this wire somebody has to take
-//! the frames, and an agent would have to share the core with a program that computes.
+//! The target of one-sided work waits in the library: on this wire a thread has to
+//! receive the frames, and an agent would have to share the core with a program that
+//! computes.
 
 use std::hint::black_box;
 
@@ -42,7 +43,7 @@ pub fn ping_pong(bench: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The first and the last word say that all of it is there.
+/// The first and the last word show that all of it has arrived.
 fn put_and_wait<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     let mut values = vec![0; words.len()];
     let ends = [0, words.len() - 1];

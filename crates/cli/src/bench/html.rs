@@ -19,7 +19,7 @@ pub fn whole(lines: &[Line], machine: &str) -> String {
     page("hostwire bench", body, "")
 }
 
-/// What there is to see of `lines`, as a part of a page.
+/// The figures of `lines` as a part of a page.
 pub fn section(lines: &[Line]) -> String {
     if lines.is_empty() {
         return "<p>Nothing was measured.</p>\n".to_owned();
@@ -41,7 +41,7 @@ pub fn section(lines: &[Line]) -> String {
     )
 }
 
-/// Whether less is better.
+/// Whether lower values are better.
 fn is_time(line: &Line) -> bool {
     matches!(&*line.unit, "ns" | "ms")
 }

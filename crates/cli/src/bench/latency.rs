@@ -1,4 +1,5 @@
-//! Half round trip of a tagged, matched message beside a bare cache-line ping-pong.
+//! Half round trip of a tagged, matched message, compared with a bare cache-line
+//! ping-pong.
 
 use hostwire::Result;
 use hostwire_transport::limits;

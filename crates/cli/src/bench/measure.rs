@@ -6,10 +6,10 @@ use hostwire::{Job, Result};
 
 use super::report::Line;
 
-/// Runs something `n` times and says how long that took.
+/// Runs an operation `n` times and returns the time.
 pub type Loop<'a> = Box<dyn FnMut(u64) -> Result<Duration> + 'a>;
 
-/// What a figure is.
+/// The kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unit {
     /// Nanoseconds for each of this many parts of one turn of the loop.
@@ -29,7 +29,7 @@ impl Unit {
         }
     }
 
-    /// Whether less is better.
+    /// Whether lower values are better.
     pub fn is_time(self) -> bool {
         matches!(self, Self::Ns { .. })
     }

@@ -98,7 +98,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// Writes the files that were asked for.
+/// Writes the files that the options name.
 fn write(args: &Args, record: &mut Record) -> Result<(), String> {
     if args.csv.is_none() && args.html.is_none() {
         return Ok(());
@@ -128,7 +128,7 @@ pub fn machine() -> String {
     format!("{cpus} CPUs ({model}), Linux {kernel}")
 }
 
-/// What cannot be measured.
+/// Refuses measurements that are not possible.
 fn check(args: &Args) -> Result<(), String> {
     let name = args.bench.name();
     for path in [&args.csv, &args.html].into_iter().flatten() {

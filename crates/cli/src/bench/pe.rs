@@ -1,4 +1,4 @@
-//! What each PE of a benchmark does.
+//! The work of each PE of a benchmark.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -96,7 +96,7 @@ type Run = fn(&Context) -> Result<()>;
 /// Room for the largest size twice.
 const ARENA_BYTES: usize = 160 << 20;
 
-/// What all benchmarks share.
+/// The state that all benchmarks share.
 pub struct Context {
     pub job: Job,
     /// Symmetric memory for the limits and for long messages.
@@ -106,14 +106,14 @@ pub struct Context {
     json: bool,
     wire: Wire,
     pub opener: Opener,
-    /// Where figures go beside standard output.
+    /// Files for the figures, in addition to standard output.
     record: Option<File>,
     /// Of the last one-sided work.
     turn: Cell<u64>,
 }
 
 impl Context {
-    /// The sizes asked for, or these.
+    /// The sizes of the command line, or these.
     pub fn sizes(&self, usual: &[u64]) -> Vec<u64> {
         if self.sizes.is_empty() {
             usual.to_vec()
@@ -191,9 +191,9 @@ impl Context {
         Ok(memory.word(base + line * 256)?)
     }
 
-    /// One-sided work: PE 0 runs it while PE 1 computes, making no call of the library, until
-    /// it is done. Benchmarks and their limits alike, so that neither pays for a target
-    /// that goes to sleep and is woken in the middle.
+    /// One-sided work: PE 0 runs it while PE 1 computes, without a call of the library, until
+    /// it is done. This holds for benchmarks and for their limits, so that neither pays for a
+    /// target that sleeps and is woken in the middle.
     pub fn one_sided(&self, run: impl FnOnce() -> Result<()>) -> Result<Duration> {
         let done = self.word(1, place::DONE)?;
         if self.is_first() {

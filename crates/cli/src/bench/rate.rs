@@ -1,4 +1,4 @@
-//! Messages per second, one way, beside the best bare ring of the same size.
+//! Messages per second, one way, compared with the best bare ring of the same size.
 
 use hostwire::Result;
 use hostwire_transport::limits::{IndexRing, LineRing};

@@ -1,4 +1,4 @@
-//! How the figures come from the PEs to the command that started them: PE 0 writes each as a
+//! Brings the figures from the PEs to the command that started them: PE 0 writes each as a
 //! line of JSON to a file without a name, which goes away with the command.
 
 use std::fs::{File, OpenOptions};
@@ -22,7 +22,7 @@ impl Record {
         Ok(Record { file: file.into() })
     }
 
-    /// What PEs open.
+    /// The path that PEs open.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }

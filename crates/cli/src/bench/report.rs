@@ -1,4 +1,4 @@
-//! What is printed: a table for people, JSON for programs.
+//! The output: a table for people, JSON for programs.
 
 use std::borrow::Cow;
 
@@ -115,7 +115,7 @@ pub fn foot() {
 }
 
 /// The published figure of the hardware that this design comes from (TCCluster, abstract
-/// and section VI), beside the line it compares with.
+/// and section VI), next to the line that it is compared with.
 fn hardware_of_2010(line: &Line) -> Option<&'static str> {
     match (&*line.bench, line.size_bytes) {
         _ if line.wire != "shm" => None,

@@ -1,4 +1,5 @@
-//! Puts and gets beside bare stores, loads and memcpy. The target does not look.
+//! Puts and gets, compared with bare stores, loads and memcpy. The target does not
+//! look.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -27,9 +28,9 @@ fn turns(size: u64) -> u64 {
     ((32 << 20) / size).clamp(8, 100_000)
 }
 
-/// What short puts store, and where from: both sides of a comparison read the same line.
-/// Sources of their own may lie across two lines, or where loads from them have to wait for
-/// stores that look alike in the low bits of the address.
+/// The source of short puts: both sides of a comparison read the same line. Separate
+/// sources could lie across two lines, or at addresses whose low bits make loads wait for
+/// unrelated stores.
 #[repr(align(64))]
 struct Source([u64; 8]);
 
@@ -91,7 +92,8 @@ fn stores<'a>(
     }))
 }
 
-/// Puts whose size the compiler knows, to 8 places in turn of a PE worked out once.
+/// Puts whose size the compiler knows, to 8 places in turn; the address of the PE is
+/// computed once.
 fn put_words<'a, const N: usize>(
     bench: &'a Context,
     words: &'a Symmetric<u64>,
@@ -106,7 +108,7 @@ fn put_words<'a, const N: usize>(
     })
 }
 
-/// A function of its own, as the limit is: its loop has all registers to itself.
+/// A function of its own, like the limit, so that its loop can use all registers.
 #[inline(never)]
 fn put_n<const N: usize>(there: Remote<'_, u64>, values: &[u64; N], n: u64) -> Result<()> {
     for i in 0..n as usize {

@@ -1,4 +1,4 @@
-//! Who could start jobs here, beside `hostwire run`.
+//! The launchers on this machine other than `hostwire run`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use hostwire::settings::PMIX_LIBRARY;
 use super::Finding;
 
 const TOPIC: &str = "launchers";
-/// Programs, what makes them say their version, the Debian package, and what it is.
+/// Programs, the option that prints their version, the Debian package, and its
+/// description.
 const PROGRAMS: [(&str, &str, &str); 4] = [
     ("mpirun", "--version", "openmpi-bin"),
     ("mpirun.openmpi", "--version", "openmpi-bin"),
@@ -46,8 +47,7 @@ pub fn findings() -> Vec<Finding> {
     findings
 }
 
-/// The line that names its version, or what it says if it cannot even say that. `None` if there
-/// is no such program.
+/// The line with its version, or its error text. `None` if there is no such program.
 fn version(program: &str, option: &str) -> Option<Result<String, String>> {
     let output = Command::new(program)
         .arg(option)
@@ -68,7 +68,7 @@ fn read_version(text: &str) -> String {
     }
 }
 
-/// The last line is the one that ended it.
+/// The last line has the error that ended it.
 fn read_complaint(text: &str) -> String {
     match text.lines().rfind(|line| !line.trim().is_empty()) {
         Some(line) => shown(line),

@@ -99,7 +99,7 @@ fn jumps(cpuinfo: &str) -> Option<Finding> {
 }
 
 /// The processor's name, if it is one of those of Intel's document 341810 (Skylake to Cascade Lake
-/// and their kin).
+/// and related ones).
 fn has_jump_erratum(cpuinfo: &str) -> Option<&str> {
     let value = |key: &str| {
         let mut lines = cpuinfo.lines();

@@ -94,9 +94,9 @@ pub struct Finding {
     topic: Topic,
     name: &'static str,
     state: State,
-    /// What is there.
+    /// What was found.
     found: String,
-    /// What to do, if anything.
+    /// Advice, if there is any.
     advice: Option<String>,
 }
 
@@ -162,7 +162,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// Whether this says that no wire works at all.
+/// Whether this means that no wire works.
 fn is_broken(finding: &Finding) -> bool {
     finding.topic == memory::TOPIC.into() && finding.state == State::No
 }

@@ -16,7 +16,7 @@ const XDP: Wire = Wire::Xdp;
 const UDP: Wire = Wire::Udp;
 const HOSTS: &str = "hosts of this machine (run --hosts)";
 const RDMA: &str = "RDMA";
-/// What the wire udp asks for.
+/// The socket options that the wire udp sets.
 const BUFFER_BYTES: u64 = 8 << 20;
 /// linux/socket.h, AF_XDP.
 const AF_XDP: u16 = 44;

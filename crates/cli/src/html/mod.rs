@@ -21,9 +21,9 @@ pub fn page(title: &str, body: impl Display, script: &str) -> String {
     )
 }
 
-/// Text as it may stand in an element, or in an attribute between double quotes. Controls
-/// other than newlines and tabs, and characters that change the direction of text, are
-/// replaced: they would show a reader something else than what is there.
+/// Text for an element, or for an attribute between double quotes. Controls other than
+/// newlines and tabs, and characters that change the direction of text, are replaced,
+/// because they would show the reader a different text.
 pub fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -62,7 +62,7 @@ pub fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// Whether a character changes the direction of what follows.
+/// Whether a character changes the direction of the text behind it.
 fn turns(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,5 +1,4 @@
-//! Charts as SVG: in files of their own, and in pages. Text is left to the viewer's fonts;
-//! none is needed here.
+//! Charts as SVG: in files of their own, and in pages. Text uses the viewer's fonts.
 
 mod axis;
 mod scale;
@@ -9,7 +8,7 @@ use std::path::Path;
 
 pub use scale::{Scale, file_name};
 
-/// What a series is drawn as.
+/// The form of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Dots that a line joins.
@@ -50,15 +49,15 @@ impl Series {
 pub struct Chart {
     /// Above it.
     pub title: String,
-    /// What x is, with its unit.
+    /// The name of x, with its unit.
     pub x_label: String,
-    /// What y is, with its unit.
+    /// The name of y, with its unit.
     pub y_label: String,
     /// How x is laid out.
     pub x: Scale,
     /// How y is laid out.
     pub y: Scale,
-    /// What is drawn.
+    /// The series.
     pub series: Vec<Series>,
 }
 

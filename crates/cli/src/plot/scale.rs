@@ -19,7 +19,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Powers of ten where the values range over much and none is zero, else from zero.
+    /// Powers of ten if the values have a large range and none is zero, else from zero.
     pub fn fitting(values: impl Iterator<Item = f64>) -> Scale {
         let (low, high) = extremes(values);
         match low > 0.0 && high / low >= LOG_FROM {
@@ -38,7 +38,7 @@ impl Scale {
         value.is_finite() && (!self.is_log() || value > 0.0)
     }
 
-    /// What a step multiplies by.
+    /// The factor of a step.
     pub fn base(&self) -> f64 {
         if *self == Scale::Bytes { 2.0 } else { 10.0 }
     }
@@ -90,7 +90,7 @@ fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
-/// The axis says that these are bytes.
+/// The axis has the unit bytes.
 fn bytes(value: f64) -> String {
     let units = [(1048576.0, " Mi"), (1024.0, " Ki")];
     let unit = units.into_iter().find(|(size, _)| value >= *size);

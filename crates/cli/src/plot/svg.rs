@@ -1,6 +1,6 @@
-//! A chart as SVG. Every point says what it is. Names of the series stand above the plot,
-//! not over it. Sizes are chosen for the screen of a telephone, where a page is 350 units
-//! wide: the text is still read.
+//! A chart as SVG. Every point shows its values. Names of the series are above the plot,
+//! not over it. Sizes are chosen so that text is readable on a telephone, where a page is
+//! 350 units wide.
 
 use std::fmt::Write as _;
 
@@ -128,7 +128,7 @@ fn drawn(chart: &Chart, head: &str, above: f64) -> String {
     out + "</svg>"
 }
 
-/// What a series looks like, beside its name.
+/// The sample of a series next to its name.
 fn sign(series: &Series, colour: &str, left: f64, y: f64) -> String {
     match series.kind {
         Kind::Published => cross(colour, left + 12.0, y),
@@ -164,10 +164,10 @@ fn keys(chart: &Chart) -> (Vec<(f64, f64)>, f64) {
     (keys, row + 1.0)
 }
 
-/// How labels of x stand: words that are too long for their place are turned.
+/// The direction of labels of x: words that are too long for their place are turned.
 struct Slant {
     turned: bool,
-    /// What turned labels take beyond those that are not.
+    /// The extra height of turned labels.
     height: f64,
 }
 
@@ -208,10 +208,10 @@ fn draw(out: &mut String, chart: &Chart, series: &Series, colour: &str, (x, y): 
         .iter()
         .filter(|(px, py)| chart.x.shows(*px) && chart.y.shows(*py));
     let mut shown: Vec<(f64, f64)> = shown.copied().collect();
-    // A line goes from left to right, in whatever order the points came.
+    // A line goes from left to right, whatever the order of the points.
     shown.sort_by(|a, b| a.0.total_cmp(&b.0));
     let _ = write!(out, "<g data-series=\"{}\">", escape(&series.name));
-    // Between words there is nothing that a line could mean.
+    // A line between words would have no meaning.
     if series.kind != Kind::Published && !matches!(chart.x, Scale::Words(_)) {
         let places: Vec<String> = shown
             .iter()

@@ -21,7 +21,7 @@ const NOT_REPRODUCED: u8 = 1;
 /// The shipped experiments themselves failed.
 const FAILED: u8 = 2;
 
-/// What to reproduce.
+/// The paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Paper {
     /// HyperTransport between processors (T1 to T17)
@@ -65,7 +65,7 @@ EXAMPLES
 
         hostwire reproduce
 
-    What fails, if anything does:
+    The numbers that fail:
 
         hostwire reproduce --json | jq '.[] | select(.verdict == \"fail\")'
 
@@ -77,7 +77,7 @@ EXAMPLES
 
         hostwire reproduce --html page
 
-    What the agreement is worth:
+    The numbers that agree:
 
         hostwire reproduce --json | jq -r '.[] | select(.verdict == \"agrees\") | .id'
 
@@ -104,7 +104,7 @@ pub fn main(args: &Args) -> ExitCode {
     match run(args) {
         Ok(status) => ExitCode::from(status),
         Err((status, why)) => {
-            // If standard error is closed there is nobody to tell.
+            // If standard error is closed, the message is lost.
             let name = paint::styled(paint::NAME, "hostwire reproduce:");
             let _ = writeln!(anstream::stderr(), "{name} {}", visible(&why));
             ExitCode::from(status)

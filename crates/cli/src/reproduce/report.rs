@@ -4,10 +4,10 @@ use hostwire_sim::experiments::{Class, Row, Summary};
 
 use crate::text::wrapped;
 
-/// In front of what is said of a number.
+/// The indent of the text about a number.
 const INDENT: &str = "    ";
 
-/// Everything there is to say, sentences in lines of at most `columns`. Ends in a newline.
+/// The whole report, with sentences in lines of at most `columns`. Ends in a newline.
 pub fn text(rows: &[Row], columns: usize) -> String {
     let mut out = String::new();
     let mut paper = "";
@@ -69,7 +69,7 @@ fn line([id, published, simulated, unit, deviation, class, verdict]: [&str; 7]) 
     )
 }
 
-/// What the numbers say in all, by class.
+/// The result of all numbers, by class.
 fn counts(summary: &Summary, columns: usize) -> String {
     let line = |[class, rows, agree, disagree, as_set, fail, rest]: [String; 7]| {
         format!("{class:<17}{rows:>6} {agree:>6} {disagree:>9} {as_set:>7} {fail:>5} {rest:>13}\n")

@@ -16,11 +16,11 @@ pub enum Bind {
     List(Vec<usize>),
 }
 
-/// Where each PE goes. Children inherit the affinity of the launcher's thread,
-/// so it is set on the launcher before each start and put back at the end.
+/// The CPU of each PE. Children inherit the affinity of the launcher's thread, so it is
+/// set on the launcher before each start and put back at the end.
 pub struct Binding {
     original: CpuSet,
-    /// Empty where nothing is bound.
+    /// Empty if no PE is bound.
     cpus: Vec<usize>,
 }
 
@@ -70,8 +70,8 @@ impl Binding {
     /// Puts this thread's affinity back.
     pub fn leave(&self) {
         if !self.cpus.is_empty() {
-            // It was this thread's before; there is nothing to do if the CPUs
-            // have gone since.
+            // This thread had it before. If the CPUs no longer exist, there is nothing
+            // to do.
             let _ = sched_setaffinity(None, &self.original);
         }
     }

@@ -29,21 +29,21 @@ impl Board {
         &self.fd
     }
 
-    /// Tells all PEs that the process of `pe` has ended without leaving the job. Nothing
-    /// depends on it but how soon they know.
+    /// Tells all PEs that the process of `pe` has ended without leaving the job. They
+    /// would also learn it without this, but later.
     pub fn note_end(&self, pe: u32) {
         let at = u64::from(pe) * RECORD_BYTES as u64 + ENDED_AT as u64;
         let _ = rustix::io::pwrite(&*self.fd, &ENDED, at);
     }
 
-    /// What `pe` wrote last. `None` when it never attached, or wrote what makes
-    /// no sense.
+    /// The last entry of `pe`. `None` if it never attached, or if its entry makes no
+    /// sense.
     pub fn last(&self, pe: u32) -> Option<Record> {
         let word = self.word(pe, 0)?;
         Record::parse(word).filter(|record| record.activity != Activity::NotAttached)
     }
 
-    /// The PE that `pe` was the first to find lost, as it says. No such PE need exist.
+    /// The PE that `pe` says it found lost first. Such a PE may not exist.
     pub fn lost(&self, pe: u32) -> Option<u32> {
         let lost = u64::from_le_bytes(self.word(pe, LOST_AT)?);
         lost.checked_sub(1).and_then(|lost| lost.try_into().ok())

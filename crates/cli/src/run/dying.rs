@@ -1,8 +1,8 @@
 //! Whether a process is on its way out.
 //!
-//! A process that has been killed lets go of its memory, its locks and its sockets before it
-//! counts as ended. Whoever watches those may know of its end, and have ended for it, before
-//! its parent can.
+//! A killed process releases its memory, its locks and its sockets before it counts as
+//! ended. A process that watches these may notice its end, and may itself end because of it,
+//! before the parent can know.
 
 use std::fs;
 
@@ -11,8 +11,8 @@ use rustix::process::Pid;
 /// `PF_EXITING` of the kernel's `include/linux/sched.h`: the thread has begun to exit.
 const EXITING: u32 = 0x4;
 
-/// Whether all threads of `process` have begun to exit. One that has ended and is not reaped
-/// is dying as well. `false` where that cannot be read.
+/// Whether all threads of `process` have begun to exit. A process that has ended and is not
+/// reaped also counts as dying. `false` if this cannot be read.
 pub fn is_dying(process: Pid) -> bool {
     let tasks = format!("/proc/{}/task", process.as_raw_pid());
     let Ok(tasks) = fs::read_dir(tasks) else {

@@ -1,5 +1,5 @@
-//! A running job: one loop that waits for signals, sockets, output and
-//! deadlines, and never for anything else.
+//! A running job: one loop that waits for signals, sockets, output and deadlines, and
+//! for nothing else.
 
 use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
@@ -29,8 +29,8 @@ use super::warden::Warden;
 /// still holds it open is left alone. Only a process that escaped from its PE's
 /// process group can hold it.
 const SILENCE: Duration = Duration::from_millis(200);
-/// How often a launcher in the background looks whether it has been brought to
-/// the foreground, where it may read the terminal.
+/// How often a launcher in the background checks whether it is now in the foreground,
+/// where it may read the terminal.
 const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
 
 /// The PEs of a job and all that the launcher knows about them.
@@ -48,19 +48,19 @@ pub struct Job {
     /// Set once the job is being ended.
     ending: Option<Ending>,
     kill_at: Option<Instant>,
-    /// The failures of which it is not known yet which led to the others.
+    /// Failures among which the cause of the others is still to be found.
     suspects: Suspects,
-    /// Whether the PEs that wait for one that has ended have been told.
+    /// Whether the PEs that wait for an ended PE have been informed.
     ends_told: bool,
     /// With `--keep-going`: the exit status of the PE that failed first.
     failed_status: Option<u8>,
-    /// Whether what the PEs left behind has been killed.
+    /// Whether the processes that the PEs left behind have been killed.
     swept: bool,
     /// Dropped after the PEs.
     _warden: Warden,
 }
 
-/// What a polled descriptor is.
+/// The kind of a polled descriptor.
 #[derive(Clone, Copy)]
 enum Source {
     Signals,
@@ -75,7 +75,7 @@ impl Job {
     /// Starts all PEs of `plan`.
     ///
     /// # Errors
-    /// Nothing is left running then.
+    /// No process is left then.
     pub fn start(plan: Plan) -> Result<Job, StartError> {
         let system = |what| move |errno| StartError::System { what, errno };
         let input_output = |what| {
@@ -266,7 +266,7 @@ impl Job {
             Source::Output(index, which) => {
                 self.pass_output(index, which);
             }
-            // Flushed after everything else.
+            // Flushed last.
             Source::Sink => {}
             Source::Terminal => {
                 if self.stdin.as_mut().is_some_and(|stdin| !stdin.read()) {
@@ -286,13 +286,13 @@ impl Job {
             match signal {
                 SIGCHLD => self.notice_ends(),
                 SIGTSTP => self.pause(),
-                // Only output is left, and somebody does not want to wait for it.
+                // Only output is left, and the user does not want to wait for it.
                 signal if self.all_ended() => {
                     self.ending.get_or_insert(Ending::Interrupted(signal));
                     self.abandon_outputs();
                 }
                 signal if self.ending.is_none() => self.end(Ending::Interrupted(signal)),
-                // Asked twice: no more grace.
+                // The second signal: no more grace.
                 _ => self.kill_at = Some(Instant::now()),
             }
         }
@@ -306,7 +306,7 @@ impl Job {
         self.signal_running(Signal::CONT);
     }
 
-    /// Reads and answers what a PE asks, all of it.
+    /// Reads and answers all requests of a PE.
     fn serve(&mut self, index: usize) {
         loop {
             let Some(pe) = self.pes.get_mut(index) else {
@@ -352,7 +352,7 @@ impl Job {
         }
     }
 
-    /// Passes one read of output on. `false` when there is nothing to pass.
+    /// Passes one read of output on. `false` if there was none.
     fn pass_output(&mut self, index: usize, which: Which) -> bool {
         let Some(pe) = self.pes.get_mut(index) else {
             return false;
@@ -378,7 +378,7 @@ impl Job {
             };
             let pe = index as u32;
             self.ends_told = false;
-            // What it said before it ended comes first.
+            // Its output before the end comes first.
             self.serve(index);
             for which in [Which::Stdout, Which::Stderr] {
                 while !self.sink(which).is_full() && self.pass_output(index, which) {}
@@ -423,8 +423,8 @@ impl Job {
             return;
         }
         self.ends_told = true;
-        // Those who wait for an ended PE in a PMI barrier are told after it has
-        // been decided whether they are ended as well.
+        // First decide whether the PEs that wait for an ended PE in a PMI barrier are
+        // ended too; only then inform them.
         if self.ending.is_none() {
             for index in 0..self.pes.len() {
                 if self.pes.get(index).is_some_and(|pe| pe.end().is_some()) {
@@ -513,7 +513,7 @@ impl Job {
         }
     }
 
-    /// Drops what has not been written yet.
+    /// Drops output that was not written.
     fn abandon_outputs(&mut self) {
         self.close_outputs();
         self.stdout.abandon();
@@ -534,7 +534,7 @@ impl Job {
     fn flush(&mut self) {
         self.stdout.flush();
         match self.stdout.broken() {
-            // Who has read enough has read all that there was.
+            // The reader has closed its end: it has read everything that it wanted.
             Some(Errno::PIPE) if self.all_ended() => {}
             Some(Errno::PIPE) => self.end(Ending::OutputClosed),
             Some(errno) => self.end(Ending::OutputFailed(errno)),

@@ -1,4 +1,4 @@
-//! What this machine and this user have room for.
+//! The limits of this machine and of this user.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 

@@ -26,9 +26,9 @@ pub enum Cause {
     Signal(i32),
     /// It joined the job and exited with 0 without leaving the job.
     NotFinalized,
-    /// It sent the launcher what is not PMI-1.
+    /// It sent the launcher bytes that are not PMI-1.
     Violation(String),
-    /// It asked for the end of the job.
+    /// It ended the job by an abort.
     Abort { code: i32, message: String },
 }
 
@@ -37,7 +37,7 @@ pub enum Cause {
 pub struct Failure {
     pub pe: u32,
     pub cause: Cause,
-    /// What the PE wrote on the board last.
+    /// The last entry of the PE on the board.
     pub last: Option<Record>,
 }
 
@@ -57,9 +57,9 @@ impl Failure {
         }
     }
 
-    /// Which of several failures that are noticed together is the cause of the
-    /// others: the lowest. A PE that was killed did not do so because it lost a
-    /// peer; one that exits or aborts may have.
+    /// The rank of a failure: of several failures that are noticed together, the one
+    /// with the lowest rank is the cause of the others. A PE is not killed because it
+    /// lost a peer; but it may exit or abort because of that.
     pub fn rank(&self) -> u32 {
         match self.cause {
             Cause::Violation(_) => 0,
@@ -93,7 +93,10 @@ impl fmt::Display for Failure {
                 )?;
             }
             Cause::Violation(reason) => {
-                write!(f, "PE {pe} sent its launcher what is not PMI-1: {reason}")?;
+                write!(
+                    f,
+                    "PE {pe} broke the PMI-1 protocol with its launcher: {reason}"
+                )?;
             }
             Cause::Abort { code, message } if message.is_empty() => {
                 write!(f, "PE {pe} aborted the job with code {code}")?;
@@ -126,7 +129,7 @@ pub enum Ending {
         /// The PEs that had not ended, with what each was doing.
         running: Vec<(u32, Option<Record>)>,
     },
-    /// Nobody reads the launcher's standard output any more.
+    /// The reader of the launcher's standard output is gone.
     OutputClosed,
     /// The launcher's standard output cannot be written.
     OutputFailed(Errno),
@@ -197,7 +200,7 @@ fn signal_status(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
 
-/// What signals of the system say that their names do not.
+/// Explanations for signals of the system.
 const HINTS: [(Signal, &str); 5] = [
     (
         Signal::XFSZ,
@@ -300,7 +303,7 @@ mod tests {
             (
                 Cause::Violation("x".into()),
                 1,
-                "PE 3 sent its launcher what is not PMI-1: x",
+                "PE 3 broke the PMI-1 protocol with its launcher: x",
             ),
         ] {
             let ending = Ending::Failed(failure(cause));

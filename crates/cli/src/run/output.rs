@@ -1,4 +1,4 @@
-//! Lines of many PEs into one stream, none torn by another.
+//! Merges the lines of many PEs into one stream; no line is torn.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 const HELD_BYTES_MAX: usize = 64 << 10;
 /// A pipe that polls as writable takes this much without blocking.
 const PIPE_BYTES: usize = 4096;
-/// While this much waits to be written, no more is read from the PEs.
+/// While so many bytes wait to be written, no more are read from the PEs.
 const QUEUE_BYTES_MAX: usize = 1 << 20;
 
 /// Merges what PEs write. Whole lines pass as they are; the rest of a line is
@@ -24,7 +24,7 @@ pub struct Merger {
     /// One PE and no label: there is nothing to merge.
     verbatim: bool,
     held: BTreeMap<u32, Vec<u8>>,
-    /// Who wrote the unfinished line at the end of `merged`.
+    /// The PE that wrote the unfinished line at the end of `merged`.
     unfinished: Option<Source>,
     merged: Vec<u8>,
 }
@@ -65,7 +65,7 @@ impl Merger {
         }
     }
 
-    /// `pe` will write no more: what is held of it passes.
+    /// `pe` writes no more: its held output passes.
     pub fn end(&mut self, pe: u32) {
         if let Some(rest) = self.held.remove(&pe) {
             self.emit(Source::Pe(pe), &rest);
@@ -133,12 +133,12 @@ impl Sink {
         self.merger.merged.len() > self.written
     }
 
-    /// Whether more should not be read before some has been written.
+    /// Whether output has to be written before more is read.
     pub fn is_full(&self) -> bool {
         self.merger.merged.len() - self.written > QUEUE_BYTES_MAX
     }
 
-    /// Why nothing can be written any more, if so: what comes is dropped.
+    /// The error after which nothing can be written; further output is dropped.
     pub fn broken(&self) -> Option<Errno> {
         self.broken
     }

@@ -106,13 +106,13 @@ impl Pe {
         !self.replies.is_empty()
     }
 
-    /// Whether so many answers wait that nothing more should be read.
+    /// Whether so many answers wait that no more requests should be read.
     pub fn is_deaf(&self) -> bool {
         self.replies.len() > REPLIES_BYTES_MAX
     }
 
-    /// What the PE sent to its launcher, up to some tens of kilobytes; empty
-    /// when there is nothing now or for ever.
+    /// What the PE sent to its launcher, up to some tens of kilobytes; empty if there
+    /// is nothing now, or if there will never be more.
     pub fn receive(&mut self) -> Vec<u8> {
         let bytes = read_some(&mut self.pmi);
         if self.pmi.is_none() {
@@ -135,7 +135,7 @@ impl Pe {
         match rustix::net::send(pmi, &self.replies, rustix::net::SendFlags::NOSIGNAL) {
             Ok(n) => drop(self.replies.drain(..n)),
             Err(Errno::AGAIN | Errno::INTR) => {}
-            // It has hung up. What it said before is still to be read.
+            // It has closed its end. Its earlier requests are still to be read.
             Err(_) => self.replies.clear(),
         }
     }
@@ -148,7 +148,7 @@ impl Pe {
         }
     }
 
-    /// What the PE wrote, as [`Pe::receive`].
+    /// The output of the PE, as [`Pe::receive`].
     pub fn read_output(&mut self, which: Which) -> Vec<u8> {
         match which {
             Which::Stdout => read_some(&mut self.stdout),
@@ -165,7 +165,7 @@ impl Pe {
     }
 }
 
-/// Whatever happens to the launcher's own code, no process stays.
+/// Whatever happens in the launcher's own code, no process is left.
 impl Drop for Pe {
     fn drop(&mut self) {
         self.signal(Signal::KILL);

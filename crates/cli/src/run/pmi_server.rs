@@ -1,8 +1,8 @@
-//! The launcher's side of PMI-1, without any input or output: what a PE sent
-//! goes in, [`Effect`]s come out.
+//! The launcher's side of PMI-1, without any input or output: it takes the bytes of a
+//! PE and returns [`Effect`]s.
 //!
-//! Nothing that a PE sends makes the server panic or grow without bounds. A
-//! line that is not PMI-1 ends the PE that sent it.
+//! No input of a PE makes the server panic or grow without bounds. A line that is not
+//! PMI-1 ends the PE that sent it.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use hostwire::pmi::wire::{
     self, KEY_BYTES_MAX, KVSNAME_BYTES_MAX, LINE_BYTES_MAX, Line, LineBuffer, VALUE_BYTES_MAX,
 };
 
-/// What all keys and values of a job may take together.
+/// The largest size of all keys and values of a job together.
 const VALUES_BYTES_MAX: usize = 64 << 20;
 
-/// What a PE's bytes lead to.
+/// The effects of a PE's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Send these bytes to `pe`.
     Reply { pe: u32, bytes: Vec<u8> },
-    /// `pe` asks for the end of the job.
+    /// `pe` aborts the job.
     Abort { pe: u32, code: i32, message: String },
-    /// `pe` does not speak PMI-1; nothing it sends is of use any more.
+    /// `pe` does not use PMI-1; its further input is ignored.
     Violation { pe: u32, reason: String },
 }
 
 /// How far a PE has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Has not said anything: perhaps not a program of ours at all.
+    /// Has sent nothing: perhaps the program does not use hostwire.
     Silent,
     Initialised,
     Finalized,
@@ -98,8 +98,8 @@ impl Server {
         }
     }
 
-    /// Notes that `pe` has ended. PEs in a barrier that it will never enter are
-    /// told so.
+    /// Notes that `pe` has ended. PEs in a barrier that it will never enter get an
+    /// error.
     pub fn gone(&mut self, pe: u32) -> Vec<Effect> {
         if let Some(state) = self.pes.get_mut(pe as usize) {
             state.gone = true;
@@ -178,8 +178,8 @@ impl Server {
             "spawn" => refusal("spawn_result", "spawn is not supported"),
             other => {
                 let reason = format!("unknown command {other}");
-                // PMI-1 names each reply after its command; this is the nearest
-                // to that for a command nobody knows.
+                // PMI-1 names each reply after its command; this is the closest form
+                // for an unknown command.
                 refusal("error", &reason)
             }
         };
@@ -194,7 +194,7 @@ impl Server {
                 .with("rc", -1)
                 .with("pmi_version", 1)
                 .with("pmi_subversion", 1)
-                .with("msg", wire::escape("only PMI version 1 is spoken here"));
+                .with("msg", wire::escape("this launcher has only PMI version 1"));
         }
         if let Some(state) = self.pes.get_mut(pe as usize) {
             state.stage = Stage::Initialised;
@@ -275,8 +275,8 @@ impl Server {
         (line.value("kvsname") != Some(&self.kvsname)).then(|| refusal(name, "kvs_not_found"))
     }
 
-    /// Releases the barrier when everybody is there, and refuses it when
-    /// somebody who is needed will never come.
+    /// Releases the barrier when all PEs are in it, and refuses it when a PE will never
+    /// enter it.
     fn settle_barrier(&mut self) -> Vec<Effect> {
         if !self.pes.iter().any(|state| state.in_barrier) {
             return Vec::new();

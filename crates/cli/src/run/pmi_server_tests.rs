@@ -271,7 +271,7 @@ proptest! {
         let mut server = server(3);
         let (mut said, mut heard) = ([0usize; 3], [0usize; 3]);
         for (pe, line) in script {
-            // A PE in a barrier is waiting for its reply and says nothing.
+            // A PE in a barrier waits for its reply and sends nothing.
             if said[pe as usize] > heard[pe as usize] {
                 continue;
             }

@@ -47,7 +47,8 @@ pub fn find(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartE
 const NO_SUCH_FILE: &str = "no such file";
 const DIRECTORY: &str = "it is a directory";
 
-/// Why the file at `path` cannot be run, as far as can be told without trying.
+/// The reason why the file at `path` cannot be run, as far as it can be found without
+/// running it.
 fn problem_with(path: &Path) -> Option<&'static str> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Some(DIRECTORY),

@@ -27,14 +27,14 @@ impl Signals {
         if !is_ignored(&status, SIGHUP) {
             signals.push(SIGHUP);
         }
-        // Files that are too long for a limit are told by the call that writes them.
+        // The call that writes a file beyond a limit returns an error.
         let unheeded = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(Signal::XFSZ.as_raw(), unheeded)?;
         let delivery = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
         Ok(Signals { delivery })
     }
 
-    /// What to poll for input.
+    /// The descriptor to poll for input.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.delivery.get_read().as_fd()
     }

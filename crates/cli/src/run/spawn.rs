@@ -28,22 +28,22 @@ pub struct Spawned {
     pub pmi: OwnedFd,
     pub stdout: OwnedFd,
     pub stderr: OwnedFd,
-    /// Only where [`Input::Pipe`] was asked for.
+    /// Only with [`Input::Pipe`].
     pub stdin: Option<OwnedFd>,
 }
 
-/// What a PE reads as its standard input.
+/// The standard input of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Nothing.
     Null,
-    /// What the launcher would.
+    /// The standard input of the launcher.
     Inherit,
-    /// What the launcher passes on.
+    /// A pipe that the launcher fills.
     Pipe,
 }
 
-/// What an outer launcher left for its own client, which our PEs are not.
+/// Variables of an outer launcher, whose clients our PEs are not.
 const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMI_SPAWNED", "PMI_KVSNAME"];
 
 /// Starts PE `pe` of `plan`. Has to be called on the main thread: the child is

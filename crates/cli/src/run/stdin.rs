@@ -1,9 +1,9 @@
 //! Standard input for PE 0.
 //!
-//! A file or a pipe is simply inherited. A terminal cannot be: PE 0 is in a
-//! process group of its own, and the kernel stops such a process when it reads
-//! from the terminal. So the launcher, which is in the foreground, reads and
-//! passes on.
+//! A file or a pipe is inherited. A terminal cannot be inherited: PE 0 is in a process
+//! group of its own, and the kernel stops such a process when it reads from the
+//! terminal. So the launcher, which is in the foreground, reads and passes the input
+//! on.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -57,7 +57,7 @@ impl Pump {
         }
     }
 
-    /// Writes what PE 0 has room for. `false` when it reads no more.
+    /// Writes as much as PE 0 has room for. `false` if PE 0 reads no more.
     pub fn write(&mut self) -> bool {
         match rustix::io::write(&self.pipe, &self.pending) {
             Ok(n) => {

@@ -1,8 +1,8 @@
 //! Processes that a PE started and that outlive it.
 //!
-//! The launcher is the reaper of all its descendants, so whatever a PE leaves
-//! behind becomes a child of the launcher, even if it has left the PE's process
-//! group and session. At the end of the job it is killed and reaped.
+//! The launcher is the reaper of all its descendants, so a process that a PE leaves
+//! behind becomes a child of the launcher, even if it has left the PE's process group
+//! and session. At the end of the job it is killed and reaped.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ pub fn end() {
     }
 }
 
-/// The children of this process. A kernel that does not tell has none.
+/// The children of this process; none if the kernel does not list them.
 fn children() -> Vec<Pid> {
     let tasks = std::fs::read_dir("/proc/self/task")
         .into_iter()

@@ -1,16 +1,16 @@
 //! Which of several failures led to the others.
 //!
-//! The first failure that the launcher sees need not be the first one: a PE that is killed is
-//! missed by its neighbours as soon as its locks are gone, and one of them may have ended for
-//! it before it has ended itself. So a failure that may have followed from another one is held
-//! back while a PE is on its way out, and while a PE that somebody has lost has not ended.
+//! The first failure that the launcher sees need not be the first one: the neighbours of a
+//! killed PE notice its loss as soon as its locks are gone, and one of them may end because of
+//! it before the killed PE has ended. So a failure that may be the result of another one is
+//! held back while a PE is ending, and while a PE that another one has lost has not ended.
 
 use std::time::{Duration, Instant};
 
 use super::outcome::{Cause, Failure};
 
-/// How long a failure is held back at most. A PE may be lost for good and run on, on a host
-/// that cannot be reached, and one that is on its way out may get stuck there.
+/// How long a failure is held back at most. A lost PE may run on, on a host that cannot be
+/// reached, and a PE that is ending may get stuck.
 const HOLD: Duration = Duration::from_secs(1);
 
 /// A failure, and the PE that the failed one has lost.
@@ -24,14 +24,14 @@ struct Suspect {
 #[derive(Clone, Debug, Default)]
 pub struct Suspects {
     held: Vec<Suspect>,
-    /// When they are judged by what is known then.
+    /// The time at which they are judged, whatever is known.
     deadline: Option<Instant>,
 }
 
 impl Suspects {
-    /// Adds a failure. The PE says that it has lost `lost`.
+    /// Adds a failure. The PE reports that it has lost `lost`.
     pub fn add(&mut self, failure: Failure, lost: Option<u32>, now: Instant) {
-        // A PE that asks for the end of the job ends, too, and that is the same failure.
+        // A PE that aborts the job also ends, and that is the same failure.
         let has_asked = |held: &Suspect| {
             held.failure.pe == failure.pe && matches!(held.failure.cause, Cause::Abort { .. })
         };
@@ -46,13 +46,13 @@ impl Suspects {
         self.held.is_empty()
     }
 
-    /// When to [judge](Self::judge) whatever happens. `None` when there is nothing to judge.
+    /// The latest time to [judge](Self::judge). `None` if there is nothing to judge.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// The failures in order of cause, each once. None while the first one may not be among
-    /// them.
+    /// The failures in order of cause, each once. None while the first one may still be
+    /// missing.
     pub fn judge(
         &mut self,
         now: Instant,
@@ -68,7 +68,7 @@ impl Suspects {
         }
         self.deadline = None;
         let mut judged = std::mem::take(&mut self.held);
-        // Who says that it has lost somebody may have failed for that. A stable sort: among
+        // A PE that reports a lost PE may have failed because of it. A stable sort: among
         // equals the one that was seen first.
         judged.sort_by_key(|suspect| (suspect.failure.rank(), suspect.lost.is_some()));
         judged.into_iter().map(|suspect| suspect.failure).collect()

@@ -1,16 +1,16 @@
 //! Kills what is left of a job whose launcher was killed.
 //!
-//! The kernel kills each PE when the launcher dies, but not what a PE has
-//! started: a PE may be a script. The warden is a small process beside the
-//! launcher that knows the process groups of the PEs and the [mark](Mark) of
-//! all that they start, and sees, by the end of a pipe, that the launcher is
-//! gone. A launcher that ends in order tells it that there is nothing to do.
+//! The kernel kills each PE when the launcher dies, but not what a PE has started: a PE
+//! may be a script. The warden is a small process beside the launcher that knows the
+//! process groups of the PEs and the [mark](Mark) of all that they start, and notices,
+//! by the end of a pipe, that the launcher is gone. A launcher that ends in order tells
+//! it that there is nothing to do.
 //!
-//! What it cannot catch: a process that was started with an environment that
-//! was emptied or made anew (`env -i`, `sudo`, a service manager), unless it is
-//! a child of one with the mark, or in a group or session that one leads; a
-//! process of another user, unless the warden is root's; and all but the PEs
-//! themselves where the warden is killed together with the launcher.
+//! It cannot find a process that was started with an empty or a new environment (`env
+//! -i`, `sudo`, a service manager), unless it is a child of a process with the mark, or
+//! in a group or session that such a process leads. It cannot end a process of another
+//! user, unless the warden belongs to root. If the warden is killed together with the
+//! launcher, only the PEs themselves are ended.
 
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
@@ -22,7 +22,7 @@ use super::mark::Mark;
 
 /// The name of the hidden command that [`main`] is behind.
 pub const COMMAND: &str = "__warden";
-/// What the launcher says when it ends in order.
+/// The byte that the launcher writes when it ends in order.
 const DONE: &str = "done";
 /// Not "hostwire", so that `killall -9 hostwire` leaves it to do its work.
 const NAME: &std::ffi::CStr = c"hw-warden";
@@ -50,8 +50,8 @@ impl Warden {
         Ok(warden)
     }
 
-    /// Puts a process group into its care. A warden that was killed cannot be
-    /// helped; the job goes on without.
+    /// Gives a process group to the warden. If the warden was killed, the job goes on
+    /// without it.
     pub fn watch(&mut self, group: Pid) {
         self.say(&group.as_raw_pid().to_string());
     }

@@ -16,8 +16,8 @@ models to change, and a sweep over one key. The cluster is planned, built out of
 processors and links, and booted by the modelled firmware; then programs run on it, and \
 the clock that they read is simulated. The same file gives the same numbers everywhere.
 
-Printed are the results, the configuration with all its defaults and a hash over it, and \
-what the run cost. docs/experiments.md describes the file; experiments/ has some.")]
+It prints the results, the configuration with all its defaults and a hash over it, and \
+the cost of the run. docs/experiments.md describes the file; experiments/ has some.")]
 #[command(after_long_help = "\
 EXAMPLES
     Latency between two boards, over message size:
@@ -46,7 +46,7 @@ pub struct Args {
     /// Print JSON instead of text
     ///
     /// One object: version, title, the swept key, and per run the configuration and its
-    /// hash, the metrics with units, the use of every link, and what the run cost.
+    /// hash, the metrics with units, the use of every link, and the cost of the run.
     #[arg(long)]
     pub json: bool,
     /// Write what crosses the links as a Perfetto trace

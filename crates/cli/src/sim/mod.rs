@@ -43,7 +43,7 @@ pub fn main(args: &Args) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, message)) => {
-            // If standard error is closed there is nobody to tell.
+            // If standard error is closed, the message is lost.
             let _ = anstream::stderr().write_all(message.as_bytes());
             ExitCode::from(status)
         }
@@ -72,7 +72,7 @@ fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     let open = open_beside(&args.file);
     let outcome = experiment.run_with(&monitor, recording.as_ref(), &open);
     drop(watch);
-    // What was recorded is worth most where the run did not end well.
+    // A recording is most useful if the run failed.
     if let Some(recording) = &recording {
         write_recordings(args, recording)?;
     }
@@ -81,7 +81,8 @@ fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Most memory that this process had so far. `None` where the system does not say.
+/// The highest memory use of this process so far. `None` if the system does not report
+/// it.
 fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -45,7 +45,7 @@ fn axis(labels: &[String]) -> (Scale, &'static str, Vec<f64>) {
     };
     let fitting = |places: &[f64]| Scale::fitting(places.iter().copied());
     if let Some(places) = all(&SIZE) {
-        // A size of nothing has no logarithm.
+        // A size of zero has no logarithm.
         let scale = match places.contains(&0.0) {
             true => Scale::Linear,
             false => Scale::Bytes,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::text::{Align, Table, figure, fit, significant};
 
-/// Everything there is to say, in lines of at most `columns`. Ends in a newline.
+/// The whole report, in lines of at most `columns`. Ends in a newline.
 pub fn text(outcome: &Outcome, columns: usize) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -81,7 +81,7 @@ fn results(outcome: &Outcome) -> Table {
     table
 }
 
-/// What each run cost.
+/// The cost of each run.
 fn runs(outcome: &Outcome) -> Table {
     let key = outcome.sweep.as_deref().unwrap_or_default();
     let mut table = Table::new([

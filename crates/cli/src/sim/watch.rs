@@ -33,8 +33,8 @@ impl Watch {
         })
     }
 
-    /// Shows how long it has taken, for runs that cannot be looked into. Ctrl-C
-    /// ends the process.
+    /// Shows the elapsed time, for runs without other progress. Ctrl-C ends the
+    /// process.
     pub fn clock() -> Watch {
         Watch::start(|started| {
             let elapsed = started.elapsed();
@@ -46,7 +46,7 @@ impl Watch {
     pub fn signals() -> Arc<AtomicBool> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // Without a handler the signal ends the process, which is well too.
+            // Without a handler the signal ends the process, which is also correct.
             let flag = || Arc::clone(&interrupted);
             let _ = signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag());
             let _ = signal_hook::flag::register(signal, flag());
@@ -62,7 +62,7 @@ impl Watch {
             let mut shown = false;
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PERIOD) {
                 if let Some(line) = look(started).filter(|_| terminal) {
-                    // That nobody reads it is no reason to fail.
+                    // It is no failure if nobody reads it.
                     let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
                     shown = true;
                 }

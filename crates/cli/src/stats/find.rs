@@ -1,5 +1,5 @@
-//! Finds counter files among the open files of processes. The kernel decides who may look;
-//! what is found may have been made by anybody, so nothing of it is trusted.
+//! Finds counter files among the open files of processes. The kernel decides who may look.
+//! Anybody may have made a file that is found, so its contents are not trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ const RECORDS_MAX: u64 = 4096;
 
 /// A job, as far as it runs here.
 pub struct Job {
-    /// Who started it.
+    /// The process that started it.
     pub pid: u32,
     /// The name of that program.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct Job {
     pub records: Vec<Record>,
 }
 
-/// What was found.
+/// The jobs that were found.
 pub struct Found {
     pub jobs: Vec<Job>,
     /// Processes that could not be looked into.
@@ -106,7 +106,7 @@ fn counter_files(process: u32) -> io::Result<Vec<File>> {
         if name.trim_end_matches(" (deleted)") != FILE_NAME {
             continue;
         }
-        // Whatever it is, opening it must not wait.
+        // Opening must not wait, whatever kind of file it is.
         let mut options = File::options();
         options.read(true).custom_flags(NONBLOCK);
         // Only a memory file has seals; one that is sealed keeps its size.

@@ -61,7 +61,7 @@ pub fn figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// Three decimals, unless it is whole.
+/// Three decimals, or none for a whole number.
 fn number(value: f64) -> String {
     // Whole numbers up to 2^53 are exact.
     if value.fract() == 0.0 && value.abs() < 9.0e15 {

@@ -1,5 +1,5 @@
-//! Text for people: lines that fit, tables, and figures in units that read well. What programs
-//! read keeps base units and is not made here.
+//! Text for people: lines that fit, tables, and figures in units that read well. Output for
+//! programs keeps base units and is not made here.
 //!
 //! | file | |
 //! |---|---|
@@ -20,7 +20,7 @@ pub use table::{Align, Table};
 
 /// The width of a text that goes to a file or a pipe.
 const COLUMNS: usize = 100;
-/// Narrower than this, nothing would read well.
+/// A narrower text would not be readable.
 const COLUMNS_MIN: usize = 40;
 
 /// How many columns a text on standard output may have: those of the terminal, or of the
@@ -68,8 +68,8 @@ fn words_of_lines(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A text of lines in which each longer one goes on below itself: under its last column, where
-/// columns are two or more blanks apart, or a little further in.
+/// Wraps each line that is too long: it continues below its last column if columns are two or
+/// more blanks apart, else a little further in.
 pub fn fit(text: &str, columns: usize) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
@@ -88,7 +88,7 @@ pub fn fit(text: &str, columns: usize) -> String {
     out
 }
 
-/// What of a line stays in front, and what can be broken behind it.
+/// The fixed front part of a line, and the part behind it that can be wrapped.
 fn hang(line: &str, columns: usize) -> (&str, &str) {
     let line = line.trim_end();
     let text_at = line.len() - line.trim_start().len();

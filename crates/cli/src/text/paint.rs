@@ -1,5 +1,5 @@
-//! Colours, as escape sequences: whoever writes them goes through `anstream`, which takes them
-//! off where they are not wanted (`--color`, `NO_COLOR`, `CLICOLOR`, no terminal).
+//! Colours as escape sequences. All output goes through `anstream`, which removes them where
+//! they are not wanted (`--color`, `NO_COLOR`, `CLICOLOR`, no terminal).
 
 use anstyle::{AnsiColor, Style};
 use hostwire_transport::visible;
@@ -8,7 +8,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const PLACE: Style = AnsiColor::Blue.on_default().bold();
 const HELP: Style = AnsiColor::Cyan.on_default().bold();
-/// The name of the command in front of what it has to say.
+/// The name of the command in front of its messages.
 pub const NAME: Style = Style::new().bold();
 
 /// `text` in this style.

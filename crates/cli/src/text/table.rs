@@ -119,7 +119,7 @@ impl Table {
     }
 }
 
-/// Which columns stand beside each other: the first one and as many others as fit, at least one.
+/// The columns of one block: the first one and as many others as fit, at least one.
 fn blocks(widths: &[usize], room: usize) -> Vec<Vec<usize>> {
     let first = widths.first().copied().unwrap_or(0);
     let mut blocks = vec![vec![0]];

@@ -62,7 +62,7 @@ fn unusable_settings_are_named() {
     }
 }
 
-/// As hydra with `-pmi-port`, and then nobody is at home.
+/// As hydra with `-pmi-port`, but no server is there.
 #[test]
 fn a_launcher_that_is_silent_is_not_waited_for_without_end() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

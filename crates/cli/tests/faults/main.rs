@@ -1,7 +1,7 @@
-//! What a job does when something goes wrong, end to end: real processes, killed,
-//! stopped, short of everything, or gone mad.
+//! The behaviour of a job under faults, end to end: with real processes that are
+//! killed, stopped, short of resources, or that write at random.
 //!
-//! Limits of time are for a hang only, but for the one that the library promises: a dead
+//! Limits of time only end a hang, except for the one that the library promises: a dead
 //! peer is noticed within a second, here within five on a loaded machine.
 #![allow(clippy::print_stderr)]
 

@@ -1,4 +1,4 @@
-//! Many PEs, and many jobs, of which nothing stays.
+//! Many PEs, and many jobs, of which nothing is left.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ fn sixty_four_pes_meet_and_end() {
     assert_eq!(ended.stdout.lines().count(), 64);
 }
 
-/// A job of twice as many PEs takes twice as much, not four times: nothing that a PE needs
-/// from the kernel to start and to end grows with the number of the others.
+/// A job of twice as many PEs takes twice as much, not four times: the work of the kernel
+/// to start and end a PE does not grow with the number of the others.
 #[test]
 fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
     let (few, many) = (80, 160);
@@ -41,7 +41,7 @@ fn what_a_pe_takes_to_start_and_end_does_not_grow_with_their_number() {
     );
 }
 
-/// What the library costs a PE besides its heap and its rings.
+/// The memory that the library takes for a PE, without its heap and its rings.
 #[test]
 fn a_pe_takes_less_than_256_kibibytes() {
     for pes in [1, 2, 4, 8] {

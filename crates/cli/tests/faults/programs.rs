@@ -1,4 +1,4 @@
-//! What is started, and how.
+//! The programs that are started, and how.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

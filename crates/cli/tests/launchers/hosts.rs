@@ -134,7 +134,7 @@ fn one_job_on_two_hosts() {
                 return;
             };
             assert_fine(&ended, 4);
-            // PE 0 says it, since there is no launcher of ours that could.
+            // PE 0 prints it, because here the launcher is not `hostwire run`.
             let warning = "hostwire: warning: HOSTWIRE_INSECURE_WIRE=1: whoever is on the network";
             let warned = ended.stderr.matches(warning).count();
             assert_eq!(warned, usize::from(insecure == "1"), "{ended:#?}");

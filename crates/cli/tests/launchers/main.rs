@@ -1,7 +1,8 @@
 //! The same binary under every customary launcher: `srun` of a Slurm that is started for
 //! the tests, Open MPI's `mpirun`, MPICH's `mpiexec.hydra`.
 //!
-//! What is not installed is left out, and a line says so; see scripts/setup.sh.
+//! A launcher that is not installed is left out, and a line says so; see
+//! scripts/setup.sh.
 #![allow(clippy::print_stderr)]
 
 mod hosts;
@@ -18,7 +19,7 @@ mod srun;
 use job::Ended;
 use programs::all_fine;
 
-/// Every PE has done its work, and nobody has complained.
+/// Every PE has done its work, and none has reported an error.
 fn assert_fine(ended: &Ended, pes: u32) {
     assert_eq!(ended.status, 0, "{ended:#?}");
     assert_eq!(ended.sorted_lines(), all_fine(pes), "{ended:#?}");

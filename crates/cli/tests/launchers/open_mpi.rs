@@ -6,7 +6,7 @@ use crate::job::{Ended, Job};
 use crate::programs::{fault_probe, is_installed};
 use crate::{assert_exchanged, assert_fine};
 
-/// Debian gives it this name beside `mpirun`, which may be MPICH's.
+/// Debian also gives it this name, because `mpirun` may be MPICH's.
 const MPIRUN: &str = "mpirun.openmpi";
 
 /// `mpirun -n PES fault_probe ARGUMENTS...`; `None` where it is not installed.
@@ -72,7 +72,7 @@ fn a_missing_library_is_named_with_its_package() {
             assert!(ended.stderr.contains(word), "{ended:#?}");
         }
     }
-    // The launcher's own word says that nobody is missed.
+    // The launcher's own word on the board says that no PE is lost.
     if let Some(ended) = mpirun(1, &nowhere, &["everything"]) {
         assert_fine(&ended, 1);
     }

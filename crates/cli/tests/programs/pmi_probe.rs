@@ -1,5 +1,5 @@
-//! A PE that speaks PMI-1 and does as its first argument says. For the
-//! end-to-end tests of `hostwire run`.
+//! A PE that uses PMI-1; its first argument says what it does. For the end-to-end tests
+//! of `hostwire run`.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{refusal}");
             client.finalize()?;
         }
-        // One PE says nonsense.
+        // One PE sends nonsense.
         "babble" if rank == argument(1).parse()? => {
             let fd = std::os::fd::AsFd::as_fd(&client).try_clone_to_owned()?;
             let mut socket = std::os::unix::net::UnixStream::from(fd);
@@ -76,11 +76,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             std::thread::sleep(Duration::from_secs(1000));
         }
-        // PE 1 says that it has lost PE 0 and fails; PE 0 is killed when the launcher knows.
+        // PE 1 reports that it has lost PE 0 and fails; PE 0 is killed when the launcher
+        // knows.
         "lose" => {
             client.barrier()?;
             if rank > 1 {
-                // Until it is ended, or told that nobody comes.
+                // Until it is ended, or gets an error because a PE is missing.
                 let _ = client.barrier();
                 client.finalize()?;
                 return Ok(());

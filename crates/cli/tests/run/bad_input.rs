@@ -1,4 +1,4 @@
-//! What cannot work is refused before anything is started: one line, status 2.
+//! A job that cannot work is refused before any PE is started: one line, status 2.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -99,7 +99,7 @@ fn options() {
     assert!(refusal(&["-n", "2", "--no-such-option", "true"]).contains("--no-such-option"));
 }
 
-/// The library would refuse them, too, once for each PE.
+/// The library would also refuse them, once for each PE.
 #[test]
 fn variables_of_the_library() {
     for (variable, value) in [

@@ -1,4 +1,4 @@
-//! The command as a whole: words that are none, colours, completions, the manual.
+//! The command as a whole: unknown words, colours, completions, the manual.
 
 use std::process::{Command, Output};
 

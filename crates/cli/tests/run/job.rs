@@ -136,7 +136,7 @@ impl Job {
     }
 }
 
-/// A job that nobody listens to.
+/// A job whose output nobody reads.
 pub struct Closed {
     child: Child,
 }

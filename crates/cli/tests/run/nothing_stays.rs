@@ -31,7 +31,7 @@ fn kill_9_of_the_launcher_takes_all_with_it() {
     }
 }
 
-/// What a daemon does: a session of its own, and a parent that ends at once.
+/// The behaviour of a daemon: a session of its own, and a parent that ends at once.
 const DAEMON: &str = "setsid sh -c 'sleep 1000 & echo $!'";
 
 #[test]
@@ -63,7 +63,7 @@ fn kill_9_of_a_launcher_takes_the_jobs_within_its_job_with_it() {
     }
 }
 
-/// Nobody is left to look for daemons then.
+/// No process is left to look for daemons then.
 #[test]
 fn kill_9_of_launcher_and_warden_takes_the_pes_with_it() {
     let mut job = Job::start(hostwire(&[

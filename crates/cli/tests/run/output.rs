@@ -1,4 +1,4 @@
-//! What the PEs print and read.
+//! Output and input of the PEs.
 
 use std::collections::BTreeSet;
 

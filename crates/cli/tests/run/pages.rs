@@ -23,7 +23,7 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The page needs nothing else.
+/// The page needs no other file.
 #[track_caller]
 fn stands_alone(html: &str) {
     for outside in ["http:", "https:", "<script", "@import", "url(", "<link"] {

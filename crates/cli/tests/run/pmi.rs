@@ -61,8 +61,8 @@ fn an_abort_ends_the_job() {
 fn a_barrier_that_cannot_complete_is_an_error() {
     let ended = run(&["run", "-n", "3", &probe(), "desert", "1"]);
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    // A PE that was refused leaves too, and may be the one that the next is
-    // told about.
+    // A PE that was refused also leaves, and may be the one that the error of the next
+    // PE names.
     assert_eq!(ended.stdout.lines().count(), 2);
     for line in ended.stdout.lines() {
         assert!(
@@ -79,7 +79,7 @@ fn nonsense_on_the_socket_ends_the_job() {
     assert_eq!(ended.status, 1);
     assert_eq!(
         ended.stderr,
-        "hostwire: PE 1 sent its launcher what is not PMI-1: a line that does not begin with \
+        "hostwire: PE 1 broke the PMI-1 protocol with its launcher: a line that does not begin with \
          \"cmd=\": \"HELO there\"; ended the other PE\n"
     );
 }

@@ -1,4 +1,4 @@
-//! How a job ends, and what is said about it.
+//! The end of a job, and its message.
 
 use rustix::process::Signal;
 
@@ -41,8 +41,8 @@ fn what_a_killed_pe_last_did_is_told() {
     );
 }
 
-/// A neighbour misses a PE that is killed before the launcher can: its locks go first. PE 1
-/// fails for PE 0, which is killed when the launcher knows of PE 1.
+/// A neighbour notices the loss of a killed PE before the launcher can, because its locks
+/// go first. PE 1 fails because of PE 0, which is killed when the launcher knows of PE 1.
 #[test]
 fn the_status_is_that_of_the_failure_that_led_to_the_others() {
     let lose = |options: &[&str], how: &str| {

@@ -1,4 +1,4 @@
-//! What cannot work: status 2, and a pointer into the file where there is one.
+//! Files that cannot work: status 2, and the place in the file if there is one.
 
 use crate::{PING_PONG, job, refused, sim};
 
@@ -45,7 +45,7 @@ fn sizes_that_no_message_has() {
 fn keys_of_streams_and_puts() {
     let stream = with("\"ping-pong\"", "\"stream\"");
     refused(&format!("{stream}messages = 1\n"), "value", ":25:12");
-    // What a send costs is a parameter of the processor, the same for all workloads.
+    // The cost of a send is a parameter of the processor, the same for all workloads.
     refused(&format!("{stream}work = \"1ns\"\n"), "unknown-key", ":25:1");
     let many = stream.replace("\"56B\"", "\"16MiB\"");
     let message = refused(&format!("{many}messages = 1_000\n"), "value", ":25:12");
@@ -139,7 +139,7 @@ fn sweeps_that_make_no_sense() {
     );
 }
 
-/// Every packet is damaged: the link gives up, and both sides wait for ever.
+/// Every packet is damaged: the link gives up, and both sides wait without end.
 #[test]
 fn a_workload_that_can_never_finish() {
     let text = with(
@@ -157,7 +157,7 @@ fn a_workload_that_can_never_finish() {
     ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
     }
-    // On a link without retry damage changes nothing; that is said.
+    // On a link without retry damage changes nothing; an error says so.
     let text = format!("{PING_PONG}\n[parameters]\ndamaged_packets_per_million = 5\n");
     refused(&text, "no-retry", ":26:1");
 }

@@ -1,4 +1,4 @@
-//! `hostwire reproduce --html`: one page that needs nothing else.
+//! `hostwire reproduce --html`: one page that needs no other file.
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ fn the_page_is_whole() {
     }
     assert_eq!(html.matches("<svg ").count(), 4);
     assert!(html.contains("hostwire sim experiments/htx-board/read-latency.toml"));
-    // Every picture says what made it, and how to make it again.
+    // Every picture names its experiment, and the command to make it again.
     let figures = html.split("<figure ").skip(1);
     for figure in figures.map(|rest| rest.split("</figure>").next().unwrap_or(rest)) {
         assert!(
@@ -104,7 +104,7 @@ fn it_is_read_on_a_telephone_and_on_a_desk() {
     browser::fits(&html, DESK);
 }
 
-/// What the check above looks for is found: it is not blind.
+/// The check above finds its target: it is not blind.
 #[test]
 fn a_page_that_is_too_wide_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,8 +120,8 @@ fn a_page_that_is_too_wide_is_noticed() {
     assert_eq!(noticed, there);
 }
 
-/// The first table counts the classes, each row says where its number stands, and the paper is
-/// cited.
+/// The first table counts the classes, each row names the place of its number, and the paper
+/// is cited.
 #[test]
 fn the_page_begins_with_the_counts_and_cites_the_paper() {
     let folder = tempfile::tempdir().unwrap();

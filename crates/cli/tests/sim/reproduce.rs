@@ -13,7 +13,7 @@ fn all_numbers_of_the_five_papers_are_there_and_hold() {
     holds("htoe", "E", 18);
 }
 
-/// Rows `1 ..= last` of `paper` are there, and none of its rows fails.
+/// Rows `1 ..= last` of `paper` exist, and none of its rows fails.
 fn holds(paper: &str, letter: &str, last: u32) {
     let ended = job::run(&["reproduce", paper, "--json"]);
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
@@ -59,7 +59,7 @@ fn holds(paper: &str, letter: &str, last: u32) {
     }
 }
 
-/// What the text says of a row: the line that begins with its id, and the indented ones behind it.
+/// The text about a row: the line that begins with its id, and the indented ones behind it.
 fn block(text: &str, id: &str) -> String {
     let lines = text
         .lines()

@@ -41,7 +41,7 @@ fn kept(folder: &Path) -> Vec<String> {
     names.collect()
 }
 
-/// What does not differ from run to run.
+/// The part of a result that is the same in every run.
 fn lasting(outcome: &Value) -> Vec<Value> {
     let mut results = outcome["results"].as_array().unwrap().clone();
     for result in &mut results {
@@ -172,7 +172,7 @@ fn an_interrupted_sweep_goes_on() {
         "--json",
     ];
     for signal in [Signal::INT, Signal::TERM] {
-        // What is kept says that the handlers of signals are there.
+        // A kept result shows that the signal handlers are installed.
         let folder = experiment(&text);
         let job = Job::start(command(folder.path(), &arguments));
         let results = folder.path().join("experiment.sweep");
@@ -280,7 +280,7 @@ fn keys_of_a_cluster_in_a_file_of_its_own_are_swept() {
     assert_ne!(hash(0), hash(1));
 }
 
-/// What is at fault, as `NAME:LINE:COLUMN`, and the line that is shown for it.
+/// The place of the fault, as `NAME:LINE:COLUMN`, and the line that is shown for it.
 fn blamed(said: &str) -> (String, String) {
     let mut lines = said.lines();
     let place = lines.find_map(|line| line.trim_start().strip_prefix("--> "));
@@ -313,7 +313,7 @@ fn what_is_wrong_is_shown_where_it_is_written() {
         ("experiment.toml:21:8", "kind = \"ping\"")
     );
 
-    // The cluster's file has places of its own, beside those of the sweep.
+    // The cluster's file has its own places, separate from those of the sweep.
     let folder = with_cluster_file();
     let cluster = std::fs::read_to_string(folder.path().join("two.toml")).unwrap();
     let cluster = cluster.replace("\"coax\"", "\"coal\"");

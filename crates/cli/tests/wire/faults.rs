@@ -1,4 +1,4 @@
-//! What a network does to frames. All bytes have to be right all the same.
+//! Faults of a network. All bytes still have to be right.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who does without encryption is told what that means, once.
+//! A user who turns off encryption gets one warning.
 
 use crate::hosts::{Steady, may_make_hosts};
 

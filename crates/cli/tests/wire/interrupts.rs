@@ -1,4 +1,5 @@
-//! A signal to the launcher while a job starts: it ends, on every wire, and nothing stays.
+//! A signal to the launcher while a job starts: it ends, on every wire, and no process is
+//! left.
 //!
 //! A long test. `INTERRUPTS=N` is how many starts there are (200 by default), `SEED=S` which
 //! moments they meet.
@@ -12,13 +13,13 @@ use crate::hosts::may_make_hosts;
 use crate::job::hostwire;
 use crate::programs::fault_probe;
 
-/// What is started, and on which wires.
+/// The programs that are started, and their wires.
 const WIRES: [&str; 5] = ["shm", "stores", "udp", "ether", "xdp"];
 /// The signals come within so long of the start.
 const START: Duration = Duration::from_millis(200);
 /// How long the end may take: PEs have a grace of 5 s, and this machine other things to do.
 const END: Duration = Duration::from_secs(20);
-/// What marks the processes of one start.
+/// The mark of the processes of one start.
 const MARK: &str = "HOSTWIRE_TEST_START";
 
 fn number(name: &str, default: u64) -> u64 {
@@ -68,7 +69,7 @@ fn start(wire: &str, mark: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Whoever was started with this mark and runs, with what the kernel says of it.
+/// The running processes with this mark, with their state in the kernel.
 fn marked(mark: &str) -> Vec<String> {
     let mark = format!("{MARK}={mark}\0");
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

@@ -1,4 +1,4 @@
-//! PEs that are killed: the others are told which, and on which host.
+//! PEs that are killed: the errors of the others name which, and on which host.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::hosts::{Steady, may_make_hosts};
 use crate::job::Ended;
 use crate::programs::fault_probe;
 
-/// Checks that these PEs, and nobody else, have seen one of `lost` as lost on `host`.
+/// Checks that exactly these PEs have seen one of `lost` as lost on `host`.
 fn assert_seen(ended: &Ended, survivors: &[u32], lost: &[u32], host: &str) {
     let lines = ended.sorted_lines();
     assert_eq!(lines.len(), survivors.len(), "{ended:#?}");
@@ -23,7 +23,7 @@ fn assert_seen(ended: &Ended, survivors: &[u32], lost: &[u32], host: &str) {
     }
 }
 
-/// The PEs of its host see it at once, and tell.
+/// The PEs of its host see it at once, and inform the others.
 #[test]
 fn a_pe_that_is_killed_is_told_by_its_host() {
     let Some(_turn) = may_make_hosts() else {
@@ -34,7 +34,7 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     let steady = Steady::start(4, &["--keep-going"], &variables);
     steady.signal(3, Signal::KILL);
     let ended = steady.end_by_itself();
-    // The locks of a process go before it has ended, so a neighbour may end first; even so.
+    // The locks of a process go before it has ended, so a neighbour may end first.
     assert_eq!(ended.status, 137, "{ended:#?}");
     let killed = "PE 3 was killed by SIGKILL";
     assert!(ended.stderr.contains(killed), "{ended:#?}");
@@ -47,8 +47,8 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
-/// Nobody of its host is left who could tell: the launcher does, at once. An agent is a thread
-/// of its PE, so what kills the one kills the other.
+/// No PE of its host is left to inform the others; the launcher does it, at once. An agent is
+/// a thread of its PE, so it dies with the PE.
 #[test]
 fn a_host_that_dies_is_told_by_the_launcher() {
     let Some(_turn) = may_make_hosts() else {
@@ -65,7 +65,7 @@ fn a_host_that_dies_is_told_by_the_launcher() {
         let ended = steady.end_by_itself();
         assert_eq!(ended.status, 137, "{ended:#?}");
         assert_seen(&ended, &[0], &[1], "host1");
-        // Nor does leaving the job make it one that has done wrong.
+        // Leaving the job is not a failure either.
         assert!(!ended.stderr.contains("broke the protocol"), "{ended:#?}");
     }
 }
@@ -81,8 +81,8 @@ fn thread_of(process: Pid, name: &str) -> Pid {
     Pid::from_raw(number.parse().unwrap()).unwrap()
 }
 
-/// Nobody is left there who could tell, and the launcher sees nothing but a shell that goes
-/// on: silence does.
+/// No PE is left there to inform the others, and the launcher sees only a shell that goes
+/// on. So the loss is noticed by silence.
 #[test]
 fn a_host_that_dies_is_lost_by_its_silence() {
     let Some(_turn) = may_make_hosts() else {

@@ -29,7 +29,7 @@ impl Traces {
         Self { pids, namespaces }
     }
 
-    /// That nothing of it is left, a moment later at the latest.
+    /// Checks that nothing of it is left, a moment later at the latest.
     fn vanish(&self) {
         eventually("all processes of the job end", || {
             !self.pids.iter().any(|pid| is_running(pid))
@@ -84,7 +84,7 @@ fn namespaces_of(pid: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The interrupt of Ctrl-C, and a launcher that can do nothing any more.
+/// The interrupt of Ctrl-C, and a launcher that was killed.
 const ENDS: [(Signal, i32); 2] = [(Signal::INT, 130), (Signal::KILL, -9)];
 
 #[test]
@@ -141,7 +141,7 @@ struct Witness(Child);
 
 impl Witness {
     fn on_host_of(steady: &Steady, pe: usize) -> Self {
-        // Says that it has entered; then waits until it is asked. The kernel takes a program
+        // Reports that it has entered, then waits for a request. The kernel takes a program
         // off an interface soon after the last descriptor is closed.
         let script = "echo here; read ask; \
                       for _ in $(seq 600); do \

@@ -1,4 +1,4 @@
-//! Whoever else sends frames of the same EtherType. See launchers/hosts.rs for two jobs on
+//! Other senders of frames with the same EtherType. See launchers/hosts.rs for two jobs on
 //! one interface, and for the frames of an earlier one.
 
 use crate::hosts::{Steady, may_make_hosts};

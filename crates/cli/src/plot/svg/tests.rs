@@ -70,7 +70,7 @@ fn a_file_stands_alone_and_text_is_escaped() {
     assert!(!inline(&chart(&[(8.0, 1.0)])).contains("<style>"));
 }
 
-/// What an axis cannot show is left out; nothing else is, and nothing is not a number.
+/// Values that an axis cannot show are left out, and no others. No coordinate is NaN.
 #[test]
 fn odd_points_do_no_harm() {
     for points in [

@@ -59,8 +59,8 @@ fn half_width(name: &str) -> f64 {
     (7.0 + 4.0 * name.chars().count() as f64).max(18.0)
 }
 
-/// The part that is shown: all nodes, and room for what stands beside links. Left, top, width
-/// and height.
+/// The visible part: all nodes, and room for the texts beside links. Left, top, width and
+/// height.
 fn bounds(places: &BTreeMap<String, Place>) -> [f64; 4] {
     let empty = [f64::MAX, f64::MAX, f64::MIN, f64::MIN];
     let [left, top, right, low] = places.iter().fold(empty, |seen, (name, (x, y))| {
@@ -146,7 +146,8 @@ fn node(end: &str) -> String {
         .to_owned()
 }
 
-/// What a node is drawn beside: processors of one board, a chip and its host.
+/// The nodes that are drawn next to a node: processors of one board, a chip and its
+/// host.
 fn group(node: &str) -> &str {
     let board = node.split_once('.').map_or(node, |(board, _)| board);
     board.strip_suffix(" host").unwrap_or(board)
@@ -205,7 +206,7 @@ fn places(groups: &[Vec<String>], edges: &[Edge]) -> BTreeMap<String, Place> {
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let hosts = groups.iter().flatten().any(|name| name.ends_with(" host"));
     let own = if hosts || largest < 2 { 0.0 } else { 66.0 };
-    // One that everybody is joined to stands in the middle.
+    // A node that is joined to all others is in the middle.
     let degree = |group: &Vec<String>| {
         let has = |edge: &&Edge| edge.ends.iter().any(|end| group.contains(end));
         edges.iter().filter(has).count()

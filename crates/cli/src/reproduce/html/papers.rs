@@ -1,4 +1,4 @@
-//! What the papers are about, in our words. A paper that is not here is shown by its name.
+//! Summaries of the papers in our words. A paper without a summary is shown by its name.
 
 struct About {
     name: &'static str,

@@ -9,7 +9,7 @@ use hostwire_sim::record::{Direction, Recording, Slice};
 use super::timeline::Bar;
 use super::{network, shipped, timeline};
 
-/// A picture with what there is to say about it.
+/// A picture with its caption.
 pub struct Picture {
     pub id: &'static str,
     pub caption: String,

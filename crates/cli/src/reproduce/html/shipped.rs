@@ -50,7 +50,7 @@ pub fn experiment(path: &str) -> Option<Experiment> {
     read(path, text.as_bytes(), &load).ok()
 }
 
-/// Nothing for files that are no experiments.
+/// Empty for files that are not experiments.
 fn of(path: &str) -> Option<String> {
     let experiment = experiment(path)?;
     let path = escape(path);

@@ -1,5 +1,5 @@
 //! Counts by class, and claims as a table whose rows can be filtered. On a narrow screen
-//! each row is a card: cells say what they are by `data-label`.
+//! each row is a card, and `data-label` names each cell.
 
 use hostwire_sim::experiments::{Bound, Row, Summary};
 

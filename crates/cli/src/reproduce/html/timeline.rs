@@ -1,4 +1,4 @@
-//! What happens when: a row per direction of a link, or per stage, and a bar for each packet.
+//! A timeline: a row per direction of a link, or per stage, and a bar for each packet.
 
 use std::fmt::Write as _;
 

@@ -22,7 +22,7 @@ pub use part::Part;
 use results::{Found, Kept, Results};
 use workers::Ran;
 
-/// Runs all points that have no result yet, and gives those of all.
+/// Runs all points without a result, and returns the results of all points.
 pub fn run(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     if experiment.sweep().is_none() {
         let why = "--jobs, --results and --part are for sweeps: add --sweep KEY=FROM..TO";
@@ -57,7 +57,7 @@ pub fn run(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     sweep.outcome(&places)
 }
 
-/// Where results are kept, unless the user says: in the current folder.
+/// The default folder of the results, in the current folder.
 fn folder(file: &Path) -> PathBuf {
     let stem = file.file_stem().unwrap_or(file.as_os_str());
     let mut name = stem.to_os_string();
@@ -97,12 +97,12 @@ impl Sweep<'_> {
         Ok(missing)
     }
 
-    /// A worker: one process, which ends when the one that started it does.
+    /// A worker: one process, which ends when its starter ends.
     fn run_here(&self, places: &[usize]) -> Result<(), Failure> {
         let monitor = Arc::new(Monitor::default());
         let of_thread = Arc::clone(&monitor);
         std::thread::spawn(move || {
-            // Nothing is ever written there: what ends this is the end of the starter.
+            // Nothing is ever written there: this read ends when the starter ends.
             let _ = std::io::stdin().read(&mut [0]);
             of_thread.cancel();
         });
@@ -170,7 +170,7 @@ impl Sweep<'_> {
             } else {
                 said.to_owned()
             };
-            // If standard error is closed there is nobody to tell.
+            // If standard error is closed, the message is lost.
             let _ = writeln!(std::io::stderr(), "at {label}: {said}");
             count += 1;
             let own = ran.status.code().and_then(|code| u8::try_from(code).ok());

@@ -19,7 +19,7 @@ pub struct Results {
     folder: PathBuf,
 }
 
-/// What there is of a configuration.
+/// The state of a configuration's result.
 pub enum Found {
     Result(Box<Kept>),
     /// A result of another version of hostwire.
@@ -27,7 +27,7 @@ pub enum Found {
     Nothing,
 }
 
-/// What was measured.
+/// The result.
 #[derive(Debug, Deserialize)]
 pub struct Kept {
     pub configuration_hash: String,
@@ -48,7 +48,7 @@ struct KeptOutcome<R> {
 }
 
 impl Results {
-    /// The folder, which is made if it is not there.
+    /// The folder, which is created if it does not exist.
     pub fn open(folder: &Path) -> Result<Results, String> {
         fs::create_dir_all(folder)
             .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
@@ -61,7 +61,7 @@ impl Results {
         &self.folder
     }
 
-    /// The result of a configuration, if it is there.
+    /// The result of a configuration, if there is one.
     pub fn find(&self, hash: &str) -> Result<Found, String> {
         let path = self.path(hash);
         let mut bytes = Vec::new();

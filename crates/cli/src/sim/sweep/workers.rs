@@ -1,7 +1,7 @@
 //! Processes that run a point each.
 //!
-//! A worker ends when its standard input does: at Ctrl-C, or when this process dies in
-//! whatever way.
+//! A worker ends when its standard input ends: at Ctrl-C, or whenever this process
+//! dies.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{IsTerminal, Write};
@@ -94,7 +94,7 @@ pub fn run(
     }
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct Board {
     waiting: Mutex<VecDeque<usize>>,
     /// Standard input of those at work.
@@ -124,7 +124,7 @@ impl Board {
         })
     }
 
-    /// Starts no more, and ends those at work.
+    /// Starts no more workers, and ends the running ones.
     fn stop(&self) {
         lock(&self.waiting).clear();
         lock(&self.inputs).clear();
@@ -161,7 +161,7 @@ impl Bar {
     fn show(&mut self, ran: usize, at_work: usize) {
         if self.terminal {
             let line = bar(self.kept, ran, self.points, at_work, self.started.elapsed());
-            // That nobody reads it is no reason to fail.
+            // It is no failure if nobody reads it.
             let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
         }
     }

@@ -1,4 +1,4 @@
-//! Attaching without the library's `Job::attach`, as somebody could who means no good.
+//! Attaching without the library's `Job::attach`, as a hostile program could do.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn sizes() -> Sizes {
 /// For a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The first half: everybody knows how to find PE 0.
+/// The first half: every PE knows how to find PE 0.
 pub fn meet() -> Result<Box<dyn Bootstrap>, Box<dyn Error>> {
     let launcher = launch::connect(true, Deadline::after(PATIENCE))?;
     let mut launcher = launcher.ok_or("no launcher in the environment")?;

@@ -1,5 +1,5 @@
 //! The last PE is killed by SIGKILL while it does something, and each of the others
-//! tells what it saw, whatever it was doing.
+//! prints what it noticed, whatever it was doing.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::by_hand;
 
-/// Long enough for everybody to be where it shall be. Who comes later finds the PE dead,
-/// which must look the same.
+/// Long enough for every PE to reach its place. A PE that is later finds the PE dead,
+/// which must have the same result.
 const BEFORE_DEATH: Duration = Duration::from_millis(200);
 
 /// The victim dies in `stage`.
@@ -39,7 +39,7 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
         return Err("the victim has survived".into());
     }
     if stage == "finalize" {
-        // Who sees it leave before it dies ends in good order.
+        // A PE that sees it leave before it dies ends in good order.
         std::thread::sleep(3 * BEFORE_DEATH);
     }
     let begin = Instant::now();
@@ -55,7 +55,7 @@ pub fn die(stage: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What only ends because somebody has died.
+/// Waits that end only because a PE has died.
 fn survive(job: &Job, victim: u32, words: &Symmetric<u64>) -> (&'static str, hostwire::Result<()>) {
     match job.pe() {
         0 => ("recv", job.recv::<u64>(victim, 1, &mut [0]).map(|_| ())),
@@ -80,8 +80,8 @@ fn until_it_fails(mut operation: impl FnMut() -> hostwire::Result<()>) -> hostwi
     }
 }
 
-/// The victim is gone before it has attached: at once, or when the others have been told
-/// how to find PE 0.
+/// The victim ends before it has attached: at once, or when the others know how to find
+/// PE 0.
 fn in_attach(stage: &str) -> Result<(), Box<dyn Error>> {
     let rank: u32 = std::env::var("PMI_RANK")?.parse()?;
     let size: u32 = std::env::var("PMI_SIZE")?.parse()?;

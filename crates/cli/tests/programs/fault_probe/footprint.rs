@@ -1,4 +1,4 @@
-//! What a PE takes of the machine.
+//! The resources that a PE takes.
 
 use std::error::Error;
 use std::fs;

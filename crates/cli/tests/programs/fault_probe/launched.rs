@@ -1,4 +1,4 @@
-//! What a PE has to do with its launcher.
+//! Interaction of a PE with its launcher.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A program of the hostwire library that does as its first argument says, mostly
+//! A program of the hostwire library whose first argument says what it does, mostly
 //! harm. For the end-to-end tests.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]

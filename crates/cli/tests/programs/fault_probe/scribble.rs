@@ -13,7 +13,8 @@ use rustix::process::{Signal, getpid, kill_process};
 use crate::by_hand;
 
 /// `kind` is `storm` (whole segments, over and over), `drizzle` (single words of what is
-/// not heap) or `echo` (what is there, at another place: likely to look right).
+/// not heap) or `echo` (copies of words to other places, which are likely to look
+/// right).
 pub fn scribble(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
     let rank: u32 = std::env::var("PMI_RANK")?.parse()?;
     let size: u32 = std::env::var("PMI_SIZE")?.parse()?;
@@ -22,7 +23,7 @@ pub fn scribble(kind: &str, seed: u64) -> Result<(), Box<dyn Error>> {
     }
     let job = Job::attach()?;
     let result = traffic(&job);
-    // Whatever it is, it is said in good order.
+    // Every fault ends in a proper error.
     match result {
         Ok(()) => println!("PE {rank} has come to the end"),
         Err(error) => println!("PE {rank} has given up: {error}"),

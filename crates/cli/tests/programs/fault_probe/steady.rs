@@ -1,4 +1,4 @@
-//! Traffic between all PEs until somebody says that it is enough, every byte checked.
+//! Traffic between all PEs until PE 0 ends it, with every byte checked.
 
 use std::error::Error;
 use std::io::Read;
@@ -66,7 +66,7 @@ fn rounds(job: &Job, block_bytes: usize, rounds_min: u64, end: &AtomicBool) -> D
         )?;
 
         sums.add(0, 0, u64::from(pe) + 1)?;
-        // All have read and added; and PE 0 says whether it is enough.
+        // All have read and added; PE 0 decides whether to go on.
         let enough = pe == 0 && round >= rounds_min && end.load(Ordering::Relaxed);
         let mut all = [u64::from(enough), 1];
         job.all_reduce(&mut all, |a, b| a + b)?;
@@ -107,13 +107,13 @@ fn expect(what: &str, round: u64, right: bool) -> Done {
     }
 }
 
-/// Does nothing in a job for some seconds, but for waiting on a word that PE 0 sets at the
-/// end. Says how much of a core that took.
+/// Only waits in a job for some seconds, on a word that PE 0 sets at the end. Prints how
+/// much of a core that took.
 pub fn idle(seconds: u64) -> Done {
     let job = Job::attach()?;
     let word = job.alloc::<u64>(1)?;
     job.barrier()?;
-    // What comes before has a second to calm down.
+    // Earlier work has a second to finish.
     std::thread::sleep(Duration::from_secs(u64::from(job.pe() == 0)));
     let (begin, cpu) = (Instant::now(), cpu_seconds()?);
     if job.pe() == 0 {

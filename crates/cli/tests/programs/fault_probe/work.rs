@@ -96,10 +96,10 @@ pub fn pause(seconds: u32) -> Done {
     Ok(job.finalize()?)
 }
 
-/// Says how many KiB of memory being in a job takes, from before attaching to behind a
-/// message to and from everybody, a barrier and a sum. Pages of segments count in part for each
-/// PE that has them, so that the sum is what the host pays. Pages of the program's file do not
-/// count: how many are touched depends on how the program was built, and all PEs share them.
+/// Prints how many KiB of memory a PE takes, from before attaching until after a message to and
+/// from every PE, a barrier and a sum. Pages of segments count in part for each PE that has
+/// them, so that the sum is what the host pays. Pages of the program's file do not count: how
+/// many are touched depends on how the program was built, and all PEs share them.
 pub fn memory() -> Done {
     let before = own_kib()?;
     let job = Job::attach()?;
