@@ -16,7 +16,8 @@ fn main() {
 }
 
 fn build() -> Result<(), Box<dyn Error>> {
-    // Elsewhere the crate says that it needs Linux. A C compiler would only say less.
+    // On other systems the crate reports that it needs Linux. The errors of a C
+    // compiler would be less clear.
     if env::var_os("CARGO_CFG_TARGET_OS").is_none_or(|system| system != "linux") {
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! Collective operations of active sets: the old way, with a `pSync` array.
 //!
-//! The array is all that members share, so they meet in it. Its words are counters:
-//! whoever tells a member something adds one, and the member takes one off when it has
-//! seen it. So they are zero again when nobody is in an operation, as the specification
-//! wants, and one that is ahead does no harm.
+//! The members share only this array, so they meet in it. Its words are counters: a
+//! member that signals another one adds one to a word, and the other one subtracts one
+//! when it has seen this. So the words are zero again when no member is in an
+//! operation, as the specification demands, and a member that is ahead does no harm.
 //!
 //! | word | counts |
 //! |---|---|
@@ -61,7 +61,7 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
 }
 
 impl ActiveSet {
-    /// Ends the job if this PE is no member, or the set is none.
+    /// Ends the job if this PE is not a member, or if the set is not valid.
     pub(crate) fn new(
         what: What,
         start: c_int,
@@ -120,8 +120,8 @@ impl ActiveSet {
         }
     }
 
-    /// Not by way of `pSync`, which may be another one there, but by lines of a team of all PEs that
-    /// needs none.
+    /// Not through `pSync`, which may be another array there, but by lines of a team of all PEs,
+    /// which needs no `pSync`.
     #[cold]
     fn compare_signatures(&self, arguments: [u64; 3]) {
         let ours = debug::signature(self.what, arguments);
@@ -169,16 +169,16 @@ impl ActiveSet {
         }
     }
 
-    /// Whether members may meet by lines of a team of all PEs, numbered for each two of them. Threads
-    /// of one PE may come in another order than those of another, so it is not for them: they have
-    /// a `pSync` each.
+    /// Whether members may meet by lines of a team of all PEs, numbered for each two of them. The
+    /// threads of two PEs may arrive in different orders, so this is not for threads: each of them
+    /// has its own `pSync`.
     fn is_serial(&self) -> bool {
         self.runtime.is_serial.load(Ordering::Relaxed)
     }
 
-    /// Sends a member the next line, and before it, if it does not fit, what goes to its stage. Every
-    /// exchange goes both ways: so a member is at most one ahead, and no line is overwritten that
-    /// somebody still reads.
+    /// Sends a member the next line. Data that does not fit into the line goes to its stage
+    /// first. Every exchange goes both ways, so a member is at most one exchange ahead, and no
+    /// line is overwritten while another member reads it.
     ///
     /// # Safety
     /// The payload fits a line, and what is staged fits a stage.
@@ -203,7 +203,7 @@ impl ActiveSet {
         unsafe { line::send(runtime, what, team, number, pe as usize, tag, payload) };
     }
 
-    /// What a member has sent in the exchange that is under way with it.
+    /// The data that a member has sent in the present exchange.
     fn receive(&self, rank: usize, tag: Tag) -> *const u8 {
         let (team, pe) = (&self.runtime.leaving, self.members[rank] as usize);
         line::receive(self.runtime, self.what, team, self.number(rank), pe, tag)
@@ -261,7 +261,7 @@ impl ActiveSet {
         );
     }
 
-    /// Who meets, for the detector of races.
+    /// The members that meet, for the detector of races.
     fn meeting(&self) -> Members<'_> {
         let members = self.members.iter().map(|pe| u64::from(*pe));
         let set = [u64::MAX, self.psync as u64].into_iter().chain(members);
@@ -351,7 +351,7 @@ impl ActiveSet {
     }
 }
 
-/// `shmem_broadcast32` and its kin. The root's own destination stays as it is.
+/// `shmem_broadcast32` and similar routines. The root's own destination stays as it is.
 ///
 /// # Safety
 /// The source has the bytes.
@@ -393,7 +393,7 @@ pub(crate) unsafe fn broadcast(
     }
 }
 
-/// `shmem_fcollect32` and its kin.
+/// `shmem_fcollect32` and similar routines.
 ///
 /// # Safety
 /// The source has the bytes.
@@ -404,7 +404,7 @@ pub(crate) unsafe fn fcollect(set: &ActiveSet, dest: *mut u8, source: *const u8,
     unsafe { place(set, dest, source, len, set.rank * len, all) };
 }
 
-/// `shmem_collect32` and its kin.
+/// `shmem_collect32` and similar routines.
 ///
 /// # Safety
 /// The source has the bytes, and the destination room for all.
@@ -419,8 +419,8 @@ pub(crate) unsafe fn collect(set: &ActiveSet, dest: *mut u8, source: *const u8, 
     unsafe { place(set, dest, source, len, start, start.saturating_add(len)) };
 }
 
-/// Stores the source at byte `start` of everybody's destination, of which the first `end`
-/// bytes are there, and waits for all.
+/// Stores the source at byte `start` of the destination of every member, which has `end`
+/// bytes, and waits for all.
 unsafe fn place(
     set: &ActiveSet,
     dest: *mut u8,
@@ -447,7 +447,7 @@ unsafe fn place(
     set.meet_quiet();
 }
 
-/// `shmem_alltoall32` and its kin.
+/// `shmem_alltoall32` and similar routines.
 ///
 /// # Safety
 /// The source has the bytes.
@@ -468,7 +468,7 @@ pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8,
     set.meet_quiet();
 }
 
-/// `shmem_alltoalls32` and its kin; strides as in [`crate::collective::alltoalls`].
+/// `shmem_alltoalls32` and similar routines; strides as in [`crate::collective::alltoalls`].
 ///
 /// # Safety
 /// The source has the elements.
@@ -522,10 +522,10 @@ pub(crate) unsafe fn alltoalls(
     set.meet_quiet();
 }
 
-/// `shmem_sum_to_all` and its kin.
+/// `shmem_sum_to_all` and similar routines.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     set: &ActiveSet,
     dest: *mut T,

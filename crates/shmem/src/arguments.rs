@@ -1,8 +1,8 @@
-//! What a program hands in, looked at before a function does anything: with `SHMEM_DEBUG`.
+//! Checks the arguments of functions before they do anything: with `SHMEM_DEBUG`.
 //!
-//! The table says of each pointer of each function what it has to point to
-//! (`crates/shmem/table`), and the entry points ask for it here. Short puts, gets and atomics ask
-//! on their long way instead, which is the only one while `SHMEM_DEBUG` is set.
+//! The table says for each pointer of each function to what it has to point
+//! (`crates/shmem/table`), and the entry points check this here. Short puts, gets and atomics
+//! check it on their long way, which is the only one while `SHMEM_DEBUG` is set.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use crate::team as teams;
 
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program has asked for it, and the library is in use.
+/// Whether checks are on, and the library is in use.
 #[inline(always)]
 pub(crate) fn are_checked() -> bool {
     CHECKED.load(Relaxed)
@@ -143,15 +143,15 @@ pub(crate) fn own(runtime: &Runtime, what: &str, name: &str, start: usize, len: 
     fatal(what, format_args!("{name} is {why}; {}", debug::here()));
 }
 
-/// Whether there is memory: what may be done with it is not looked at.
+/// Whether there is memory; does not check how it may be used.
 fn is_mapped(start: usize, len: usize) -> bool {
     let Some(end) = start.checked_add(len) else {
         return false;
     };
     let page = crate::statics::page_bytes();
     let first = start / page * page;
-    // Does nothing but look whether pages are there.
-    // SAFETY: an address and a length, whatever they name; nothing is changed.
+    // Only checks whether the pages exist. SAFETY: an address and a length, whatever
+    // they name; nothing is changed.
     let code = unsafe {
         libc::msync(
             core::ptr::without_provenance_mut(first),
@@ -166,7 +166,7 @@ fn is_mapped(start: usize, len: usize) -> bool {
     error != Some(libc::ENOMEM) || is_on_stack(start, end)
 }
 
-/// Whether it is a part of this thread's stack, of which pages are there once they are touched.
+/// Whether it is a part of this thread's stack, whose pages exist only after they are touched.
 fn is_on_stack(start: usize, end: usize) -> bool {
     let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // SAFETY: says who asks.
@@ -185,8 +185,8 @@ fn is_on_stack(start: usize, end: usize) -> bool {
     code == 0 && (lowest..=lowest.saturating_add(len)).contains(&end) && lowest <= start
 }
 
-/// The team of a collective operation. With an invalid one it does nothing, as the specification
-/// says, and returns a value that programs rarely look at.
+/// The team of a collective operation. With an invalid team the operation does nothing, as the
+/// specification says, and returns a value that programs rarely check.
 #[cold]
 #[inline(never)]
 pub(crate) fn team(what: &str, team: Team) {

@@ -1,11 +1,11 @@
 //! Collective operations of teams.
 //!
 //! OpenSHMEM lets a member store into the destinations of the others as soon as it has
-//! begun itself, so data goes straight where it belongs, and a line tells that it is
-//! there. What fits a line goes with it.
+//! begun itself, so data goes straight to its destination, and a line reports its
+//! arrival. Data that fits into a line goes with it.
 //!
-//! Reductions and scans combine in the order of ranks, whatever their size and whoever
-//! comes first: results repeat from run to run, to the last bit.
+//! Reductions and scans combine in the order of ranks, whatever their size and
+//! whichever member comes first: results are the same in every run, to the last bit.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -30,7 +30,7 @@ const PULL_BYTES: usize = 32 << 10;
 
 const EMPTY: (*const u8, usize) = (core::ptr::null(), 0);
 
-/// What every operation needs: its team, and symmetric buffers.
+/// The inputs of every operation: its team, and symmetric buffers.
 struct Call {
     runtime: &'static Runtime,
     team: &'static TeamState,
@@ -41,7 +41,7 @@ struct Call {
 }
 
 impl Call {
-    /// `None` for the invalid team. Buffers of no bytes may lie anywhere.
+    /// `None` for the invalid team. Empty buffers may be at any address.
     fn new(
         what: &'static str,
         team: Team,
@@ -73,8 +73,8 @@ impl Call {
         begin(self.runtime, self.what, self.team)
     }
 
-    /// Tells the detector of races what this member is about to do: read these bytes of its
-    /// own, and store these of the members at those ranks.
+    /// Reports the accesses of this member to the detector of races: it reads these own
+    /// bytes, and stores to these bytes of the members with those ranks.
     fn comes(
         &self,
         flow: Flow,
@@ -110,7 +110,7 @@ impl Call {
 /// `shmem_broadcast`.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn broadcast(
     what: What,
     team: Team,
@@ -155,11 +155,12 @@ pub(crate) unsafe fn broadcast(
         // SAFETY: both have `len` bytes; they may be the same.
         unsafe { core::ptr::copy(source, dest, len) };
         if pull {
-            // They read the source until they say that they are done.
+            // They read the source until they report that they are done.
             for rank in others(call.team) {
                 call.receive(number, rank, Tag::new(Kind::Answer, len));
             }
-            // The others do not know that all have begun, so neither may this one.
+            // The others do not know that all have begun, so this one must not assume
+            // it either.
         }
         return 0;
     }
@@ -181,7 +182,7 @@ pub(crate) unsafe fn broadcast(
 /// `shmem_fcollect`.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn fcollect(
     what: What,
     team: Team,
@@ -235,7 +236,7 @@ pub(crate) unsafe fn collect(
     len: usize,
 ) -> c_int {
     let what = *what;
-    /// What fits a line beside the length.
+    /// The bytes that fit into a line beside the length.
     const ROOM: usize = PAYLOAD_BYTES - 8;
     let runtime = runtime::get(what);
     let Some(team) = team::find(runtime, team) else {
@@ -245,7 +246,7 @@ pub(crate) unsafe fn collect(
     runtime
         .debug
         .compare_arguments(runtime, what, team, [place, 0, 0]);
-    // First everybody says how much it has, and as much of it as there is room for.
+    // First every member sends its length, and as much of its data as fits.
     let number = begin(runtime, what, team);
     let tag = Tag::new(Kind::Collect, 0);
     let mut words = [0u64; PAYLOAD_BYTES / 8];
@@ -327,7 +328,7 @@ pub(crate) unsafe fn collect(
 /// `shmem_alltoall`.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn alltoall(
     what: What,
     team: Team,
@@ -374,7 +375,7 @@ pub(crate) unsafe fn alltoall(
 /// and the bytes of an element.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn alltoalls(
     what: What,
     team: Team,
@@ -436,7 +437,7 @@ pub(crate) unsafe fn alltoalls(
 /// Reductions.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
     what: What,
     team: Team,
@@ -462,7 +463,7 @@ pub(crate) unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
 /// Scans: of the values up to this rank, with the own one or without.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
     what: What,
     team: Team,
@@ -480,7 +481,7 @@ pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
     unsafe { fold(what, team, dest.cast(), source.cast(), count, combine, mode) }
 }
 
-/// What becomes of the values of all members.
+/// The way in which the values of all members are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// All of them, at every member.
@@ -573,7 +574,7 @@ unsafe fn fold(
     0
 }
 
-/// As much as fits a line, or the stage that belongs to it: everybody gets all values, and
+/// Data that fits into a line, or into its stage: every member gets all values, and
 /// combines them itself.
 ///
 /// # Safety
@@ -627,8 +628,8 @@ unsafe fn fold_small(
     }
 }
 
-/// Combines the values of these ranks in their order, of which one is this PE's, and stores the result.
-/// What nobody is before is zero.
+/// Combines the values of these ranks in their order, of which one is this PE's, and stores the
+/// result. The result of a member with none before it is zero.
 ///
 /// # Safety
 /// Both buffers have the elements, which fit a stage; `values` gives as many of other ranks.

@@ -2,8 +2,8 @@
 //!
 //! Every operation is complete when it returns, or with the next quiet of the thread that
 //! issued it, so a context carries no queue: it is the team that its PE numbers belong
-//! to, and the options it was made with. Where these numbers are those of the job, its
-//! handle says so, and operations on it are as short as those on the default context.
+//! to, and the options it was made with. If these numbers are those of the job, a bit of
+//! its handle says so, and operations on it are as short as those on the default context.
 
 use core::ffi::{c_int, c_long};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -21,12 +21,12 @@ const OPTIONS: c_long = 1 | 2 | NOSTORE;
 const NOSTORE: c_long = 4;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwcontxt");
 
-/// What a `shmem_ctx_t` points to.
+/// The object to which a `shmem_ctx_t` points.
 #[derive(Debug)]
 pub struct Context {
     alive: AtomicU64,
     team: Team,
-    /// What the detector of races calls it.
+    /// Its number in the detector of races.
     slot: u16,
 }
 
@@ -73,14 +73,14 @@ pub(crate) fn team_of(runtime: &'static Runtime, what: &str, ctx: Ctx) -> &'stat
     }
 }
 
-/// What the detector of races calls `ctx`, and whether its team is one of those that share
-/// memory.
+/// The number of `ctx` in the detector of races, and whether its team is one of those that
+/// share memory.
 pub(crate) fn of_race(runtime: &'static Runtime, what: &str, ctx: Ctx) -> (u16, bool) {
     let team = team_of(runtime, what, ctx);
     (find(what, ctx).slot, team.is_of_shared)
 }
 
-/// The PE of the job that `pe` is in the team of `ctx`, if nothing is wrong with either.
+/// The PE of the job for number `pe` in the team of `ctx`, if both are valid.
 #[inline]
 pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c_int> {
     let context = untagged(ctx);
@@ -97,8 +97,8 @@ pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c
     c_int::try_from(pe).ok()
 }
 
-/// `shmem_ctx_create` and `shmem_team_create_ctx`. Contexts cost nothing, so any number
-/// that fits memory can be had.
+/// `shmem_ctx_create` and `shmem_team_create_ctx`. Contexts cost nothing, so there may
+/// be as many as fit into memory.
 ///
 /// # Safety
 /// `ctx` can be written.
@@ -192,7 +192,7 @@ pub(crate) unsafe fn get_team(ctx: Ctx, team: *mut Team) -> c_int {
 }
 
 /// `shmem_ctx_session_start` and `shmem_ctx_session_stop`: hints, in any number and order.
-/// Where a put is a store there is nothing to gather.
+/// A put is a store, so there is nothing to gather.
 pub(crate) fn session(what: &'static str, ctx: Ctx) {
     runtime::get(what);
     if ctx != CTX_INVALID {

@@ -175,8 +175,8 @@ pub(crate) unsafe fn vectors(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
-/// How many lengths [`wide`] is for, from the first one on: none where the processor does not
-/// have what it takes.
+/// The number of lengths for [`wide`], from the first one on: 0 if the processor does not
+/// have the instructions.
 static WIDE_LENGTHS: AtomicUsize = AtomicUsize::new(0);
 const WIDE_LEAST: usize = 65;
 const WIDE_MOST: usize = 256;

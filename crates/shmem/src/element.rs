@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use hostwire_transport::arrival::{half_changes, word_changes};
 
-/// Anything that can be moved: plain bytes, valid whatever they are.
+/// Types that can be moved: plain bytes, valid for every bit pattern.
 ///
 /// # Safety
 /// Every bit pattern is a value, and there is no padding whose bytes matter.
@@ -62,10 +62,10 @@ pub trait Word: Element {
     fn from_bits(bits: u64) -> Self;
 }
 
-/// What atomics work on: the extended types of the specification.
+/// Types for atomics: the extended types of the specification.
 pub trait Atomic: Word {}
 
-/// What arithmetic and bitwise atomics work on.
+/// Types for arithmetic and bitwise atomics.
 pub trait AtomicInteger: Atomic {
     /// One.
     const ONE: Self;
@@ -127,7 +127,7 @@ impl Word for f64 {
 }
 impl Atomic for f64 {}
 
-/// What a PE can wait for a change of: integers of 2 (deprecated), 4 or 8 bytes.
+/// Types for waits: integers of 2 (deprecated), 4 or 8 bytes.
 pub trait Waitable: Word + PartialOrd {
     /// Loads it in one piece, before everything loaded after it.
     ///

@@ -1,7 +1,7 @@
-//! The end of a job that cannot go on: a clear text, then everybody stops.
+//! Ends a job that cannot go on: prints a clear text, then stops all PEs.
 //!
-//! OpenSHMEM routines have no way to report most errors, so a PE that cannot do what it
-//! was asked says why and takes the job with it.
+//! OpenSHMEM routines have no way to report most errors, so a PE that cannot carry out
+//! a call prints the reason and ends the job.
 
 use core::fmt::Display;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::runtime::{self, State};
 pub(crate) fn fatal(what: &str, why: impl Display) -> ! {
     let text = format!("{what}: {why}");
     say(&text);
-    // The launcher says who and when; why was just said.
+    // The launcher names the PE; the reason was printed above.
     end(1, what)
 }
 
@@ -29,17 +29,17 @@ pub(crate) fn not_in_use(what: &str) -> ! {
     }
 }
 
-/// What is said of a call in a child that the program has forked.
-const IN_A_CHILD: &str = "called in a child that a PE has forked: it is no PE of the job, and cannot \
-                          use the library";
+/// The text for a call in a child that the program has forked.
+const IN_A_CHILD: &str = "called in a child that a PE has forked: the child is not a PE of the job, and \
+                          cannot use the library";
 
-/// Writes a line that says who says it to standard error.
+/// Writes a line, with the name of this PE, to standard error.
 pub(crate) fn say(text: &str) {
     let who = match runtime::any() {
         Some(runtime) => format!("hostwire: PE {}: ", runtime.attachment.pe()),
         None => "hostwire: ".into(),
     };
-    // In one piece: other PEs write, too. A closed stderr is no reason to do anything.
+    // In one piece, because other PEs also write. A closed stderr is ignored.
     let _ = std::io::stderr().write_all(format!("{who}{text}\n").as_bytes());
 }
 

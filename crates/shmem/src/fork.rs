@@ -1,6 +1,7 @@
-//! A child that the program forks gets static objects of its own, as it would without
-//! this library: what it writes must not appear in its parent. It is no PE, and the
-//! library does nothing in it. One that cannot have them ends, with a text.
+//! A child that the program forks gets its own static objects, as it would without this
+//! library, because its writes must not appear in its parent. It is not a PE, and the
+//! library does nothing in it. If there is no memory for these objects, the child ends
+//! with an error text.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -85,7 +86,7 @@ unsafe extern "C" fn in_child() {
 }
 
 /// Ends a child that still has the static objects of its parent, before it writes to them. It is
-/// one thread of what were many, so nothing here allocates.
+/// the only thread that is left of many, so this code must not allocate.
 fn end(error: Errno) -> ! {
     let mut text = [0; 256];
     let mut rest = &mut text[..];

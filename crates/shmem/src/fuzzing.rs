@@ -1,5 +1,5 @@
-//! Checks of what comes from outside, one per fuzz target: the environment, words that other PEs
-//! write, and what detectors of races say to each other. For `crates/fuzzing`, which runs them.
+//! Checks of input from outside, one per fuzz target: the environment, words that other PEs
+//! write, and messages between detectors of races. `crates/fuzzing` runs them.
 
 use hostwire_transport::fuzzing::kit::{Input, Target, blames, mark, named, shown, texts};
 
@@ -33,7 +33,8 @@ const MEMORY: Target = Target {
     cost: 1,
 };
 
-/// What a detector of races gets from another. The first two bytes: from whom, of how many.
+/// Messages of a detector of races to another one. The first two bytes: the sender, and the
+/// number of PEs.
 const RACE_MESSAGE: Target = Target {
     name: "shmem_race_message",
     check: |bytes| {
@@ -110,7 +111,7 @@ const SETTINGS: Target = Target {
     cost: 1,
 };
 
-/// Words with which PEs say what they are doing: their tags, eight bytes each.
+/// Words that name the present operation of PEs: their tags, eight bytes each.
 const TAG: Target = Target {
     name: "shmem_tag",
     check: |bytes| {

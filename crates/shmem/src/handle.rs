@@ -1,4 +1,4 @@
-//! What C programs hold: contexts and teams, opaque.
+//! The handles of C programs: contexts and teams, opaque.
 
 use core::ptr::{null_mut, without_provenance_mut};
 
@@ -14,7 +14,8 @@ impl Ctx {
     /// The bit that says so of a context: contexts are aligned, so it is free.
     pub(crate) const OF_WORLD: usize = 1;
 
-    /// Whether its PE numbers are those of the job: then operations need no look at it.
+    /// Whether its PE numbers are those of the job: then operations need not read the
+    /// context.
     #[inline(always)]
     pub(crate) fn is_of_world(self) -> bool {
         self.0.addr() & Self::OF_WORLD != 0

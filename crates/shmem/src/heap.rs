@@ -1,4 +1,4 @@
-//! The symmetric heap: `shmem_malloc` and its kin.
+//! The symmetric heap: `shmem_malloc` and similar routines.
 //!
 //! Every PE keeps the books for itself and makes the same calls, so all get the same
 //! offsets ([`Heap`]); the sizes are compared in the barrier that each call ends or begins
@@ -17,7 +17,7 @@ use crate::fail::{fatal, say};
 use crate::line::{Kind, agree};
 use crate::runtime::{self, Runtime, State};
 
-/// What any object can be aligned to.
+/// The largest alignment of an object.
 const ALIGN: usize = 64;
 
 fn books(runtime: &Runtime) -> MutexGuard<'_, Heap> {
@@ -162,12 +162,12 @@ pub(crate) fn free(at: *mut u8) {
 
 fn release(runtime: &Runtime, offset: usize) {
     runtime.debug.freed(runtime, offset);
-    // It was just seen to be there.
+    // The check above has found it.
     let _ = books(runtime).release(offset);
 }
 
 /// # Safety
-/// Nobody uses the block any more.
+/// No PE uses the block any more.
 pub(crate) unsafe fn realloc(at: *mut u8, size: usize) -> *mut u8 {
     const WHAT: &str = "shmem_realloc";
     if at.is_null() {

@@ -56,7 +56,7 @@ pub(crate) fn may_have_threads() -> bool {
     THREAD_LEVEL.load(Ordering::Relaxed) == THREAD_MULTIPLE
 }
 
-/// `shmem_init_thread`: any level is provided as asked.
+/// `shmem_init_thread`: provides any level that the program asks for.
 ///
 /// # Safety
 /// `provided` is null or can be written.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_in
     0
 }
 
-/// `start_pes`: only the first time does anything, and nobody has to finalize.
+/// `start_pes`: only the first call has an effect, and programs need not finalize.
 pub(crate) fn start_pes() {
     if !is_initialized() {
         init("start_pes", THREAD_SINGLE);
@@ -145,7 +145,7 @@ fn start(what: &'static str, runtime: &'static Runtime) {
     if let Some(race) = runtime.debug.race() {
         signals::blocked(&[], || race.start(runtime));
     }
-    // Whoever looks at every access takes the long way.
+    // Checks of every access need the long way.
     if let Some((first, stride)) = runtime.mapped.filter(|_| !runtime.debug.is_on()) {
         fast::open(pes, first, stride, runtime.heap_region, runtime.statics);
     }
@@ -189,8 +189,8 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             .unwrap_or(heap)
             .next_multiple_of(4096);
         debug = Debug::area_bytes(settings, pes);
-        // Where the lines begin is not known yet; what is in front of the parts can only
-        // make them begin one alignment later.
+        // The beginning of the lines is not known here; the part in front of them can
+        // only move them by one alignment.
         let all = parts(0, pes, &statics, debug, symmetric).end;
         Ok(Sizes {
             ring_bytes: RING_BYTES,
@@ -259,7 +259,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
 }
 
 /// Offsets mean the same everywhere only if all PEs run the same executable, with the
-/// same sizes. They also tell each other whether they may have threads.
+/// same sizes. They also exchange whether they may have threads.
 fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics, level: c_int) {
     let has_threads = |level: u64| level == THREAD_MULTIPLE as u64;
     let mut is_serial = !has_threads(level as u64);
@@ -297,7 +297,7 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics, lev
 
 pub(crate) fn finalize() {
     const WHAT: &str = "shmem_finalize";
-    // By an exit handler of a PE that has ended the job: nobody comes.
+    // By an exit handler of a PE that has ended the job: no other PE will arrive.
     if global_status().is_some() {
         return;
     }
@@ -337,7 +337,7 @@ fn end(runtime: &Runtime) {
     if let Some(race) = runtime.debug.race() {
         race.stop();
     }
-    // The agent serves until everybody is through.
+    // The agent serves until all PEs are done.
     runtime.attachment.stop();
     if !(runtime.attachment.is_under_pmi() && mpi::will_leave())
         && let Err(error) = runtime.attachment.leave_launcher()
@@ -347,7 +347,7 @@ fn end(runtime: &Runtime) {
     runtime.attachment.activity(Activity::Finished, None);
 }
 
-/// What the job ends with, once this PE has called `shmem_global_exit`.
+/// The status of the job, after this PE has called `shmem_global_exit`.
 static GLOBAL_EXIT: Mutex<Option<c_int>> = Mutex::new(None);
 /// How long the exit handlers of a program may take until the job ends without them.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
@@ -370,8 +370,8 @@ pub(crate) fn global_exit(status: c_int) -> ! {
         fail::end(status, WHAT)
     });
     if before.is_some() || deadline.is_err() {
-        // By an exit handler, or by a second thread; or there is nobody who would end a
-        // handler that waits for ever.
+        // Called by an exit handler or by a second thread, or there is no launcher that
+        // would end a handler which never returns.
         fail::end(status, WHAT);
     }
     // SAFETY: not called from a handler of ours, and whatever the program has registered
@@ -393,14 +393,14 @@ extern "C" fn at_the_very_end() {
         .filter(|_| is_ours)
         .and_then(|runtime| runtime.debug.race());
     if race.is_some_and(|race| race.has_reported()) && LAST_STATUS.load(Ordering::Relaxed) == 0 {
-        // The program is through: what it found no fault with is not good all the same.
-        // SAFETY: ends the process.
+        // The program has ended without an error, but races were found. SAFETY: ends
+        // the process.
         unsafe { libc::_exit(RACES) };
     }
 }
 
 unsafe extern "C" {
-    /// Of the GNU C library: as `atexit`, and tells the status.
+    /// Of the GNU C library: as `atexit`, with the exit status.
     fn on_exit(function: unsafe extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
@@ -411,29 +411,29 @@ fn at_exit() {
     unsafe { on_exit(at_end, core::ptr::null_mut()) };
 }
 
-/// What a PE ends with that would end with 0, but has told of a race.
+/// The status of a PE that would end with 0, but has reported a race.
 const RACES: c_int = 66;
-/// What the process ends with.
+/// The status of the process.
 static LAST_STATUS: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" fn at_end(status: c_int, _argument: *mut c_void) {
     LAST_STATUS.store(status, Ordering::Relaxed);
     let is_ours = PROCESS.load(Ordering::Relaxed) == std::process::id();
     finalize_if_forgotten(is_ours && status == 0);
-    // What the others still need of this PE to be through themselves may be on its way.
+    // Stores of this PE that the others need for their own end may be on their way.
     if let Some(runtime) = runtime::any().filter(|_| is_ours && runtime::was_finalized()) {
         runtime.attachment.wire().finish();
     }
 }
 
 fn finalize_if_forgotten(in_good_order: bool) {
-    // Who fails must not wait for the others: they learn of it from the launcher, or find
-    // this PE lost.
+    // A PE that fails must not wait for the others: the launcher informs them, or they
+    // find this PE lost.
     if !in_good_order || !is_initialized() || global_status().is_some() {
         return;
     }
     // Held by a thread that is in the middle of an initialisation or the end, and that no
-    // longer runs: nothing is left to wait for.
+    // longer runs: there is nothing to wait for.
     if let (Ok(mut count), Some(runtime)) = (COUNT.try_lock(), runtime::any()) {
         *count = 0;
         end(runtime);

@@ -1,4 +1,4 @@
-//! How the members of a team meet: barriers by flags, everything else by lines.
+//! The members of a team meet here: barriers use flags, all other operations use lines.
 //!
 //! | in each segment, per slot | written by | |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
 //! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
 //!
-//! A line is valid when its stamp is that of the operation at hand; nothing is ever
-//! cleared. An operation may use an entry again when all members have completed the one
-//! that used it before: that is known whenever all are known to have *begun* a later one,
-//! and a barrier is put in between where it is not.
+//! A line is valid if its stamp is that of the present operation; lines are never
+//! cleared. An operation may use an entry again when all members have completed the
+//! operation that used it before. This holds if all members are known to have *begun* a
+//! later one; otherwise a barrier is put in between.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,8 +81,8 @@ fn slot(runtime: &Runtime, slot: usize) -> usize {
     runtime.lines + slot * slot_lines(runtime.attachment.pes()) * LINE_BYTES
 }
 
-/// What the writer of a line is doing: a kind of operation, and a number that all have to
-/// agree on.
+/// The operation of the writer of a line: its kind, and a number that has to be the same
+/// at all members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
     kind: Kind,
@@ -96,7 +96,7 @@ macro_rules! kinds {
         #[repr(u8)]
         pub(crate) enum Kind { $($name = $code),* }
 
-        /// What the operation with this code is called, and the unit of its number.
+        /// The name of the operation with this code, and the unit of its number.
         fn describe(code: u8) -> (&'static str, &'static str) {
             match code {
                 $($code => ($text, $unit),)*
@@ -170,7 +170,8 @@ fn own_word(runtime: &Runtime, offset: usize) -> &AtomicU64 {
 /// Fitted.
 const FIRST_CHANGES: u32 = 16;
 
-/// Waits until a word of the own lines is so. Members must neither die nor leave.
+/// Waits until a word of the own lines meets a condition. Members must neither die nor
+/// leave.
 #[inline(always)]
 fn await_word(
     runtime: &Runtime,
@@ -182,7 +183,8 @@ fn await_word(
     await_word_or(runtime, what, watch, offset, is_there, || false);
 }
 
-/// As [`await_word`]; when a PE leaves meanwhile, `is_over` says whether that is no matter.
+/// As [`await_word`]; if a PE leaves during the wait, `is_over` says whether this does no
+/// harm.
 #[inline(always)]
 fn await_word_or(
     runtime: &Runtime,
@@ -225,7 +227,7 @@ fn await_longer(
         Ok(is_there(word.load(Ordering::Acquire)).then_some(()))
     });
     match (watch, met) {
-        // At the end, who has been through knows that all have come.
+        // At the end, a member that has passed knows that all have arrived.
         (Watch::TheEnd(_), Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. }))
             if runtime.attachment.departure(pe) == Ok(Some(Departure::Gone)) => {}
         (_, Err(Error::PeerLeft { .. })) if is_over() => {}
@@ -234,9 +236,9 @@ fn await_longer(
     runtime.attachment.activity(Activity::Computing, None);
 }
 
-/// Stores one word into the lines of `rank`, after everything stored before. To a PE that has
-/// seen it and left before this returns that is all the same, and so it is to one that has
-/// died: whoever tells somebody something here waits for all, and learns of it there.
+/// Stores one word into the lines of `rank`, after everything stored before. It does no harm
+/// if the PE has seen the word and left before this returns, or if it has died: the caller
+/// then waits for all members, and learns it there.
 #[inline(always)]
 fn put_word(
     runtime: &Runtime,
@@ -261,7 +263,7 @@ fn put_word(
     }
 }
 
-/// Where some PEs are not in reach, waits until what was stored to them is there.
+/// If some PEs are not in reach, waits until all stores to them have arrived.
 #[inline]
 fn quiet(runtime: &Runtime, what: &str) {
     if runtime.mapped.is_none() {
@@ -269,19 +271,19 @@ fn quiet(runtime: &Runtime, what: &str) {
     }
 }
 
-/// Waits for all members. Everything they stored before is there then.
+/// Waits for all members. All their earlier stores have then arrived.
 #[inline]
 pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
     quiet(runtime, what);
-    // In reach, the flags below are stored after all data, and nobody gets past them
-    // before they are seen.
+    // In reach, the flags below are stored after all data, and no member passes before
+    // it has seen them.
     sync(runtime, what, team);
 }
 
-/// Waits for all PEs to initialise the library again. Who is still leaving, from the last
-/// time, will come; only who has died will not.
+/// Waits for all PEs to initialise the library again. A PE that is still leaving from the
+/// last time will come; only a dead PE will not.
 pub(crate) fn sync_again(runtime: &Runtime, what: &'static str) {
-    // Whoever is through must not take us for somebody who has left.
+    // A PE that has passed must not treat this one as a PE that has left.
     quiet(runtime, what);
     let team = &runtime.world;
     let (members, next) = (&team.members[..], runtime.attachment.pe());
@@ -295,11 +297,12 @@ pub(crate) fn sync(runtime: &Runtime, what: &'static str, team: &TeamState) {
     meet(runtime, what, team, Watch::All(&team.members));
 }
 
-/// The last barrier of the job: who is through it may be gone.
+/// The last barrier of the job: a PE that has passed it may have ended.
 pub(crate) fn last_barrier(runtime: &Runtime, what: &'static str) {
     quiet(runtime, what);
-    // By the flags of another team than those that shmem_barrier_all uses: who is still in
-    // a barrier must not take this for it, and learns that a member is leaving.
+    // By the flags of another team than those that shmem_barrier_all uses: a PE that is
+    // still in a barrier must not take this one for it, and learns that a member is
+    // leaving.
     let team = &runtime.leaving;
     meet(runtime, what, team, Watch::TheEnd(&team.members));
 }
@@ -320,8 +323,8 @@ fn meet(runtime: &Runtime, what: &'static str, team: &TeamState, watch: Watch<'_
     team.known.store(begun + 1, Ordering::Relaxed);
 }
 
-/// Dissemination: in round `k` a member tells the one `2^k` ranks on and waits for the
-/// one `2^k` back.
+/// Dissemination: in round `k` a member signals the one `2^k` ranks after it and waits
+/// for the one `2^k` ranks before it.
 #[inline]
 fn meet_in_rounds(
     runtime: &Runtime,
@@ -337,7 +340,8 @@ fn meet_in_rounds(
         let to = if to >= size { to - size } else { to };
         let flag = slot(runtime, team.slot) + round * LINE_BYTES;
         put_word(runtime, what, team, to, flag, stamp);
-        // Others may be through and be leaving; who has to tell us must not.
+        // Other members may have passed and leave, but not the one whose signal this
+        // one needs.
         let watch = match watch {
             Watch::All(members) => Watch::Next {
                 members,
@@ -350,8 +354,8 @@ fn meet_in_rounds(
     }
 }
 
-/// Where PEs share cores, each of them should have to be scheduled once: all count
-/// themselves at rank 0, and whoever comes last tells the others.
+/// If PEs share cores, each of them should be scheduled only once: all count themselves
+/// at rank 0, and the last one to arrive informs the others.
 #[cold]
 fn meet_crowded(
     runtime: &Runtime,
@@ -369,8 +373,8 @@ fn meet_crowded(
     };
     // SAFETY: a word of the lines, aligned, only ever an atomic.
     let counter = unsafe { &*at.cast::<AtomicU64>() };
-    // It never goes back, whatever team or barrier it counts for: who is late and looks at it once
-    // more sees that its own barrier is over.
+    // It never decreases, also for later teams and barriers: a member that is late and reads it
+    // once more sees that its own barrier is over.
     let nobody = stamp << ARRIVALS_BITS;
     let all = nobody + size as u64;
     let (Ok(before) | Err(before)) =
@@ -382,9 +386,9 @@ fn meet_crowded(
             put_word(runtime, what, team, rank, release, stamp);
         }
     } else {
-        // Who is through may leave before the last one has told us, too. But it has counted
-        // itself, as all have then; so the sight of somebody who leaves with some still
-        // missing is a barrier that never ends.
+        // A member that has passed may leave before this one is informed. But then it and
+        // all others have counted themselves. So if a member leaves while some are still
+        // missing, the barrier never ends.
         let all_came = || counter.load(Ordering::Acquire) >= all;
         await_word_or(runtime, what, watch, release, |got| got >= stamp, all_came);
     }
@@ -401,8 +405,8 @@ pub(crate) fn begin(runtime: &Runtime, what: &'static str, team: &TeamState) -> 
     number
 }
 
-/// All members are known to have begun operation `number`: at all of them, or nobody says
-/// so. They have to agree on when [`begin`] puts a barrier in between.
+/// Notes that all members have begun operation `number`. Either all members call this or
+/// none, because they have to agree when [`begin`] puts a barrier in between.
 #[inline]
 pub(crate) fn all_began(team: &TeamState, number: u64) {
     team.known.store(number, Ordering::Relaxed);
@@ -498,8 +502,8 @@ pub(crate) fn others(team: &TeamState) -> impl Iterator<Item = usize> {
     (rank + 1..size).chain(0..rank)
 }
 
-/// Every member tells all others a few words; `each` gets them, in no certain order. Ends
-/// as a barrier does.
+/// Every member sends a few words to all others; `each` gets them, in any order. Ends
+/// like a barrier.
 pub(crate) fn exchange<const N: usize>(
     runtime: &Runtime,
     what: &'static str,

@@ -1,4 +1,4 @@
-//! Locks: a queue, so that nobody starves, in the `long` that the program provides.
+//! Locks: a queue, so that no PE starves, in the `long` that the program provides.
 //!
 //! | half of the word | at the lock's home PE | at every PE |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | low 32 bits | | the PE behind this one, plus one; bit 31: this PE waits |
 //!
 //! (The lock of Mellor-Crummey and Scott.) A PE waits for a word of its own memory to
-//! change, so it can sleep, and a lock that is handed on costs two stores. All words are
-//! zero again when nobody wants the lock.
+//! change, so it can sleep, and passing the lock on costs two stores. All words are zero
+//! again when no PE wants the lock.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,11 +23,11 @@ use crate::runtime::{self, Runtime};
 
 const WAITS: u32 = 1 << 31;
 
-/// The locks that threads of this PE hold or wait for: the queue knows PEs only.
+/// The locks that threads of this PE hold or wait for, because the queue has PEs only.
 static TAKEN: Mutex<Option<HashSet<usize>>> = Mutex::new(None);
 static RETURNED: Condvar = Condvar::new();
 
-/// Waits until no other thread of this PE has the lock; or says whether that is so.
+/// Waits until no other thread of this PE has the lock, or returns whether that is so.
 fn take_turn(offset: usize, wait: bool) -> bool {
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     while !taken.get_or_insert_default().insert(offset) {
@@ -119,7 +119,7 @@ impl Lock {
         got
     }
 
-    /// What the one who had it before did is known now.
+    /// The operations of the last holder are known now.
     fn taken(&self) {
         if let Some(race) = self.runtime.debug.race() {
             race.lock_taken(self.runtime, self.what, self.home, self.offset);
@@ -157,7 +157,7 @@ pub(crate) fn set(lock: *mut u64) {
     lock.taken();
 }
 
-/// Takes the lock if it is free, and says whether it did.
+/// Takes the lock if it is free, and returns whether it did.
 pub(crate) fn test(lock: *mut u64) -> bool {
     let lock = Lock::new("shmem_test_lock", lock);
     if !take_turn(lock.offset, false) {
@@ -179,7 +179,7 @@ pub(crate) fn clear(lock: *mut u64) {
     if !is_taken(lock.offset) {
         fatal(lock.what, "this PE does not hold the lock");
     }
-    // What was done under the lock is there before the next one has it.
+    // All stores under the lock arrive before the next PE has it.
     done(lock.what, lock.runtime.attachment.quiet());
     if let Some(race) = lock.runtime.debug.race() {
         race.lock_given(lock.runtime, lock.what, lock.home, lock.offset);
@@ -192,7 +192,7 @@ pub(crate) fn clear(lock: *mut u64) {
             fatal(lock.what, "the lock is not set");
         }
         if last != lock.me {
-            // Somebody is about to say that it is behind this PE.
+            // The next PE in the queue is about to store its number here.
             next = behind(lock.await_own(|own| behind(own) != 0));
         }
     }

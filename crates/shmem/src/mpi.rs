@@ -1,8 +1,8 @@
 //! An MPI library in the same program.
 //!
-//! MPICH and its kin talk to their launcher over the same socket as we do, by PMI. The first of the
-//! two that leaves closes it for both, so this library leaves that to MPI where MPI goes on. Open
-//! MPI has a client of its own.
+//! MPICH and related libraries use the same socket to their launcher as this library, by PMI. The
+//! first of the two that leaves closes it for both, so this library lets MPI close it if MPI goes
+//! on. Open MPI has a client of its own.
 
 use core::ffi::{CStr, c_int, c_void};
 

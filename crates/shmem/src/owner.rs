@@ -1,5 +1,5 @@
 //! Long reductions and scans: each member owns a block of the elements, combines it for
-//! everybody, in the order of ranks, and stores the results where they belong.
+//! all members, in the order of ranks, and stores the results at their destinations.
 //!
 //! So every source is read once and every destination written once. Source and
 //! destination may be the same: a piece is stored only after it was read everywhere, and
@@ -54,7 +54,7 @@ pub(crate) struct Fold<'a> {
 struct Piece([u8; PIECE_BYTES]);
 
 impl Fold<'_> {
-    /// The elements that `rank` owns: whole cache lines, but for the last ones.
+    /// The elements that `rank` owns: whole cache lines, except for the last ones.
     fn block(&self) -> core::ops::Range<usize> {
         let per_line = (64 / self.combine.element_bytes).max(1);
         let share = self

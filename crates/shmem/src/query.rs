@@ -1,4 +1,4 @@
-//! What is where, and which version this is.
+//! Queries about PEs, addresses and the version.
 
 use core::ffi::{CStr, c_int};
 

@@ -1,4 +1,4 @@
-//! How values are combined, for reductions and scans.
+//! The operators of reductions and scans.
 
 use core::ffi::c_int;
 

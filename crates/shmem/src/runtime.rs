@@ -1,4 +1,4 @@
-//! What this process knows of its job while the library is in use.
+//! The state of this process in its job while the library is in use.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
@@ -34,8 +34,8 @@ pub(crate) struct Runtime {
     pub(crate) leaving: TeamState,
     /// By PE: exchanges with it in operations on active sets, which number their lines so.
     pub(crate) pairs: Box<[AtomicU64]>,
-    /// No PE has several threads in the library at a time, as far as they said when they initialised
-    /// it first: so operations come in one order.
+    /// By their first initialisation, no PE has several threads in the library at a time, so
+    /// operations come in one order.
     pub(crate) is_serial: AtomicBool,
     /// PEs share cores: a wait should leave its core soon.
     pub(crate) crowded: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Runtime {
 
 static RUNTIME: AtomicPtr<Runtime> = AtomicPtr::new(core::ptr::null_mut());
 
-/// How the library stands.
+/// The state of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum State {
@@ -54,7 +54,7 @@ pub(crate) enum State {
     Active = 1,
     /// Finalized, and may be initialised again.
     Finalized = 2,
-    /// In a child that the program forked: none of its business.
+    /// In a child that the program forked: the child does not use the library.
     Forked = 3,
 }
 

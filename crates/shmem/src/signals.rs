@@ -2,13 +2,13 @@
 //!
 //! A signal for the process goes to any thread that does not block it, so a handler would run in a
 //! thread that the program does not know, and one that the program has blocked, to wait for it,
-//! would end the process. Threads inherit what the thread that starts them blocks.
+//! would end the process. Threads inherit the blocked signals of the thread that starts them.
 
 use core::mem::MaybeUninit;
 
 use libc::c_int;
 
-/// What a thread does to itself: they mean nothing when they are blocked.
+/// Signals that a thread causes itself: blocking them has no meaning.
 const FAULTS: [c_int; 7] = [
     libc::SIGABRT,
     libc::SIGBUS,

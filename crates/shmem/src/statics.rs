@@ -3,9 +3,9 @@
 //!
 //! A part of the segment is set aside for it. At initialisation its contents are copied
 //! there, and then the same pages of the segment are mapped over it: the program goes on
-//! with the same addresses and values, and peers reach them as they reach the heap. It is
-//! the offset from the beginning of the part that means the same everywhere, so the
-//! program may be loaded at another address in each process.
+//! with the same addresses and values, and peers reach them as they reach the heap. The
+//! offset from the beginning of the part is the same everywhere, so the program may be
+//! loaded at another address in each process.
 //!
 //! Large objects may be in a part of their own (`-mcmodel=medium`), with a few unused pages in
 //! front of it; these become part of the whole.
@@ -69,8 +69,8 @@ fn claim(gap: Range<usize>) -> bool {
     mapped == Ok(address)
 }
 
-/// By the C library: other ways of asking read what the loader was given, which is not
-/// always what the process sees (under Valgrind, for one).
+/// By the C library: other ways read the data that the loader was given, which may
+/// differ from the process (under Valgrind, for example).
 pub(crate) fn page_bytes() -> usize {
     // SAFETY: `sysconf` with a constant name has no preconditions.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -282,7 +282,7 @@ mod tests {
             true
         });
         assert_eq!((joined.address, joined.len_bytes), (0x1_3000, 0xf000));
-        // Where something else is between, the larger one counts.
+        // If something else is between them, the larger one counts.
         let apart = super::measure(0x1_0000, &[first, large], 4096, |_| false);
         assert_eq!((apart.address, apart.len_bytes), (0x1_3000, 0xa000));
         let close = header(libc::PT_LOAD, RW, 0xd100, 0x100);
@@ -307,7 +307,7 @@ mod tests {
         let found = measure(0x7000_0000, &[text, data, relro], 4096);
         assert_eq!(found.address, 0x7000_4000);
         assert_eq!(found.len_bytes, 0x2000);
-        // As lld does: the protected part is one of its own.
+        // As lld does: the protected part is a separate one.
         let first = header(libc::PT_LOAD, RW, 0x3000, 0x800);
         let relro = header(libc::PT_GNU_RELRO, libc::PF_R, 0x3000, 0x1000);
         let second = header(libc::PT_LOAD, RW, 0x4800, 0x100);

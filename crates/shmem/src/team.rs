@@ -1,10 +1,10 @@
 //! Teams: who is in them, and the memory through which their members meet.
 //!
-//! A team has a *slot*, the same number at all its members, agreed on when it is made.
-//! In each segment a slot has flags for barriers and *lines*, 64 bytes each: a stamp that
-//! says which operation the line belongs to, a tag that says what its writer is doing,
-//! and up to 48 bytes. `entries` of them per member and slot, so that a member may be a
-//! few operations ahead.
+//! A team has a *slot*, the same number at all its members, agreed on when it is made. In
+//! each segment a slot has flags for barriers and *lines*, 64 bytes each: a stamp that
+//! says to which operation the line belongs, a tag that names the operation of its
+//! writer, and up to 48 bytes. There are `entries` of them per member and slot, so that a
+//! member may be a few operations ahead.
 
 use core::ffi::{c_int, c_long};
 use std::sync::PoisonError;
@@ -31,12 +31,12 @@ const LEAVING_SLOT: usize = 2;
 const NUM_CONTEXTS: c_long = 1;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
 
-/// What a `shmem_team_t` points to.
+/// The object to which a `shmem_team_t` points.
 #[derive(Debug)]
 pub struct TeamState {
     alive: AtomicU64,
     pub(crate) slot: usize,
-    /// What stamps begin behind: teams that had this slot before used none that is higher.
+    /// Stamps begin behind this value: earlier teams with this slot used no higher one.
     base: u64,
     pub(crate) rank: usize,
     /// The PEs, by rank.
@@ -139,7 +139,7 @@ impl TeamState {
         self.members == other.members
     }
 
-    /// Who meets, for the detector of races.
+    /// The members that meet, for the detector of races.
     pub(crate) fn meeting(&self) -> Members<'_> {
         let members = self.members.iter().map(|pe| u64::from(*pe));
         let team = [self.slot as u64, self.base].into_iter().chain(members);
@@ -332,13 +332,14 @@ fn split(
     (0, Team(core::ptr::with_exposed_provenance_mut(address)))
 }
 
-/// What members of a team tell each other when they agree on a slot.
+/// The words that members of a team exchange to agree on a slot.
 #[derive(Debug, Clone, Copy)]
 struct Knowledge {
     used: [u64; SLOTS / 64],
     /// The highest stamp of the teams that any of them has destroyed.
     newest: u64,
-    /// Whether threads may split other teams meanwhile; or that a slot was lost to one.
+    /// Whether threads may split other teams at the same time, or that a slot was lost
+    /// to one of them.
     contended: bool,
 }
 
@@ -427,7 +428,7 @@ pub(crate) fn destroy(team: Team) {
     let Some(state) = find(runtime, team) else {
         fatal(WHAT, "called with a team that was destroyed");
     };
-    // Nobody has anything under way in the slot any more when it is given back.
+    // No member has an operation under way in the slot when it is released.
     line::barrier(runtime, WHAT, state);
     forget(runtime, state, team.0.expose_provenance());
 }

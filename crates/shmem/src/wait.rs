@@ -22,7 +22,7 @@ use crate::runtime::{self, Runtime};
 /// The routine that returns what it has seen.
 pub(crate) const SIGNAL_WAIT_UNTIL: &str = "shmem_signal_wait_until";
 
-/// `SHMEM_CMP_EQ` and its kin.
+/// The values of `SHMEM_CMP_EQ` and the other comparisons.
 const CMP_EQ: c_int = 1;
 pub(crate) const CMP_NE: c_int = 2;
 const CMP_GT: c_int = 3;
@@ -53,7 +53,7 @@ fn compare<T: Waitable>(what: &'static str, cmp: c_int, ours: T, value: T) -> bo
 fn no_such_comparison(what: &str, cmp: c_int) -> ! {
     fatal(
         what,
-        format_args!("{cmp} is no comparison (SHMEM_CMP_EQ and its kin)"),
+        format_args!("{cmp} is not a comparison (SHMEM_CMP_EQ and so on)"),
     )
 }
 
@@ -105,12 +105,12 @@ unsafe fn until_at_length<T: Waitable>(
     ours
 }
 
-/// What a wait for `ivar` needs: that a peer can store there, which wakes a sleeper.
+/// The condition of a wait for `ivar`: a peer can store there, which wakes a sleeper.
 fn check<T>(runtime: &Runtime, what: &str, ivar: *const T) {
     if runtime.locate(ivar as usize, size_of::<T>()).is_none() {
         fatal(
             what,
-            format_args!("{ivar:p} is not symmetric: nobody could change it"),
+            format_args!("{ivar:p} is not symmetric: no PE could change it"),
         );
     }
 }
@@ -132,7 +132,7 @@ fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -
 /// A wait that compared `ivar` with `value` has seen `ours`.
 #[cold]
 fn ended<T: Waitable>(what: &'static str, ivar: *const T, cmp: c_int, (ours, value): (T, T)) {
-    // What is returned is what the program goes by.
+    // The program relies on the returned value.
     let is_returned = what == SIGNAL_WAIT_UNTIL;
     seen(what, ivar, |seen| match is_returned {
         true => seen == ours,
@@ -188,7 +188,7 @@ pub(crate) unsafe fn test<T: Waitable>(
     is_so
 }
 
-/// Tests in a row that found nothing, of all threads.
+/// The number of tests in a row without success, of all threads.
 static IN_VAIN: AtomicU32 = AtomicU32::new(0);
 
 /// A program that loops over a test must see its job make progress, must leave a shared
@@ -213,15 +213,15 @@ fn in_between(what: &'static str, tests: u32) {
     }
     if tests.is_multiple_of(1 << 16) {
         match runtime.attachment.look_for_lost() {
-            // What this PE tests for may have come before they left, or it may do something
-            // else next: a test is no wait.
+            // The value may have arrived before they left, or this PE may go on with other
+            // work: a test is not a wait.
             Err(Error::PeerLeft { .. }) => say_once_that_all_left(what),
             result => done(what, result),
         }
     }
 }
 
-/// If a program tests in vain for a minute while all others wait for it to leave.
+/// A program tests without success for a minute while all others wait for it to leave.
 fn say_once_that_all_left(what: &str) {
     const PATIENCE: Duration = Duration::from_secs(60);
     static SINCE: OnceLock<Instant> = OnceLock::new();
@@ -234,7 +234,7 @@ fn say_once_that_all_left(what: &str) {
     }
 }
 
-/// What the elements of a [`Set`] are compared with.
+/// The values with which the elements of a [`Set`] are compared.
 pub(crate) enum Values<T> {
     Same(T),
     Each(*const T),
@@ -251,7 +251,8 @@ pub(crate) struct Set<T> {
     values: Values<T>,
 }
 
-/// Where the next search begins: whatever holds is found in some call.
+/// The place where the next search begins, so that every element that holds is found by
+/// some call.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 impl<T: Waitable> Set<T> {
@@ -315,7 +316,8 @@ impl<T: Waitable> Set<T> {
         (0..self.nelems).all(|index| unsafe { !self.counts(index) })
     }
 
-    /// Writes down those that count and hold, and says how many.
+    /// Writes the indices of the elements that count and hold, and returns their
+    /// number.
     unsafe fn collect(&self, indices: *mut usize) -> usize {
         let mut found = 0;
         for index in 0..self.nelems {

@@ -1,5 +1,6 @@
-//! What programs that were compiled with `SHMEMX_INLINE` need besides the functions of the
-//! table: `shmemx_reach_1`, which is in [`fast`](crate::fast), and what follows a store.
+//! The symbols that programs compiled with `SHMEMX_INLINE` need besides the functions of
+//! the table: `shmemx_reach_1`, which is in [`fast`](crate::fast), and what follows a
+//! store.
 
 use core::ffi::{CStr, c_char, c_int};
 

@@ -13,7 +13,7 @@ pub mod constants {
 mod inline;
 
 mod entry_points {
-    // What a caller has to promise is what the specification says of the C function.
+    // A caller has to keep the conditions of the C function in the specification.
     #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
     // Code that is written by a program.
     #![allow(clippy::collapsible_if)]

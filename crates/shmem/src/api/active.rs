@@ -119,7 +119,7 @@ pub unsafe fn active_alltoalls<T: Element>(
     unsafe { inner::alltoalls(&set, dest.cast(), source.cast(), strides, nelems) }
 }
 
-/// `shmem_and_to_all` and its kin.
+/// `shmem_and_to_all` and similar routines.
 pub unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     what: What,
     dest: *mut T,

@@ -58,7 +58,7 @@ pub(crate) fn in_reach<T: Atomic>(
         (old.into(), half.place)
     };
     match is_load {
-        // What was loaded from the dead is looked at again.
+        // A value that was loaded from a dead PE is checked again.
         true => (!place.may_be_dead()).then_some(old),
         false => Some(place.stored_for(old, what, pe)),
     }

@@ -77,7 +77,7 @@ pub unsafe fn alltoalls<T: Element>(
     unsafe { inner::alltoalls(what, team, dest.cast(), source.cast(), strides, nelems) }
 }
 
-/// `shmem_and_reduce` and its kin, of all types.
+/// `shmem_and_reduce` and similar routines, of all types.
 pub unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
     what: What,
     team: Team,

@@ -9,7 +9,7 @@ pub unsafe fn set_lock(lock: *mut c_long) {
     lock::set(lock.cast());
 }
 
-/// `shmem_test_lock`. 0 if it is set now by this PE, 1 if somebody has it.
+/// `shmem_test_lock`. 0 if this PE has set it now, 1 if another one has it.
 pub unsafe fn test_lock(lock: *mut c_long) -> c_int {
     (!lock::test(lock.cast())).into()
 }

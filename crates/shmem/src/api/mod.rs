@@ -2,14 +2,14 @@
 //!
 //! A routine has the name of its C twin without `shmem_`, `ctx_` and the name of the
 //! type. Those that work on a context take it first; the C routine without one passes
-//! [`CTX_DEFAULT`]. They look like C: raw pointers, C integers, no `Result`. What the
-//! caller did wrong ends the job with a text that says so, except where the specification
-//! names a value to return.
+//! [`CTX_DEFAULT`]. They look like C: raw pointers, C integers, no `Result`. An error of
+//! the caller ends the job with an error text, except where the specification names a
+//! value to return.
 //!
 //! # Safety
 //! All of them are as unsafe as C: local addresses are valid for what the routine reads
-//! and writes there, symmetric ones are checked before use. What each routine expects is
-//! what the specification says of its C twin.
+//! and writes there, symmetric ones are checked before use. The conditions of each
+//! routine are those of its C twin in the specification.
 
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 

@@ -48,7 +48,7 @@ const fn short_lens<T>(nelems: usize) -> Short {
     Short { word, vectors }
 }
 
-/// Whether words are asked for first: who puts bytes puts several.
+/// Whether words are tried first: a program that puts bytes mostly puts several.
 const fn words_first<T>() -> bool {
     size_of::<T>() >= 4
 }

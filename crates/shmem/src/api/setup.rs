@@ -105,7 +105,7 @@ pub unsafe fn sync_all() {
     team::sync_all();
 }
 
-/// `shmem_set_cache_inv` and its kin (deprecated): caches are coherent.
+/// `shmem_set_cache_inv` and similar routines (deprecated): caches are coherent.
 #[inline]
 pub unsafe fn set_cache_inv() {}
 

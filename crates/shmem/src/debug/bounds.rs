@@ -20,7 +20,7 @@ impl Bounds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is wrong with an access of `len` bytes at `offset`.
+    /// The fault of an access of `len` bytes at `offset`.
     pub(crate) fn check(&self, offset: usize, len: usize) -> Result<(), String> {
         let blocks = self.blocks();
         let Some((&start, &size)) = blocks.range(..=offset).next_back() else {

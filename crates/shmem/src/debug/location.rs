@@ -1,4 +1,4 @@
-//! Where in the program a routine was called, as far as symbols tell.
+//! The place in the program where a routine was called, as far as symbols show it.
 //!
 //! A *place* is an address that means the same in all PEs, which run the same program at
 //! different addresses: the number of the executable or library in its upper 16 bits, and the
@@ -36,8 +36,8 @@ fn is_own(address: usize) -> bool {
         .or_insert_with(|| look_up(address))
 }
 
-/// What is in the shared library is its own. In a program that has the library linked in,
-/// symbols have to tell: the library's code is Rust, or has the name of a routine.
+/// All code in the shared library is its own. In a program with the static library,
+/// symbols decide: the library's code is Rust, or has the name of a routine.
 fn look_up(address: usize) -> bool {
     let call = address.wrapping_sub(1);
     let Some(object) = object_of(call) else {
@@ -67,8 +67,8 @@ fn look_up(address: usize) -> bool {
     is_own
 }
 
-/// The number of the executable or library that has this address. Not by `dladdr`, which knows
-/// nothing in a program that is linked statically.
+/// The number of the executable or library that has this address. Not by `dladdr`, which finds
+/// nothing in a statically linked program.
 fn object_of(address: usize) -> Option<usize> {
     let has_it = |object: &Object| (object.start..object.end).contains(&address);
     find_object(|objects| objects.iter().position(has_it))
@@ -100,7 +100,7 @@ pub(crate) fn describe(address: usize) -> String {
 /// An executable or library, in the order of the loader.
 #[derive(Debug, Clone, Copy)]
 struct Object {
-    /// What addresses in its file are relative to.
+    /// The base of the addresses in its file.
     base: usize,
     start: usize,
     end: usize,
@@ -109,8 +109,8 @@ struct Object {
 static OBJECTS: Mutex<Vec<Object>> = Mutex::new(Vec::new());
 const OFFSET_BITS: u32 = 48;
 
-/// What `look` finds in the objects; they are listed again if that is nothing, since more may
-/// have been loaded.
+/// The result of `look` in the objects; if it finds nothing, they are listed again, because
+/// more may have been loaded.
 fn find_object<R>(look: impl Fn(&[Object]) -> Option<R>) -> Option<R> {
     let mut objects = OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = look(&objects) {

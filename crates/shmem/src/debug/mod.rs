@@ -7,7 +7,7 @@
 //! | `race` | conflicting accesses to symmetric memory with nothing between that orders them: [`race`] |
 //!
 //! While any of it is on, nothing is in reach of the short way ([`crate::fast`]), so every
-//! access comes by here. While all of it is off, nothing does.
+//! access passes through here. While all checks are off, none does.
 
 mod bounds;
 mod location;
@@ -56,7 +56,7 @@ impl Debug {
         }
     }
 
-    /// What was asked for and cannot be done for this job, if anything.
+    /// The requested checks that are not possible in this job, if there are any.
     pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
         self.race.as_ref().and_then(|race| race.refusal(runtime))
     }
@@ -122,8 +122,9 @@ impl Debug {
         }
     }
 
-    /// Compares what the members of `team` are about to do: the operation, where it stores
-    /// (an offset in the segment), how much, and what else has to be the same.
+    /// Compares the operations of the members of `team`: the operation, its destination
+    /// (an offset in the segment), its length, and the other arguments that have to be the
+    /// same.
     #[inline]
     pub(crate) fn compare_arguments(
         &self,
@@ -182,11 +183,12 @@ impl Debug {
     }
 }
 
-/// What a collective operation is, to be the same at all that take part: its name, and arguments.
+/// The description of a collective operation, which has to be the same at all members: its name
+/// and arguments.
 pub(crate) type Signature = [u64; 6];
 
-/// `arguments` are where it stores (an offset in the segment), how much, and what else has to be the
-/// same.
+/// `arguments` are its destination (an offset in the segment), its length, and the other arguments
+/// that have to be the same.
 pub(crate) fn signature(what: &str, arguments: [u64; 3]) -> Signature {
     let mut words = [0; 6];
     words[..3].copy_from_slice(&name_to_words(what));

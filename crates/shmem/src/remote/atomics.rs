@@ -18,7 +18,7 @@ use crate::runtime::{self, Runtime};
 /// As [`atomic`], for short operations without a second operand.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn atomic_out_of_reach<T: Atomic>(
 /// As [`atomic`], for short compare-and-swaps.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "C" fn compare_swap_out_of_reach<T: Atomic>(
 /// The long way of all atomics. Returns the bits of the old value.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
 unsafe fn atomic<T: Atomic>(
@@ -118,7 +118,8 @@ fn is_fetching(what: &str) -> bool {
     name.starts_with("fetch") || name.ends_with("swap")
 }
 
-/// A non-blocking atomic on a word of `pe` has given `len` bytes: tells the detector of races.
+/// A non-blocking atomic on a word of `pe` has given `len` bytes: informs the detector of
+/// races.
 #[cold]
 pub(crate) fn gave(ctx: Ctx, fetch: *const u8, len: usize, pe: c_int) {
     const WHAT: &str = "shmem_atomic_fetch_nbi";
@@ -133,7 +134,7 @@ pub(crate) fn gave(ctx: Ctx, fetch: *const u8, len: usize, pe: c_int) {
 /// A signal alone, or behind the data of the put with this number.
 ///
 /// # Safety
-/// None beyond what it checks.
+/// No conditions beyond those that it checks.
 #[cold]
 pub(crate) unsafe fn signal(
     what: &'static str,

@@ -9,7 +9,7 @@ use crate::context;
 use crate::handle::{CTX_INVALID, Ctx};
 use crate::runtime;
 
-/// The long way of a fence. Nothing on the invalid context.
+/// The long way of a fence. Does nothing on the invalid context.
 #[cold]
 pub(crate) fn fence(what: &'static str, ctx: Ctx) {
     let runtime = runtime::get(what);
@@ -23,7 +23,7 @@ pub(crate) fn fence(what: &'static str, ctx: Ctx) {
     done(what, runtime.attachment.fence());
 }
 
-/// The long way of a quiet. Nothing on the invalid context.
+/// The long way of a quiet. Does nothing on the invalid context.
 #[cold]
 pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
     let runtime = runtime::get(what);

@@ -2,7 +2,7 @@
 
 use crate::{Family, Page, Prototype, Table};
 
-/// What a function of a family is for.
+/// The purpose of a function of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instance {
     /// The only one.
@@ -18,7 +18,7 @@ pub enum Instance {
 pub struct Function<'a> {
     /// Its prototype, without placeholders.
     pub prototype: Prototype,
-    /// What it is for.
+    /// Its purpose.
     pub instance: Instance,
     /// It takes a context.
     pub is_ctx: bool,
@@ -44,7 +44,8 @@ impl Function<'_> {
         self.family.is_inline && !self.is_ctx && !self.is_c()
     }
 
-    /// It has to be written in C: what it passes by value cannot be said in Rust.
+    /// It has to be written in C, because Rust cannot express the types that it passes
+    /// by value.
     pub fn is_c(&self) -> bool {
         self.family.is_c || self.prototype.has_value_of("long double")
     }

@@ -84,10 +84,9 @@ core::arch::global_asm!(\".weak {name}\", \".set {name}, {{}}\", sym {strong});
     ))
 }
 
-/// Code that looks at the arguments, where the program has asked for that. Nothing for functions
-/// whose routines do it.
+/// Code that checks the arguments if checks are on. Empty for functions whose routines do it.
 fn checks(table: &Table, function: &Function<'_>, element: Option<&str>) -> Result<String, String> {
-    // Those of short ones have to be there, too: the tests go by them.
+    // Those of short functions also have to exist, because the tests use them.
     let pointers = function.pointers(table)?;
     if function.family.is_short {
         return Ok(String::new());
@@ -181,7 +180,7 @@ fn element<'a>(table: &'a Table, function: &Function<'_>) -> Option<&'a str> {
             Some(&of.rust)
         }
         Instance::Size(bits) => crate::find(&table.sizes, bits).map(String::as_str),
-        // What copies data without saying of which type copies bytes: shmem_putmem and its kin.
+        // Functions that copy data without a type copy bytes: shmem_putmem and so on.
         Instance::Single => {
             let mut parameters = function.prototype.parameters.iter();
             parameters

@@ -1,10 +1,10 @@
 //! The one table that hostwire's C interface is generated from.
 //!
-//! `types.table` and `functions.table` beside this crate say what OpenSHMEM 1.6 consists of:
-//! types, constants, and families of functions with a page of the manual each. This crate
-//! reads them ([`Table`]), makes the single functions of the families ([`Table::functions`])
-//! and writes the Rust entry points ([`glue`]), for the build script of `hostwire-shmem`.
-//! `cargo xtask` writes headers, man pages and linker scripts from the same table.
+//! `types.table` and `functions.table` beside this crate describe OpenSHMEM 1.6: types,
+//! constants, and families of functions with a page of the manual each. This crate reads
+//! them ([`Table`]), makes the single functions of the families ([`Table::functions`]) and
+//! writes the Rust entry points ([`glue`]), for the build script of `hostwire-shmem`. `cargo
+//! xtask` writes headers, man pages and linker scripts from the same table.
 #![forbid(unsafe_code)]
 
 pub mod glue;
@@ -27,7 +27,7 @@ pub const FUNCTIONS: &str = include_str!("../functions.table");
 /// A type that functions exist for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Type {
-    /// TYPENAME: what stands in names of functions.
+    /// TYPENAME: the part of function names for the type.
     pub name: String,
     /// The C type.
     pub c: String,
@@ -68,11 +68,11 @@ pub struct Page {
     pub chapter: String,
     /// Its name.
     pub name: String,
-    /// What its functions do, in some words.
+    /// A short description of its functions.
     pub summary: String,
-    /// What they do, at length: paragraphs. May be empty.
+    /// A long description: paragraphs. May be empty.
     pub text: Vec<String>,
-    /// What they return. May be empty.
+    /// Their return value. May be empty.
     pub returns: String,
     /// The families of functions on the page.
     pub families: Vec<Family>,
@@ -87,7 +87,7 @@ pub struct Family {
     pub types: Option<String>,
     /// The list of sizes that SIZE stands for.
     pub sizes: Option<String>,
-    /// There are forms with a context as first argument, too.
+    /// There are also forms with a context as first argument.
     pub has_ctx: bool,
     /// The type-generic name that chooses among the functions.
     pub generic: Option<String>,
@@ -97,19 +97,20 @@ pub struct Family {
     pub deprecated: Option<String>,
     /// An extension of this library.
     pub is_extension: bool,
-    /// Inlined into programs that ask for it, but for the forms with a context.
+    /// Inlined into programs that ask for it, except for the forms with a context.
     pub is_inline: bool,
     /// It does not return.
     pub is_noreturn: bool,
     /// Implemented in the C file.
     pub is_c: bool,
-    /// Its routine looks at its arguments itself, where nothing is in reach.
+    /// Its routine checks its arguments itself, if nothing is in reach.
     pub is_short: bool,
     /// Its routine takes the name of the function first.
     pub is_named: bool,
-    /// What its parameters point to, where that is not what the table says of the name.
+    /// The roles of its parameters, where they differ from those that the table has for
+    /// the name.
     pub pointers: Vec<(String, Pointer)>,
-    /// What the glue calls, if that does not follow from the name.
+    /// The routine that the glue calls, if it does not follow from the name.
     pub rust: Option<String>,
 }
 
@@ -120,7 +121,7 @@ impl Family {
     }
 }
 
-/// All that the table says.
+/// The contents of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     /// Types, in the order of the table.
@@ -135,9 +136,9 @@ pub struct Table {
     pub constants: Vec<Constant>,
     /// Macros for handles.
     pub handles: Vec<Handle>,
-    /// What parameters mean, by name.
+    /// The meaning of parameters, by name.
     pub parameters: Vec<(String, String)>,
-    /// What parameters point to, by name.
+    /// The roles of pointers, by name.
     pub pointers: Vec<(String, Pointer)>,
     /// Pages, in the order of the table.
     pub pages: Vec<Page>,
@@ -172,7 +173,7 @@ impl Table {
         types
     }
 
-    /// What a parameter means, or nothing.
+    /// The meaning of a parameter, or an empty text.
     pub fn meaning(&self, parameter: &str) -> &str {
         find(&self.parameters, parameter).map_or("", String::as_str)
     }

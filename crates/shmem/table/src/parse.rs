@@ -48,14 +48,14 @@ use std::fmt::{self, Display, Formatter};
 use crate::pointers::Pointer;
 use crate::{Constant, Family, Handle, Page, Prototype, Table, Type};
 
-/// What is wrong with the table, and where.
+/// A fault of the table, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableError {
     /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 
@@ -67,7 +67,7 @@ impl Display for TableError {
 
 impl std::error::Error for TableError {}
 
-/// Reads files one after another into one table, and checks that what they name is there.
+/// Reads files one after another into one table, and checks that all names in them exist.
 pub fn parse(files: &[(&str, &str)]) -> Result<Table, TableError> {
     let mut reader = Reader::default();
     for (file, text) in files {
@@ -113,8 +113,8 @@ fn statements(text: &str) -> Vec<Statement> {
     statements
 }
 
-/// Prototypes that are not closed go on, and so does whatever is no list of prototypes or
-/// properties.
+/// A prototype that is not closed continues, and so does text that is not a list of
+/// prototypes or properties.
 fn continues(last: &Statement, indent: usize) -> bool {
     let is_open = last.text.contains('(') && !last.text.contains(')');
     let takes_lines = match last.indent {

@@ -1,13 +1,12 @@
-//! What a function does with the memory that its pointers name.
+//! The use of the memory to which the pointers of a function point.
 //!
 //! Every pointer of every function has a role, so that none can be forgotten: the entry points
-//! look at them where the program asks for checks, and a test calls each function with each of its
-//! pointers wrong.
+//! check them if checks are on, and a test calls each function with each of its pointers wrong.
 
 use crate::expand::Function;
 use crate::{Parameter, Prototype, Table};
 
-/// What memory a pointer has to name.
+/// The memory to which a pointer has to point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Symmetric memory.
@@ -16,7 +15,7 @@ pub enum Role {
     Reads,
     /// Memory of the calling process that is written.
     Writes,
-    /// Any address: the function says what it is, or does not look.
+    /// Any address: the function reports what it is, or does not read it.
     Any,
 }
 
@@ -40,7 +39,7 @@ pub enum Count {
 /// A pointer of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
-    /// What it names.
+    /// Its role.
     pub role: Role,
     /// How much of it.
     pub count: Count,
@@ -154,10 +153,10 @@ impl Count {
 }
 
 impl Function<'_> {
-    /// What its pointers name, with the parameters that they are.
+    /// The roles of its pointers, with their parameters.
     ///
     /// # Errors
-    /// The table does not say it of one of them, or names a parameter that there is not.
+    /// The table has no role for one of them, or names a parameter that does not exist.
     pub fn pointers(&self, table: &Table) -> Result<Vec<(&Parameter, Pointer)>, String> {
         let parameters = self.prototype.parameters.iter();
         let pointers = parameters.filter(|parameter| parameter.c.ends_with('*'));

@@ -11,7 +11,7 @@ pub struct Parameter {
     pub name: String,
 }
 
-/// What a C function takes and returns.
+/// The parameters and the result of a C function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prototype {
     /// The type returned, with its stars.

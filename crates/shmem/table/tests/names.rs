@@ -67,7 +67,8 @@ fn the_glue_has_a_strong_and_a_weak_name_for_each() {
     }
 }
 
-/// Collective operations tell each other their names, in a line with what else has to agree.
+/// Collective operations exchange their names, in a line with the other values that have to
+/// agree.
 #[test]
 fn names_of_collective_operations_fit_a_line() {
     let table = Table::load().expect("the table");

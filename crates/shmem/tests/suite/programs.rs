@@ -185,8 +185,8 @@ fn nothing_hangs_in_a_hundred_runs() {
     }
 }
 
-/// A tool stands in front of every function, so each can be interposed; and the programs call
-/// each of them at least once.
+/// A tool replaces every function, so each can be interposed; and the programs call each of
+/// them at least once.
 #[test]
 fn every_function_is_called_and_can_be_interposed() {
     let Some(tree) = tree() else { return };

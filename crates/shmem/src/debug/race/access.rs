@@ -1,4 +1,4 @@
-//! What an access is, which pairs of accesses conflict, and which are ordered.
+//! Accesses: which pairs of them conflict, and which are ordered.
 
 use super::bytes::{Reader, Writer};
 use super::clock::{Clock, Epoch, STORES};
@@ -12,7 +12,7 @@ pub(crate) struct Operands {
     pub(crate) is_of_shared: bool,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The program's own load.
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// Whether all that conflicts with `other` conflicts with this one.
+    /// Whether every access that conflicts with `other` also conflicts with this one.
     fn covers(self, other: Self) -> bool {
         let is_plain_write = matches!(self, Store | Put | Destination | NbiDestination);
         self == other
@@ -159,14 +159,14 @@ pub(crate) struct Access {
     pub(super) kind: Kind,
     /// Its context.
     pub(super) slot: u16,
-    /// Whether it goes on behind the end of its routine.
+    /// Whether it continues after the end of its routine.
     pub(super) is_open: bool,
     /// The routine, as a number that means something at the owner of the memory only.
     pub(super) name: u16,
 }
 
 impl Access {
-    /// Whether this one happens before `next`, of a PE that knows `clock`, to memory of `owner`.
+    /// Whether this access happens before `next`, by a PE with `clock`, to memory of `owner`.
     pub(super) fn is_before(&self, next: &Self, clock: &Clock, owner: u32) -> bool {
         let is_complete = || clock.is_complete(self.pe, self.slot, self.epoch, owner);
         if self.pe != next.pe {
@@ -182,7 +182,7 @@ impl Access {
             || (next.kind.is_fenced() && next.slot == self.slot && next.fenced >= self.epoch)
     }
 
-    /// Whether whatever comes and conflicts with `old` is found without it, too.
+    /// Whether a later access that conflicts with `old` is also found without `old`.
     pub(super) fn replaces(&self, old: &Self, old_is_before: bool) -> bool {
         let is_same_way = (self.pe, self.slot, self.is_open) == (old.pe, old.slot, old.is_open);
         self.kind.covers(old.kind) && (old_is_before || is_same_way)
@@ -249,7 +249,7 @@ impl Footprint {
         Self { start, ..self }
     }
 
-    /// From the first block to the last; `None` if that is farther than memory is long.
+    /// From the first block to the last; `None` if that is longer than memory.
     pub(super) fn distance(self) -> Option<isize> {
         let steps = isize::try_from(self.blocks).ok()?.checked_sub(1)?;
         steps.checked_mul(self.stride_bytes)
@@ -260,7 +260,7 @@ impl Footprint {
         let is_run = self.stride_bytes == self.block_bytes as isize || self.blocks == 1;
         let (blocks, len) = match is_run {
             true => (1, self.block_bytes.saturating_mul(self.blocks)),
-            // All of them are the same bytes, however many somebody says there are.
+            // All of them are the same bytes, whatever number the peer sent.
             false if self.stride_bytes == 0 => (self.blocks.min(1), self.block_bytes),
             false => (self.blocks, self.block_bytes),
         };

@@ -24,7 +24,7 @@ impl Writer {
     }
 }
 
-/// Takes one apart. Everything is `None` if it is not as it should be.
+/// Reads a message. The result is `None` if it is not valid.
 #[derive(Debug)]
 pub(super) struct Reader<'a>(&'a [u8]);
 

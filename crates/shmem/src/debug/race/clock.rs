@@ -1,10 +1,11 @@
-//! What a PE knows: how far every PE has come, and which of its operations are complete.
+//! The knowledge of a PE: the progress of every PE, and which of its operations are
+//! complete.
 //!
-//! A PE counts *epochs*: every operation belongs to the present one, and whatever makes
-//! earlier operations known to others, or completes them, begins the next. An operation that
-//! is over when its routine returns is known by its epoch. One that goes on behind it belongs
-//! to a context (a *slot*), and is known to be complete when a quiet of that context is, or
-//! when something that was ordered behind it has been seen at its target.
+//! A PE counts *epochs*: every operation belongs to the present epoch. An event that makes
+//! earlier operations known to others, or completes them, begins the next epoch. An operation
+//! that is complete when its routine returns is known by its epoch. An operation that
+//! continues belongs to a context (a *slot*), and is known to be complete when a quiet of
+//! that context is, or when something that was ordered behind it has been seen at its target.
 
 use super::bytes::{Reader, Writer};
 
@@ -14,7 +15,7 @@ pub(super) type Epoch = u64;
 pub(super) const DEFAULT: u16 = 0;
 /// Stores of the program itself: as one more context.
 pub(super) const STORES: u16 = 1;
-/// What collective operations store at other PEs.
+/// Stores of collective operations at other PEs.
 pub(super) const COLLECTIVES: u16 = 2;
 /// The first context that a program makes.
 pub(super) const CREATED: u16 = 3;
@@ -24,7 +25,7 @@ pub(super) const CREATED: u16 = 3;
 pub(super) struct Ranges(Vec<(Epoch, Epoch)>);
 
 impl Ranges {
-    /// Says whether this changes anything.
+    /// Returns whether this changes anything.
     pub(super) fn insert(&mut self, first: Epoch, last: Epoch) -> bool {
         if first > last
             || self
@@ -66,10 +67,10 @@ struct Delivered {
     epochs: Ranges,
 }
 
-/// What is known of one PE.
+/// The knowledge about one PE.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Known {
-    /// What was over by then is known.
+    /// Operations that were complete at that time are known.
     passed: Epoch,
     /// By slot: what was complete everywhere.
     quiet: Vec<Epoch>,
@@ -153,7 +154,7 @@ impl Clock {
         }
     }
 
-    /// Learns what `other` knows, and says whether that was news.
+    /// Adds the knowledge of `other`, and returns whether any of it was new.
     pub(super) fn join(&mut self, other: &Self) -> bool {
         let mut news = false;
         for (pe, theirs) in (0u32..).zip(&other.0) {

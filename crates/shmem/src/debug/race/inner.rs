@@ -1,4 +1,4 @@
-//! The detector of one PE: what it does itself, and what others tell it.
+//! The detector of one PE: its own operations, and the messages of other PEs.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::{AtomicUse, Members, Transfer, program};
 use crate::fail::{fatal, say};
 use crate::runtime::Runtime;
 
-/// After so many, further ones say nothing new.
+/// After so many reports, further ones bring no news.
 const REPORTS_MAX: usize = 100;
 /// Bytes of messages to one PE that may wait before the program does.
 const BACKLOG_MAX: usize = 1 << 20;
@@ -27,7 +27,7 @@ struct Context {
     is_free: bool,
     /// Its quiets do not complete the program's own stores.
     is_without_stores: bool,
-    /// What a fence has ordered.
+    /// The operations that a fence has ordered.
     fenced: Epoch,
 }
 
@@ -36,7 +36,7 @@ struct Context {
 pub(super) struct Inner {
     me: u32,
     pes: u32,
-    /// What this PE knows. Of itself: what is complete.
+    /// The knowledge of this PE; about itself: its complete operations.
     clock: Clock,
     /// The same, as it was given to others.
     shared: Option<Arc<Clock>>,
@@ -58,7 +58,7 @@ pub(super) struct Inner {
     questions: u64,
     answers: HashMap<u64, (u64, Clock)>,
     owner: Owner,
-    /// Pairs of places that were told of.
+    /// Pairs of places that were reported.
     pairs: HashSet<u64>,
     has_reported: bool,
 }
@@ -141,7 +141,7 @@ impl Inner {
             self.mail.send(runtime, pe, &clock);
         }
         self.mail.send(runtime, pe, &message.write());
-        // Whoever says more than can be heard listens meanwhile.
+        // A PE whose messages find no room receives messages while it waits.
         while self.mail.backlog(pe) > BACKLOG_MAX {
             self.listen(runtime);
             std::thread::yield_now();
@@ -157,7 +157,7 @@ impl Inner {
         self.report(runtime, &found.unwrap_or_default(), false);
     }
 
-    // What the program does.
+    // Operations of the program.
 
     /// The local side of an operation. That of a non-blocking one belongs to it until the
     /// context is quiet: then `slot` has the PE at the other end.
@@ -211,8 +211,8 @@ impl Inner {
         self.report(runtime, &found, true);
     }
 
-    /// The program's own access, by its address in this process. `None` for `slot` where it
-    /// only looks.
+    /// The program's own access, by its address in this process. `slot` is `None` for a
+    /// wait or test.
     pub(super) fn program_access(
         &mut self,
         runtime: &Runtime,
@@ -262,7 +262,7 @@ impl Inner {
         }
     }
 
-    /// What it saw there when it looked has happened by now.
+    /// The operations behind the value that it saw have happened.
     pub(super) fn settle(&mut self, _runtime: &Runtime) {
         if let Some((offset, _)) = self.looked_at.take() {
             let mut known = Clock::new(self.pes);
@@ -363,7 +363,8 @@ impl Inner {
         self.questions
     }
 
-    /// The old value that is the answer, if it is there; what came with it is known now.
+    /// The answer with the old value, if it has arrived; the knowledge that came with it
+    /// is added.
     pub(super) fn take_answer(&mut self, question: u64) -> Option<u64> {
         let (old, known) = self.answers.remove(&question)?;
         self.learn(&known);
@@ -419,8 +420,8 @@ impl Inner {
         self.learn(&known);
     }
 
-    /// What this PE does in a collective operation. Returns the epoch of what it stores at
-    /// others, if that is anything.
+    /// The accesses of this PE in a collective operation. Returns the epoch of its stores
+    /// at others, if there are any.
     pub(super) fn contribute(
         &mut self,
         runtime: &Runtime,
@@ -430,7 +431,7 @@ impl Inner {
         source: Option<Footprint>,
         destinations: impl IntoIterator<Item = (usize, Footprint)>,
     ) -> Option<Epoch> {
-        // What it makes known by coming is what was in front of this.
+        // By arriving it makes known only the operations before this one.
         self.epoch += 1;
         let team = members.team as u32;
         let is_empty = |bytes: &Footprint| bytes.block_bytes == 0 || bytes.blocks == 0;
@@ -476,7 +477,8 @@ impl Inner {
             team: members.team,
             number: *number,
         };
-        // What a collective operation stores is not among what it makes known.
+        // The stores of a collective operation are not part of what the operation makes
+        // known.
         let passed = match stores {
             Some(epoch) => epoch.saturating_sub(2),
             None => self.epoch,
@@ -580,7 +582,7 @@ impl Inner {
             }
             None => {
                 self.contexts.push(made);
-                // More contexts than that are taken for one: some orders are not seen then.
+                // Further contexts count as one; then some orders are not seen.
                 u16::try_from(self.contexts.len() - 1).unwrap_or(u16::MAX)
             }
         }
@@ -590,10 +592,10 @@ impl Inner {
         self.contexts[usize::from(slot)].is_free = true;
     }
 
-    // What others say.
+    // Messages of other PEs.
 
-    /// Hears whoever has said something. Says whether anybody had, or something still has to
-    /// be said.
+    /// Receives all messages. Returns whether there were any, or whether messages still have
+    /// to be sent.
     pub(super) fn listen(&mut self, runtime: &Runtime) -> bool {
         let arrived = self.mail.look(runtime);
         for &pe in &arrived {
@@ -614,7 +616,7 @@ impl Inner {
         !arrived.is_empty()
     }
 
-    /// Whether all that was told to anybody but `except` has been heard.
+    /// Whether all messages to PEs other than `except` have been received.
     pub(super) fn is_heard(&self, runtime: &Runtime, except: Option<PeId>) -> bool {
         (0..self.pes)
             .filter(|pe| *pe != self.me && Some(*pe) != except)
@@ -718,7 +720,7 @@ impl Inner {
         self.mail.send(runtime, pe, &answer.write());
     }
 
-    /// Has PE 0 say it, which hears of all races and says each once.
+    /// Lets PE 0 print it, which gets all races and prints each once.
     fn report(&mut self, runtime: &Runtime, found: &[Finding], is_private: bool) {
         for finding in found {
             let pair = finding.pair();

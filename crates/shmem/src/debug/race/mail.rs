@@ -7,8 +7,8 @@
 //! | receipt per PE | that PE | the number of the last letter from here that it has dealt with |
 //! | doorbell | all | whether somebody here sleeps until something comes |
 //!
-//! A letter has as much of the stream as there is. The next one follows when the receipt is
-//! there, so whoever has all its receipts knows that everything it said was heard.
+//! A letter has as much of the stream as there is. The next one follows when the receipt
+//! has arrived. So a PE with all its receipts knows that all its messages were received.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::runtime::Runtime;
 const BOX_BYTES: usize = 8 << 10;
 const HEADER_BYTES: usize = 64;
 const LETTER_BYTES: usize = BOX_BYTES - HEADER_BYTES;
-/// A line each, so that nobody waits for another one's.
+/// One line for each, so that no PE waits for the line of another.
 const RECEIPT_BYTES: usize = 64;
 const WHAT: &str = "SHMEM_DEBUG=race";
 
@@ -33,7 +33,7 @@ pub(super) fn area_bytes(pes: u32) -> usize {
 
 #[derive(Debug, Default)]
 struct Peer {
-    /// What is to be said, from `said` on.
+    /// The messages to send, from `said` on.
     queue: Vec<u8>,
     said: usize,
     /// The number of the last letter to it.
@@ -87,7 +87,7 @@ impl Mail {
         peer.queue.len() - peer.said
     }
 
-    /// Whether `pe` has dealt with everything that was sent to it.
+    /// Whether `pe` has processed all messages to it.
     pub(super) fn is_heard(&self, runtime: &Runtime, pe: u32) -> bool {
         self.backlog(pe) == 0 && self.may_post(runtime, pe)
     }
@@ -117,7 +117,7 @@ impl Mail {
         self.ring(runtime, pe);
     }
 
-    /// Sends what waits, and says who has a letter here.
+    /// Sends the waiting messages, and returns the PEs with a letter here.
     pub(super) fn look(&mut self, runtime: &Runtime) -> Vec<u32> {
         let mut arrived = Vec::new();
         for pe in 0..self.peers.len() as u32 {
@@ -138,7 +138,7 @@ impl Mail {
     pub(super) fn open(&mut self, runtime: &Runtime, pe: u32) -> Vec<Vec<u8>> {
         let at = self.letters(pe);
         let header = own_word(runtime, at).load(Ordering::Acquire);
-        // What a peer wrote: never more than there is room for.
+        // The letter of a peer: never more than there is room for.
         let len = (header as u32 as usize).min(LETTER_BYTES);
         let peer = &mut self.peers[pe as usize];
         let old = peer.part.len();
@@ -197,7 +197,7 @@ impl Sleep {
     pub(super) fn new(runtime: &Runtime, area: usize) -> Option<Self> {
         let pes = runtime.attachment.pes();
         let own = bell(runtime, runtime.attachment.pe(), area, pes as usize)?;
-        // What comes from another host rings no bell.
+        // Stores from another host do not ring the doorbell.
         let all_ring = (0..pes).all(|pe| resolve(runtime, pe, 0).is_some());
         let limit = match all_ring {
             true => Duration::from_millis(20),
@@ -206,7 +206,7 @@ impl Sleep {
         Some(Self { bell: own, limit })
     }
 
-    /// After this, and one more look, [`sleep`](Self::sleep) misses nothing.
+    /// After this, and one more look, [`sleep`](Self::sleep) misses no message.
     pub(super) fn arm(&mut self) {
         self.limit = self.bell.arm(self.limit);
     }

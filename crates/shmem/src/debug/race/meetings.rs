@@ -1,8 +1,9 @@
-//! Collective operations: what their members know when they come, for those who learn of it.
+//! Collective operations: the knowledge of members when they arrive, for the members that
+//! learn it.
 //!
-//! Every member leaves what it knew when it came with the member of rank 0, whose detector
-//! answers as soon as those have come from whom data flows: so nobody learns what another one
-//! did behind that.
+//! Every member sends its knowledge at its arrival to the member of rank 0. The detector
+//! there answers as soon as those members have arrived from which data flows. So no member
+//! learns of later operations of another one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ pub(crate) struct Key {
     pub(super) number: u64,
 }
 
-/// What a member says when it comes.
+/// The message of a member when it arrives.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) pe: u32,
@@ -77,12 +78,13 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// What the member of this rank learns; `None` if somebody has to come first.
+    /// The knowledge that the member of this rank learns; `None` if another member has
+    /// to arrive first.
     fn answer(&self, rank: usize) -> Option<Clock> {
         let to = self.entries[rank].as_ref()?;
         let mut known = Clock::new(to.clock.pes());
-        // Who comes here is through with every collective operation before: what others have
-        // stored for it there has arrived.
+        // A member that arrives here has completed every earlier collective operation: the
+        // stores of others for it have arrived.
         let is_of_all = self.flow == Flow::All && self.entries.len() == to.clock.pes() as usize;
         for (from, entry) in self.entries.iter().enumerate() {
             if from == rank || !self.flow.is_from(from, rank) {
@@ -111,8 +113,8 @@ impl Meeting {
 pub(super) struct Meetings(HashMap<Key, Meeting>);
 
 impl Meetings {
-    /// The member of `rank` of `size` comes. Returns who is answered now: PE, question and
-    /// what it learns; `None` if that makes no sense.
+    /// The member of `rank` of `size` arrives. Returns the answers that are due now: PE,
+    /// question and knowledge; `None` if the message makes no sense.
     pub(super) fn come(
         &mut self,
         key: Key,
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Who is answered when these come one after the other, and what each learns to have passed.
+    /// The answers when these arrive one after the other, and the knowledge of each.
     fn come(flow: Flow, order: [(usize, bool); 3]) -> Vec<(u32, [u64; 3])> {
         let mut meetings = Meetings::default();
         let mut answers = Vec::new();

@@ -1,11 +1,11 @@
-//! What detectors say to each other.
+//! Messages between detectors.
 
 use super::access::{Access, Footprint};
 use super::bytes::{Reader, Writer};
 use super::clock::{Clock, Epoch};
 use super::meetings::{Flow, Key};
 
-/// What an access does to its word, at the owner.
+/// The effect of an access on its word, at the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Change {
     /// The code of a [`hostwire::attachment::Operation`].
@@ -24,7 +24,7 @@ pub(super) struct Touch<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Message<'a> {
-    /// What the sender knows from here on.
+    /// The knowledge of the sender from here on.
     Clock(Clock),
     Touch(Touch<'a>),
     /// As `Touch`, to a word that the owner changes on behalf of the sender. What the sender

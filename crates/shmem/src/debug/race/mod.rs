@@ -1,11 +1,11 @@
 //! A detector of races between PEs.
 //!
 //! Two accesses to the same bytes race if one of them changes them, they are not atomic with
-//! each other, and nothing orders them. What orders is what the specification says: fences and
+//! each other, and nothing orders them. The specification says what orders accesses: fences and
 //! quiets of a context, barriers and synchronisations, the flow of data in collective
-//! operations, words that are waited for or fetched, locks. When things happen does not matter,
-//! so the same program gives the same verdict however its PEs are delayed, as long as locks
-//! and atomics go the same way.
+//! operations, words that are waited for or fetched, locks. Times do not matter, so the same
+//! program gets the same result however its PEs are delayed, as long as locks and atomics
+//! happen in the same order.
 //!
 //! | module | |
 //! |---|---|
@@ -18,10 +18,10 @@
 //! | `program` | the program's own loads and stores |
 //! | `report` | what is said |
 //!
-//! Each PE keeps the record of its own memory, and is told of what others do to it. Small puts,
-//! signals and atomics are done by the owner when it hears of them, so that record and memory
-//! agree. Before anything makes a PE's doings known to others, all that it has told has been
-//! heard.
+//! Each PE keeps the record of its own memory, and other PEs report their accesses to it. The
+//! owner carries out small puts, signals and atomics when it receives the report, so that
+//! record and memory agree. Before a PE makes its operations known to others, all its reports
+//! have been received.
 
 mod access;
 mod bytes;
@@ -90,7 +90,7 @@ pub(crate) struct Race {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Sleeps in front of operations, for tests of the detector: no verdict may depend on them.
+/// Sleeps before operations, for tests of the detector: no result may depend on them.
 #[derive(Debug)]
 struct Delays(AtomicU64);
 
@@ -122,7 +122,7 @@ pub(crate) struct Members<'a> {
     pub(crate) rank: usize,
 }
 
-/// A put or a get: where it goes and how.
+/// A put or a get: its target and its kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) what: &'static str,
@@ -146,7 +146,7 @@ pub(crate) struct AtomicUse {
     pub(crate) compare: u64,
     /// Whether the program gets the old value.
     pub(crate) is_fetching: bool,
-    /// The number of the put that it tells the arrival of.
+    /// The number of the put whose arrival it reports.
     pub(crate) data: Option<u64>,
 }
 
@@ -162,7 +162,7 @@ impl Race {
         }
     }
 
-    /// Why it cannot look at this job, if so.
+    /// The reason why it cannot check this job, if there is one.
     pub(crate) fn refusal(&self, runtime: &Runtime) -> Option<String> {
         let pes = runtime.attachment.pes();
         (pes > PES_MAX).then(|| {
@@ -190,7 +190,8 @@ impl Race {
     /// All PEs are done; the others have been heard.
     pub(crate) fn finish(&self, runtime: &Runtime, what: &'static str, world: Members<'_>) {
         program::look_away();
-        // Twice: what is found when the others are heard has to be told, too.
+        // Twice: races that are found in the messages of others also have to be
+        // reported.
         for _ in 0..2 {
             self.barrier(runtime, what, world);
         }
@@ -200,12 +201,12 @@ impl Race {
         self.stops.store(true, Ordering::Relaxed);
         // It looks again within the limit of its sleep.
         if let Some(thread) = lock(&self.thread).take() {
-            // It cannot have panicked with anything of ours to mend.
+            // A panic cannot have left an inconsistent state here.
             let _ = thread.join();
         }
     }
 
-    /// Whether this PE has told of any race.
+    /// Whether this PE has reported a race.
     pub(crate) fn has_reported(&self) -> bool {
         self.lock().has_reported()
     }
@@ -289,7 +290,7 @@ impl Race {
         }
     }
 
-    /// Returns when everything that was told to anybody but `except` has been heard.
+    /// Returns when all messages to PEs other than `except` have been received.
     fn flush(&self, runtime: &Runtime, what: &str, except: Option<PeId>) {
         self.until(runtime, what, |inner| {
             inner.is_heard(runtime, except).then_some(())
@@ -300,8 +301,8 @@ impl Race {
         self.until(runtime, what, |inner| inner.take_answer(question))
     }
 
-    /// A put. A small one, which may be a flag, is done here: `value` gives what to put. Says
-    /// whether it was.
+    /// A put. A small put, which may be a flag, is done here: `value` gives the bytes.
+    /// Returns whether it was done.
     pub(crate) fn put(
         &self,
         runtime: &Runtime,
@@ -427,7 +428,7 @@ impl Race {
         self.meet(runtime, what, members, Flow::All, (None, true));
     }
 
-    /// They meet, and what they have stored themselves is there.
+    /// They meet, and their own stores have arrived.
     pub(crate) fn sync(&self, runtime: &Runtime, what: &'static str, members: Members<'_>) {
         self.quiet(runtime, what, clock::STORES);
         self.meet(runtime, what, members, Flow::All, (None, true));

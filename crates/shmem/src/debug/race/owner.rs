@@ -1,4 +1,5 @@
-//! What the detector of a PE keeps of the PE's own memory, on behalf of all who use it.
+//! The record of a PE's own memory, which its detector keeps for all PEs that use this
+//! memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -30,13 +31,13 @@ pub(super) struct Owner {
     pub(super) me: u32,
     shadow: Shadow,
     pub(super) words: Words,
-    /// What is known to whoever takes a lock of which this PE is the home, by offset.
+    /// The knowledge for the next PE that takes a lock in this PE's memory, by offset.
     locks: HashMap<usize, Clock>,
     pub(super) meetings: Meetings,
     /// By offset in a segment.
     pub(super) blocks: BTreeMap<usize, Block>,
     pub(super) names: Names,
-    /// What others have said that they know.
+    /// The knowledge that others have sent.
     pub(super) clocks: Vec<Arc<Clock>>,
 }
 
@@ -88,7 +89,7 @@ impl Owner {
         }
     }
 
-    /// Writes down an access by a PE that knows `clock`. `None` if it is to memory that is not
+    /// Records an access by a PE with `clock`. `None` if it is to memory that is not
     /// symmetric.
     pub(super) fn touch(
         &mut self,
@@ -124,8 +125,8 @@ impl Owner {
         found.into_iter().map(finding).collect()
     }
 
-    /// An access to a word that tells others something. Returns what was found, the old value
-    /// and what is behind it.
+    /// An access to a word by which PEs synchronise. Returns the races, the old value and the
+    /// knowledge behind it.
     pub(super) fn word(
         &mut self,
         runtime: &Runtime,
@@ -180,7 +181,7 @@ impl Owner {
         Some((findings, old, known))
     }
 
-    /// Whoever takes the lock next learns this.
+    /// The next PE that takes the lock learns this.
     pub(super) fn unlock(&mut self, offset: usize, mut known: Clock, pe: u32, passed: Epoch) {
         known.pass(pe, passed);
         self.locks.insert(offset, known);
@@ -239,7 +240,7 @@ fn operation_of(code: u8) -> Option<Operation> {
     Operation::from_code(code).filter(|operation| *operation != Operation::Get)
 }
 
-/// What a word holds then; `None` if it was not changed.
+/// The new value of a word; `None` if it was not changed.
 fn value_after(operation: Operation, change: Change, old: u64, size: usize) -> Option<u64> {
     let is_changed = match operation {
         Operation::Get | Operation::Fetch => false,

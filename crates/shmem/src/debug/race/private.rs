@@ -1,5 +1,5 @@
-//! Buffers of non-blocking operations in private memory: nobody else sees that, but the
-//! operation and the program itself can be in each other's way.
+//! Buffers of non-blocking operations in private memory: no other PE sees it, but the
+//! operation and the program itself can conflict.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ impl Buffers {
             .collect()
     }
 
-    /// What was begun on this context is complete, if its target is one of those.
+    /// Operations that were begun on this context are complete, if their target is one
+    /// of those.
     pub(super) fn close(&mut self, slot: u16, is_target: impl Fn(u32) -> bool) {
         let mut count = 0;
         self.by_start.retain(|_, buffers| {

@@ -12,10 +12,11 @@ use super::access::Kind;
 use crate::debug::location;
 use crate::runtime::{self, Runtime, State};
 
-/// What an access that is not worth a call looks at: `csrc/race.c` says the same in C.
+/// The values that an access reads before it makes a call: `csrc/race.c` has the same
+/// in C.
 #[repr(C)]
 struct View {
-    /// Whether anybody looks.
+    /// Whether the detector is on.
     is_on: AtomicU32,
     /// Buffers of non-blocking operations in private memory.
     open: AtomicU32,
@@ -45,7 +46,7 @@ const STORE: c_int = 1;
 const LOOK: c_int = 2;
 
 thread_local! {
-    /// Whether this thread is in the detector: a handler of a signal must not come in again.
+    /// Whether this thread is in the detector: a signal handler must not enter it again.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -147,7 +148,7 @@ impl Race {
     }
 }
 
-/// The program is about to load (0), store (1) or look at (2) `len` bytes; its code goes on
+/// The program is about to load (0), store (1) or test (2) `len` bytes; its code continues
 /// at `pc`.
 ///
 /// # Safety

@@ -8,7 +8,7 @@ use super::owner::Owner;
 use crate::debug::location;
 use crate::runtime::Runtime;
 
-/// Names of routines that others have told, by number.
+/// Names of routines that others have sent, by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: Vec<String>,
@@ -20,7 +20,7 @@ impl Names {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        // There are fewer routines; whatever else a peer says is the last one's.
+        // There are fewer routines; any other number of a peer counts as the last one.
         if self.names.len() >= usize::from(u16::MAX) {
             return u16::MAX;
         }
@@ -36,7 +36,7 @@ impl Names {
     }
 }
 
-/// Two accesses that nothing orders.
+/// Two accesses without an order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Finding {
     /// A byte that both touch, in the segment of its owner; or an address of private memory.
@@ -59,7 +59,7 @@ impl Finding {
         super::hash(numbers)
     }
 
-    /// What there is to say.
+    /// The text.
     pub(super) fn text(&self, runtime: &Runtime, owner: &Owner, is_private: bool) -> String {
         let object = match is_private {
             true => format!(

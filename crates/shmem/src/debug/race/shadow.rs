@@ -1,8 +1,8 @@
 //! The shadow of symmetric memory: for each 8 bytes the accesses that still matter.
 //!
-//! Whoever comes is written down and compared with all that is there. Nothing is dropped but
-//! what a later access stands in for: one that conflicts with all that the dropped one
-//! conflicts with, and cannot be known to others without the dropped one.
+//! Every access is recorded and compared with all recorded ones. A record is dropped only if
+//! a later access replaces it: one that conflicts with everything with which the dropped one
+//! conflicts, and that cannot be known to others without the dropped one.
 
 use super::access::{Access, Footprint};
 use super::clock::Clock;
@@ -35,14 +35,15 @@ pub(super) struct Shadow {
     pages: Vec<Option<Box<[Granule]>>>,
 }
 
-/// Two accesses to the byte at `offset` that nothing orders.
+/// Two accesses to the byte at `offset` without an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Conflict {
     pub(super) offset: usize,
     pub(super) before: Access,
 }
 
-/// Conflicts that one access may be told of: they are seldom of more than one place.
+/// The most conflicts that are reported for one access: they seldom belong to more than
+/// one place.
 const CONFLICTS_MAX: usize = 8;
 
 /// Which bytes of the granule at `granule` lie in `start..end`.
@@ -63,7 +64,7 @@ impl Shadow {
         &mut page[offset % PAGE_BYTES / GRANULE_BYTES]
     }
 
-    /// Writes down an access of a PE that knows `clock` to memory of `owner`.
+    /// Records an access of a PE with `clock` to memory of `owner`.
     pub(super) fn record(
         &mut self,
         footprint: Footprint,
@@ -87,7 +88,8 @@ impl Shadow {
         conflicts
     }
 
-    /// What is not before an access to these bytes; nothing is written down.
+    /// The accesses that are not ordered before an access to these bytes; records
+    /// nothing.
     pub(super) fn check(
         &mut self,
         footprint: Footprint,
@@ -104,7 +106,7 @@ impl Shadow {
         conflicts
     }
 
-    /// These bytes are new: nobody has used them.
+    /// These bytes are new: no PE has used them.
     pub(super) fn forget(&mut self, start: usize, len: usize) {
         self.each(Footprint::run(start, len), |_, mask, granule| {
             granule.change(|cell| {
@@ -180,7 +182,7 @@ impl Granule {
             .chain(self.more.iter().flat_map(|more| more.iter()))
     }
 
-    /// Keeps the cells of which `change` says so.
+    /// Keeps the cells for which `change` returns true.
     fn change(&mut self, mut change: impl FnMut(&mut Cell) -> bool) {
         if let Some(more) = &mut self.more {
             more.retain_mut(&mut change);

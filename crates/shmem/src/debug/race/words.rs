@@ -1,8 +1,8 @@
-//! What becomes known by words: flags, signals and atomics.
+//! Knowledge that words carry: flags, signals and atomics.
 //!
-//! Every small put, atomic and signal that a word gets is an event with what its PE knew and
-//! the value that it left. Who sees that value learns what is behind it: all events down to
-//! the last one that put a value in the place of the old one.
+//! Every small put, atomic and signal to a word is an event with the knowledge of its PE and
+//! the new value. A PE that sees this value learns the knowledge behind it: that of all
+//! events back to the last one that replaced the old value.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,20 +12,21 @@ use super::clock::{Clock, Epoch};
 /// Events that are kept of a word; what is behind older ones is kept as one.
 const EVENTS_MAX: usize = 32;
 
-/// What a PE makes known.
+/// The knowledge that a PE makes known.
 #[derive(Debug, Clone)]
 pub(super) struct Release {
     pub(super) pe: u32,
-    /// What it did up to here is known.
+    /// Its operations up to here are known.
     pub(super) passed: Epoch,
-    /// What it knew of others, and which of its own operations were complete.
+    /// Its knowledge about others, and which of its own operations were complete.
     pub(super) clock: Arc<Clock>,
-    /// By context and epochs: what else is complete at the PE of the word.
+    /// By context and epochs: further operations that are complete at the PE of the
+    /// word.
     pub(super) delivered: Vec<(u16, Epoch, Epoch)>,
 }
 
 impl Release {
-    /// Adds it to what somebody knows; the word is of `owner`.
+    /// Adds it to the knowledge of a PE; the word belongs to `owner`.
     pub(super) fn add_to(&self, known: &mut Clock, owner: u32) -> bool {
         let mut news = known.join(&self.clock);
         news |= known.pass(self.pe, self.passed);
@@ -42,14 +43,14 @@ struct Event {
     /// `None` if it is not known.
     value: Option<u64>,
     size: u8,
-    /// Whether what was behind the old value is behind this one, too.
+    /// Whether the knowledge behind the old value is also behind this one.
     inherits: bool,
 }
 
 #[derive(Debug, Default)]
 struct Word {
     events: VecDeque<Event>,
-    /// What is behind the first of them, if that inherits.
+    /// The knowledge behind the first of them, if it inherits.
     base: Option<Box<Clock>>,
 }
 
@@ -84,8 +85,8 @@ impl Words {
         let word = self.0.entry(offset).or_default();
         if !inherits {
             word.base = None;
-            // Nobody can see any more what is in front of a value that everybody knows of:
-            // but that is for the next wait to find out.
+            // Events before a value that all PEs know cannot be seen any more; the next
+            // wait removes them.
         }
         if word.events.len() == EVENTS_MAX {
             let cut = EVENTS_MAX / 2;
@@ -102,7 +103,7 @@ impl Words {
         });
     }
 
-    /// What is behind the present value.
+    /// The knowledge behind the present value.
     pub(super) fn present(&self, offset: usize, known: &mut Clock, owner: u32) {
         if let Some(word) = self.0.get(&offset)
             && let Some(last) = word.events.len().checked_sub(1)
@@ -111,8 +112,9 @@ impl Words {
         }
     }
 
-    /// What is behind the value that ended a wait by `owner`, who knows `known`: the first one
-    /// that can have done so. Which one the wait has really seen depends on who was late.
+    /// The knowledge behind the value that ended a wait by `owner`, which has `known`: the
+    /// first value that can have ended it. The value that the wait has really seen depends on
+    /// timing.
     pub(super) fn seen(
         &self,
         (offset, size): (usize, u8),
@@ -182,7 +184,7 @@ mod tests {
         words.seen((8, 8), &mut known, 0, &|value| value >= 1);
         assert_eq!((known.passed(1), known.passed(2)), (5, 0));
         assert!(known.is_complete(1, 0, 5, 0) && !known.is_complete(1, 0, 5, 1));
-        // The next one asks for more, and gets all that was added up.
+        // The next wait asks for more, and gets the sum.
         let mut known = Clock::new(4);
         words.seen((8, 8), &mut known, 0, &|value| value >= 2);
         assert_eq!((known.passed(1), known.passed(2)), (5, 6));
@@ -204,7 +206,7 @@ mod tests {
         put(&mut words, 1, 5, 1, false);
         let mut known = Clock::new(4);
         words.seen((8, 8), &mut known, 0, &|value| value == 1);
-        // The program stores 0, which nobody sees, and the flag is set once more.
+        // The program stores 0, which no PE sees, and the flag is set once more.
         put(&mut words, 1, 9, 1, false);
         words.seen((8, 8), &mut known, 0, &|value| value == 1);
         assert_eq!(known.passed(1), 9);
