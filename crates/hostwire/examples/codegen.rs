@@ -2,7 +2,7 @@
 
 use hostwire::{Job, Result, Symmetric};
 
-/// What the listing in `bench/codegen/` shows.
+/// The function that the listing in `bench/codegen/` shows.
 #[inline(never)]
 fn put_64(words: &Symmetric<u64>, pe: u32, index: usize, values: &[u64; 8]) -> Result<()> {
     words.put(pe, index, values)

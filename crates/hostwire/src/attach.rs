@@ -26,7 +26,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let settings = Settings::from_env()?;
     let deadline = Deadline::after(Duration::from_secs(settings.attach_timeout_s));
     let board = board();
-    // `hostwire run`, which has a voice of its own.
+    // `hostwire run`, which prints its own messages.
     let is_ours = board.is_some();
     let launcher = launch::connect(is_ours, deadline).map_err(launch_failed)?;
     let (pe, pes) = launcher
@@ -64,7 +64,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                     Arc::new(wire?)
                 }
             };
-            // From here on everybody holds the lock that shows that it lives.
+            // From here on every PE holds the lock that shows that it is alive.
             launcher.fence().map_err(launch_failed)?;
             let launcher = Some(launcher);
             (wire, Launched { launcher, nodes })
@@ -84,7 +84,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     Ok(attachment)
 }
 
-/// What has to be the same for all PEs, and when they have to be there.
+/// The settings that have to be the same for all PEs, and the deadline for joining.
 struct Segment {
     len_bytes: usize,
     ring_bytes: usize,
@@ -100,7 +100,7 @@ impl Segment {
     }
 }
 
-/// Learns from the launcher who is where and how to reach PE 0, or tells the others. No
+/// Learns from the launcher where each PE is and how to reach PE 0, or publishes it. No
 /// meeting if the job spans hosts.
 fn meet(launcher: &mut dyn Bootstrap) -> Result<(Option<Meeting>, Nodes)> {
     let (pe, pes) = (launcher.rank(), launcher.size());
@@ -129,15 +129,15 @@ fn meet(launcher: &mut dyn Bootstrap) -> Result<(Option<Meeting>, Nodes)> {
     Ok((Some(meeting), nodes))
 }
 
-/// The board of `hostwire run`. Without one nobody looks.
+/// The board of `hostwire run`. Other launchers have none.
 fn board() -> Option<hostwire_transport::Memory> {
     let number = std::env::var(BOARD_FD_VARIABLE).ok()?.parse().ok()?;
     let file = inherited_fd(number).ok()?;
     shm::map_whole(file).ok()
 }
 
-/// One line from one PE, where no launcher of ours says it. That nobody reads it is no
-/// error.
+/// One line from one PE, if the launcher is not `hostwire run`, which says it itself.
+/// It is no error if nobody reads it.
 fn warn_of_insecure_wire() {
     let text = format!("hostwire: warning: {INSECURE_WIRE}=1: {INSECURE_WIRE_WARNING}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -1,9 +1,8 @@
-//! The board: what each PE of a job is doing, for the launcher to read.
+//! The board: the activity of each PE of a job, for the launcher.
 //!
-//! The launcher creates one sealed memory file for the job and every PE
-//! inherits it (`HOSTWIRE_BOARD_FD`). PE `i` owns the record at byte
-//! `i * RECORD_BYTES` and stores what it does there; nobody waits for it, and
-//! nothing depends on it but the text of an error.
+//! The launcher creates one sealed memory file for the job and every PE inherits it
+//! (`HOSTWIRE_BOARD_FD`). PE `i` owns the record at byte `i * RECORD_BYTES` and stores
+//! its activity there. No PE waits for it, and only the text of an error depends on it.
 //!
 //! | bytes | field | |
 //! |---|---|---|
@@ -16,13 +15,13 @@
 //! Activity and peer are written together, by one relaxed store of 64 bits. A
 //! record full of zeros says [`Activity::NotAttached`].
 //!
-//! The launcher sees at once when a process ends. Of one that had joined the job and not
-//! left it, it stores [`ENDED`], so that PEs with no surer sign need not wait until it has
-//! been silent for long.
+//! The launcher sees at once when a process ends. If the process had joined the job and
+//! not left it, the launcher stores [`ENDED`]. So PEs without a better sign need not wait
+//! until it has been silent for long.
 //!
-//! A PE that ends because it lost another one may have ended before that other one has, as
-//! far as the launcher can see: the locks and sockets of a dying process go first. What a PE
-//! has found to be lost, the first of it, tells which of two failures led to the other.
+//! A PE that ends because it lost another one may end before that other one, as seen by the
+//! launcher: the locks and sockets of a dying process go first. The first PE that a PE has
+//! found lost shows which of two failures led to the other.
 
 use std::fmt;
 
@@ -45,12 +44,12 @@ pub const LOST_AT: usize = 16;
 /// The peer of an activity that concerns no single peer.
 pub const NO_PEER: u32 = u32::MAX;
 
-/// What a PE is doing. The numbers are the board's format.
+/// The activity of a PE. The numbers are the format of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Activity {
-    /// The process runs, the library has not been asked for anything.
+    /// The process runs and has not called the library.
     NotAttached = 0,
     /// In `Job::attach`.
     Attaching = 1,
@@ -112,10 +111,10 @@ impl fmt::Display for Activity {
     }
 }
 
-/// What one PE wrote on the board.
+/// The record of one PE on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Record {
-    /// What the PE is doing.
+    /// The activity of the PE.
     pub activity: Activity,
     /// The peer concerned, if there is one.
     pub peer: Option<u32>,
@@ -128,7 +127,7 @@ impl Record {
         let word = u64::from_le_bytes(word);
         let peer = (word >> 32) as u32;
         let activity = Activity::from_code(word as u32)?;
-        // A record nobody has written is zero, and its peer is not PE 0.
+        // A record that was never written is zero, and its peer is not PE 0.
         let none = peer == NO_PEER || activity == Activity::NotAttached;
         Some(Record {
             activity,

@@ -1,4 +1,4 @@
-//! What may lie in symmetric memory.
+//! Types that may be in symmetric memory.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 ///
 /// Implemented for everything that has [zerocopy](crate::zerocopy)'s `FromBytes`, `IntoBytes`
 /// and `Immutable`: integers, floats, arrays of them, and structures that derive them.
-/// hostwire re-exports the three; one attribute tells the derives where they are from:
+/// hostwire re-exports the three; one attribute tells the derives where they are:
 ///
 /// ```
 /// use hostwire::{FromBytes, Immutable, IntoBytes, Job};

@@ -1,4 +1,4 @@
-//! What can go wrong in a program, and whose fault it is.
+//! The errors of a program, and who is at fault.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -33,7 +33,7 @@ fn on_host(pe: PeId) -> String {
     }
 }
 
-/// How a loss is known, and what to do where it may be none.
+/// How a loss is known, and advice if it may be a false alarm.
 fn known_by(loss: Loss) -> String {
     match loss {
         Loss::Silent { .. } | Loss::Unacknowledged { .. } | Loss::GaveUp => format!(
@@ -47,8 +47,8 @@ fn known_by(loss: Loss) -> String {
 /// The result of everything that can fail here.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// An error of hostwire. The first group of variants is the caller's to mend, the
-/// second a peer's doing, the third the machine's or the launcher's.
+/// An error of hostwire. The first group of variants is the caller's fault, the second
+/// a peer's, the third that of the machine or the launcher.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -79,7 +79,7 @@ pub enum Error {
         crate::settings::HEAP
     )]
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// The requested bytes.
         asked_bytes: usize,
         /// Bytes free in all.
         free_bytes: usize,
@@ -88,7 +88,7 @@ pub enum Error {
         /// Bytes of the heap.
         heap_bytes: usize,
     },
-    /// A message does not fit the buffer that was offered. The message is still there.
+    /// A message does not fit the buffer. The message can still be received.
     #[error(
         "a message of {message_bytes} bytes from PE {from} does not fit a buffer of {room_bytes}"
     )]
@@ -100,7 +100,7 @@ pub enum Error {
         /// How long the buffer is.
         room_bytes: usize,
     },
-    /// A message is no whole number of elements. The message is still there.
+    /// A message is not a whole number of elements. The message can still be received.
     #[error(
         "a message of {message_bytes} bytes from PE {from} is no whole number of elements of {element_bytes} bytes"
     )]
@@ -119,9 +119,9 @@ pub enum Error {
         operation: &'static str,
         /// A PE that differs.
         pe: PeId,
-        /// What it said.
+        /// The value of the other PE.
         theirs: String,
-        /// What this PE said.
+        /// The value of this PE.
         ours: String,
     },
     /// Lengths that have to agree do not.
@@ -129,9 +129,9 @@ pub enum Error {
     Length {
         /// Which lengths.
         what: &'static str,
-        /// What would have been right.
+        /// The expected value.
         expected: usize,
-        /// What there was.
+        /// The found value.
         got: usize,
     },
     /// This process is a copy of the PE, made by `fork` or `clone`, or restored from a
@@ -145,7 +145,7 @@ pub enum Error {
         max: usize,
     },
 
-    /// A peer is gone.
+    /// A peer is lost.
     #[error("PE {pe}{} is lost: {}", on_host(*pe), known_by(*loss))]
     PeerLost {
         /// The peer.
@@ -153,7 +153,7 @@ pub enum Error {
         /// How that is known.
         loss: Loss,
     },
-    /// A peer that has to do its part is in `finalize`, where it does nothing more.
+    /// A peer that has to take part is in `finalize`, and takes part no more.
     #[error("PE {pe} is leaving the job, while this PE still waits for it")]
     PeerLeft {
         /// The peer.
@@ -163,8 +163,8 @@ pub enum Error {
     #[error(transparent)]
     PeerMisbehaved(TransportError),
 
-    /// The environment does not say clearly what job this process belongs to, or its
-    /// launcher does not do its part.
+    /// The environment does not name the job of this process clearly, or its launcher
+    /// fails.
     #[error("{0}")]
     Launch(String),
     /// The job spans hosts, and the wire does not.
@@ -175,9 +175,9 @@ pub enum Error {
     Setting {
         /// The variable.
         variable: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What is wrong with that, or what was expected.
+        /// The fault of the value, or the expected value.
         problem: String,
     },
     /// The machine refused something.

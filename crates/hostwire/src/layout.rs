@@ -34,8 +34,9 @@ const RING_GAP: usize = 5 * LINE;
 pub const PES_MAX: u32 = 4096;
 /// Most teams at a time, the world included.
 pub const TEAM_SLOTS: usize = 64;
-/// Up to this many PEs, each looks at the rings of all others while it waits. Beyond, only at
-/// those whose PEs have said that they use them: to look at a ring takes a page of memory.
+/// Up to this many PEs, each looks at the rings of all others while it waits. With more PEs,
+/// each looks only at the rings whose PEs have stored that they use them, because a look at a
+/// ring takes a page of memory.
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 /// Rounds of a barrier of [`PES_MAX`] PEs.
 const ROUNDS: usize = PES_MAX.ilog2() as usize;
@@ -64,7 +65,7 @@ impl Default for Sizes {
     }
 }
 
-/// Words of a mail line: what the PE of the line says to the owner of the segment.
+/// Words of a mail line, from the PE of the line to the owner of the segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mail {
     /// Lines it has freed of the ring we send it messages through.
@@ -82,14 +83,14 @@ pub(crate) enum Mail {
     /// That it has ended without saying so: [`LOST`], told by other PEs of its host, who
     /// notice first.
     Lost = 6,
-    /// Lines it has stored in its ring, as far as it has told: not before a wait of its own
-    /// has become long.
+    /// Lines that it has stored in its ring. It stores this only when one of its waits has
+    /// become long.
     Sent = 7,
 }
 
-/// In the words that a PE waits for in its own segment, from before anybody could answer until
-/// somebody has: not 0, which is what is left where somebody wiped an answer out. Beside it, the
-/// number of what is waited for.
+/// The value of an awaited word in the own segment before the answer arrives. It is not 0,
+/// because 0 is left if a peer has wiped out the answer. The number of the awaited answer is
+/// beside it.
 pub(crate) const NOT_YET: u64 = 1 << 63;
 
 /// See [`Mail::Lost`].
@@ -186,7 +187,7 @@ impl Layout {
         self.replies + from as usize * LINE
     }
 
-    /// Where `from` says that it uses its ring, if that has to be said.
+    /// The place where `from` stores that it uses its ring, if this is needed.
     pub(crate) fn talk(&self, from: PeId) -> Option<usize> {
         self.talks.map(|talks| talks + from as usize * WORD)
     }

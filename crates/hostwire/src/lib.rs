@@ -83,7 +83,7 @@ pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
 pub use symmetric::{Compare, Place, Remote, Symmetric};
 pub use team::{Rank, Team};
-/// What [`Element`]s are made of, for structures of the program: see there.
+/// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, Immutable, IntoBytes};
 
 /// The examples of the README compile.

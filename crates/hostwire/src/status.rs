@@ -1,5 +1,5 @@
-//! A PE's side of the [board](crate::board): tells the launcher what this PE does, and is
-//! told which PEs have ended.
+//! A PE's side of the [board](crate::board): informs the launcher of the activity of this
+//! PE, and learns which PEs have ended.
 
 use std::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ impl Status {
         }
     }
 
-    /// Only this process says anything from now on.
+    /// From now on only this process writes to the board.
     pub(crate) fn of(self, origin: Origin) -> Self {
         Self {
             origin: Some(origin),
@@ -46,14 +46,14 @@ impl Status {
         }
     }
 
-    /// What the launcher and this PE say of others.
+    /// The entries of the launcher and of this PE about others.
     pub(crate) fn obituaries(&self) -> Obituaries {
         Obituaries {
             board: self.board.clone(),
         }
     }
 
-    /// Says so until the guard is dropped, which says that the PE computes again.
+    /// Sets the activity until the guard is dropped; then the PE computes again.
     #[inline]
     pub(crate) fn during(&self, activity: Activity, peer: Option<PeId>) -> During<'_> {
         self.set(activity, peer);
@@ -61,15 +61,15 @@ impl Status {
     }
 }
 
-/// Which PEs have ended without leaving the job, as far as the launcher says, and which one
-/// this PE found first.
+/// The PEs that have ended without leaving the job, by the launcher, and the one that this
+/// PE found first.
 #[derive(Debug, Default)]
 pub(crate) struct Obituaries {
     board: Option<(Memory, usize)>,
 }
 
 impl Obituaries {
-    /// Whether the launcher says so of `pe`.
+    /// Whether the launcher has stored this for `pe`.
     pub(crate) fn contains(&self, pe: PeId) -> bool {
         let at = pe as usize * RECORD_BYTES + ENDED_AT;
         let board = self.board.as_ref();

@@ -19,13 +19,14 @@ pub type Rank = u32;
 /// Every collective operation must be called by all PEs of the team, in the same order.
 pub struct Team {
     pub(crate) inner: Rc<Inner>,
-    /// Which flags in everybody's segment are this team's.
+    /// The slot of this team's flags in every segment.
     pub(crate) slot: usize,
     pub(crate) rank: Rank,
     pub(crate) members: Box<[PeId]>,
     /// The number of the last barrier passed.
     pub(crate) epoch: Cell<u64>,
-    /// Collective operations done: tells the messages of one from those of the next.
+    /// The number of collective operations so far: it separates the messages of one
+    /// from those of the next.
     pub(crate) sequence: Cell<u32>,
 }
 
@@ -109,7 +110,7 @@ impl Team {
                 })
             }
         };
-        // Nobody may set flags of the new team before all have cleared theirs.
+        // No PE may set flags of the new team before all have cleared theirs.
         self.barrier()?;
         Ok(team)
     }

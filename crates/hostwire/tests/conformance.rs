@@ -1,4 +1,5 @@
-//! The suite of the API over shared memory, dressed up as every kind of wire.
+//! The suite of the API over shared memory that declares the contract of every kind of
+//! wire.
 
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};

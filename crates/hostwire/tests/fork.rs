@@ -28,7 +28,7 @@ fn segment_bytes(pes: u32) -> usize {
     Layout::new(pes, SIZES).unwrap().segment_bytes()
 }
 
-/// What a PE has in its hands when it forks.
+/// The objects of a PE when it forks.
 struct Hands {
     job: Job,
     words: Symmetric<u64>,
@@ -43,9 +43,9 @@ impl Hands {
         Self { job, words, team }
     }
 
-    /// Every operation that can give an error, with the peer and with the PE itself: the
-    /// names of those that do not say that this is a copy. None of them allocates before it
-    /// is refused.
+    /// Every operation that can return an error, with the peer and with the PE itself: the
+    /// names of those that do not return `Copied`. None of them allocates before it is
+    /// refused.
     fn not_refused(&self) -> Vec<&'static str> {
         let Self { job, words, team } = self;
         let (own, peer) = (job.pe(), 1 - job.pe());
@@ -147,8 +147,8 @@ impl Hands {
     }
 }
 
-/// The child gives back what it holds, as a program that ends; `false` if that says anything
-/// else than it should.
+/// The child drops its objects, as a program that ends; `false` if this gives a wrong
+/// result.
 fn give_back(hands: Hands, finalizes: bool) -> bool {
     let Hands { job, words, team } = hands;
     let freed: Result<()> = words.free();
@@ -357,7 +357,7 @@ fn store_in_parent_and_child(wire: Arc<dyn Transport>) {
     for round in 0..3 {
         store(round).unwrap();
         for how in Copying::ALL {
-            // Whatever it is told: it goes on storing.
+            // It goes on storing, whatever the errors.
             let status = in_copy(how, || {
                 let stored = (0..10).filter(|i| store(1000 + i).is_ok()).count();
                 stored as i32
@@ -367,7 +367,7 @@ fn store_in_parent_and_child(wire: Arc<dyn Transport>) {
         store(100 + round).unwrap();
         job.quiet().unwrap();
         job.barrier().unwrap();
-        // Nothing of the children has arrived.
+        // No store of the children has arrived.
         assert!(words.to_vec().unwrap().iter().all(|word| *word < 200));
         job.barrier().unwrap();
     }

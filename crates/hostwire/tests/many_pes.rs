@@ -1,4 +1,4 @@
-//! What is done in another way from some number of PEs on. They are threads here.
+//! Code that works differently from some number of PEs on. Here the PEs are threads.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ fn run(pes: u32, program: impl Fn(Job) + Sync) {
     });
 }
 
-/// Nobody looks at more than the next few PEs, nor waits here for any.
+/// No PE looks at more than the next few PEs, and none waits here.
 #[test]
 fn everybody_hears_of_every_loss() {
     for dead in [10..11, 3..15] {
@@ -69,8 +69,8 @@ fn collectives_of_seventy() {
     });
 }
 
-/// Beyond some number, a PE that waits looks only at rings of which it has been told. All of
-/// these are full, and nobody receives before it has sent.
+/// Beyond some number, a waiting PE looks only at rings whose PEs have stored a talk word.
+/// All of these are full, and no PE receives before it has sent.
 #[test]
 fn seventy_that_send_before_they_receive_make_room_for_each_other() {
     const MESSAGES: u64 = 300;
@@ -92,8 +92,8 @@ fn seventy_that_send_before_they_receive_make_room_for_each_other() {
     });
 }
 
-/// Whoever waits in a barrier looks at one PE, and hears of the others. Nobody else ends
-/// before all have.
+/// A PE that waits in a barrier looks at one PE, and is informed of the others. No other
+/// PE ends before all have.
 #[test]
 fn a_death_among_seventy_ends_the_barrier_of_all() {
     let (all_are_there, all_know) = (std::sync::Barrier::new(70), std::sync::Barrier::new(69));

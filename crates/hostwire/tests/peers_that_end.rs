@@ -1,4 +1,4 @@
-//! What the others see of a PE that dies or leaves, whatever they are doing.
+//! The errors of other PEs when a PE dies or leaves, whatever they are doing.
 //!
 //! PEs are threads here; `crates/cli/tests/faults` does the same to real processes.
 
@@ -28,7 +28,7 @@ const LOST: fn(u32) -> Error = |pe| Error::PeerLost {
     loss: Loss::Ended,
 };
 const LEFT: fn(u32) -> Error = |pe| Error::PeerLeft { pe };
-/// Of several PEs that are gone, any may be named.
+/// If several PEs have ended, the error may name any of them.
 fn assert_lost(result: hostwire::Result<()>) {
     assert!(matches!(result, Err(Error::PeerLost { .. })), "{result:?}");
 }
@@ -185,7 +185,7 @@ fn waiting_for_a_pe_that_is_leaving_is_an_error() {
                 ));
                 let never = word.wait_until(0, Compare::Eq, 9);
                 assert!(matches!(never, Err(Error::PeerLeft { .. })));
-                // What they did before they left is there.
+                // Their earlier stores have arrived.
                 assert_eq!(word.wait_until(0, Compare::Eq, 1), Ok(()));
                 assert_eq!(job.recv(2, 3, &mut [0u8]), Ok(1));
                 assert_eq!(word.fetch_add(1, 0, 1), Ok(0));
@@ -200,7 +200,7 @@ fn waiting_for_a_pe_that_is_leaving_is_an_error() {
 fn leaving_in_any_order_and_at_any_pace_is_no_loss() {
     for round in 0..30 {
         run(8, |job| {
-            // Who is early is gone before others have seen the last flag of theirs.
+            // A PE that is early ends before others have seen its last flag.
             if (job.pe() + round) % 3 == 0 {
                 std::thread::yield_now();
             }

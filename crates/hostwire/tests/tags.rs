@@ -1,4 +1,4 @@
-//! The order of messages: kept for one pair and one tag, and for nothing else.
+//! The order of messages, which holds only for one pair and one tag.
 //! `docs/memory-model.md`, "The order of messages", says what is held here.
 
 use hostwire::{AgentMode, Job, Sizes};
@@ -76,7 +76,7 @@ fn a_server_that_polls_two_tags_may_see_the_later_message_first() {
             job.barrier().unwrap();
             job.barrier().unwrap();
             assert_eq!(job.try_recv(1, STOP, &mut got), Ok(Some(1)));
-            // What was sent before is there all the same: who stops has to look once more.
+            // The earlier message is there too: a server that stops has to look once more.
             assert_eq!(job.try_recv(1, WORK, &mut got), Ok(Some(1)));
             assert_eq!(got, [7]);
         }

@@ -1,4 +1,4 @@
-//! A job that spans hosts: who is told what, and the wires `ether`, `xdp` and `udp`.
+//! A job that spans hosts: its errors, and the wires `ether`, `xdp` and `udp`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -189,7 +189,7 @@ fn open_packets(
     Ok(Socket::Packet(socket))
 }
 
-/// What encrypts the frames of the job; nothing if it does without.
+/// Encrypts the frames of the job; `None` without encryption.
 fn secrets(cards: &[Card]) -> Result<Option<Secrets>> {
     let lives: Vec<Life> = cards.iter().filter_map(|card| card.life).collect();
     if lives.is_empty() {
@@ -207,14 +207,14 @@ fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// What a PE says of itself: seven words.
+/// The values that a PE publishes about itself: seven words.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     len_bytes: u64,
     ring_bytes: u64,
     /// That of PE 0 is the number of the job.
     job: u64,
-    /// Nothing if it runs without encryption.
+    /// `None` if it runs without encryption.
     life: Option<Life>,
     /// From PE 0, if it runs with encryption.
     key: Option<JobKey>,

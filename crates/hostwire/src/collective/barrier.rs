@@ -1,9 +1,9 @@
 //! The barrier: dissemination, one word per round.
 //!
-//! In round `k` a PE tells the one `2^k` ranks on and waits for the one `2^k` ranks
-//! back. Each flag is written by one peer and holds the number of the barrier, so it is
-//! never reset. Barriers are counted from [`FIRST`], and 0 is in no flag, so one that somebody
-//! wiped out does not look like a peer that has not come yet.
+//! In round `k` a PE signals the one `2^k` ranks after it and waits for the one `2^k` ranks
+//! before it. Each flag is written by one peer and holds the number of the barrier, so it is
+//! never reset. Barriers are counted from [`FIRST`], and no flag is 0, so a flag that was
+//! wiped out does not look like a peer that has not arrived.
 
 use std::sync::atomic::Ordering;
 
@@ -24,12 +24,12 @@ pub(crate) fn barrier(team: &Team) -> Result<()> {
     })
 }
 
-/// The barrier at the end of the job: whoever is through it may be gone while others
-/// are still in it.
+/// The barrier at the end of the job: a PE that has passed it may end while others are
+/// still in it.
 pub(crate) fn last_barrier(team: &Team) -> Result<()> {
     let met = meet(team, |_| Watch::TheEnd(&team.members));
     match met {
-        // Who has been through knows that all have come.
+        // A PE that has passed knows that all have arrived.
         Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. })
             if team.inner.departure(pe)? == Some(Departure::Gone) =>
         {
@@ -87,7 +87,7 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
     Ok(())
 }
 
-/// What is in the flags of a team before its first barrier.
+/// The value of a team's flags before its first barrier.
 pub(crate) const FIRST: u64 = 1;
 
 /// Sets the own flags of a team slot back to what a new team starts with. A barrier has to
@@ -101,7 +101,7 @@ pub(crate) fn clear_flags(inner: &Inner, slot: usize) -> Result<()> {
 }
 
 /// The same for the world, in a fresh segment: peers may be in its first barrier already. Left
-/// out where their stores cannot be told from ours by an atomic operation.
+/// out if no atomic operation can keep their stores apart from ours.
 pub(crate) fn prepare_flags(inner: &Inner) -> Result<()> {
     if inner.segment().visibility() != Visibility::Coherent {
         return Ok(());

@@ -5,8 +5,9 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::team::{Rank, Team};
 
-/// Up to this many bytes per PE everybody sends to everybody at once. Fitted; and only
-/// what fits the rings, where nobody has to receive before all have sent.
+/// Up to this many bytes per PE every PE sends to every PE at once. Fitted; and only
+/// for data that fits into the rings, so that no PE has to receive before all have
+/// sent.
 pub(super) const DIRECT_BYTES_MAX: usize = 512;
 /// And up to this many PEs.
 pub(super) const DIRECT_PES_MAX: usize = 64;
@@ -22,7 +23,7 @@ pub(super) fn is_direct<T>(team: &Team, values: &[T]) -> bool {
 /// it, pieces go around. Fitted.
 const DOUBLING_BYTES_MAX: usize = 64 << 10;
 
-/// Whether a reduction may as well gather everybody's `values` and combine them in each PE.
+/// Whether a reduction gathers the `values` of all PEs and combines them in each PE.
 pub(super) fn is_gathered<T>(team: &Team, values: &[T]) -> bool {
     let len_bytes = size_of_val(values);
     let small = len_bytes <= DIRECT_BYTES_MAX;
@@ -82,9 +83,9 @@ pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -
     Ok(())
 }
 
-/// Bruck's algorithm: everybody has its own piece and those of the ranks before it, twice as
-/// many after each step. The first step is that of the ring, so that PEs that differ in length
-/// notice it, whichever way they take.
+/// Bruck's algorithm: every PE has its own piece and those of the ranks before it, twice as
+/// many after each step. The first step is the same as that of the ring, so that PEs with
+/// different lengths notice this, whichever algorithm they use.
 fn double<T: Element>(team: &Team, tag: u32, values: &[T], all: &mut [T]) -> Result<()> {
     let (size, each, own) = (team.members.len(), values.len(), team.rank as usize);
     // From the own rank backwards.
@@ -129,8 +130,9 @@ pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> 
     exchange_pieces(team, tag, out, into)
 }
 
-/// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the rank
-/// `k` back. Both hold a piece for each rank; the own one stays as it is.
+/// In step `k`, a piece of `out` goes to the PE `k` ranks after this one, and one of `into`
+/// comes from the PE `k` ranks before it. Both hold a piece for each rank; the own one stays as
+/// it is.
 pub(super) fn exchange_pieces<T: Element>(
     team: &Team,
     tag: u32,

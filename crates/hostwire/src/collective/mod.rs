@@ -1,10 +1,10 @@
 //! Collective operations of a team.
 //!
 //! A barrier is words stored straight into flags; all others are messages. Small ones
-//! are *direct*: everybody sends to everybody and then receives, so that each PE has to
+//! are *direct*: every PE sends to every PE and then receives, so that each PE has to
 //! be scheduled once, however many PEs share a core. Large ones move every byte as few
-//! times as they can. Reductions combine in the order of ranks, always: the result is
-//! the same on all PEs and from run to run.
+//! times as possible. Reductions always combine in the order of ranks: the result is
+//! the same on all PEs and in every run.
 
 mod barrier;
 mod gather;
@@ -26,8 +26,8 @@ use crate::message::{Kind, Receiving, Sending, Source, Target};
 use crate::team::{Rank, Team};
 
 impl Team {
-    /// Waits until all PEs of the team have come here. What they stored before is
-    /// visible to all behind it.
+    /// Waits until all PEs of the team have called it. Everything that they stored
+    /// before is then visible to all of them.
     ///
     /// # Errors
     /// [`Error::PeerLost`], [`Error::PeerMisbehaved`].
@@ -128,7 +128,7 @@ fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Res
     same_length(team, from, expected, got)
 }
 
-/// Peers that pass other lengths to the same operation are told so.
+/// Peers that pass other lengths to the same operation get an error.
 fn same_length(team: &Team, from: u32, expected_bytes: usize, got: Result<usize>) -> Result<()> {
     let got = match got {
         Ok(got) => got,

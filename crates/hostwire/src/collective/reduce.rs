@@ -21,8 +21,8 @@ pub(crate) fn all_reduce<T: Element>(
         fold(values, &all, combine);
         return Ok(());
     }
-    // Each rank reduces one piece of everybody's, then all gather the pieces. The last
-    // piece is filled up with values that are thrown away.
+    // Each rank reduces one piece of all PEs' values, then all gather the pieces. The
+    // last piece is filled up with values that are thrown away.
     let each = values.len().div_ceil(size);
     let mut padded = values.to_vec();
     padded.resize(each * size, values[0]);

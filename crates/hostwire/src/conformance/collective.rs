@@ -7,7 +7,7 @@ use crate::{Element, Error, Job, Team};
 /// way, and of a ring's longest message.
 const WORDS: &[usize] = &[0, 1, 63, 64, 65, 127, 128, 129, 500, 510, 520, 20_001];
 
-/// Nobody leaves a barrier before all have come, many times over.
+/// No PE leaves a barrier before all have arrived, many times over.
 pub fn barriers_separate(setup: &Setup<'_>) {
     setup.job(|job| {
         let pes = job.pes() as usize;
@@ -27,7 +27,7 @@ pub fn barriers_separate(setup: &Setup<'_>) {
     });
 }
 
-/// Every root reaches everybody.
+/// Every root reaches every PE.
 pub fn broadcasts(setup: &Setup<'_>) {
     setup.job(|job| {
         for (round, len) in WORDS.iter().copied().enumerate() {
@@ -161,7 +161,8 @@ pub(super) fn scan(team: &Team, round: usize, len: usize) {
     assert!(got == composed(team.rank(), round, len), "scan of {len}");
 }
 
-/// What is small for the default ring is long for the smallest: the same results.
+/// Data that is small for the default ring is long for the smallest one; the results
+/// are the same.
 pub fn collectives_over_the_smallest_ring(setup: &Setup<'_>) {
     setup.with_ring(256).job(|job| {
         for (round, len) in [1, 13, 14, 15, 28, 29, 64, 128, 129, 1000]
@@ -176,7 +177,7 @@ pub fn collectives_over_the_smallest_ring(setup: &Setup<'_>) {
     });
 }
 
-/// PEs that pass different lengths are told, and do not wait for ever.
+/// PEs that pass different lengths get an error, and do not wait for ever.
 pub fn disagreement_is_told(setup: &Setup<'_>) {
     for len in [10, 1_000, 100_000] {
         for longer in [false, true] {
@@ -187,7 +188,7 @@ pub fn disagreement_is_told(setup: &Setup<'_>) {
                     (_, false) => len - 1,
                 };
                 let told = job.broadcast(0, &mut vec![0u8; own]);
-                // Whoever has it from somebody who was told already has it right.
+                // A PE that got it from a PE with the error has the right values.
                 if job.pe() == 1 {
                     assert_eq!(
                         told,
@@ -199,7 +200,7 @@ pub fn disagreement_is_told(setup: &Setup<'_>) {
                         })
                     );
                 }
-                // Who has sent a long message to somebody who was told has not sent it.
+                // A long message to a PE that got the error was not sent.
                 if job.pe() == 0 {
                     assert!(
                         matches!(told, Ok(()) | Err(Error::PeerLeft { .. })),

@@ -3,7 +3,7 @@
 use super::{Random, Setup, right};
 use crate::{Error, Symmetric};
 
-/// Memory is zeroed, whatever lay there before, and freeing gives it back at once.
+/// Memory is zeroed, whatever its earlier contents, and `free` gives it back at once.
 pub fn memory_is_zeroed_and_reused(setup: &Setup<'_>) {
     setup.job(|job| {
         let all = job.free_bytes();
@@ -45,7 +45,7 @@ pub fn dropped_memory_comes_back(setup: &Setup<'_>) {
         job.alloc::<u8>(1).unwrap().free().unwrap();
         assert_eq!(job.free_bytes(), all);
 
-        // What one PE holds on to stays.
+        // An object that one PE still holds stays allocated.
         let kept = job.alloc::<u64>(1000).unwrap();
         kept.write(0, &[5; 1000]).unwrap();
         let kept = (job.pe() + 1 == job.pes()).then_some(kept);
@@ -116,7 +116,7 @@ pub fn memory_runs_out_for_all_alike(setup: &Setup<'_>) {
     });
 }
 
-/// PEs that ask for different sizes are told, all of them, and may go on.
+/// If PEs ask for different sizes, all of them get an error, and may go on.
 pub fn different_sizes_are_told(setup: &Setup<'_>) {
     setup.job(|job| {
         let odd_one = job.pes() - 1;

@@ -3,7 +3,8 @@
 use super::{Setup, left, right, values};
 use crate::{Error, Job};
 
-/// A message that is too long or of another shape is an error, and still there.
+/// A message that is too long or of another shape is an error, and can still be
+/// received.
 pub fn a_refused_message_stays(setup: &Setup<'_>) {
     setup.job(|job| {
         for len in [57, setup.eager_bytes(), setup.eager_bytes() + 1, 100_001] {
@@ -109,7 +110,7 @@ pub fn nobody_there(setup: &Setup<'_>) {
         }
         assert!(job.send_from(right(job), 0, &memory, 1, 8).is_err());
         assert!(job.recv_into(left(job), 0, &memory, 9, 0).is_err());
-        // None of it has left anything behind.
+        // None of these has left a message behind.
         assert_eq!(job.try_recv(left(job), 0, &mut [1u8]), Ok(None));
     });
 }

@@ -189,7 +189,7 @@ fn left(job: &Job) -> PeId {
     (job.pe() + job.pes() - 1) % job.pes()
 }
 
-/// `len` values that tell who made them and what for.
+/// `len` values that show which PE made them and for which test.
 fn values<T: Element>(maker: PeId, purpose: usize, len: usize) -> Vec<T> {
     let seed = u64::from(maker) << 32 | purpose as u64;
     let bytes = Random::new(seed).bytes(len * size_of::<T>());

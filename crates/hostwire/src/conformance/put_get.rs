@@ -133,7 +133,7 @@ pub fn strided_copies(setup: &Setup<'_>) {
     });
 }
 
-/// What goes through the copy of one PE, worked out once, is the same as what names the PE
+/// Puts and gets through `Symmetric::of` have the same results as those that name the PE
 /// every time.
 pub fn copies_of_one_pe(setup: &Setup<'_>) {
     setup.job(|job| {

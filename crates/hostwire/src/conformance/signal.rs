@@ -6,7 +6,7 @@ use crate::{Compare, Error, SignalOp};
 /// Sizes around words, lines and pages.
 const SIZES: &[usize] = &[0, 1, 8, 63, 64, 65, 1000, 4096, 100_000];
 
-/// Whoever sees the signal sees the data.
+/// A PE that sees the signal sees the data.
 pub fn signals_come_after_their_data(setup: &Setup<'_>) {
     setup.job(|job| {
         let data = job.alloc::<u8>(100_000).unwrap();

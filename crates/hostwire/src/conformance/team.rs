@@ -14,7 +14,7 @@ fn use_team(team: &Team) {
     }
 }
 
-/// Members, ranks and keys are as asked for.
+/// Members, ranks and keys are as requested.
 pub fn teams_split_and_translate(setup: &Setup<'_>) {
     setup.job(|job| {
         let (own, pes) = (job.pe(), job.pes());

@@ -1,8 +1,8 @@
 //! Everything at once: random operations of all PEs against a model.
 //!
-//! All PEs draw the same list of operations from one seed, carry out those that are
-//! theirs in the order of the list, and keep the same model of everybody's memory. At
-//! the end of a round each compares its own memory with the model.
+//! All PEs draw the same list of operations from one seed, carry out their own ones in
+//! the order of the list, and keep the same model of the memory of all PEs. At the end
+//! of a round each compares its own memory with the model.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const OPERATIONS: usize = 60;
 const AREA_BYTES: usize = 3000;
 const COUNTERS: usize = 3;
 
-/// Random operations of all kinds leave what the model says.
+/// After random operations of all kinds memory agrees with the model.
 ///
 /// The seed is fixed, or that of the environment variable [`SEED_VARIABLE`].
 ///
@@ -168,7 +168,7 @@ struct Traffic<'a> {
     memory: Symmetric<u8>,
     counters: Symmetric<u64>,
     signals: Symmetric<u64>,
-    /// What lies in everybody's memory.
+    /// The model of the memory of all PEs.
     model: Vec<Vec<u8>>,
     sums: Vec<[u64; COUNTERS]>,
     signalled: Vec<u64>,
@@ -235,7 +235,7 @@ impl<'a> Traffic<'a> {
                 writer,
                 range,
             } => {
-                // What nobody writes in this round, or only this PE.
+                // Elements that no PE writes in this round, or only this PE.
                 let settled = writer == by || !written.contains(&(from, writer));
                 if by == own && settled {
                     let start = self.area(writer).start + range.start;
@@ -270,7 +270,7 @@ impl<'a> Traffic<'a> {
                     repeat.ok(job.send(to, tag, &bytes));
                 }
                 if to == own {
-                    // What came before with this tag has to be received before.
+                    // Earlier messages with this tag have to be received before.
                     let same = |(f, t, _): &(PeId, u32, Vec<u8>)| (*f, *t) == (from, tag);
                     self.pending.push((from, tag, bytes));
                     while !later && self.pending.iter().any(same) {
@@ -347,7 +347,7 @@ impl<'a> Traffic<'a> {
         );
     }
 
-    /// Compares the own memory with the model, while nobody writes.
+    /// Compares the own memory with the model, while no PE writes.
     fn compare(&mut self) {
         let (repeat, own) = (self.repeat, self.job.pe() as usize);
         let signalled = self.signalled[own];

@@ -86,7 +86,7 @@ pub fn waiting_for_any_all_and_some(setup: &Setup<'_>) {
         let everybody: Vec<usize> = (0..pes).collect();
         nothing_to_wait_for(job, &flags);
 
-        // One PE at a time tells all.
+        // One PE at a time signals all others.
         for teller in 0..job.pes() {
             if job.pe() == teller {
                 for pe in 0..job.pes() {

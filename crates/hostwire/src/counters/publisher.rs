@@ -31,8 +31,8 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     /// Writes the head and the names of a record: in the file of the launcher, if there is
-    /// one with room for `pe`, else in one of its own. Nothing at all if the system
-    /// refuses: a job does not depend on it.
+    /// one with room for `pe`, else in one of its own. Does nothing if the system refuses,
+    /// because a job does not depend on it.
     pub(crate) fn new(wire: &dyn Transport, wire_name: &str) -> Option<Self> {
         let (pe, pes) = (wire.pe(), wire.pes());
         let publisher = Self::inherited(pe).or_else(Self::own)?;

@@ -1,4 +1,4 @@
-//! What PEs say of their hosts and of themselves, through the launcher.
+//! The values that PEs publish about their hosts and themselves, through the launcher.
 
 use hostwire_transport::fuzzing::kit::{Input, Target, blames, named, shown, texts};
 
@@ -42,7 +42,7 @@ pub(super) const NODES: Target = Target {
     cost: 1,
 };
 
-/// What a PE says of itself to those of other hosts.
+/// The values that a PE publishes for PEs of other hosts.
 pub(super) const CARD: Target = Target {
     name: "ether_card",
     check: card,

@@ -11,9 +11,9 @@ use crate::collective::FIRST;
 use crate::layout::{Layout, Sizes};
 use crate::{AgentMode, Error, Job, Result};
 
-/// A script: a byte that says what the wire can do, then operations of this PE (bytes below 128)
-/// and stores of the others (the rest, see [`Store`]), which are done one by one while this PE
-/// waits. When there are none left the others have ended.
+/// A script: a byte for the capabilities of the wire, then operations of this PE (bytes below
+/// 128) and stores of the others (the rest, see [`Store`]), which are done one by one while this
+/// PE waits. When none is left, the others have ended.
 ///
 /// | byte, modulo 12 | arguments | |
 /// |---|---|---|
@@ -110,7 +110,8 @@ impl Operation {
             room: 0,
         };
         let pe = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8));
-        // Who waits for a message from itself that it has not sent is helped by nobody.
+        // A PE that waits for a message from itself which it has not sent would wait
+        // for ever.
         let other = |input: &mut Input<'_>| u32::from(input.byte() % (PES as u8 - 1)) + 1;
         let len = |input: &mut Input<'_>| input.number() as usize % LEN_MAX;
         match what {

@@ -38,7 +38,7 @@ pub(super) const LINE: Target = Target {
     cost: 1,
 };
 
-/// What a launcher answers to a process that speaks PMI-1. The first byte: 0 over a descriptor,
+/// The answers of a launcher to a process that uses PMI-1. The first byte: 0 over a descriptor,
 /// else over a port.
 pub(super) const CLIENT: Target = Target {
     name: "pmi_client",
@@ -192,7 +192,7 @@ fn message(bytes: &[u8]) {
                     one_message(&body);
                 }
                 Ok(None) => {
-                    // It waits for no more than a message may have.
+                    // It reads no more than a message may have.
                     let awaited = whole.get(taken..come).and_then(announced);
                     assert!(awaited.is_none_or(|len| len <= MESSAGE_BYTES_MAX));
                     break;
@@ -240,7 +240,7 @@ fn one_message(body: &[u8]) {
         .next_message()
         .expect("a message")
         .expect("all of it");
-    // A semicolon at the end of a value cannot be told from the one behind it.
+    // A semicolon at the end of a value looks like the one behind it.
     let text = String::from_utf8_lossy(body).into_owned();
     if !text.contains(";;") {
         assert_eq!(Message::parse(&again), Ok(message), "{text:?}");
@@ -250,14 +250,14 @@ fn one_message(body: &[u8]) {
 /// A socket on which `answers` have come already, and the other end.
 fn answered(answers: &[u8]) -> (OwnedFd, UnixStream) {
     let (here, mut there) = UnixStream::pair().expect("sockets");
-    // What does not fit is not sent: nobody reads before it is.
+    // A message that does not fit is not sent, because nobody reads before it is.
     there.set_nonblocking(true).expect("sockets");
     let _ = there.write_all(answers);
     there.shutdown(Shutdown::Write).expect("sockets");
     (here.into(), there)
 }
 
-/// All that a process says to its launcher while it joins a job.
+/// All requests of a process to its launcher while it joins a job.
 fn converse<C: Bootstrap>(client: Result<C, LaunchError>) {
     let who = ["the launcher", "of PE 0"];
     let mut client = match client {

@@ -1,4 +1,4 @@
-//! Words and records in memory that somebody else writes.
+//! Words and records in memory that another process writes.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! What the tasks of a Slurm step send each other.
+//! The messages between the tasks of a Slurm step.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -93,7 +93,7 @@ fn frame_seeds() -> Seeds {
     ])
 }
 
-/// What a connection brings, and of which task a correct one is.
+/// The bytes of a connection, and the task of a correct one.
 fn brought(input: &mut Input<'_>, size: u32) -> (Vec<u8>, Option<(u32, Vec<u8>)>) {
     match input.byte() % 4 {
         0 | 1 => {
@@ -150,7 +150,7 @@ fn hub(input: &mut Input<'_>) {
             mark("met");
             assert_eq!(exchange.get(0, "key").ok().as_deref(), Some(&b"own"[..]));
             for task in 1..size {
-                // Everybody came, with what it said of itself and not what others said.
+                // Every task arrived, with its own values and not those of others.
                 let said = correct.iter().find(|(of, _)| *of == task);
                 let got = exchange.get(task, "key").ok();
                 if let Some(got) = got {

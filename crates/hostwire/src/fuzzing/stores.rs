@@ -1,5 +1,5 @@
-//! What the other PEs of a job store into the segment of this one: a script of stores that are
-//! right, nearly right, or anything.
+//! The stores of the other PEs of a job into the segment of this one: a script of stores that
+//! are right, nearly right, or anything.
 
 use std::collections::VecDeque;
 
@@ -151,7 +151,7 @@ pub(super) trait StoreScript {
     fn reply(self, words: [u64; 3]) -> Self;
 }
 
-/// What marks a store in a script of operations and stores.
+/// The mark of a store in a script of operations and stores.
 pub(super) const STORE: u8 = 0x80;
 
 impl StoreScript for Script {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// One moment for all waits of a process that joins a job. Whatever waits on the way takes
-/// it, so that nothing can wait longer than the user has set.
+/// One moment for all waits of a process that joins a job. Every wait on the way uses it,
+/// so that none can last longer than the user has set.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     at: Instant,
@@ -38,7 +38,7 @@ impl Deadline {
         self.at
     }
 
-    /// What is left until then.
+    /// The time that is left.
     pub fn left(self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }

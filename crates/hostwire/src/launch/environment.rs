@@ -3,33 +3,33 @@
 use hostwire_transport::os::process::is_socket;
 use hostwire_transport::printable;
 
-/// What the environment says about the launcher of this process.
+/// The launcher of this process, as the environment shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LaunchEnv {
-    /// A launcher that speaks PMI in text: [`Client::from_env`](crate::pmi::Client::from_env)
-    /// will find it.
+    /// A launcher with PMI in text: [`Client::from_env`](crate::pmi::Client::from_env) will
+    /// find it.
     Pmi,
-    /// A launcher that speaks PMIx.
+    /// A launcher with PMIx.
     Pmix {
         /// Another variable says that the job has one task.
         alone: bool,
-        /// Variables that say that it has more, as `NAME=value`.
+        /// Variables that show more tasks, as `NAME=value`.
         others: Vec<String>,
     },
     /// A task of a Slurm step of several, without any of these.
     Slurm,
     /// No launcher, or one that started this process alone: a job of one PE.
     Singleton,
-    /// A launcher started several tasks and offers nothing that this process could use.
-    /// Going on alone would run the job as many times as it has tasks.
+    /// A launcher started several tasks and offers no protocol that this process could
+    /// use. If each went on alone, the job would run once for each task.
     Unsupported {
         /// The variables that say so, as `NAME=value`.
         variables: Vec<String>,
     },
 }
 
-/// What is known beside the environment.
+/// Facts that are not in the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clues {
     /// `hostwire run` has started this very process, not one between.
@@ -40,7 +40,7 @@ pub struct Clues {
 
 /// Numbers of tasks of the whole job.
 const TASKS: [&str; 3] = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"];
-/// Numbers of tasks of the job on this host. A 1 says nothing about the job.
+/// Numbers of tasks of the job on this host. A 1 does not show the size of the job.
 const LOCAL_TASKS: [&str; 2] = ["MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"];
 
 /// Looks at this process's environment. `own` as in [`Clues`].
@@ -67,8 +67,8 @@ pub fn launch_environment(own: bool) -> LaunchEnv {
 /// 4. `SLURM_PROCID` in a step of several tasks; in a batch script it is no step;
 /// 5. any number of tasks above one: `PMI_SIZE`, `OMPI_COMM_WORLD_SIZE`,
 ///    `MV2_COMM_WORLD_SIZE`, `MPI_LOCALNRANKS`, `OMPI_COMM_WORLD_LOCAL_SIZE`, and
-///    `SLURM_STEP_NUM_TASKS` or else `SLURM_NTASKS` beside `SLURM_PROCID`. Nobody to talk
-///    to, and no job of one.
+///    `SLURM_STEP_NUM_TASKS` or else `SLURM_NTASKS` beside `SLURM_PROCID`. No launcher to
+///    use, and not a job of one PE.
 ///
 /// A number that cannot be read counts as more than one.
 pub fn launch_environment_from(lookup: impl Fn(&str) -> Option<String>, clues: Clues) -> LaunchEnv {
@@ -109,7 +109,7 @@ pub fn launch_environment_from(lookup: impl Fn(&str) -> Option<String>, clues: C
     }
 }
 
-/// Whether a launcher says that the job has one task, and which say that it has more.
+/// Whether a launcher shows one task, and the variables that show more.
 fn tasks(lookup: impl Fn(&str) -> Option<String>) -> (bool, Vec<String>) {
     let slurm = lookup("SLURM_PROCID").map(|_| match lookup("SLURM_STEP_NUM_TASKS") {
         Some(_) => "SLURM_STEP_NUM_TASKS",

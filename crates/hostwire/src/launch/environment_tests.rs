@@ -44,7 +44,7 @@ fn pmix(alone: bool, others: &[&str]) -> LaunchEnv {
     }
 }
 
-/// What a task of `srun -n2 --mpi=none` sees.
+/// The environment of a task of `srun -n2 --mpi=none`.
 const STEP: [(&str, &str); 4] = [
     ("SLURM_PROCID", "0"),
     ("SLURM_NTASKS", "2"),
@@ -134,7 +134,7 @@ fn what_an_outer_launcher_left_does_not_contradict_open_mpi() {
         ("OMPI_COMM_WORLD_SIZE", "1"),
     ]);
     assert_eq!(seen(&inner), pmix(true, &[]));
-    // But nothing says so of PMIx alone.
+    // But PMIx alone does not show this.
     let bare = step_and(&[("PMIX_RANK", "0"), ("PMIX_NAMESPACE", "j")]);
     assert_eq!(seen(&bare), pmix(false, &["SLURM_STEP_NUM_TASKS=2"]));
 }

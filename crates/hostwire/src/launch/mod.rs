@@ -1,4 +1,4 @@
-//! How a process that somebody started finds the other processes of its job.
+//! Finds the other processes of a job, whichever launcher has started them.
 //!
 //! [`launch_environment`] says which launcher it was, [`connect`] talks to it, and what comes out
 //! is a [`Bootstrap`]: who am I, how many are we, and a place where all of us leave short
@@ -40,13 +40,13 @@ use crate::pmi::{self, PmiError};
 #[cfg(target_os = "linux")]
 use crate::settings::ATTACH_TIMEOUT;
 
-/// What every launcher does for the processes that it started.
+/// The services of every launcher for the processes that it started.
 ///
-/// Every call blocks until the launcher has answered, or the [`Deadline`] has passed that it
-/// was made with. Dropping it without [`finalize`](Self::finalize) is seen by most launchers as leaving the job without
-/// saying so, which ends the job.
+/// Every call blocks until the launcher has answered, or the [`Deadline`] has passed that it was
+/// made with. Dropping it without [`finalize`](Self::finalize) is treated by most launchers as a
+/// failure, which ends the job.
 pub trait Bootstrap: Send {
-    /// Which way this is, for texts: `PMI-1`.
+    /// The name of the protocol, for texts: `PMI-1`.
     fn name(&self) -> &'static str;
 
     /// The number of this process, `0 .. size`.
@@ -60,32 +60,31 @@ pub trait Bootstrap: Send {
     /// [`fence`](Self::fence).
     ///
     /// # Errors
-    /// What the launcher refuses.
+    /// A request that the launcher refuses.
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), LaunchError>;
 
-    /// Waits until every process of the job has called it. What was put before is there
-    /// for all afterwards.
+    /// Waits until every process of the job has called it. All can then get the values
+    /// that were put before.
     ///
     /// # Errors
-    /// When a process has ended that will never call it, if the launcher can tell.
+    /// If a process has ended before calling it, as far as the launcher notices.
     fn fence(&mut self) -> Result<(), LaunchError>;
 
-    /// What process `rank` has put under `key`.
+    /// The value that process `rank` has put under `key`.
     ///
     /// # Errors
-    /// When it has put nothing there, or what is there was not made by
-    /// [`put`](Self::put).
+    /// If it has put no value, or if the value was not made by [`put`](Self::put).
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, LaunchError>;
 
     /// Asks the launcher to end the whole job with exit status `status`. There may be no
-    /// answer: the launcher ends this process too, so the caller should leave.
+    /// answer, because the launcher also ends this process; the caller should exit.
     ///
     /// # Errors
-    /// When the launcher is gone already, or offers no such thing.
+    /// If the launcher has ended, or cannot do this.
     fn abort(&mut self, status: i32, message: &str) -> Result<(), LaunchError>;
 
-    /// Leaves the job in good order. Nothing else may be called afterwards. Waits as long
-    /// as there was to join, again.
+    /// Leaves the job in good order. No other call may follow. Has the same time limit as
+    /// joining, again.
     ///
     /// # Errors
     /// As the launcher answers.
@@ -96,7 +95,7 @@ pub trait Bootstrap: Send {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The environment shows several tasks, and nothing that this process could talk to.
+    /// The environment shows several tasks, and no launcher that this process could use.
     #[error(
         "the environment shows a job ({}), but no launcher that hostwire can talk to; start it \
          with hostwire run, mpiexec.hydra, mpirun of Open MPI or srun (in a batch script of \
@@ -107,7 +106,7 @@ pub enum LaunchError {
         /// The variables that say so, as `NAME=value`.
         variables: Vec<String>,
     },
-    /// The launcher says that the job has one PE, the environment shows more.
+    /// The launcher has a job of one PE, but the environment shows more.
     #[error(
         "the launcher speaks of a job of one, but the environment shows more ({}); unset the \
          variables of the launcher that this job is not of",
@@ -129,7 +128,7 @@ pub enum LaunchError {
     #[cfg(target_os = "linux")]
     #[error("the launcher: {}", silence(asked, *waited_s))]
     Silent {
-        /// What it was asked.
+        /// The request.
         asked: &'static str,
         /// How long there was to join.
         waited_s: u64,
@@ -143,17 +142,17 @@ pub enum LaunchError {
     Words {
         /// Its key.
         key: String,
-        /// Who has put it.
+        /// The process that put it.
         rank: u32,
         /// What is wrong.
         source: WordsError,
     },
-    /// What the PEs say of their hosts makes no sense.
+    /// The values of the PEs about their hosts make no sense.
     #[error(transparent)]
     Nodes(#[from] NodesError),
 }
 
-/// What there is to say when nobody answers.
+/// The error if the launcher does not answer.
 #[cfg(target_os = "linux")]
 pub(crate) fn silence(asked: &str, waited_s: u64) -> String {
     format!(
@@ -162,15 +161,15 @@ pub(crate) fn silence(asked: &str, waited_s: u64) -> String {
     )
 }
 
-/// What an attached process keeps of how its job came to be.
+/// The link of an attached process to its launcher.
 pub(crate) struct Launched {
-    /// Nobody to talk to in a job that nobody launched.
+    /// There is no launcher in a job that was started without one.
     pub(crate) launcher: Option<Box<dyn Bootstrap>>,
     pub(crate) nodes: Nodes,
 }
 
 impl Launched {
-    /// `pes` PEs on one host, by nobody that one could talk to.
+    /// `pes` PEs on one host, without a launcher.
     pub(crate) fn by_nobody(pes: u32) -> Self {
         Self {
             launcher: None,
@@ -179,8 +178,8 @@ impl Launched {
     }
 }
 
-/// Connects to the launcher that the environment names; `None` for a job of one PE that
-/// nobody launched.
+/// Connects to the launcher that the environment names; `None` for a job of one PE
+/// without a launcher.
 ///
 /// `own` says that `hostwire run` has started this very process, and `deadline` how long to
 /// wait for it and for the others.
@@ -200,7 +199,7 @@ pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap
             Err(error) => Err(error.into()),
         },
         LaunchEnv::Pmix { alone, others } => match over_pmix::Process::init(deadline) {
-            // The launcher's own word says that nobody is missed.
+            // The launcher's own word on the board shows that no PE is lost.
             Err(LaunchError::Pmix(PmixError::NoLibrary { .. })) if alone => Ok(None),
             Err(error) => Err(error),
             Ok(pmix) if pmix.size() == 1 && !others.is_empty() => {

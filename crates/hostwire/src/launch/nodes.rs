@@ -2,16 +2,16 @@
 //!
 //! Processes share memory here by handing descriptors over through a Unix socket without a
 //! file (`hostwire_transport::shm`). That works exactly within one network namespace of one
-//! running kernel, whatever the host names are, whatever the launcher takes for a node, and
-//! whatever other namespaces there are. So that is a *node*: the boot id of the kernel and
-//! the number of the network namespace. Host names are for people only; where a container
-//! shows no boot id, they have to do.
+//! running kernel, whatever the host names, the launcher's nodes and other namespaces are.
+//! So that is a *node*: the boot id of the kernel and the number of the network namespace.
+//! Host names are only for texts; if a container shows no boot id, they are used instead.
 
 use hostwire_transport::PeId;
 
 use super::{Bootstrap, LaunchError};
 
-/// Keys of what every PE says of its host, and of what PE 0 makes of it.
+/// The keys of every PE's values about its host, and of the table that PE 0 makes of
+/// them.
 const HOST: &str = "hostwire-host";
 const NODES: &str = "hostwire-nodes";
 
@@ -45,7 +45,7 @@ pub struct Nodes {
     one_kernel: bool,
 }
 
-/// What is wrong with what came from other PEs.
+/// Errors in the values of other PEs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodesError {
@@ -67,7 +67,7 @@ pub enum NodesError {
     },
 }
 
-/// What a PE says of its host.
+/// The values of a PE about its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
     kernel: String,

@@ -82,8 +82,8 @@ impl Bootstrap for Client2 {
     }
 }
 
-/// Who has no launcher any more need not leave it. An MPI library in the same process, over the
-/// same socket, may have done it for both.
+/// If the launcher is gone, there is nothing to leave. An MPI library in the same process, over
+/// the same socket, may have left for both.
 fn left(result: Result<(), PmiError>) -> Result<(), LaunchError> {
     match result {
         Err(PmiError::Lost { .. }) => Ok(()),

@@ -1,7 +1,8 @@
 //! [`Bootstrap`] over PMIx, which carries bytes as they are.
 //!
-//! The library waits as long as it likes, so each of its calls is made on a thread of its
-//! own, for which this one waits until the deadline. A call that is late keeps the library.
+//! Calls of the library have no time limit. So each call is made on a thread of its own,
+//! and this thread waits for it until the deadline. After a call that is late the library
+//! cannot be used.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
@@ -11,7 +12,7 @@ use super::{Bootstrap, Deadline, LaunchError};
 
 /// This process, as the launcher knows it.
 pub(super) struct Process {
-    /// `None` while a call is under way, and for ever behind one that was late.
+    /// `None` while a call is under way, and for ever after one that was late.
     pmix: Option<Pmix>,
     rank: u32,
     size: u32,
@@ -63,7 +64,7 @@ fn until<R: Send + 'static>(
     let (done, answer) = sync_channel(1);
     let thread = std::thread::Builder::new()
         .name("hostwire-pmix".into())
-        // Nobody may wait for it any more.
+        // The caller may have stopped waiting for it.
         .spawn(move || drop(done.send(call())));
     let thread = thread.map_err(|error| PmixError::NoThread {
         reason: error.to_string(),

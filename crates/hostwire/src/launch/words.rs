@@ -3,12 +3,12 @@
 //! The first word is `COUNT:HEX`, where COUNT says how many words there are, in decimal;
 //! the others are hexadecimal digits alone.
 
-/// The most words that a value of somebody else may claim to have: 8 MiB and more.
+/// The most words that a value of another process may have: 8 MiB and more.
 const WORDS_MAX: usize = 1 << 14;
 /// Room for `16384:`.
 const HEAD_BYTES: usize = 6;
 
-/// What is wrong with words that came from a launcher.
+/// Errors in words from a launcher.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WordsError {
@@ -70,13 +70,13 @@ impl Pieces {
         self.taken
     }
 
-    /// Takes the next word; says whether it was the last.
+    /// Adds the next word; returns whether it was the last.
     pub(crate) fn take(&mut self, word: &str) -> Result<bool, WordsError> {
         let quoted = || word.chars().take(40).collect();
         let digits = if self.taken == 0 {
             let (count, digits) = word
                 .split_once(':')
-                // What reads numbers takes a sign, too.
+                // The parser of numbers would also accept a sign.
                 .filter(|(count, _)| count.bytes().all(|digit| digit.is_ascii_digit()))
                 .and_then(|(count, digits)| Some((count.parse::<usize>().ok()?, digits)))
                 .filter(|(count, _)| (1..=WORDS_MAX).contains(count))

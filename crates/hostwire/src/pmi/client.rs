@@ -15,7 +15,7 @@ use crate::launch::Deadline;
 /// The longest line that every launcher takes: Slurm reads 1024 bytes.
 const PUT_LINE_BYTES_MAX: usize = 1000;
 
-/// What went wrong between this process and its launcher.
+/// Errors between this process and its launcher.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PmiError {
@@ -53,7 +53,7 @@ pub enum PmiError {
         /// How long there was.
         waited_s: u64,
     },
-    /// The launcher sent what is not PMI-1.
+    /// The launcher sent bytes that are not PMI-1.
     #[error("the launcher answered {asked} with {source}")]
     Malformed {
         /// The command that was under way.
@@ -81,7 +81,7 @@ pub enum PmiError {
         /// The launcher's reason.
         reason: String,
     },
-    /// The launcher does not speak this version of PMI.
+    /// The launcher does not have this version of PMI.
     #[error("the launcher speaks PMI version {seen}, not 1")]
     Version {
         /// The version that it offers.
@@ -101,9 +101,8 @@ pub enum PmiError {
 
 /// A connection to the launcher of this process.
 ///
-/// Every call blocks until the launcher has answered, or the deadline has passed. Dropping the client
-/// without [`Client::finalize`] is seen by the launcher as leaving the job
-/// without saying so, which ends the job.
+/// Every call blocks until the launcher has answered, or the deadline has passed. Dropping the
+/// client without [`Client::finalize`] is treated by the launcher as a failure, which ends the job.
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
@@ -276,8 +275,8 @@ impl Client {
     ///
     /// # Errors
     /// [`PmiError::BadWord`] when either is empty, too long or holds white space
-    /// or control characters; nothing is sent then. Otherwise as the launcher
-    /// answers.
+    /// or control characters; nothing is sent then. Otherwise the answer of the
+    /// launcher.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), PmiError> {
         check_key(key, self.key_bytes_max)?;
         check_word("a value", value, self.value_bytes_max)?;
@@ -329,8 +328,8 @@ impl Client {
 
     /// Asks the launcher to end the whole job with exit status `code`.
     ///
-    /// There is no answer: the launcher ends this process too, so the caller
-    /// should leave.
+    /// There is no answer, because the launcher also ends this process; the caller
+    /// should exit.
     ///
     /// # Errors
     /// [`PmiError::Lost`] when the launcher is gone already.
@@ -399,7 +398,7 @@ impl AsFd for Client {
     }
 }
 
-/// A connection to one of the places that `address` stands for.
+/// A connection to one of the addresses that `address` names.
 fn reach(address: &str, deadline: Deadline) -> io::Result<TcpStream> {
     let mut refused = None;
     for place in address.to_socket_addrs()? {
@@ -442,8 +441,8 @@ pub(super) fn check_word(what: &'static str, word: &str, bytes_max: usize) -> Re
     })
 }
 
-/// Checks the `rc` of a reply. A reply without one is a yes: older servers send
-/// none where nothing can go wrong.
+/// Checks the `rc` of a reply. A reply without one means success: older servers send
+/// none where no error is possible.
 fn accepted(asked: &'static str, reply: &Line) -> Result<(), PmiError> {
     match reply.value("rc") {
         None | Some("0") => Ok(()),

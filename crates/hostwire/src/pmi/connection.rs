@@ -33,13 +33,13 @@ impl Connection {
         Ok(Self { socket, deadline })
     }
 
-    /// As long again, for what comes after the job has been joined.
+    /// The same time again, for calls after the job has been joined.
     pub(super) fn renew(&mut self) {
         self.deadline = self.deadline.renewed();
     }
 
-    /// Waits until the socket can be read or written. It stays a blocking one, since other
-    /// libraries in this process may use it, too.
+    /// Waits until the socket can be read or written. It remains a blocking socket,
+    /// because other libraries in this process may use it.
     fn wait(&self, asked: &'static str, flags: PollFlags) -> Result<(), PmiError> {
         match self.deadline.wait(&self.socket, flags) {
             Ok(true) => Ok(()),
@@ -51,11 +51,11 @@ impl Connection {
         }
     }
 
-    /// Sends all of it, while asking for `asked`.
+    /// Sends all of it, as a part of the request `asked`.
     pub(super) fn write(&self, asked: &'static str, bytes: &[u8]) -> Result<(), PmiError> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            // A launcher that is gone must be an error here, not a SIGPIPE.
+            // A launcher that has ended must be an error here, not a SIGPIPE.
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             match rustix::net::send(&self.socket, rest, flags) {
                 Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),

@@ -1,9 +1,9 @@
 //! PMI in text, the protocol between a launcher and the processes it started.
 //!
-//! A process finds its launcher in the environment ([`crate::launch`]), asks it who it is, and exchanges short strings with the other processes of
-//! the job through it ([`Client`]). That is all that is needed to set up faster
-//! ways. `hostwire run` and MPICH's `mpiexec.hydra` speak it, and so does
-//! Slurm's `srun --mpi=pmi2`.
+//! A process finds its launcher in the environment ([`crate::launch`]), asks it for its number, and
+//! exchanges short strings with the other processes of the job through it ([`Client`]). That is
+//! enough to set up faster ways. `hostwire run`, MPICH's `mpiexec.hydra` and Slurm's `srun
+//! --mpi=pmi2` have this protocol.
 //!
 //! # Source
 //! PMI version 1, wire protocol as spoken by MPICH's simple PMI client and by

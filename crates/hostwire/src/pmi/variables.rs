@@ -1,4 +1,4 @@
-//! The variables of a launcher that speaks PMI.
+//! The variables of a launcher with PMI.
 
 use hostwire_transport::quoted;
 

@@ -244,7 +244,7 @@ impl LineBuffer {
     ///
     /// # Errors
     /// [`LineError::TooLong`] when more than [`LINE_BYTES_MAX`] bytes hold no
-    /// newline. The stream is of no further use then.
+    /// newline. The stream cannot be used any more then.
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, LineError> {
         match self.bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) if end < LINE_BYTES_MAX => {

@@ -116,7 +116,7 @@ impl MessageBuffer {
             return Ok(None);
         };
         let digits = str::from_utf8(head).ok().map(str::trim);
-        // What reads numbers takes a sign, too.
+        // The parser of numbers would also accept a sign.
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
         let len = digits.and_then(|digits| digits.parse::<usize>().ok());
         let Some(len) = len else {
@@ -200,7 +200,7 @@ mod tests {
             command in "[a-z-]{1,12}",
             fields in proptest::collection::btree_map("[a-z]{1,9}", "[!-~é]{1,20}", 0..6),
         ) {
-            // A semicolon at either end of a value cannot be told from those around it.
+            // A semicolon at either end of a value looks like those around it.
             let mut message = Message::new(&command);
             for (key, value) in &fields {
                 message = message.with(key, value.trim_matches(';').to_owned() + ".");

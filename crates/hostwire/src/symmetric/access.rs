@@ -41,8 +41,8 @@ impl<T: Element> Symmetric<T> {
         self.put_done(self.extent.put(pe, index, values), pe, index, values)
     }
 
-    /// What is left to do. Calls of the same arguments at the end: they cost a put that is
-    /// done nothing, not even a register.
+    /// The rest of a put. These are calls with the same arguments at the end, so they cost
+    /// a finished put nothing, not even a register.
     #[inline(always)]
     pub(super) fn put_done(
         &self,
@@ -75,9 +75,10 @@ impl<T: Element> Symmetric<T> {
         self.inner.put(pe, offset, values.as_bytes())
     }
 
-    /// As [`put`](Self::put), but `values` may be read until the next
-    /// [`crate::Job::quiet`]: the borrow ends with the call, so today the copy is made
-    /// at once on every wire. Kept apart so that programs say what they need.
+    /// As [`put`](Self::put), but by its contract `values` may be read until the next
+    /// [`crate::Job::quiet`]. The borrow ends with the call, so today the copy is made
+    /// at once on every wire. It is a separate call so that programs can say which one
+    /// they need.
     #[inline(always)]
     pub fn put_nbi(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
         self.put(pe, index, values)
@@ -85,8 +86,8 @@ impl<T: Element> Symmetric<T> {
 
     /// Copies elements `index ..` of `pe` into `values`.
     ///
-    /// Complete on return. On a wire that only carries stores, the agent of `pe` is
-    /// asked, which works while its program computes.
+    /// Complete on return. On a wire that carries only stores, the agent of `pe`
+    /// answers, also while its program computes.
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
         self.get_done(self.extent.get(pe, index, values), pe, index, values)
@@ -228,7 +229,7 @@ impl<T: Element> Symmetric<T> {
     /// The own element `index`.
     ///
     /// # Panics
-    /// Never; out of range is an error as everywhere.
+    /// Never; an index out of range is an error.
     #[inline]
     pub fn load(&self, index: usize) -> Result<T> {
         let mut value = T::new_zeroed();
@@ -264,9 +265,9 @@ impl<T: Element> Symmetric<T> {
     }
 
     /// The memory of `pe` behind this object and the offset of element 0 in it, where the
-    /// wire allows direct access: words by atomics, runs of bytes by copying. Whatever is
-    /// stored there has to be followed by [`crate::Job::fence`] as any put, and a PE that
-    /// sleeps does not notice it for up to 0.1 s.
+    /// wire allows direct access: words by atomics, runs of bytes by copying. Stores
+    /// there need a [`crate::Job::fence`] as any put, and a PE that sleeps does not
+    /// notice them for up to 0.1 s.
     pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
         let window = self.inner.load_window(pe)?;
         Some((window.memory(), self.offset_bytes))

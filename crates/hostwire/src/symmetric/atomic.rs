@@ -14,8 +14,9 @@ use crate::element::{AtomicElement, AtomicInteger};
 use crate::error::Result;
 
 impl<T: AtomicElement> Symmetric<T> {
-    /// Element `index` of `pe`, its address worked out once: for loops over one element,
-    /// where an atomic is then the bare instruction and one look whether `pe` sleeps.
+    /// Element `index` of `pe`, with its address computed once: for loops over one
+    /// element. An atomic is then the bare instruction and one check whether `pe`
+    /// sleeps.
     ///
     /// # Errors
     /// [`crate::Error::OutOfRange`], [`crate::Error::NoSuchPe`], [`crate::Error::PeerLost`].

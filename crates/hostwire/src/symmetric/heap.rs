@@ -1,8 +1,8 @@
 //! The allocator of the symmetric heap.
 //!
-//! Its books are private memory. Every PE keeps its own and all make the same calls in
-//! the same order, so all get the same offsets; nothing is exchanged and no peer can
-//! corrupt them. Best fit with immediate merging of neighbours.
+//! Its records are in private memory. Every PE keeps its own, and all make the same
+//! calls in the same order, so all get the same offsets; nothing is exchanged and no
+//! peer can corrupt them. Best fit with immediate merging of neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,12 +26,12 @@ pub struct Heap {
     pristine: usize,
 }
 
-/// A block that somebody has.
+/// An allocated block.
 #[derive(Debug, Clone, Copy)]
 struct Live {
     /// In whole cache lines.
     length: usize,
-    /// What was asked for.
+    /// The requested size.
     asked_bytes: usize,
 }
 
@@ -132,7 +132,8 @@ impl Heap {
         (offset - start < live.length).then_some((start, live.asked_bytes))
     }
 
-    /// The block at `offset` is now said to have `asked_bytes` bytes, not more than it has.
+    /// Sets the requested size of the block at `offset` to `asked_bytes`, which must not be
+    /// more than its size.
     pub fn resize(&mut self, offset: usize, asked_bytes: usize) {
         if let Some(live) = self.live.get_mut(&offset) {
             live.asked_bytes = asked_bytes.min(live.length);

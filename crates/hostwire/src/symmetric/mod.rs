@@ -38,7 +38,7 @@ pub struct Symmetric<T: Element> {
     owned: bool,
     /// All copies, where they are within direct reach.
     pub(crate) extent: Extent<T>,
-    /// Where it begins, in everybody's segment.
+    /// Its offset in every segment.
     pub(crate) offset_bytes: usize,
     pub(crate) len: usize,
 }
@@ -85,13 +85,13 @@ impl<T: Element> Symmetric<T> {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where `count` elements from `index` on lie in a segment. An error in a copy of the
-    /// process as well: nothing of the segment is its own.
+    /// Where `count` elements from `index` on lie in a segment. Also an error in a copy
+    /// of the process, because the segment does not belong to it.
     #[inline(always)]
     pub(crate) fn locate(&self, index: usize, count: usize) -> Result<usize> {
         self.inner.check_is_here()?;
@@ -143,7 +143,8 @@ impl Inner {
     }
 }
 
-/// Agrees with all PEs on what is asked for, and gives back what all have dropped.
+/// Agrees with all PEs on the requested size, and frees the objects that all have
+/// dropped.
 fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
     let inner = &world.inner;
     let mut dropped: Vec<u64> = inner.dropped.borrow().iter().map(|o| *o as u64).collect();

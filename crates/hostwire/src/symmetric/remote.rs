@@ -24,8 +24,8 @@ impl<T: Element> Clone for Remote<'_, T> {
 impl<T: Element> Copy for Remote<'_, T> {}
 
 impl<T: Element> Symmetric<T> {
-    /// The copy that `pe` has, its address worked out once. A put of 64 bytes is then the
-    /// bare stores, one compare of the index and one look whether `pe` sleeps.
+    /// The array of `pe`, with its address computed once. A put of 64 bytes is then the
+    /// bare stores, one compare of the index and one check whether `pe` sleeps.
     ///
     /// # Errors
     /// [`crate::Error::NoSuchPe`], [`crate::Error::PeerLost`].

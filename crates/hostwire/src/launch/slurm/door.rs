@@ -1,9 +1,9 @@
 //! Where the tasks of a step meet: a Unix socket without a file.
 //!
-//! Its name begins with what all tasks know, the numbers of the job and the step, and ends
-//! with what only task 0 knows, random digits. So nobody can take it first. The others
-//! find it in the kernel's list of Unix sockets, and ask the kernel whose it is: whatever
-//! other users put under such names is passed over.
+//! Its name begins with the numbers of the job and the step, which all tasks know, and
+//! ends with random digits, which only task 0 knows. So nobody can take it first. The
+//! others find it in the kernel's list of Unix sockets, and ask the kernel who owns it:
+//! sockets of other users with such names are ignored.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 /// All Unix sockets of this network namespace: number, references, protocol, flags, type,
 /// state, inode, and a name if there is one, with `@` for that of no file.
 const LIST: &str = "/proc/net/unix";
-/// `__SO_ACCEPTCON`, as the list shows it: somebody listens.
+/// `__SO_ACCEPTCON`, as the list shows it: the socket listens.
 const LISTENS: &str = "00010000";
 /// Random digits of a name.
 const DIGITS: usize = 16;
@@ -58,7 +58,7 @@ pub(crate) fn enter(beginning: &str) -> io::Result<Option<UnixStream>> {
     Ok(None)
 }
 
-/// The names in the list under which somebody listens, as far as they can be a door's.
+/// The names of listening sockets in the list that can be doors.
 fn names<'a>(list: &'a str, beginning: &'a str) -> impl Iterator<Item = &'a str> {
     list.lines().filter_map(move |line| {
         let mut fields = line.split_ascii_whitespace();
@@ -70,7 +70,7 @@ fn names<'a>(list: &'a str, beginning: &'a str) -> impl Iterator<Item = &'a str>
     })
 }
 
-/// Does not wait for room where somebody else listens.
+/// Does not wait for room in the queue of another listener.
 fn connect(name: &str) -> Result<UnixStream, Errno> {
     let socket: OwnedFd = rustix::net::socket_with(
         AddressFamily::UNIX,
@@ -83,7 +83,7 @@ fn connect(name: &str) -> Result<UnixStream, Errno> {
     Ok(socket.into())
 }
 
-/// Whether the process that listens at the other end, or has come from there, is of this user.
+/// Whether the process at the other end belongs to this user.
 pub(super) fn is_ours(stream: &UnixStream) -> bool {
     rustix::net::sockopt::socket_peercred(stream)
         .is_ok_and(|peer| peer.uid == rustix::process::geteuid())

@@ -14,12 +14,12 @@ use super::{Deadline, SlurmError};
 /// How often a task tries to reach task 0, which may not have started yet.
 const RETRY: Duration = Duration::from_millis(10);
 
-/// Who meets where.
+/// The place of the meeting.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// What the name of the socket of task 0 begins with.
+    /// The beginning of the name of task 0's socket.
     pub(crate) place: String,
 }
 
@@ -137,7 +137,7 @@ impl Place {
         }
     }
 
-    /// Another task's fence: hands its own in and gets everybody's.
+    /// The fence of a task other than 0: sends its own values and gets those of all.
     fn ask(
         &self,
         hub: &mut Option<Peer>,
@@ -149,7 +149,7 @@ impl Place {
             None => hub.insert(self.reach(deadline)?),
         };
         let ended = SlurmError::Ended { task: 0 };
-        // It may have refused and gone already: what it said is still to be read.
+        // Task 0 may have refused and ended: its message is still to be read.
         let sent = peer.send(&self.values(own), deadline);
         loop {
             match peer.next_frame() {
@@ -200,7 +200,7 @@ impl Place {
         let gathered = self.gather(listener, peers, own, deadline);
         let answer = match &gathered {
             Ok(all) => self.values(all.clone()),
-            // Their own errors would only say that task 0 has ended.
+            // Their own errors would only name the end of task 0.
             Err(error) => Frame::Refusal(error.to_string()),
         };
         for (task, peer) in (0..).zip(peers) {
@@ -232,7 +232,7 @@ impl Place {
             for mut stranger in std::mem::take(&mut strangers) {
                 match stranger.next_frame() {
                     Ok(None) => waiting.push(stranger),
-                    // Not of this step, or gone again: dropped unanswered.
+                    // Not of this step, or already closed: dropped without an answer.
                     Err(_) | Ok(Some(Frame::Refusal(_))) => {}
                     Ok(Some(Frame::Values {
                         from,
@@ -302,7 +302,7 @@ impl Place {
         }
     }
 
-    /// Who has come, as far as it is of this user.
+    /// The next connection, if it belongs to this user.
     fn accept(&self, listener: &UnixListener) -> Result<Vec<Peer>, SlurmError> {
         let mut come = Vec::new();
         loop {
@@ -348,7 +348,7 @@ impl Peer {
         })
     }
 
-    /// Reads what is there; the next message if it is complete.
+    /// Reads the available bytes; returns the next message if it is complete.
     fn next_frame(&mut self) -> Result<Option<Frame>, Problem> {
         let mut ended = false;
         let mut bytes = [0; 16 << 10];
@@ -377,7 +377,7 @@ impl Peer {
         let bytes = frame.emit();
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
-            // A peer that is gone must be an error here, not a SIGPIPE.
+            // A closed connection must be an error here, not a SIGPIPE.
             match rustix::net::send(&self.stream, rest, rustix::net::SendFlags::NOSIGNAL) {
                 Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
                 Err(rustix::io::Errno::INTR) => {}

@@ -1,4 +1,4 @@
-//! What tasks of a step send each other: bytes to values and back, without any input or
+//! The messages between tasks of a step: bytes to values and back, without any input or
 //! output.
 //!
 //! | bytes | |
@@ -13,7 +13,7 @@
 const FRAME_BYTES_MAX: usize = 256 << 20;
 const MAGIC: [u8; 4] = *b"hws\x01";
 
-/// What a task has put.
+/// The values that a task has put.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) rank: u32,
@@ -39,7 +39,7 @@ pub enum FrameError {
     /// Longer than anything that tasks send.
     #[error("a message of {got_bytes} bytes; the longest allowed is {FRAME_BYTES_MAX}")]
     TooLong {
-        /// How long it says that it is.
+        /// The length in its header.
         got_bytes: usize,
     },
     /// It does not begin as messages do, or of another version of hostwire.
@@ -156,7 +156,8 @@ impl FrameBuffer {
         if len > FRAME_BYTES_MAX {
             return Err(FrameError::TooLong { got_bytes: len });
         }
-        // One that is not ours is told by its beginning, not waited for.
+        // A message of another protocol is recognised by its beginning, without waiting
+        // for the rest.
         let begin = rest.get(..rest.len().min(MAGIC.len()).min(len));
         if begin != MAGIC.get(..begin.map_or(0, <[u8]>::len)) {
             return Frame::parse(rest.get(..rest.len().min(len)).unwrap_or_default()).map(Some);

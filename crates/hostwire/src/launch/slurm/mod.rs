@@ -1,14 +1,14 @@
 //! Tasks of a Slurm step without any plugin: `srun --mpi=none`, the default of many sites.
 //!
-//! Slurm tells each task its number and nothing else, so the tasks meet by themselves: task
-//! 0 listens on a Unix socket without a file, whose name begins with the numbers of the job
-//! and the step, and the others connect to it. Only they can: the kernel says which user is
-//! at the other end, and tasks of one step are of one user. Nobody else gets in or in the
-//! way: see `door`.
+//! Slurm gives each task only its number, so the tasks meet by themselves: task 0 listens
+//! on a Unix socket without a file, whose name begins with the numbers of the job and the
+//! step, and the others connect to it. Only they can: the kernel says which user is at the
+//! other end, and the tasks of one step belong to one user. No other user can join or block
+//! the meeting: see `door`.
 //!
-//! That holds on one node. Over a network the tasks would need a secret, and Slurm gives
-//! them none in common: what it puts into their environment can be guessed. So a step on
-//! several nodes is an error that names the options of `srun` to use.
+//! This works on one node. Over a network the tasks would need a common secret, and
+//! Slurm gives them none: everything that it puts into their environment can be guessed.
+//! So a step on several nodes is an error that names the options of `srun` to use.
 
 pub(crate) mod door;
 pub(crate) mod exchange;
@@ -88,7 +88,7 @@ pub enum SlurmError {
     Malformed {
         /// Which one.
         task: u32,
-        /// What it sent.
+        /// The message.
         source: FrameError,
     },
     /// A task has put nothing under a key.
@@ -206,7 +206,8 @@ impl Bootstrap for Step {
         Ok(self.exchange.get(rank, key)?)
     }
 
-    /// `scancel`, since there is no launcher to ask. The exit status is then Slurm's.
+    /// `scancel`, because there is no launcher to ask. The exit status is then that of
+    /// Slurm.
     fn abort(&mut self, _: i32, _: &str) -> Result<(), LaunchError> {
         let failed = |reason| SlurmError::Cancel {
             step: self.id.clone(),
@@ -223,7 +224,7 @@ impl Bootstrap for Step {
         Ok(())
     }
 
-    /// Nobody has to be told.
+    /// There is no launcher to inform.
     fn finalize(&mut self) -> Result<(), LaunchError> {
         Ok(())
     }

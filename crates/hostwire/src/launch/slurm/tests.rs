@@ -31,7 +31,7 @@ fn task(step: u32, rank: u32, size: u32, patience_s: u64) -> Result<Step, SlurmE
     )
 }
 
-/// What the name of the socket of a step begins with.
+/// The beginning of the name of a step's socket.
 fn place(step: u32) -> String {
     let uid = rustix::process::geteuid().as_raw();
     format!("hostwire-slurm-{uid}-test-{}.{step}-", std::process::id())
