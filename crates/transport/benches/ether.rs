@@ -86,7 +86,7 @@ fn bare(ends: &[Interface; 2], side: Side) -> Vec<(&'static str, f64)> {
     let own = &ends[number(side)];
     let peer = ends[1 - number(side)].station;
     let mut end = BareEther::open(own, BARE_TYPE, peer).unwrap();
-    // Until the other end is there, too.
+    // Until the other end is ready.
     std::thread::sleep(Duration::from_millis(50));
     ping_pong(&mut end, side, 64, 200).unwrap();
     let half = ping_pong(&mut end, side, 64, ROUNDS).unwrap();

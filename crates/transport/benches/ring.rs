@@ -1,5 +1,5 @@
-//! What the code of a ring costs when no line has to cross the machine: one thread sends
-//! to itself. `hostwire bench` measures the rest.
+//! The cost of the code of a ring when no line has to cross the machine: one thread
+//! sends to itself. `hostwire bench` measures the rest.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -31,7 +31,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::error::TransportError;
 
-/// What a coroutine runs.
+/// The body of a coroutine.
 pub type Body<'a> = Box<dyn FnOnce() + 'a>;
 
 type Suspender = Yielder<(), ()>;
@@ -62,7 +62,7 @@ impl Coroutines<'_> {
     /// ended.
     ///
     /// # Panics
-    /// If the body panicked: with what it said. The coroutine has ended then.
+    /// If the body panicked: with its message. The coroutine has then ended.
     pub fn resume(&mut self, index: usize) -> Resumed {
         match self.all.get_mut(index) {
             Some(coroutine) if !coroutine.done() => {
@@ -77,7 +77,7 @@ impl Coroutines<'_> {
     }
 }
 
-/// Control is about to leave the code that runs now. Dropping this says that it is back.
+/// Control is about to leave the running code. Dropping this marks that it is back.
 struct Running(Option<NonNull<Suspender>>);
 
 impl Running {
@@ -127,7 +127,8 @@ struct Unwound(Vec<Coroutine<(), (), ()>>);
 
 impl Drop for Unwound {
     fn drop(&mut self) {
-        // Destructors on those stacks must not suspend, least of all somebody else.
+        // Destructors on those stacks must not suspend themselves, nor another
+        // coroutine.
         let _running = Running::begin();
         self.0.clear();
     }
@@ -255,7 +256,7 @@ mod tests {
         let dropped = Cell::new(0);
         let body = || {
             let _note = Note(&dropped);
-            // Whoever catches what unwinds a PE does not get it running again.
+            // Code that catches the unwinding of a PE cannot make the PE run again.
             let _ = catch_unwind(|| suspend().unwrap());
             assert!(suspend().is_err());
         };
@@ -265,7 +266,7 @@ mod tests {
             scope(STACK, bodies(vec![body, body]), |mut all| all.resume(0)).unwrap();
             scope(STACK, bodies(vec![other]), |_| ()).unwrap();
         };
-        // Also when another coroutine is the one that drops them.
+        // Also when another coroutine drops them.
         scope(STACK, bodies(vec![outer]), |mut all| {
             assert_eq!(all.resume(0), Resumed::Ended);
         })

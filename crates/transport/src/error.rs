@@ -1,4 +1,4 @@
-//! What can go wrong on a wire, and whose fault it is.
+//! The errors of a wire, and who is at fault.
 
 use core::time::Duration;
 
@@ -34,7 +34,7 @@ pub enum TransportError {
     Misaligned {
         /// The offset that was named.
         offset_bytes: usize,
-        /// What it has to be a multiple of.
+        /// The required alignment.
         align_bytes: usize,
     },
     /// The caller named a PE that is not in the job.
@@ -45,7 +45,7 @@ pub enum TransportError {
         /// How many there are.
         pes: u32,
     },
-    /// This process is a copy of the PE, which goes on elsewhere.
+    /// This process is a copy of the PE; the PE itself goes on.
     #[error(
         "this process is a child that PE {pe} (process {process}) has forked: it is no PE of the \
          job and cannot use it. Leave what needs the job to the parent; the child may compute, \
@@ -66,7 +66,7 @@ pub enum TransportError {
         /// The PE.
         pe: PeId,
     },
-    /// A peer is gone.
+    /// A peer is lost.
     #[error("PE {pe} is lost: {loss}")]
     PeerLost {
         /// The peer.
@@ -77,19 +77,19 @@ pub enum TransportError {
     /// A peer wrote something into our memory that no correct peer writes.
     #[error("PE {pe} broke the protocol: {what}: expected {expected}, got {got}")]
     PeerMisbehaved {
-        /// The peer whose memory it is; another peer may have written there.
+        /// The peer that owns the memory; another peer may have written there.
         pe: PeId,
-        /// What was read.
+        /// The value that was read.
         what: &'static str,
-        /// What would have been right.
+        /// The expected value.
         expected: String,
-        /// What was there.
+        /// The found value.
         got: String,
     },
     /// The machine refused something.
     #[error("{what}: {cause}")]
     Environment {
-        /// What was attempted, and what to do about it where that is known.
+        /// The attempted operation, and advice if it is known.
         what: String,
         /// The operating system's words.
         cause: String,
@@ -97,22 +97,22 @@ pub enum TransportError {
 }
 
 /// A PE of another host that has been silent for so long is lost, unless the options of its wire
-/// say otherwise. A process that was stopped, or a cable that was out, for less goes on.
+/// set another time. A shorter stop of a process or a cable does no harm.
 pub const LOST_AFTER: Duration = Duration::from_secs(10);
 
-/// How it is known that a peer is lost. Of what cannot be told apart, all is named.
+/// How it is known that a peer is lost. If several causes are possible, all are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Its process is gone, as its host or its launcher saw.
+    /// Its process has ended, as its host or its launcher noticed.
     #[default]
     Ended,
-    /// Nothing has been heard of it for too long.
+    /// It has been silent for too long.
     Silent {
         /// For how long.
         silent_ms: u64,
     },
-    /// It is heard, but nothing that it is sent has arrived for too long.
+    /// Its frames arrive, but for too long none of the frames to it have arrived.
     Unacknowledged {
         /// For how long.
         stalled_ms: u64,
@@ -122,7 +122,7 @@ pub enum Loss {
         /// How long it was tried.
         after_ms: u64,
     },
-    /// Somebody else has taken its place on the wire.
+    /// Another process has taken its place on the wire.
     Restarted,
     /// It has given this PE up because it did not hear of it.
     GaveUp,

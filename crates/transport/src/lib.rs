@@ -2,8 +2,8 @@
 //!
 //! A *transport* carries posted stores from one PE into the segment of another,
 //! orders them ([`Transport::fence`]) and says when they are visible
-//! ([`Transport::quiet`]). It carries nothing else: gets and atomics are asked of
-//! the target by a store and answered by a store. Where the [`Route`] to a PE can do
+//! ([`Transport::quiet`]). It carries nothing else: a get or an atomic is a request to
+//! the target by a store, and an answer by a store. Where the [`Route`] to a PE can do
 //! better, the runtime takes the short way.
 //!
 //! | module | what it is |
@@ -27,15 +27,15 @@
 //!
 //! # Systems
 //!
-//! The wires need Linux. With the feature `coroutine` the rest builds on other Unix systems,
-//! too, for wires that exist only in simulation: [`shm`], [`ether`], [`os`] and [`limits`] are
-//! not there then.
+//! The wires need Linux. With the feature `coroutine` the rest also builds on other Unix
+//! systems, for wires that exist only in simulation; then it has no [`shm`], [`ether`], [`os`]
+//! and [`limits`].
 //!
 //! # Trust
 //!
-//! A peer may write anything, at any time, into the memory it was given. Nothing
-//! read from that memory is used as an index, a length or an address before it
-//! has been checked, and no Rust reference to plain data ever points into it.
+//! A peer may write anything, at any time, into the memory that it was given. Nothing
+//! read from that memory is used as an index, a length or an address before it has been
+//! checked, and no Rust reference to plain data ever points into it.
 
 #[cfg(not(any(target_os = "linux", feature = "coroutine")))]
 compile_error!(

@@ -1,8 +1,8 @@
-//! What the machine can do with none of hostwire's code: the other side of every ratio
+//! The speed of the machine without the code of hostwire: the other side of every ratio
 //! that `hostwire bench` prints.
 //!
-//! Each function is the best loop we know for its job on shared memory. If you know a
-//! better one, the ratios have to be measured against that.
+//! Each function is the best known loop for its task on shared memory. If there is a
+//! better one, the ratios have to be measured against it.
 
 pub mod ether;
 
@@ -15,9 +15,9 @@ use crate::sync::{AtomicU64, Ordering};
 /// Which end of a two-party loop this process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The one that begins, and whose clock counts.
+    /// The side that begins, and whose clock counts.
     First,
-    /// The one that answers.
+    /// The side that answers.
     Second,
 }
 
@@ -41,7 +41,7 @@ pub fn ping_pong(side: Side, mine: &AtomicU64, theirs: &AtomicU64, turn: &mut u6
     *turn += n;
 }
 
-/// `n` barriers of two parties: each tells the other and waits for it.
+/// `n` barriers of two parties: each signals the other and waits for it.
 pub fn flag_barrier(mine: &AtomicU64, theirs: &AtomicU64, turn: &mut u64, n: u64) {
     for now in *turn + 1..=*turn + n {
         mine.store(now, Ordering::Release);
@@ -78,8 +78,8 @@ pub fn store_8(to: &Memory, offset_bytes: usize, n: u64) -> Result<(), Transport
     Ok(())
 }
 
-/// A ring of self-validating lines: the best we know for payloads of up to 56 bytes that
-/// have to be visible one by one; with two lines per message for 64 bytes.
+/// A ring of self-validating lines: the best known loop for payloads of up to 56 bytes
+/// that have to be visible one by one; with two lines per message for 64 bytes.
 #[derive(Debug)]
 pub struct LineRing<'a> {
     lines: Vec<&'a [AtomicU64; 8]>,

@@ -1,18 +1,18 @@
 //! Whether this process is the one that joined the job, or a copy of it.
 //!
 //! `fork` and `clone` copy all of a process, keys and counters included, and a checkpoint
-//! can be restored while the process it was taken of goes on. A copy is no PE: what it
-//! stored would mix with the PE's own stores, and a frame that it sealed would have a
-//! number that the PE gives to another frame.
+//! can be restored while the original process goes on. A copy is not a PE: its stores
+//! would mix with the PE's own stores, and a frame that it sealed would have a number
+//! that the PE gives to another frame.
 //!
-//! What must not be used in a copy therefore lies in [`OriginWords`]: memory that the
-//! kernel hands to a child as zeros (`MADV_WIPEONFORK`), by whatever call the child was
-//! made, so no hook has to run and no thread has to be asked. A child that shares the
-//! memory of its parent (`vfork`, `clone` with `CLONE_VM`) is not a copy in this sense: it
-//! counts with the same words, as another thread would.
+//! So everything that a copy must not use lies in [`OriginWords`]: memory that the kernel
+//! fills with zeros in a child (`MADV_WIPEONFORK`), whichever call made the child. No hook
+//! has to run and no thread has to be asked. A child that shares the memory of its parent
+//! (`vfork`, `clone` with `CLONE_VM`) is not a copy in this sense: it counts with the same
+//! words, as a thread does.
 //!
-//! A checkpoint holds these words, too: what seals frames looks for signs of one that was
-//! restored, and then [says so](Origin::was_restored).
+//! A checkpoint contains these words: the code that seals frames looks for signs of a
+//! restored one, and then [reports it](Origin::was_restored).
 //!
 //! Without Linux there is no wire between processes, so there is nothing to protect: the
 //! words are ordinary memory then.
@@ -54,12 +54,13 @@ mod words;
 #[path = "origin/plain.rs"]
 mod words;
 
-/// This process joined the job, and goes on.
+/// This process joined the job.
 const HERE: u64 = 1;
 /// It did, and was then restored from a checkpoint.
 const RESTORED: u64 = 2;
 
-/// The process that joined a job. To ask whether this is it is one load and one compare.
+/// The process that joined a job. The check whether this process is the one is one load
+/// and one compare.
 #[derive(Debug, Clone)]
 pub struct Origin {
     words: Arc<OriginWords>,
@@ -92,7 +93,7 @@ impl Origin {
     }
 
     /// An error in a copy of a process that has [joined](Self::remember) a job: it has the
-    /// descriptors of that process and would speak in its name.
+    /// descriptors of that process and would send in its name.
     ///
     /// # Errors
     /// As [`check`](Self::check).

@@ -1,8 +1,8 @@
 //! Values that the compiler has to have worked out at a certain place.
 //!
 //! An address added up in each of the four stores of a put competes with loads for the
-//! units that add (measured: +25 % in 64-byte puts). What is worked out behind a wait
-//! although it could be before is latency.
+//! units that add (measured: +25 % in 64-byte puts). A computation after a wait that
+//! could be done before it adds to the latency.
 
 /// The address, as one register.
 #[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]

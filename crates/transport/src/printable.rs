@@ -1,8 +1,8 @@
-//! Words of others in texts that a user reads: a launcher's reason, a peer's refusal, the value of
-//! a variable. They may hold anything. A terminal obeys control characters, and shows text in
-//! another order than it is written where characters for that are in it (U+202E and its kin).
+//! Words from outside in texts that a user reads: a launcher's reason, a peer's refusal, the value
+//! of a variable. They may contain anything. A terminal obeys control characters, and some
+//! characters make it show text in another order (U+202E and similar ones).
 
-/// Most characters of somebody else's words in an error.
+/// The most characters of words from outside in an error.
 const PRINTABLE_CHARS_MAX: usize = 1000;
 /// Most characters of a value that is quoted because it is wrong.
 const QUOTED_CHARS_MAX: usize = 80;
@@ -15,8 +15,8 @@ pub fn printable(text: &str) -> String {
 }
 
 /// `text` of any number of lines, without characters that a terminal obeys: control
-/// characters but for line ends are spaces, and those of format, which take no room, are
-/// shown by their numbers. What a command prints goes through this.
+/// characters except line ends become spaces, and format characters, which have no
+/// width, are shown by their numbers. The output of commands goes through this.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -47,7 +47,7 @@ const fn is_format(c: char) -> bool {
     )
 }
 
-/// `text` in quotes, with escapes, and no more of it than tells what is wrong.
+/// `text` in quotes, with escapes, cut to a length that is enough to see the fault.
 pub fn quoted(text: &str) -> String {
     format!("{:?}", cut(text, QUOTED_CHARS_MAX).collect::<String>())
 }
@@ -78,7 +78,8 @@ mod tests {
             ..Default::default()
         })]
 
-        /// Of any text: nothing is left that a terminal obeys, and what is harmless stays.
+        /// For any text: no character is left that a terminal obeys, and harmless ones
+        /// remain.
         #[test]
         fn nothing_that_is_obeyed_is_left(
             text in proptest::collection::vec(

@@ -1,9 +1,8 @@
-//! What everybody of a host may know of everybody: a few words per PE in memory that all
-//! share.
+//! Public facts about all PEs of a host: a few words per PE in memory that all share.
 //!
-//! To tell each PE of a thousand something by a store into its own segment takes a million
-//! stores, and as many pages that have to be mapped. Here each says it once, and who wants
-//! to know looks.
+//! If each of a thousand PEs stores a fact into the segments of all others, this takes a
+//! million stores, and as many pages that have to be mapped. Here each PE stores it once,
+//! and others read it when they need it.
 
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
@@ -12,7 +11,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// Bytes of the roll per PE.
 pub(crate) const RECORD_BYTES: usize = 16;
 
-/// What can be said of a PE. The values are the caller's; 0 is what nobody has said.
+/// A fact about a PE. The caller chooses the values; 0 means that none was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// Said by the PE itself.
@@ -37,14 +36,14 @@ impl Roll {
         Ok(Self { memory })
     }
 
-    /// Says `value` of `pe`. Whoever sees it sees all that this PE has stored before.
+    /// Stores `value` for `pe`. A PE that sees it sees all earlier stores of this PE.
     pub fn say(&self, pe: PeId, entry: Entry, value: u64) {
         if let Some(word) = self.word(pe, entry) {
             word.store(value, Ordering::Release);
         }
     }
 
-    /// What has been said of `pe`: 0 if there is no such PE.
+    /// The value that was stored for `pe`: 0 if there is no such PE.
     #[inline]
     pub fn said(&self, pe: PeId, entry: Entry) -> u64 {
         self.word(pe, entry)

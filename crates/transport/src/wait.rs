@@ -1,11 +1,11 @@
 //! The one waiting strategy: spin, then yield, then sleep.
 //!
-//! Two PEs on two cores must see nanoseconds, and eight on two cores must not
-//! collapse. So a wait spins for about as long as a cache line needs to cross the
-//! machine, then gives the core away, then sleeps on the doorbell of its PE until a
-//! store of a peer rings it. Sleeps are bounded: between them the waiter looks
-//! whether the peers it waits for still live, so nothing hangs in silence and a
-//! scribbled-over doorbell costs milliseconds, not a hang.
+//! Two PEs on two cores must see nanoseconds, and eight on two cores must not collapse.
+//! So a wait spins for about as long as a cache line needs to cross the machine, then
+//! gives the core away, then sleeps on the doorbell of its PE until a store of a peer
+//! rings it. Sleeps are bounded: between them the waiter checks whether the peers that
+//! it waits for are alive. So no wait hangs without an error, and a damaged doorbell
+//! costs milliseconds, not a hang.
 
 use core::time::Duration;
 
@@ -19,8 +19,8 @@ pub struct WaitLimits {
     pub spins: u32,
     /// Polls with a CPU pause between them.
     pub pauses: u32,
-    /// Polls with a look at the wire between them: for wires on which nothing comes unless
-    /// somebody looks.
+    /// Polls with a look at the wire between them: for wires on which nothing arrives
+    /// unless somebody looks.
     pub looks: u32,
     /// Polls with the core given away between them.
     pub yields: u32,
@@ -47,7 +47,7 @@ impl WaitLimits {
         yields: 200,
         ..Self::DEDICATED
     };
-    /// Waiting costs nothing but an event: for simulated time.
+    /// Waiting costs only an event: for simulated time.
     pub const SLEEP_ONLY: Self = Self {
         spins: 0,
         pauses: 0,
@@ -92,7 +92,7 @@ fn online_cpus() -> usize {
     usize::try_from(n).unwrap_or(1)
 }
 
-/// What to do before polling again.
+/// The action before the next poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitStep {
     /// Poll again at once.
@@ -105,7 +105,7 @@ pub enum WaitStep {
     Work,
     /// Give the core away first.
     Yield,
-    /// Sleep this long whatever happens.
+    /// Sleep this long, without a wake-up.
     Nap(Duration),
     /// Arm the doorbell, poll once more, and sleep at most this long.
     Sleep(Duration),
@@ -113,14 +113,14 @@ pub enum WaitStep {
 
 /// Looks at the wire for one at everything else that may have to be done.
 const LOOKS_PER_WORK: u32 = 16;
-/// Rings for nothing before a wait takes naps instead.
+/// Unneeded rings before a wait takes naps instead.
 const RINGS_IN_VAIN_MAX: u32 = 2;
 /// Naps before it asks to be rung again.
 const NAPS_PER_SLEEP: u32 = 16;
 /// Short against what a busy stream of puts takes, long against a system call.
 const NAP: Duration = Duration::from_micros(50);
 
-/// Where one wait stands.
+/// The state of one wait.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     limits: WaitLimits,
@@ -216,9 +216,9 @@ impl<'a> Doorbell<'a> {
     /// Says that this PE is about to sleep. Poll once more after this: stores made
     /// before it are visible then, and stores made after it will ring.
     ///
-    /// There is no way back: a PE that finds its data after all leaves the doorbell
-    /// armed, and the next store rings in vain once. So several threads of a PE can
-    /// sleep on one doorbell.
+    /// This cannot be taken back: a PE that then finds its data leaves the doorbell
+    /// armed, and the next store rings once without need. So several threads of a PE
+    /// can sleep on one doorbell.
     ///
     /// Returns how long it is safe to sleep at most.
     pub fn arm(self, wanted: Duration) -> Duration {
@@ -255,7 +255,7 @@ impl<'a> Doorbell<'a> {
         self.0.load(Ordering::Relaxed) == DEAD
     }
 
-    /// Makes [`is_at_rest`](Self::is_at_rest) false for ever.
+    /// Makes [`is_at_rest`](Self::is_at_rest) false permanently.
     pub fn mark_dead(self) {
         self.0.store(DEAD, Ordering::Relaxed);
     }
@@ -271,7 +271,7 @@ impl<'a> Doorbell<'a> {
     #[cold]
     #[inline(never)]
     fn ring(self) {
-        // A mark of death stays: who has not seen the death yet must not take it off.
+        // A mark of death stays: a PE that has not seen the death must not remove it.
         let woken = self
             .0
             .compare_exchange(ASLEEP, AWAKE, Ordering::SeqCst, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The suite of the transports over shared memory, dressed up as every kind of wire.
+//! The suite of the transports over shared memory that declares the contract of every
+//! kind of wire.
 
 use hostwire_transport::Visibility;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;

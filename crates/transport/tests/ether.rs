@@ -250,7 +250,8 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
     unsafe { libc::close(socket) };
 }
 
-/// From the station of a peer itself, so that nothing but the frames gives them away.
+/// From the station of a peer itself, so that only the frames show that they are
+/// foreign.
 #[test]
 fn foreign_frames_are_counted_and_change_nothing() {
     let counters = stores_under_a_flood(&LocalOptions::default());
@@ -270,7 +271,7 @@ fn foreign_frames_are_counted_without_encryption_as_well() {
     }
 }
 
-/// What the receiver has counted.
+/// The counters of the receiver.
 fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
     const STORES: u64 = 3000;
     let interfaces = cable()?;
@@ -303,7 +304,8 @@ fn stores_under_a_flood(options: &LocalOptions) -> Option<Counters> {
     Some(counters)
 }
 
-/// Whoever finishes is seen at once, and may still be stored to; nobody hangs.
+/// The others notice at once that a PE finishes, and may still store to it; no PE
+/// hangs.
 #[test]
 fn who_has_finished_takes_stores_that_do_nothing() {
     let mut wires = udp_pair(&LocalOptions::default()).unwrap();
@@ -346,8 +348,8 @@ fn faults_are_survived_and_counted() {
     assert!(from.counters().frames_resent > 0);
 }
 
-/// Two PEs that do not agree on encryption, or not on the key, say so instead of waiting
-/// for ever; those that agree are fine.
+/// Two PEs that do not agree on encryption or on the key get an error instead of waiting
+/// for ever; those that agree work.
 #[test]
 fn disagreement_on_encryption_is_named() {
     let key = |byte| Some(JobKey::new([byte; 32]));

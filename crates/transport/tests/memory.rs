@@ -1,5 +1,5 @@
-//! What the protocol state of one host costs, counted by the allocator of this process.
-//! (How much the structures say they hold is tested in `hostwire-link`.)
+//! The memory of the protocol state of one host, counted by the allocator of this
+//! process. (`hostwire-link` tests the sizes that the structures report.)
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -116,7 +116,7 @@ impl Agent {
         });
     }
 
-    /// Fills every link with frames that nobody acknowledges, and every queue.
+    /// Fills every queue, and every link with frames that no peer acknowledges.
     fn fill(&mut self) {
         counted(self.counts, || {
             for link in &self.links {
@@ -152,7 +152,7 @@ fn exchange(hub: &mut Agent, peers: &mut [Agent]) {
     }
 }
 
-/// One test, so that nobody else allocates meanwhile.
+/// One test, so that no other code allocates at the same time.
 #[test]
 fn thirty_two_peers_cost_less_than_8_mb_each_way() {
     let in_use = || IN_USE_BYTES.load(Ordering::Relaxed);
@@ -163,7 +163,7 @@ fn thirty_two_peers_cost_less_than_8_mb_each_way() {
         assert_eq!(hub.endpoint.is_open(*link), Ok(true));
     }
 
-    // Receiving keeps nothing: whatever comes is delivered or dropped.
+    // Receiving keeps nothing: every packet is delivered or dropped.
     for peer in &mut peers {
         peer.fill();
         assert_eq!(peer.endpoint.frames_kept(peer.links[0]), FRAMES);
@@ -178,7 +178,7 @@ fn thirty_two_peers_cost_less_than_8_mb_each_way() {
     }
     let sending = in_use();
     assert!(sending < BOUND_BYTES, "{sending}");
-    // What the endpoint says of itself is most of it.
+    // Most of it is the size that the endpoint reports.
     let said = hub.endpoint.memory_bytes();
     assert!(
         said <= sending && sending - said < 200_000,

@@ -1,4 +1,4 @@
-//! Copies of this process, for tests: what a program gets that forks.
+//! Copies of this process, for tests: as those of a program that forks.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +9,9 @@ use crate::error::TransportError;
 /// How a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// By the C library, which runs its handlers and mends its own locks.
+    /// By the C library, which runs its handlers and repairs its own locks.
     Fork,
-    /// By the bare system call, behind the back of everybody.
+    /// By the bare system call, of which no library knows.
     Clone,
 }
 
@@ -20,18 +20,17 @@ impl Copying {
     pub const ALL: [Self; 2] = [Self::Fork, Self::Clone];
 }
 
-/// For a copy that waits for a lock which nobody has.
+/// For a copy that waits for a lock without an owner.
 const LIMIT: Duration = Duration::from_secs(60);
 /// The status of a copy that panicked.
 const PANICKED: i32 = 101;
 
 /// Runs `work` in a copy of this process that has this thread alone; what it returns is the
-/// exit status, of which 8 bits are kept. Nothing of what it does to private memory shows
-/// here, and nothing that was on its way when the copy was made happens twice: the copy ends
-/// without exit handlers.
+/// exit status, of which 8 bits are kept. Its changes of private memory do not show here,
+/// and the copy ends without exit handlers, so nothing happens twice.
 ///
 /// # Errors
-/// What has become of a copy that did not end by itself, within a minute.
+/// The state of a copy that did not end by itself within a minute.
 pub fn in_copy(how: Copying, work: impl FnOnce() -> i32) -> Result<i32, String> {
     let copied = match how {
         // SAFETY: the copy has a state of its own of everything but shared mappings, to
@@ -79,7 +78,7 @@ fn wait(child: libc::pid_t) -> Result<i32, String> {
     }
 }
 
-/// What a copy of a PE stores is refused and arrives nowhere, and the copy ends without
+/// Stores of a copy of a PE are refused and arrive nowhere, and the copy ends without
 /// disturbing the PE. For wires between processes: PEs of a simulation are not copied.
 pub fn copies_of_a_pe_are_refused(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
@@ -93,7 +92,7 @@ pub fn copies_of_a_pe_are_refused(fabric: &dyn Fabric, pes: u32) {
                     && refused(wire.store_word(to, AREA, 1))
                     && refused(wire.store_line(to, AREA, 1, &[1; 56]));
                 let order = refused(wire.fence()) && refused(wire.quiet());
-                // Nobody may be waited for.
+                // The copy must not wait for any PE.
                 let _ = (wire.poll(), wire.is_alive(to));
                 wire.give_up(to);
                 wire.finish();

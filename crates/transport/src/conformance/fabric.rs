@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 
-/// What each PE of a test does with its end of the wire.
+/// The program of each PE of a test, with its end of the wire.
 pub type Program<'a> = dyn Fn(Arc<dyn Transport>) + Sync + 'a;
 
 /// Makes connected transports and runs one program on each PE.
@@ -28,7 +28,7 @@ pub trait Fabric: Sync {
 #[cfg(target_os = "linux")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Threads {
-    /// What the wire shows of itself.
+    /// The properties of the wire.
     pub options: ShmOptions,
 }
 

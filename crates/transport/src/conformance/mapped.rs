@@ -1,4 +1,4 @@
-//! What some wires can do better.
+//! Tests of optional capabilities.
 
 use std::sync::atomic::Ordering;
 
@@ -8,8 +8,8 @@ use crate::reach::Access;
 use crate::route::Route;
 use crate::window::Window;
 
-/// There is a route to every PE, and what goes through a window is the same as what goes over
-/// the wire.
+/// There is a route to every PE, and accesses through a window have the same results as those
+/// over the wire.
 pub fn routes_are_as_declared(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
         let own = pe.wire.route(pe.pe).unwrap();

@@ -1,8 +1,8 @@
 //! The tests that every transport must pass.
 //!
 //! They are functions over a [`Fabric`], which makes connected transports and runs a
-//! program on each PE: on a thread ([`Threads`]), or on whatever carries the PEs of a
-//! simulated wire. The suite of the crate `hostwire` runs over the same fabrics.
+//! program on each PE: on a thread ([`Threads`]), or on the coroutines of a simulated
+//! wire. The suite of the crate `hostwire` runs over the same fabrics.
 //!
 //! ```no_run
 //! use hostwire_transport::conformance::{CASES, Threads};

@@ -1,4 +1,4 @@
-//! What is never seen before what.
+//! The order in which stores are seen.
 
 use super::pe::AREA;
 use super::{Fabric, Random, run};
@@ -101,7 +101,7 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
             pe.wire
                 .store(pe.right(), far, &vec![round as u8; second])
                 .unwrap();
-            // Any byte of the second says that all of the first is there.
+            // Any byte of the second shows that all of the first has arrived.
             let last = far + second - 1;
             pe.until(|| pe.bytes(last, 1) == [round as u8]);
             assert!(
@@ -114,7 +114,7 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
     });
 }
 
-/// After quiet, a store is visible at its target, whoever brings the news there.
+/// After quiet, a store is visible at its target, whichever PE informs the target.
 pub fn what_is_quiet_is_visible(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
         let (writer, target, herald) = (0, 1 % pe.pes, 2 % pe.pes);

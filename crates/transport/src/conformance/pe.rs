@@ -1,4 +1,4 @@
-//! What a PE of a test needs besides its wire.
+//! The tools of a PE of a test besides its wire.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::window::FIRST_FREE_OFFSET_BYTES;
 /// A word per PE, for [`Pe::meet`].
 const MEETING: usize = FIRST_FREE_OFFSET_BYTES;
 const PES_MAX: u32 = 64;
-/// What the tests may use.
+/// The memory that the tests may use.
 pub(super) const AREA: usize = MEETING + PES_MAX as usize * 8;
 /// Enough for the largest test.
 const SEGMENT_BYTES: usize = 4 << 20;
@@ -79,8 +79,8 @@ impl Pe {
         }
     }
 
-    /// Waits for all PEs. What they stored before with [`Transport::quiet`] behind it is
-    /// visible then.
+    /// Waits for all PEs. Their earlier stores with a [`Transport::quiet`] behind them
+    /// are then visible.
     pub(super) fn meet(&self) {
         let meeting = self.meetings.get() + 1;
         self.meetings.set(meeting);

@@ -53,7 +53,7 @@ pub fn bad_arguments_store_nothing(fabric: &dyn Fabric, pes: u32) {
             let got = wire.store_line(to, AREA + off, 1, &[1]);
             assert!(matches!(got, Err(Misaligned { .. })), "{off}: {got:?}");
         }
-        // Nothing is in range everywhere up to the end.
+        // An empty range is valid everywhere up to the end.
         assert_eq!(wire.store(to, end, &[]), Ok(()));
         pe.meet();
         assert!(pe.bytes(AREA, clean.len()) == clean);

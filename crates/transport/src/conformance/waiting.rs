@@ -27,7 +27,7 @@ fn sleep_until(pe: &Pe, offset_bytes: usize, value: u64) {
 /// A PE that has armed its doorbell is woken by a word, by bytes and by a line.
 pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
-        // A token goes around, and everybody sleeps meanwhile.
+        // A token goes around, and all other PEs sleep.
         for round in 1..=60u64 {
             if pe.pe != 0 {
                 sleep_until(pe, AREA, round);

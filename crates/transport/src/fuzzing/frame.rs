@@ -1,4 +1,4 @@
-//! What the network and the kernel hand over: packets for the segment, frames in their places.
+//! Input from the network and the kernel: packets for the segment, frames in their places.
 
 use hostwire_packet::ht::PacketRepr;
 

@@ -72,7 +72,7 @@ fn gathering(bytes: &[u8]) {
         let door = address(ticket).expect("a name");
         rustix::net::connect(&guest, &door).expect("a listener");
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        // A message of nothing is none, and the connection ends.
+        // An empty message is not valid and ends the connection.
         let _ = send_with(&guest, &to_bytes(&words), &borrowed);
         let [pe, all, segment, ring] = said;
         if shown == key && words.len() == 7 && fds.is_empty() && all == u64::from(pes) {

@@ -1,4 +1,4 @@
-//! What checks have in common: reading a script out of any bytes, and what holds for every text
+//! The common parts of checks: reading a script from any bytes, and the rules for every text
 //! that a user may read.
 
 use std::cell::RefCell;
@@ -40,11 +40,11 @@ thread_local! {
     static MARKS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Marks of one input: more are not told apart.
+/// The most marks of one input.
 const MARKS_MAX: usize = 64;
 
-/// Notes that an input got somewhere. One that gets where none has been before is worth changing
-/// further. Numbers and what stands in quotes make no difference.
+/// Notes that an input reached a place. An input that reaches a new place is a good base for
+/// further changes. Numbers and quoted text make no difference.
 pub fn mark(place: &str) {
     let mut is_quoted = false;
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -72,7 +72,7 @@ pub fn take_marks() -> Vec<u64> {
     MARKS.take()
 }
 
-/// Any bytes as a script. What is missing at its end reads as zero.
+/// Any bytes as a script. Missing bytes at its end read as zero.
 #[derive(Debug, Clone)]
 pub struct Input<'a>(&'a [u8]);
 
@@ -87,7 +87,7 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// All that was not read yet.
+    /// The bytes that were not read.
     pub fn rest(&mut self) -> &'a [u8] {
         core::mem::take(&mut self.0)
     }
@@ -192,11 +192,11 @@ impl Script {
     }
 }
 
-/// Checks a text that a user may read: something is said, on one page, without control
-/// characters, which a terminal would obey.
+/// Checks a text that a user may read: it is not empty, fits one page, and has no
+/// control characters, which a terminal would obey.
 ///
 /// # Panics
-/// If it is not so.
+/// If the rule is broken.
 #[track_caller]
 pub fn shown(text: impl core::fmt::Display) {
     let text = text.to_string();
@@ -215,7 +215,7 @@ pub fn shown(text: impl core::fmt::Display) {
 /// As [`shown`], and it names one of `who`, the one at fault.
 ///
 /// # Panics
-/// If it is not so.
+/// If the rule is broken.
 #[track_caller]
 pub fn blames(text: impl core::fmt::Display, who: &[&str]) {
     let text = text.to_string();

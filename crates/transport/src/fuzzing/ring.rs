@@ -51,7 +51,7 @@ const RING_BYTES_MAX: usize = 1024;
 /// In the sender's segment.
 const CREDIT: usize = FIRST_FREE_OFFSET_BYTES + RING_BYTES_MAX;
 const SEGMENT_BYTES: usize = CREDIT + 64;
-/// Where nothing of a message may be written.
+/// Memory that no message may change.
 const UNTOUCHED: u8 = 0xa5;
 
 type Sender = RingSender<Outlet, CreditInlet>;
@@ -164,7 +164,7 @@ fn receive(bytes: &[u8]) {
                     TransportError::PeerMisbehaved { pe: 1, .. }
                 ));
                 blames(error, &["PE 1"]);
-                // Nobody goes on with such a ring.
+                // Such a ring is not used any more.
                 return;
             }
         }
@@ -179,7 +179,8 @@ fn take_next(ring: &mut Ring, input: &mut Input<'_>) -> Result<Option<Message>, 
     };
     assert!(head.len_bytes <= ring.slots.message_bytes_max());
     let mut out = vec![UNTOUCHED; head.len_bytes + room];
-    // What has not arrived by now never does: both ends are in one thread.
+    // A message that has not arrived now never will, because both ends are in one
+    // thread.
     if !ring.receiver.take(&mut out)? {
         return Ok(None);
     }
@@ -219,7 +220,7 @@ fn take_this(
     Ok(Some(Message { kind, tag, bytes }))
 }
 
-/// Returns whether anything is another than before.
+/// Returns whether anything has changed.
 fn damage(ring: &Ring, input: &mut Input<'_>, step: u8) -> bool {
     let segment = ring.wire.memory_of(0);
     let at = ring.line(input.byte());
@@ -329,7 +330,8 @@ fn send(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut ring = Ring::new(input.byte()).expect("a ring");
     let slots = ring.slots.count();
-    // Lines stored, and lines freed: what the receiver says, and what the sender has seen of it.
+    // Lines stored, and lines freed: the receiver's count, and the count that the sender has
+    // seen.
     let (mut stored, mut told, mut seen) = (0_u64, 0_u64, 0_u64);
     while !input.is_empty() {
         match input.byte() % 4 {

@@ -13,7 +13,7 @@ pub(super) const TICKET: Target = Target {
     name: "ticket",
     check: |bytes| {
         if let Some(ticket) = comes_back::<Ticket>(bytes, &["launcher"]) {
-            // There is one way to write it, but for capitals.
+            // There is only one way to write it, except for capitals.
             let text = String::from_utf8_lossy(bytes);
             assert!(ticket.eq_ignore_ascii_case(&text), "{text:?} is {ticket}");
         }
@@ -112,8 +112,8 @@ pub(super) const ROUTES: Target = Target {
     cost: 1,
 };
 
-/// What is read is written again, and reads as the same; what is not is blamed on one of `who`.
-/// Returns the text.
+/// A value that was read is written again, and reads as the same value; an error blames one of
+/// `who`. Returns the text.
 pub(super) fn comes_back<T>(bytes: &[u8], who: &[&str]) -> Option<String>
 where
     T: FromStr<Err: Display> + Display,

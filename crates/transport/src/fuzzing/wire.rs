@@ -12,10 +12,12 @@ use crate::visibility::Visibility;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
-/// Looks after the end of the script after which somebody waits for ever.
+/// The number of looks behind the end of the script after which a wait counts as
+/// endless.
 const LOOKS_MAX: u32 = 20_000;
 
-/// What the other PEs do next, to the segment of this one; false when they do nothing more.
+/// The next stores of the other PEs to the segment of this one; false when there are no
+/// more.
 pub type Peers = Box<dyn FnMut(&Window) -> bool + Send>;
 
 /// See the [module text](self). PE 0 is real; when the script is over, the others have ended.

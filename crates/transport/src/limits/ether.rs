@@ -13,15 +13,15 @@ use crate::error::TransportError;
 use crate::ether::Interface;
 use crate::ether::socket::{BareSocket, SEND_BATCH_FRAMES};
 
-/// Nobody waits longer for a frame.
+/// The longest wait for a frame.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 4096;
 /// A flood has no more frames on their way than half of the receive ring holds.
 const ON_THE_WAY_MAX: u64 = 256;
-/// Frames after which the receiver of a flood says how many have come.
+/// The number of frames after which the receiver of a flood reports its count.
 const REPORT_FRAMES: u64 = 64;
-/// The number of a frame stands in its first bytes.
+/// The number of a frame is in its first bytes.
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 /// One end of a cable.
@@ -142,8 +142,8 @@ pub fn ping_pong(
 }
 
 /// `frames` frames of `len_bytes` bytes from the first side to the second, in batches, none
-/// lost: the second says how far it is, and the first never has more on the way than the
-/// receive ring holds. Bytes per second, Ethernet headers not counted.
+/// lost: the second side reports its count, and the first never has more on the way than
+/// the receive ring holds. Bytes per second, Ethernet headers not counted.
 ///
 /// # Errors
 /// [`TransportError::Environment`] if nothing comes for 5 s.

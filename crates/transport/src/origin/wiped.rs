@@ -40,7 +40,7 @@ impl Words {
         }
         .map_err(|e| failed(&e))?;
         let words = NonNull::new(base.cast()).ok_or_else(|| failed(&"null address"))?;
-        // Unmaps it, whatever happens from here on.
+        // Unmaps it on every path from here on.
         let words = Self { words, count };
         // SAFETY: advice on the mapping just made changes nothing in this process.
         unsafe { rustix::mm::madvise(base, len_bytes, Advice::LinuxWipeOnFork) }

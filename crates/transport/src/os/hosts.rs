@@ -1,9 +1,9 @@
 //! Hosts of one machine: network namespaces with names of their own and a network between
 //! them, to run jobs of several hosts without having several.
 //!
-//! The namespaces have no name that anybody could find. They last as long as somebody
-//! holds their descriptors or runs in them, and their interfaces with them; so nothing
-//! stays behind, however the processes end.
+//! The namespaces have no name, so nobody can find them. They and their interfaces last
+//! as long as a process holds their descriptors or runs in them; so nothing is left,
+//! however the processes end.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -27,7 +27,7 @@ const PREFIX_BITS: u8 = 24;
 #[derive(Debug)]
 pub struct Hosts {
     hosts: Vec<Arc<OwnedFd>>,
-    /// What joins more than two.
+    /// The bridge that joins more than two.
     _switch: Option<OwnedFd>,
 }
 
@@ -104,7 +104,7 @@ pub struct HostPlace {
 }
 
 impl HostPlace {
-    /// Its name, as `uname` will say there.
+    /// Its name, as `uname` returns it there.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -164,7 +164,7 @@ fn enter(host: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(host, network)?)
 }
 
-/// Namespaces belong to threads: one that ends takes its own along.
+/// Namespaces belong to threads: they end with their thread.
 fn in_a_thread<R: Send>(run: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
     std::thread::scope(|scope| {
         let joined = scope.spawn(run).join();

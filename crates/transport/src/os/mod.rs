@@ -1,4 +1,4 @@
-//! What the launcher and the bootstrap need of the operating system.
+//! Parts of the operating system that the launcher and the bootstrap use.
 
 pub mod hosts;
 pub(crate) mod netlink;

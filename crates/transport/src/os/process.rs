@@ -72,22 +72,21 @@ fn check_socket(n: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// What is set up in a child between `fork` and `exec`.
+/// The settings of a child between `fork` and `exec`.
 #[derive(Debug, Default)]
 pub struct ChildSetup {
     /// Descriptors that the child keeps, under the numbers they have here.
     pub inherit: Vec<Arc<OwnedFd>>,
-    /// Soft and hard limit of open files that the child starts with; the
-    /// launcher's own where `None`.
+    /// Soft and hard limit of open files of the child; that of the launcher if `None`.
     pub nofile: Option<(Option<u64>, Option<u64>)>,
-    /// The host that it is started on; that of the launcher where `None`.
+    /// The host on which it is started; that of the launcher if `None`.
     pub host: Option<HostPlace>,
 }
 
 impl ChildSetup {
-    /// Arranges for `command` to start its child with this set-up, and for the
-    /// child to be killed by SIGKILL as soon as the *thread* that spawns it
-    /// ends, in whatever way that happens.
+    /// Arranges for `command` to start its child with this set-up, and for the child to
+    /// be killed by SIGKILL as soon as the *thread* that spawns it ends, however it
+    /// ends.
     ///
     /// Spawn from the main thread, therefore. A child whose parent died before
     /// the arrangement was in force does not run the program.
