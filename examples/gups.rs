@@ -4,8 +4,8 @@
 //! The rules (<https://hpcchallenge.org/projectsfiles/hpcc/RandomAccess.html>): a table
 //! of `2^k` 64-bit words, spread over all PEs, with `table[i] = i`. `4 * 2^k` updates
 //! `table[a mod 2^k] ^= a`, where the numbers `a` come from a fixed random sequence. A
-//! PE may hold back at most 1024 updates. Doing all updates a second time must
-//! give the first table back, but for at most 1 % of its words.
+//! PE may hold back at most 1024 updates. Doing all updates a second time must give the
+//! first table again, except for at most 1 % of its words.
 //!
 //! The rules also want a table of half the machine's memory; here its size is yours.
 
@@ -197,7 +197,7 @@ impl Table {
     }
 
     /// Does the updates of all PEs a second time: each goes through all of them and takes those
-    /// of its own words. Nothing travels, so no way to travel can hide its own mistakes.
+    /// of its own words. Nothing is sent, so a fault of the communication cannot hide itself.
     fn update_alone(&self, updates: u64) -> hostwire::Result<()> {
         const STEP: u64 = 1 << 20;
         let mut progress = Progress::new(self.pe == 0, updates);
@@ -220,8 +220,8 @@ impl Table {
         update_words(self, &own, &found)
     }
 
-    /// The words of this PE, for updates of which nobody else does any meanwhile. In reach they
-    /// are a load and a store, however they are called.
+    /// The words of this PE, for updates while no other PE updates them. In reach they are a
+    /// load and a store, however they are called.
     fn own(&self) -> hostwire::Result<Remote<'_, u64>> {
         self.memory.of(self.pe)
     }
@@ -270,8 +270,8 @@ impl Progress {
 
 /// Every PE has a ring in the memory of each other one, and puts many numbers there at a time.
 /// A word that comes behind them says how many there are. Their owner does the updates whenever
-/// it has collected enough of its own, and tells how many it has taken. So nobody waits for
-/// anybody until a ring is full.
+/// it has collected enough of its own, and reports how many it has taken. So no PE waits until
+/// a ring is full.
 struct Buckets {
     pe: PeId,
     pes: u32,
@@ -285,13 +285,13 @@ struct Buckets {
     peers: Vec<Peer>,
 }
 
-/// What a PE knows of its rings to and from another one.
+/// The state of a PE's rings to and from another one.
 #[derive(Default)]
 struct Peer {
     bucket: Vec<u64>,
     put: u64,
     taken: u64,
-    /// Of those, what the sender has been told of.
+    /// The number of those that was reported to the sender.
     told: u64,
     has_ended: bool,
 }
@@ -356,7 +356,7 @@ impl Buckets {
     /// Nothing can be done before `pe` has done something.
     fn pause(&self, pe: PeId) -> hostwire::Result<()> {
         std::thread::yield_now();
-        // A put of nothing: fails if it is lost.
+        // An empty put: fails if the PE is lost.
         self.rings.put(pe, 0, &[])
     }
 
@@ -402,7 +402,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// Does the updates that have come. Says whether there were any.
+    /// Does the updates that have arrived. Returns whether there were any.
     fn take(&mut self, table: &Table) -> hostwire::Result<bool> {
         let own = table.own()?;
         let mut any = false;

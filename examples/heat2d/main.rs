@@ -2,9 +2,9 @@
 //!
 //! The plate is a grid of cells, its rows split among the PEs. In each step a cell
 //! moves towards its four neighbours; the rows at the edge of a PE's part need the row
-//! beyond, the *halo*, from the PE above or below. That PE puts it straight into place
-//! with a signal that says which step it belongs to, and both sides compute on
-//! their inner rows meanwhile.
+//! beyond, the *halo*, from the PE above or below. That PE puts the halo straight into
+//! its place with a signal that names its step; at the same time both PEs compute their
+//! inner rows.
 //!
 //! The result is checked twice: against what the theory of the discrete equation says
 //! about its slowest waves, which works at any size, and, where that is quick enough,

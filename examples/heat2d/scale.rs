@@ -18,7 +18,7 @@ const NUMBER_ROWS: usize = 16;
 /// Numbers beside the strip, at most.
 const NUMBERS_MAX: usize = 11;
 
-/// What stands to the right of a picture.
+/// The part to the right of a picture.
 pub struct Scale {
     /// Columns.
     pub width: usize,

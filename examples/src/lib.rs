@@ -1,10 +1,10 @@
 //! How the example programs begin and end.
 //!
-//! A parallel program has two ways to fail. What *all* PEs find out together, such as
-//! a wrong result or a missing file, is said once, and the job ends in good order. What
-//! one PE finds out *alone* it has to say itself and leave at once: the others may be
-//! waiting for it, and a PE that waits for them to finish would never end the job. The
-//! launcher, or [`hostwire::Error::PeerLost`], ends the others.
+//! A parallel program has two ways to fail. An error that *all* PEs find together, such
+//! as a wrong result or a missing file, is printed once, and the job ends in good
+//! order. A PE that finds an error *alone* has to print it and leave at once: the
+//! others may be waiting for it, and a PE that waits for them to finish would never end
+//! the job. The launcher, or [`hostwire::Error::PeerLost`], ends the others.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -19,19 +19,19 @@ const USAGE_STATUS: u8 = 2;
 /// Why a program fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// All PEs have come to this together. PE 0 says it.
+    /// All PEs have found this together. PE 0 prints it.
     #[error("{0}")]
     Together(String),
     /// As [`Together`](Self::Together), when the command line is to blame.
     #[error("{0}")]
     Usage(String),
-    /// Only this PE knows.
+    /// Only this PE has found it.
     #[error("{0}")]
     Alone(String),
 }
 
 impl Failure {
-    /// Something that only this PE knows, and what it was doing.
+    /// An error that only this PE has found, and its operation.
     pub fn alone(what: impl Display, cause: impl Display) -> Self {
         Self::Alone(format!("{what}: {cause}"))
     }

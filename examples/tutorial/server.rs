@@ -9,7 +9,7 @@ const ADD: u32 = 1;
 const GET: u32 = 2;
 const STOP: u32 = 3;
 
-/// What a client asks for. A structure in symmetric memory is plain data.
+/// A request of a client. A structure in symmetric memory is plain data.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[zerocopy(crate = "hostwire::zerocopy")]
 #[repr(C)]

@@ -2,8 +2,8 @@
 //!
 //! The bytes of all files are shared out evenly; a word belongs to the PE in whose
 //! share it begins. Each PE counts its own words, then every word goes to the PE that
-//! its hash names, which adds up what comes from everywhere, and at last PE 0 collects
-//! and prints.
+//! its hash names. This PE adds up the counts of all PEs, and at last PE 0 collects and
+//! prints.
 //!
 //! The result is checked: the words counted must be as many, and as many bytes long,
 //! as beginnings of words and bytes of words are seen when the bytes are looked at
@@ -121,8 +121,8 @@ fn wordcount(job: &Job, args: Args) -> Result<(), Failure> {
     }
 }
 
-/// Opens all files on all PEs. If a PE cannot, all learn it, and what is said names
-/// every file that is at fault.
+/// Opens all files on all PEs. If a PE cannot, all learn it, and the error names every
+/// such file.
 fn open_inputs(job: &Job, paths: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let mut inputs = Vec::new();
     let mut faults = Vec::new();

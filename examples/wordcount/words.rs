@@ -39,7 +39,7 @@ pub fn count(
         None => b' ',
         Some(at) => byte_at(input, at)?,
     };
-    // A word that began earlier is somebody else's.
+    // A word that began earlier belongs to another PE.
     let mut skipping = in_word(before);
     let mut word = Vec::new();
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -125,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// What all of `pes` PEs together count.
+    /// The count of all `pes` PEs together.
     fn count_shared(texts: &[Vec<u8>], pes: u32, lower: bool) -> (BTreeMap<Vec<u8>, u64>, Totals) {
         let directory = tempfile::tempdir().unwrap();
         let inputs: Vec<Input> = (0..)

@@ -1,4 +1,4 @@
-//! What can go wrong with a chore.
+//! The errors of a chore.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -34,7 +34,7 @@ pub enum Error {
         /// How it ended.
         status: ExitStatus,
     },
-    /// Committed files differ from what the table says.
+    /// Committed files differ from those that the table gives.
     #[error("{} is not what the table says; run `cargo xtask headers`", path.display())]
     Drift {
         /// Which file.

@@ -61,7 +61,7 @@ pub fn place(table: &Table, built: &Path, args: &Args) -> Result<(), Error> {
     tree::write(&place.join(LIST), &(lines.join("\n") + "\n"))
 }
 
-/// Removes what the list of an installation names, and folders that are empty then.
+/// Removes the files in the list of an installation, and folders that are then empty.
 pub fn uninstall(args: &Args) -> Result<(), Error> {
     let place = args.place()?;
     let list = place.join(LIST);

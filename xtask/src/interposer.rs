@@ -1,8 +1,8 @@
 //! A profiling tool in C that notes which functions a program calls.
 //!
-//! It stands in front of every function of the library, which proves that each can be
-//! interposed, and writes the names of those that were called when the program ends. The
-//! tests use it to see that every function is called at least once.
+//! It replaces every function of the library, which proves that each can be interposed,
+//! and writes the names of those that were called when the program ends. The tests use
+//! it to see that every function is called at least once.
 
 use hostwire_shmem_table::{Function, Table};
 

@@ -21,15 +21,15 @@ use hostwire_shmem_table::Table;
 use crate::tree::{Tree, write};
 use crate::{Error, headers, root};
 
-/// What a static library needs that the compiler does not add by itself.
+/// The libraries that a static library needs and the compiler does not add by itself.
 const PRIVATE_LIBS: &str = "-lpthread -ldl -lm";
 const CMAKE_PRIVATE_LIBS: &str = "pthread;dl;m;gcc_s";
 const SONAME: &str = "libshmem.so.1";
 
-/// What the code that `oshcc --race` links into a program needs, beside the table.
+/// The symbols that the code of `oshcc --race` needs, besides those of the table.
 pub const RACE_SYMBOLS: [&str; 2] = ["shmemx_race_1", "shmemx_race_access_1"];
 
-/// Files of the wrappers: where they go, what they come from, and whether they are programs.
+/// Files of the wrappers: their targets, their sources, and whether they are programs.
 const WRAPPERS: [(&str, &str, bool); 7] = [
     (
         "bin/oshcc",
@@ -171,8 +171,8 @@ fn cargo_build(target: &Path) -> Result<(), Error> {
     run(command.arg("--target-dir").arg(target))
 }
 
-/// A shared library that shows the symbols of the table and nothing else. The C compiler links
-/// it, since a Rust `cdylib` would hide the symbols of the C file and the weak names.
+/// A shared library that exports only the symbols of the table. The C compiler links it, since
+/// a Rust `cdylib` would hide the symbols of the C file and the weak names.
 fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
     let mut script = Tree::default();
     let names = symbols(table).join(";\n        ");
@@ -211,8 +211,8 @@ fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Err
     symlink(SONAME, &link).map_err(Error::file(&link))
 }
 
-/// A static library of one object that shows the symbols of the table and nothing else, so
-/// that it can be linked into a program with other Rust libraries.
+/// A static library of one object that exports only the symbols of the table, so that it
+/// can be linked into a program with other Rust libraries.
 fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
     let (object, kept) = (work.join("shmem.o"), work.join("symbols.list"));
     write(&kept, &(symbols(table).join("\n") + "\n"))?;
@@ -224,7 +224,8 @@ fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Er
     run(&mut link)?;
     let mut hide = Command::new("objcopy");
     hide.arg(format!("--keep-global-symbols={}", kept.display()))
-        // What the compiler of the standard library left there, which `ar` may stumble over.
+        // Members that the compiler of the standard library left there, which `ar` may not
+        // accept.
         .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
         .arg(&object);
     run(&mut hide)?;

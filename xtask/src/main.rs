@@ -24,7 +24,7 @@ struct Cli {
 enum Chore {
     /// Write the C headers in include/ from the table of functions.
     Headers {
-        /// Write nothing; say whether they are what the table says.
+        /// Write nothing; report whether they agree with the table.
         #[arg(long)]
         check: bool,
     },
@@ -40,11 +40,11 @@ enum Chore {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// Build libshmem.so, libshmem.a, oshcc, oshc++ and oshrun, and say where they are.
+    /// Build libshmem.so, libshmem.a, oshcc, oshc++ and oshrun, and print their folder.
     Library,
     /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
     Install(install::Args),
-    /// Remove what install put there.
+    /// Remove the installed files.
     Uninstall(install::Args),
 }
 

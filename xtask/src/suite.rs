@@ -85,12 +85,12 @@ int main(void)
     )
 }
 
-/// A program that calls every function with each of its pointers wrong, one at a time, as the only PE
-/// of a job with `SHMEM_DEBUG`. Each time the library has to say so, and to end the process: the
-/// program stands in for `_exit` and goes on. It prints what went otherwise.
+/// A program that calls every function with each of its pointers wrong, one at a time, as the only
+/// PE of a job with `SHMEM_DEBUG`. Each time the library has to report this and end the process;
+/// the program replaces `_exit` and goes on. It prints all other results.
 ///
 /// # Errors
-/// The table does not say what some pointer names.
+/// The table has no role for a pointer.
 pub fn pointers(table: &Table) -> Result<String, String> {
     let mut out = String::from(include_str!("suite_pointers.c"));
     let mut calls = String::new();

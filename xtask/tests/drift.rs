@@ -1,4 +1,4 @@
-//! What is committed is what the table says.
+//! The committed files agree with the table.
 
 use std::collections::BTreeSet;
 

@@ -145,7 +145,8 @@ fn packages_have_all_that_is_compiled_into_them() {
     }
 }
 
-/// What `include_str!` and `include_bytes!` name, but for tests, which are not published.
+/// The files that `include_str!` and `include_bytes!` name, without those of tests, which
+/// are not published.
 fn included(text: &str) -> impl Iterator<Item = &str> {
     let end = ["#[cfg(test)]", "#[cfg(all(test"].map(|mark| text.find(mark).unwrap_or(text.len()));
     let code = text.get(..end[0].min(end[1])).unwrap_or_default();

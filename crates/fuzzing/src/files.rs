@@ -214,7 +214,7 @@ fn cluster(bytes: &[u8]) {
     }
 }
 
-/// Any other file that an experiment names is there.
+/// Every other file that an experiment names exists.
 fn experiment(bytes: &[u8]) {
     let other = include_bytes!("../../../examples/clusters/two-boards.toml");
     let load = |name: &str| match name.ends_with("none") {

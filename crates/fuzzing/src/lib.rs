@@ -1,9 +1,9 @@
 //! Every check of what comes from outside: files, frames, texts of launchers, memory that peers
 //! write.
 //!
-//! A check takes any bytes and comes back, or panics and so says what is wrong. The same checks
-//! are run by libFuzzer (`fuzz/`), which needs a nightly compiler, and by [`run`], which does not:
-//! it changes the files of the corpus at random, a number of times, the same in every run.
+//! A check takes any bytes and returns, or panics with the fault. libFuzzer (`fuzz/`), which needs
+//! a nightly compiler, and [`run`], which does not, run the same checks. [`run`] changes the files
+//! of the corpus at random a number of times, in the same way in every run.
 //!
 //! Checks of what a crate keeps to itself are in that crate, in its module `fuzzing` behind the
 //! feature of that name; those of public functions are here. `fuzz/README.md` lists them all.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{Target, targets};
 
-/// What of the manifest is written by hand ends with this line.
+/// The part of the manifest that is written by hand ends with this line.
 const MARKER: &str =
     "# One program per target, written by `cargo run -p hostwire-fuzzing -- files`.\n";
 

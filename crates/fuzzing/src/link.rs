@@ -1,4 +1,4 @@
-//! The protocol engine: the checks are those that the property tests of the crate use, too.
+//! The protocol engine: the checks are those of the property tests of the crate.
 
 use crate::Target;
 

@@ -9,7 +9,8 @@
 //!                                          the seeds of all corpora, the programs of libFuzzer
 //! ```
 //!
-//! `FUZZ_CASES` says how many inputs are made for each target (2000), `FUZZ_SEED` which (1).
+//! `FUZZ_CASES` sets how many inputs are made for each target (2000), `FUZZ_SEED` which ones
+//! (1).
 
 #![forbid(unsafe_code)]
 
@@ -64,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// That nobody reads it is no reason to fail.
+/// It is no failure if nobody reads it.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
@@ -90,7 +91,7 @@ fn found(name: &str) -> Result<Target> {
     Ok(target(name).ok_or_else(|| format!("there is no target {name}; see: list"))?)
 }
 
-/// Each target in a process of its own, which may die of what it gets.
+/// Each target runs in a process of its own, which may die of its input.
 fn run_all(names: &[&str]) -> Result<bool> {
     let chosen: Vec<Target> = match names {
         [] => targets(),
@@ -118,7 +119,7 @@ fn run_all(names: &[&str]) -> Result<bool> {
     Ok(failed == 0)
 }
 
-/// How a process ended that could not say it itself.
+/// The end of a process that could not report it itself.
 fn died(status: ExitStatus) -> Option<String> {
     let signal = status.signal()?;
     Some(format!(

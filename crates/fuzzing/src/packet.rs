@@ -1,4 +1,4 @@
-//! Packets and frames: the checks are those that the property tests of the crate use, too.
+//! Packets and frames: the checks are those of the property tests of the crate.
 
 use crate::Target;
 

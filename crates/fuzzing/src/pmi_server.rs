@@ -34,7 +34,7 @@ pub(crate) const TARGETS: &[Target] = &[Target {
 const PES: usize = 3;
 const KEYS: [&str; 4] = ["a", "b", "c", "PMI_process_mapping"];
 
-/// What a server should know.
+/// The expected state of a server.
 struct Model {
     values: BTreeMap<String, String>,
     in_barrier: [bool; PES],
@@ -43,7 +43,7 @@ struct Model {
 }
 
 impl Model {
-    /// Who is released from the barrier, and whether because all are in it.
+    /// The PEs that are released from the barrier, and whether all are in it.
     fn settle(&mut self) -> Option<bool> {
         let absent = (0..PES).any(|pe| self.gone[pe] || self.left[pe]);
         let anybody = self.in_barrier.contains(&true);
@@ -65,8 +65,8 @@ impl Model {
         let mut answers = Vec::new();
         match what {
             0 => {
-                // Who has left may come back: an MPI library in the process may have left for
-                // both.
+                // A PE that has left may come back: an MPI library in the process may have
+                // left for both.
                 self.left[pe] = false;
                 answers.push((pe, "response_to_init", true));
             }
@@ -131,7 +131,7 @@ fn serve(bytes: &[u8]) {
                 server.gone(number)
             }
             _ => {
-                // What a line in pieces does is known when it is whole.
+                // The effect of a line in pieces is known when it is complete.
                 model = None;
                 server.receive(number, input.chunk())
             }

@@ -1,4 +1,4 @@
-//! What is said of an input that fails: all that it takes to see it again.
+//! The report of an input that fails: everything that is needed to repeat it.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// `bytes`, which came from `origin`, and what the check of `target` said of them.
+    /// `bytes` from `origin`, and the fault that the check of `target` found in them.
     pub fn new(target: &str, origin: String, bytes: Vec<u8>, why: String) -> Self {
         Self {
             target: target.to_owned(),

@@ -17,11 +17,11 @@ use crate::mutate::Mutator;
 use crate::report::Failure;
 use crate::{Target, corpus};
 
-/// Most memory that a check may have at a time beside what it began with. Limits of frames and
-/// files are well below.
+/// The most memory that a check may have at a time, besides the memory at its beginning.
+/// Limits of frames and files are well below.
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// Most memory that a process of checks may have at all. An input that makes one without end dies
-/// of it at once, before the machine has none left.
+/// The most memory that a process of checks may have. An input with an endless allocation ends
+/// the process before the machine runs out of memory.
 pub const PROCESS_BYTES_MAX: usize = 1 << 30;
 /// Most processor time of one input. A hundred thousand times the usual one.
 pub const CPU_MAX: Duration = Duration::from_secs(20);
@@ -41,18 +41,18 @@ pub struct Meter {
     pub reset: fn(),
 }
 
-/// What is to be run.
+/// The targets to run.
 #[derive(Debug)]
 pub struct Plan {
     /// Inputs made for each check; expensive ones get fewer.
     pub cases: u64,
     /// Decides all of them.
     pub seed: u64,
-    /// Where the input at hand is written, for whoever finds this process dead.
+    /// The file with the present input, for the process that finds this one dead.
     pub at_hand: Option<File>,
 }
 
-/// What became of a target.
+/// The result of a target.
 #[derive(Debug)]
 pub struct Outcome {
     /// Inputs that were tried.
@@ -64,14 +64,14 @@ pub struct Outcome {
 }
 
 thread_local! {
-    /// What a panic said, and where.
+    /// The message of a panic, and its place.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Inputs begun by this process: for [`watch`].
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
-/// Lets panics be told by reports alone.
+/// Leaves the printing of panics to the reports.
 pub fn catch_panics() {
     panic::set_hook(Box::new(|info| SAID.set(info.to_string())));
 }
@@ -167,11 +167,11 @@ pub fn run(target: &Target, plan: &Plan, meter: Meter) -> io::Result<Outcome> {
     })
 }
 
-/// What is wrong with one input.
+/// The fault of one input.
 pub fn fails(target: &Target, bytes: &[u8], plan: &Plan, meter: Meter) -> Option<String> {
     BEGUN.fetch_add(1, Ordering::Relaxed);
     if let Some(file) = &plan.at_hand {
-        // Without it the report of a process that dies lacks the input, and nothing else.
+        // Without it, only the input is missing in the report of a process that dies.
         let _ = file.write_all_at(&at_hand(target.name, bytes), 0);
     }
     let before = (meter.current_bytes)();
@@ -231,7 +231,8 @@ fn cpu_time(clock: ClockId) -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// What stands in the file of the input at hand: two lengths of four bytes, and both.
+/// The contents of the file with the present input: two lengths of four bytes, and both
+/// parts.
 fn at_hand(name: &str, bytes: &[u8]) -> Vec<u8> {
     let lens = [name.len() as u32, bytes.len() as u32].map(u32::to_le_bytes);
     [lens.as_flattened(), name.as_bytes(), bytes].concat()

@@ -1,13 +1,14 @@
 //! `shmemx_inline.h`: short puts, gets and atomics as inline functions.
 //!
-//! What they do is written by hand, in `inline.h` beside this file, with a macro for each
-//! kind of function; the table says which functions there are.
+//! Their code is written by hand in `inline.h` beside this file, with a macro for each
+//! kind of function; the table lists the functions.
 
 use hostwire_shmem_table::{Function, Instance, Table};
 
 const TEMPLATE: &str = include_str!("inline.h");
 
-/// What the library exports for these functions, besides those of the table.
+/// The symbols that the library exports for these functions, besides those of the
+/// table.
 pub const SYMBOLS: [&str; 2] = ["shmemx_reach_1", "shmemx_ring_1"];
 
 /// The header.
