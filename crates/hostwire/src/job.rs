@@ -150,7 +150,7 @@ impl Job {
     }
 
     /// The time since some moment of this process; it never goes back. In a simulation it is the
-    /// simulated time. The clocks of two PEs have nothing to do with each other.
+    /// simulated time. The clocks of two PEs are not related.
     pub fn clock(&self) -> Duration {
         self.inner.wire.now()
     }

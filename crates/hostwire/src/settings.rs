@@ -37,7 +37,7 @@ use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
 
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =
-    "whoever is on the network between the hosts can read and change the memory of this job";
+    "anybody on the network between the hosts can read and change the memory of this job";
 /// What [`LOST_AFTER`] is where it is not set, in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
@@ -49,13 +49,13 @@ table! {
     #[non_exhaustive]
     pub struct Settings;
 
-    /// What carries stores from PE to PE
+    /// The wire that carries stores from PE to PE
     pub wire: Option<Wire> = WIRE("HOSTWIRE_WIRE": Wire) {
         without: || Wire::default().to_string(),
         flag: Some(Flag::of_value("wire", "WIRE").with(|| format!(
-            "With {} the PEs are started on hosts that are made of this machine: network namespaces \
-             with a cable or a switch between them, which end with the job. That needs root. See \
-             --hosts.",
+            "With {} the PEs are started on several hosts that are made on this machine: network \
+             namespaces with a cable or a switch between them, which end with the job. That needs \
+             root. See --hosts.",
             Wire::listed(Wire::spans_hosts, "and"),
         ))),
     }
@@ -67,7 +67,7 @@ table! {
         flag: Some(Flag::of_value("heap", "SIZE").with(|| "Suffixes are powers of 1024.".into())),
     }
 
-    /// Bytes of the ring through which each two PEs exchange messages
+    /// Bytes of the message ring from each PE to each other PE
     pub ring_bytes: Option<usize> = RING("HOSTWIRE_RING": RingBytes) {
         without: || shown(Sizes::default().ring_bytes),
         detail: || "A larger ring lets a sender run further ahead of its receiver.".into(),
@@ -77,7 +77,7 @@ table! {
     /// The network interface between hosts
     pub(crate) interface: Option<String> = IFACE("HOSTWIRE_IFACE": Interface) {
         without: || "the only Ethernet interface that is up, else that of the default route".into(),
-        detail: || "On hosts that `hostwire run` makes it is theirs.".into(),
+        detail: || "`hostwire run --hosts` makes interfaces of its own and uses those.".into(),
         may_differ: true,
     }
 
@@ -90,18 +90,18 @@ table! {
     /// Frames between hosts are sent as they are, without encryption
     pub insecure_wire: bool = INSECURE_WIRE("HOSTWIRE_INSECURE_WIRE": Switch = false) {
         without: || "encrypted".into(),
-        detail: || "Whoever is on the network can then read and change the memory of the job.".into(),
+        detail: || "Anybody on the network can then read and change the memory of the job.".into(),
         flag: Some(Flag::switch("insecure-wire").with(|| "Only with a wire between hosts.".into())),
     }
 
     /// Seconds of silence after which a PE on another host is lost
     pub(crate) lost_after_s: u64 = LOST_AFTER("HOSTWIRE_LOST_AFTER": Seconds = LOST_AFTER_S) {
         without: || LOST_AFTER_S.to_string(),
-        detail: || "Time in which this process itself did not run does not count. More is for hosts \
-                    that have far too much to do, for machines that are paused, and for cables that \
-                    may be out for long; the error names how long was waited, and why. One that is \
-                    killed is noticed at once if its host has other PEs, or `hostwire run` started \
-                    it: they tell.".into(),
+        detail: || "Time in which this process itself did not run does not count. Set more for \
+                    overloaded hosts, for machines that are paused, and for cables that may be \
+                    unplugged for long. The error says how long the PE waited, and why it gave up. \
+                    The end of a killed PE is noticed at once if its host has other PEs, or if \
+                    `hostwire run` started it.".into(),
     }
 
     /// Seconds that PEs wait for each other when a job starts
@@ -109,25 +109,25 @@ table! {
         ATTACH_TIMEOUT("HOSTWIRE_ATTACH_TIMEOUT": Seconds = ATTACH_TIMEOUT_S)
     {
         without: || ATTACH_TIMEOUT_S.to_string(),
-        detail: || "They wait so long for the launcher, too, then and when the job ends.".into(),
+        detail: || "They wait as long for the launcher, at the start and at the end of the job.".into(),
     }
 
-    /// Each PE prints what its wire has counted, when it leaves the job
+    /// Each PE prints the counters of its wire when it leaves the job
     pub(crate) stats: bool = STATS("HOSTWIRE_STATS": Switch = false) {
         without: || "silent".into(),
         may_differ: true,
     }
 
-    /// What frames between hosts shall meet: for tests
+    /// Faults that frames between hosts are given, for tests
     #[cfg(target_os = "linux")]
     pub(crate) faults: Option<Faults> = FAULTS("HOSTWIRE_FAULTS": Faults) {
-        without: || "nothing".into(),
+        without: || "no faults".into(),
     }
 
     /// The launcher's `libpmix.so.2`
     #[cfg(target_os = "linux")]
     pub pmix_library: Option<String> = PMIX_LIBRARY("HOSTWIRE_PMIX_LIBRARY": File) {
-        without: || "where the system finds it".into(),
+        without: || "the one that the system's loader finds".into(),
         may_differ: true,
     }
 }

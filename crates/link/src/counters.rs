@@ -142,7 +142,7 @@ causes! {
     #[non_exhaustive]
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum DropCause {
-        /// Too short, or shorter than it says.
+        /// Too short, or shorter than its header says.
         Truncated = "truncated",
         /// A checksum does not match: damaged on its way.
         Corrupt = "corrupt",
@@ -158,7 +158,7 @@ causes! {
         NotOpen = "not open",
         /// Seen before.
         Duplicate = "duplicate",
-        /// Ahead of one that is missing.
+        /// Ahead of a frame that is missing.
         OutOfOrder = "out of order",
         /// Acknowledges a frame that was never sent.
         BadAck = "bad ack",
@@ -170,13 +170,13 @@ causes! {
         Sealed = "encrypted",
         /// Encrypted, but not by a node of this job in this life, or changed on its way.
         Forged = "forged",
-        /// Encrypted by a peer, but seen before, or so late that nobody can tell.
+        /// Encrypted by a peer, but seen before, or too old to know whether it was.
         Replayed = "replayed",
     }
 }
 
 counters! {
-    /// What has happened, since the endpoint was made. Of one link, or of all.
+    /// Counts since the endpoint was made, of one link or of all.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Counters {
         /// Data frames sent for the first time.
@@ -207,7 +207,7 @@ counters! {
         pub nops_received: u64 = ["credit NOPs received"],
         /// Packets that found no credit and had to queue, or were refused.
         pub credit_stalls: u64 = ["credit stalls"],
-        /// Ack frames sent: those that carry nothing else.
+        /// Ack frames sent: frames that carry only an ack.
         pub acks_sent: u64 = ["acks sent"],
         /// Ack frames received.
         pub acks_received: u64 = ["acks received"],
@@ -239,7 +239,7 @@ impl Counters {
         self.dropped.iter().sum()
     }
 
-    /// Counts a frame that was dropped: for whoever does so before an endpoint sees it.
+    /// Counts a frame that the caller dropped before the endpoint saw it.
     pub fn drop_frame(&mut self, cause: DropCause) {
         if let Some(count) = self.dropped.get_mut(cause as usize) {
             *count += 1;

@@ -16,7 +16,7 @@ pub(crate) const DEFAULT_MAX: usize = 4 << 30;
 pub(crate) const DEFAULT_MIN: usize = 64 << 20;
 
 table! {
-    /// What the variables of OpenSHMEM say.
+    /// The variables of OpenSHMEM.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Settings;
 
@@ -26,24 +26,24 @@ table! {
     {
         without: || format!("that of `{}`, or else a share of the memory of the machine", settings::HEAP),
         aliases: &["SMA_SYMMETRIC_SIZE"],
-        detail: || "Memory is committed when it is touched.".into(),
+        detail: || "Memory is allocated when it is first touched.".into(),
     }
 
-    /// Look for mistakes of the program
+    /// Report mistakes of the program
     pub(crate) debug: Looks = DEBUG("SHMEM_DEBUG": Looks = Looks::default()) {
-        without: || "not looked for".into(),
+        without: || "no reports".into(),
         aliases: &["SMA_DEBUG"],
     }
 
-    /// Sleep at random (up to 0.5 ms) in front of operations while races are looked for
+    /// With SHMEM_DEBUG=race, sleep for random times (up to 0.5 ms) before operations
     pub(crate) delays: Option<u64> = DEBUG_DELAYS("SHMEM_DEBUG_DELAYS": Seed) {
         without: || "no delays".into(),
         aliases: &["SMA_DEBUG_DELAYS"],
-        detail: || "No verdict may change by that; it is how the detector is tested.".into(),
+        detail: || "The result must not depend on this; it tests the detector.".into(),
         may_differ: true,
     }
 
-    /// Print what can be set and how it stands
+    /// Print all settings and their values
     pub(crate) info: bool = INFO("SHMEM_INFO": Anything = false) {
         without: || "silent".into(),
         aliases: &["SMA_INFO"],
@@ -63,7 +63,7 @@ impl Settings {
         Self::from_lookup(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into()))
     }
 
-    /// Tells what there is to set, and how it stands.
+    /// Prints all settings and their values.
     pub(crate) fn print(&self, heap_bytes: usize) {
         let version = env!("CARGO_PKG_VERSION");
         if self.version || self.info {
@@ -75,7 +75,7 @@ impl Settings {
     }
 }
 
-/// All that can be set, a line each, and what `now` says of it.
+/// All settings, a line each, with the value that `now` gives.
 fn info(heap_bytes: usize, now: impl Fn(&Setting) -> Option<String>) -> String {
     // The rings of an OpenSHMEM program have a size of their own.
     let others = settings::TABLE
@@ -106,7 +106,7 @@ impl Kind for SymmetricSize {
     type Value = usize;
 
     fn expected() -> String {
-        "a number of bytes, with k, m, g or t if you like, such as 512M or 1.5g".into()
+        "a number of bytes, which may end in k, m, g or t, such as 512M or 1.5g".into()
     }
 
     fn parse(text: &str) -> Result<usize, String> {
@@ -138,7 +138,7 @@ impl Kind for Looks {
                 "bounds" => looks.bounds = true,
                 "race" => looks.race = true,
                 "all" => (looks.bounds, looks.race) = (true, true),
-                // Any value turns debugging on, says the specification.
+                // The specification says that any value turns debugging on.
                 _ => looks.checks = true,
             }
         }

@@ -6,10 +6,10 @@ use hostwire::settings::{WIRE, Wire};
 
 use crate::run::{parse_size, wire_parser};
 
-/// What fits the memory that a PE of a benchmark has.
+/// The largest size that fits the memory of a PE in a benchmark.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
 
-/// What can be measured.
+/// The measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Bench {
     /// Half round trip of a put; wires between hosts only.
@@ -32,7 +32,7 @@ pub enum Bench {
     Allreduce,
     /// All of these, then barrier and all-reduce with 8 PEs, then the start of 64.
     All,
-    /// Nothing but a barrier.
+    /// Only a barrier.
     #[value(skip)]
     Startup,
 }
@@ -55,7 +55,7 @@ impl Bench {
         }
     }
 
-    /// Whether it is something that any number of PEs do.
+    /// Whether any number of PEs can take part.
     pub fn is_collective(self) -> bool {
         matches!(self, Self::Barrier | Self::Allreduce | Self::Startup)
     }
@@ -84,7 +84,7 @@ bare atomic instruction, a bare flag barrier. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
     With --wire {between} the two PEs are on two hosts that are made of this \
-machine: network namespaces with a cable between them, which end with the \
+machine as network namespaces with a cable between them, which end with the \
 command. That needs root. The limits are a bare packet socket ({frames}) or UDP \
 socket ({udp}): a ping-pong of one frame, one frame per put, a flood of full \
 frames. Of a flood what counts is what arrives. The limit of {udp} hands every \
@@ -109,11 +109,11 @@ with. CSV has the same columns under a head; what is null is empty there."
     )
 }
 
-/// Measure hostwire beside the physical limit of this machine.
+/// Measure hostwire and compare it with the physical limit of this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = after_help())]
 pub struct Args {
-    /// What to measure.
+    /// The measurement.
     #[arg(value_enum)]
     pub bench: Bench,
 
@@ -178,7 +178,7 @@ pub struct PeArgs {
     pub repeats: u32,
     #[arg(long, value_parser = wire_parser(), default_value = Wire::default().name())]
     pub wire: Wire,
-    /// Where figures go beside standard output.
+    /// Files for the figures, in addition to standard output.
     #[arg(long)]
     pub record: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use rustix::thread::{MembarrierCommand, membarrier};
 use super::Finding;
 
 pub const TOPIC: Wire = Wire::Shm;
-/// What a PE maps of each peer unless --heap says otherwise, roughly.
+/// The approximate memory that a PE maps of each peer with the default heap.
 const SEGMENT_BYTES: u64 = 256 << 20;
 
 pub fn findings() -> Vec<Finding> {

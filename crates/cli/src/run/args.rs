@@ -41,18 +41,18 @@ how the program does over Ethernet (needs root):
 
 EXIT STATUS
     0    every PE exited with 0
-    1    what the PEs print could not be written
-    2    something was wrong before anything was started
+    1    the output of the PEs could not be written
+    2    there was an error before any PE was started
     124  --timeout passed
     130  Ctrl-C (128 + the signal that ended hostwire)
-    Otherwise that of the PE that failed first; 128 + N if signal N killed it.
+    Otherwise the status of the PE that failed first; 128 + N if signal N killed it.
 
 WHAT IS LEFT
-    Nothing: whatever the PEs have started ends with the job, daemons included. After \
-kill -9 of hostwire itself, that is done by a second process, hw-warden, which finds what \
-the PEs have started by {JOB} in its environment. It misses processes started \
-with another environment (env -i, sudo) or by somebody else at their request (a service \
-manager), and, if it is killed together with hostwire, all but the PEs.
+    Nothing: all processes that the PEs have started end with the job, daemons included. \
+After kill -9 of hostwire itself, a second process, hw-warden, ends them: it finds them by \
+{JOB} in their environment. It does not find processes with another environment \
+(env -i, sudo) or processes that a service manager starts for a PE. If hw-warden is killed \
+together with hostwire, only the PEs themselves are ended.
 
 OTHER LAUNCHERS
     The same program starts under mpiexec.hydra, mpirun of Open MPI and srun \
@@ -61,10 +61,10 @@ several machines, with {WIRE}={between}; this command starts PEs on \
 this machine only.
 
 ENVIRONMENT
-    {with_options} are what {options} are where those are not given. \
-{others} are for the library in the PEs; docs/environment.md says more of each.
-    Each PE finds PMI_FD, PMI_RANK and PMI_SIZE, and so does a program built \
-with MPICH."
+    {with_options} set the defaults of {options}. \
+{others} are for the library in the PEs; docs/environment.md describes each.
+    Each PE gets PMI_FD, PMI_RANK and PMI_SIZE, so a program built with MPICH also \
+finds its job."
     )
 }
 
@@ -100,10 +100,10 @@ pub struct Args {
 
     /// Which CPU each PE runs on: auto, none, or a list such as 0,2-5.
     ///
-    /// With a list, PE i gets the CPU at place i, from the start again when the
-    /// list is shorter than the job. With auto, each PE gets a CPU of its own
-    /// if there are enough, and no binding at all otherwise. Only CPUs that
-    /// hostwire itself may use are handed out by auto.
+    /// With a list, PE i gets the CPU at place i, from the start again when the list is
+    /// shorter than the job. With auto, each PE gets a CPU of its own if there are
+    /// enough; otherwise no PE is bound. auto uses only CPUs that hostwire itself may
+    /// use.
     #[arg(long, value_name = "BIND", default_value = "auto", value_parser = parse::bind, allow_negative_numbers = true)]
     pub bind: Bind,
 
@@ -137,8 +137,8 @@ pub struct Args {
 
     /// The program and its arguments.
     ///
-    /// Everything after the name of the program is the program's own. Standard
-    /// input goes to PE 0; the others read nothing.
+    /// Everything after the name of the program is passed to the program. PE 0 gets
+    /// standard input; the other PEs get none.
     #[arg(required = true, trailing_var_arg = true)]
     #[arg(value_name = "PROGRAM")]
     pub command: Vec<OsString>,

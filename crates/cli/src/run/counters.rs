@@ -28,7 +28,7 @@ impl Counters {
         &self.fd
     }
 
-    /// Prints what is there.
+    /// Prints the counters.
     pub fn print(&self, wire: Wire) {
         let title = format!("what the wire {wire} has counted");
         stats::print_table(&title, &stats::read(&*self.fd));

@@ -1,6 +1,6 @@
-//! The mark of a job: a word in the environment of its PEs, which whatever they start
-//! inherits, into sessions of its own, too. By it the processes of a job are found when
-//! nobody knows any more who started whom.
+//! The mark of a job: a word in the environment of its PEs. All processes that they
+//! start inherit it, also in sessions of their own. It identifies the processes of a
+//! job when their parents are gone.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,7 +12,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal,
 };
 
-/// What holds the marks of a process: of the job that it is of, and of those around that.
+/// The variable with the marks of a process: that of its job, and those of the jobs
+/// around it.
 pub(super) const VARIABLE: &str = "HOSTWIRE_JOB";
 /// How long to go on looking: only a process in uninterruptible sleep takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,8 +54,8 @@ impl Mark {
         (VARIABLE, value)
     }
 
-    /// Kills all processes that bear it, those that they have as children, and those in
-    /// groups and sessions that they lead, until there are none.
+    /// Kills all processes with the mark, their children, and the processes in groups
+    /// and sessions that they lead, until there are none.
     pub fn kill_all(&self) {
         let give_up = Instant::now() + PATIENCE;
         loop {
@@ -90,7 +91,7 @@ impl Mark {
         all.into_iter().filter(is_found).collect()
     }
 
-    /// Whether a process bears the mark; what it was started with counts.
+    /// Whether a process has the mark in the environment with which it was started.
     fn is_on(&self, pid: i32) -> bool {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         String::from_utf8_lossy(&environment).contains(&self.0)
@@ -102,7 +103,7 @@ fn processes() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Where a process stands among others.
+/// The parent, group and session of a process.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
     pid: i32,
@@ -134,7 +135,7 @@ impl Process {
             // The 22nd field of all.
             start: fields.nth(15)?.parse().ok()?,
         };
-        // What has ended needs no signal.
+        // A process that has ended needs no signal.
         (!matches!(state, "Z" | "X")).then_some(process)
     }
 

@@ -62,7 +62,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// What makes the frames of this job go bare, if anything does.
+/// The reason why frames of this job are not encrypted, if they are not.
 fn insecure_by(args: &Args, settings: &Settings) -> Option<String> {
     let is_insecure = settings.insecure_wire && settings.wire().spans_hosts();
     let by = args.settings.name_of(&INSECURE_WIRE);

@@ -34,7 +34,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     parse_bytes(text).map(|bytes| bytes as u64)
 }
 
-/// A length of time of more than nothing.
+/// A length of time of more than zero.
 pub fn duration(text: &str) -> Result<Duration, String> {
     match grace(text)? {
         Duration::ZERO => Err("must be more than 0".to_owned()),

@@ -1,4 +1,4 @@
-//! What is to be started, checked as far as it can be before anything is.
+//! The processes to start, checked as far as possible before any is started.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -70,12 +70,12 @@ pub enum StartError {
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
     Hosts { wire: Wire, cause: TransportError },
-    /// The kernel refused something else.
+    /// Another error of the kernel.
     #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
 }
 
-/// What to do about an error of the kernel, where that is known.
+/// Advice about an error of the kernel, if it is known.
 fn remedy(errno: Errno) -> &'static str {
     match errno {
         Errno::FBIG => "; memory files count: raise the limit with 'ulimit -f'",
@@ -159,7 +159,7 @@ impl Plan {
 /// The MTU of plain Ethernet.
 const MTU_BYTES: u32 = 1500;
 
-/// The hosts that `args` ask for.
+/// The hosts in `args`.
 fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
     let count = count_hosts(args, wire)?;
     let made = (count > 1).then(|| Hosts::new(count, MTU_BYTES));
@@ -198,7 +198,7 @@ fn count_hosts(args: &Args, wire: Wire) -> Result<u32, StartError> {
     Ok(hosts)
 }
 
-/// A size as a person would say it: `1.5 GiB`.
+/// A size in a readable form: `1.5 GiB`.
 fn human_size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 4] = [
         ("TiB", 1 << 40),

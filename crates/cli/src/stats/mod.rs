@@ -1,4 +1,4 @@
-//! `hostwire stats`: what the wires of running jobs have counted.
+//! `hostwire stats`: the counters of the wires of running jobs.
 //!
 //! | file | |
 //! |---|---|
@@ -55,7 +55,7 @@ fn help() -> String {
     counted().fold(WHAT_IS_SHOWN.to_owned(), |text, row| text + &line(row))
 }
 
-/// Show what the wires of running jobs have counted: frames, packets, drops.
+/// Show the counters of the wires of running jobs: frames, packets, drops.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help())]
 pub struct Args {

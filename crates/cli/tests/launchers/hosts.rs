@@ -135,7 +135,7 @@ fn one_job_on_two_hosts() {
             };
             assert_fine(&ended, 4);
             // PE 0 prints it, because here the launcher is not `hostwire run`.
-            let warning = "hostwire: warning: HOSTWIRE_INSECURE_WIRE=1: whoever is on the network";
+            let warning = "hostwire: warning: HOSTWIRE_INSECURE_WIRE=1: anybody on the network";
             let warned = ended.stderr.matches(warning).count();
             assert_eq!(warned, usize::from(insecure == "1"), "{ended:#?}");
         }

@@ -17,7 +17,7 @@ fn a_job_without_encryption_says_so_whoever_asked_for_it() {
         let ended = Steady::start(2, options, variables).end_well();
         let expected = reason.map_or(String::new(), |reason| {
             format!(
-                "hostwire: warning: {reason}: whoever is on the network between the hosts can \
+                "hostwire: warning: {reason}: anybody on the network between the hosts can \
                  read and change the memory of this job\n"
             )
         });

@@ -93,8 +93,7 @@ wires! {
     Udp = "udp" {
         spans_hosts: true,
     }
-    /// Shared memory with all but its posted stores hidden, which is what a network looks like to
-    /// the library: for tests
+    /// Shared memory of which only posted stores are used, as on a network: for tests
     Stores = "stores" {
         is_for_tests: true,
     }

@@ -1,8 +1,8 @@
 //! Waiting for own words to change.
 //!
-//! A word counts as changed when any PE has changed it by whatever means: put, signal or
-//! atomic. What that PE stored before a signal, a fence and a put, or an atomic, is
-//! visible when the wait is over.
+//! A word counts as changed when any PE has changed it, by a put, a signal or an atomic.
+//! When the wait is over, everything is visible that this PE stored before the signal,
+//! before a fence and the put, or before the atomic.
 
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -45,7 +45,8 @@ impl Compare {
 }
 
 impl<T: AtomicElement> Symmetric<T> {
-    /// Whether own element `index` compares so with `value`, without waiting.
+    /// Whether the comparison of own element `index` with `value` holds, without
+    /// waiting.
     ///
     /// If not, the job makes progress, so a program may call this until it holds.
     #[inline]
@@ -54,12 +55,12 @@ impl<T: AtomicElement> Symmetric<T> {
             .map(|found| found.is_some())
     }
 
-    /// The first of `indices` whose own element compares so.
+    /// The first of `indices` for which the comparison holds.
     pub fn test_any(&self, indices: &[usize], compare: Compare, value: T) -> Result<Option<usize>> {
         self.tested(|| self.find_any(indices, compare, value))
     }
 
-    /// All of `indices` whose own elements compare so.
+    /// All of `indices` for which the comparison holds.
     pub fn test_some(&self, indices: &[usize], compare: Compare, value: T) -> Result<Vec<usize>> {
         let found = self.tested(|| {
             let found = self.find_some(indices, compare, value)?;
@@ -68,7 +69,7 @@ impl<T: AtomicElement> Symmetric<T> {
         Ok(found.unwrap_or_default())
     }
 
-    /// Whether all of `indices` compare so.
+    /// Whether the comparison holds for all of `indices`.
     pub fn test_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<bool> {
         self.tested(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
             .map(|found| found.is_some())
@@ -84,10 +85,12 @@ impl<T: AtomicElement> Symmetric<T> {
         self.wait(|| Ok(self.holds(index, compare, value)?.then_some(())))
     }
 
-    /// As [`wait_until`](Self::wait_until), for at most `limit`. Returns whether it compares so.
+    /// As [`wait_until`](Self::wait_until), for at most `limit`. Returns whether the comparison
+    /// holds.
     ///
     /// # Errors
-    /// As [`wait_until`](Self::wait_until); that the time is over is none.
+    /// As [`wait_until`](Self::wait_until); a time limit that has passed is not an
+    /// error.
     pub fn wait_until_for(
         &self,
         index: usize,
@@ -102,8 +105,8 @@ impl<T: AtomicElement> Symmetric<T> {
         waited.map(|found| found.is_some())
     }
 
-    /// Waits until one of `indices` compares so, and says which. Returns at once with
-    /// `None` if there are no indices.
+    /// Waits until the comparison holds for one of `indices`, and returns this index.
+    /// Returns `None` at once if there are no indices.
     pub fn wait_until_any(
         &self,
         indices: &[usize],
@@ -118,7 +121,8 @@ impl<T: AtomicElement> Symmetric<T> {
             .map(Some)
     }
 
-    /// Waits until at least one of `indices` compares so, and says which do.
+    /// Waits until the comparison holds for at least one of `indices`, and returns all
+    /// for which it does.
     pub fn wait_until_some(
         &self,
         indices: &[usize],
@@ -135,7 +139,7 @@ impl<T: AtomicElement> Symmetric<T> {
         })
     }
 
-    /// Waits until all of `indices` compare so.
+    /// Waits until the comparison holds for all of `indices`.
     pub fn wait_until_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<()> {
         self.wait(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
     }
