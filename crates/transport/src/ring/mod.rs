@@ -11,6 +11,10 @@
 //! message and the answer to it: a store to a line that the sender has just read takes a
 //! crossing of the machine, and stores leave a core in order.
 //!
+//! A receiver that has no place to put more messages says so in the same word. Its sender
+//! then sends only what it calls fit to be sent all the same: short lines that the layer
+//! above takes at once.
+//!
 //! A message longer than 56 bytes takes several lines, each with a header of its own
 //! and the number of bytes still to come. It is admitted whole or not at all, so a
 //! message may take at most half of the ring: credits held back in a batch can never
@@ -38,6 +42,9 @@ pub use receiver::{Head, RingReceiver, Taken};
 pub use sender::{RingSender, Sent};
 
 use crate::error::TransportError;
+
+/// In a credit word: the receiver takes no messages for now.
+const HOLD: u64 = 1 << 63;
 
 /// Smallest ring: four slots.
 pub const RING_BYTES_MIN: usize = 256;
@@ -187,12 +194,13 @@ pub trait LineLoad {
 
 /// A cumulative count of freed lines, as its owner stores it.
 pub trait CreditStore {
-    /// Says that `lines` lines have been freed since the beginning.
-    fn store_credit(&self, lines: u64) -> Result<(), TransportError>;
+    /// Stores `word`: how many lines have been freed since the beginning, and the mark of a
+    /// hold.
+    fn store_credit(&self, word: u64) -> Result<(), TransportError>;
 }
 
 /// The same count, as the sender sees it.
 pub trait CreditLoad {
-    /// Lines freed since the beginning.
+    /// The word that was stored last.
     fn load_credit(&self) -> u64;
 }

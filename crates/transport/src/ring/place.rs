@@ -329,17 +329,17 @@ impl WordOutlet {
 
 impl CreditStore for WordOutlet {
     #[inline]
-    fn store_credit(&self, lines: u64) -> Result<(), TransportError> {
+    fn store_credit(&self, word: u64) -> Result<(), TransportError> {
         match self {
             Self::Mapped {
                 window,
                 offset_bytes,
-            } => window.put_word(*offset_bytes, lines),
+            } => window.put_word(*offset_bytes, word),
             Self::Posted {
                 wire,
                 pe,
                 offset_bytes,
-            } => wire.store_word(*pe, *offset_bytes, lines),
+            } => wire.store_word(*pe, *offset_bytes, word),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::line::load;
 use super::{
-    CreditStore, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
+    CreditStore, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
 };
 use crate::error::{PeId, TransportError};
 use crate::sync::Ordering;
@@ -10,6 +10,8 @@ use crate::{arrival, pin};
 
 /// Lines to ask for ahead of the one at hand. Fitted.
 const LINES_AHEAD: u64 = 4;
+/// Looks for a further line of a message whose first has arrived.
+const POLLS_PER_LINE: u32 = 1000;
 
 /// The first line of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub struct RingReceiver<L, C> {
     next: Position,
     /// What the sender has been told of that.
     returned: u64,
+    /// The sender is told to send no messages.
+    held: bool,
     /// Bytes already taken of the message at hand.
     taken_bytes: usize,
     /// The first line of the message at hand, once seen.
@@ -61,6 +65,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             peer,
             next: Position::new(slots),
             returned: 0,
+            held: false,
             taken_bytes: 0,
             head: None,
         }
@@ -68,7 +73,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     /// Whether the next line has arrived. Tells nothing of what is in it.
     #[inline(always)]
-    fn has_arrived(&self) -> bool {
+    pub fn has_arrived(&self) -> bool {
         Header(self.load.header(self.next.slot())).stamp() == self.next.stamp
     }
 
@@ -180,7 +185,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// Takes a message of several lines whose first has arrived. The others are on their
     /// way, so it is worth waiting a little.
     fn take_lines(&mut self, head: Head, out: &mut [u8]) -> Result<Taken, TransportError> {
-        const POLLS_PER_LINE: u32 = 1000;
         if head.len_bytes > self.next.slots.message_bytes_max() {
             return Err(self.bad_first_line(head));
         }
@@ -229,8 +233,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     pub fn return_credit(&mut self) -> Result<bool, TransportError> {
         let owed = self.owes_credit();
         if owed {
-            self.credit.store_credit(self.next.line)?;
-            self.returned = self.next.line;
+            self.tell_credit()?;
         }
         Ok(owed)
     }
@@ -241,9 +244,28 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// What storing the credit gives.
     pub fn return_all_credit(&mut self) -> Result<(), TransportError> {
         if self.next.line > 0 {
-            self.credit.store_credit(self.next.line)?;
-            self.returned = self.next.line;
+            self.tell_credit()?;
         }
+        Ok(())
+    }
+
+    /// Tells the sender that it may send no messages for now, or that it may again. It
+    /// learns of a hold when it next looks for credit, so what had credit before still
+    /// comes: at most a ring full. What is sent by
+    /// [`try_send_held`](super::RingSender::try_send_held) goes on.
+    ///
+    /// # Errors
+    /// What storing the credit gives.
+    pub fn hold(&mut self, held: bool) -> Result<(), TransportError> {
+        self.held = held;
+        self.tell_credit()
+    }
+
+    #[inline(always)]
+    fn tell_credit(&mut self) -> Result<(), TransportError> {
+        let hold = if self.held { HOLD } else { 0 };
+        self.credit.store_credit(self.next.line | hold)?;
+        self.returned = self.next.line;
         Ok(())
     }
 
@@ -302,6 +324,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         Ok(Some(head))
     }
 
+    /// Looks at the first bytes of the message that [`peek`](Self::peek) has found and of
+    /// which nothing was taken: at most those of its first line.
+    pub fn front(&self, dst: &mut [u8]) {
+        self.load.payload(self.next.slot(), dst);
+    }
+
     /// Takes the message that [`peek`](Self::peek) found into the front of `out`, as
     /// far as its lines have arrived. Call it again with the same `out` until it
     /// returns true. What does not fit `out` is dropped.
@@ -311,23 +339,42 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// follow; or what returning the credit gives.
     #[inline]
     pub fn take(&mut self, out: &mut [u8]) -> Result<bool, TransportError> {
+        self.take_behind(0, out)
+    }
+
+    /// As [`take`](Self::take), without the first `skip` bytes of the message: less than a
+    /// line.
+    ///
+    /// # Errors
+    /// As `take`.
+    #[inline]
+    pub fn take_behind(&mut self, skip: usize, out: &mut [u8]) -> Result<bool, TransportError> {
+        debug_assert!(skip < PAYLOAD_BYTES);
         let Some(head) = self.peek()? else {
             return Ok(false);
         };
+        let slots = self.next.slots;
         loop {
             let rest = head.len_bytes - self.taken_bytes;
             if self.taken_bytes > 0 {
-                let Some(header) = self.next_header()? else {
+                let Some(header) = self.next_header_soon()? else {
                     return Ok(false);
                 };
                 if header.kind() != KIND_CONTINUED || header.len_bytes() != rest {
                     return Err(self.bad_next_line(rest, header));
                 }
             }
+            if rest > PAYLOAD_BYTES {
+                self.load.expect(slots.slot(self.next.line + LINES_AHEAD));
+            }
             let now = rest.min(PAYLOAD_BYTES);
-            let room = out.len().saturating_sub(self.taken_bytes).min(now);
-            if room > 0 {
-                let dst = &mut out[self.taken_bytes..self.taken_bytes + room];
+            let at = self.taken_bytes.saturating_sub(skip);
+            if self.taken_bytes == 0 && skip > 0 {
+                self.load_behind(skip, now, out);
+            } else if let Some(dst) = out.get_mut(at..at + now) {
+                self.load.payload(self.next.slot(), dst);
+            } else if let Some(dst) = out.get_mut(at..) {
+                // What does not fit is dropped.
                 self.load.payload(self.next.slot(), dst);
             }
             self.next.advance();
@@ -343,6 +390,27 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             }
             self.taken_bytes += now;
         }
+    }
+
+    /// The first line of a message, without its front.
+    #[cold]
+    fn load_behind(&self, skip: usize, now: usize, out: &mut [u8]) {
+        let mut line = [0; PAYLOAD_BYTES];
+        self.load.payload(self.next.slot(), &mut line[..now]);
+        let behind = line.get(skip..now).unwrap_or_default();
+        let room = out.len().min(behind.len());
+        out[..room].copy_from_slice(&behind[..room]);
+    }
+
+    /// The header of a further line of a message, which is on its way.
+    #[inline(always)]
+    fn next_header_soon(&self) -> Result<Option<Header>, TransportError> {
+        for _ in 0..POLLS_PER_LINE {
+            if self.has_arrived() {
+                break;
+            }
+        }
+        self.next_header()
     }
 
     /// The header of the next slot, if this lap has written it.

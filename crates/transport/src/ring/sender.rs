@@ -2,7 +2,7 @@
 
 use super::line::store;
 use super::{
-    CreditLoad, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
+    CreditLoad, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
 };
 use crate::error::{PeId, TransportError};
 
@@ -25,8 +25,13 @@ pub struct RingSender<S, C> {
     peer: PeId,
     /// The next line.
     next: Position,
-    /// Lines that may be stored since the beginning, as far as we have looked.
+    /// Lines that messages may take since the beginning, as far as we have looked: none
+    /// during a hold.
     granted: u64,
+    /// Lines that there is room for, as far as we have looked.
+    room: u64,
+    /// The receiver takes no more messages for now: see [`super::RingReceiver::hold`].
+    held: bool,
 }
 
 impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
@@ -38,6 +43,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             peer,
             next: Position::new(slots),
             granted: slots.count(),
+            room: slots.count(),
+            held: false,
         }
     }
 
@@ -111,7 +118,8 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     /// - `kind`: 1 to 7, the caller's own.
     /// - `payload`: at most [`Slots::message_bytes_max`] bytes.
     ///
-    /// Returns false, having stored nothing, if there is no credit.
+    /// Returns false, having stored nothing, if there is no credit, or if the receiver
+    /// [takes no messages](Self::is_held).
     ///
     /// # Errors
     /// [`TransportError::OutOfRange`] if the payload is too long for the ring,
@@ -124,10 +132,96 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         if self.granted - self.next.line < lines && !self.look_for_credit(lines, payload.len())? {
             return Ok(false);
         }
+        self.store_message(kind, tag, payload)?;
+        Ok(true)
+    }
+
+    /// As [`try_send`](Self::try_send), for a message in two parts, the first of which is
+    /// shorter than a line.
+    ///
+    /// # Errors
+    /// As `try_send`.
+    pub fn try_send_behind(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        front: &[u8],
+        payload: &[u8],
+    ) -> Result<bool, TransportError> {
+        debug_assert!(kind != KIND_CONTINUED && front.len() < PAYLOAD_BYTES);
+        let len = front.len() + payload.len();
+        let lines = lines_for(len);
+        if self.granted - self.next.line < lines && !self.look_for_credit(lines, len)? {
+            return Ok(false);
+        }
+        let now = payload.len().min(PAYLOAD_BYTES - front.len());
+        let (now, mut rest) = payload.split_at(now);
+        let mut line = [0; PAYLOAD_BYTES];
+        line[..front.len()].copy_from_slice(front);
+        line[front.len()..][..now.len()].copy_from_slice(now);
         self.store.begin_message()?;
-        self.store_lines(kind, tag, payload)?;
+        self.store_line(kind, len, tag, &line[..front.len() + now.len()])?;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(PAYLOAD_BYTES));
+            self.store_line(KIND_CONTINUED, rest.len(), tag, now)?;
+            rest = later;
+        }
         self.store.message_stored()?;
         Ok(true)
+    }
+
+    /// As [`try_send`](Self::try_send), for what the receiver takes during a hold, too.
+    ///
+    /// # Errors
+    /// As `try_send`.
+    pub fn try_send_held(
+        &mut self,
+        kind: u8,
+        tag: u32,
+        payload: &[u8],
+    ) -> Result<bool, TransportError> {
+        let lines = lines_for(payload.len());
+        if self.room - self.next.line < lines {
+            self.look_for_credit(lines, payload.len())?;
+            if self.room - self.next.line < lines {
+                return Ok(false);
+            }
+        }
+        self.store_message(kind, tag, payload)?;
+        if self.held {
+            self.granted = self.next.line;
+        }
+        Ok(true)
+    }
+
+    /// Whether there is room for a message of so many lines; for one that is sent in spite
+    /// of a hold, if `held`.
+    ///
+    /// # Errors
+    /// [`TransportError::PeerMisbehaved`] if the receiver's credit is impossible.
+    #[inline]
+    pub fn has_room(&mut self, lines: u64, held: bool) -> Result<bool, TransportError> {
+        let room = if held { self.room } else { self.granted };
+        if room - self.next.line >= lines {
+            return Ok(true);
+        }
+        self.look_for_credit(lines, 0)?;
+        let room = if held { self.room } else { self.granted };
+        Ok(room - self.next.line >= lines)
+    }
+
+    /// Whether the receiver has said that it takes no messages, but what
+    /// [`try_send_held`](Self::try_send_held) sends. Known when there was no credit for a
+    /// message.
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+
+    #[inline(always)]
+    fn store_message(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Result<(), TransportError> {
+        self.store.begin_message()?;
+        self.store_lines(kind, tag, payload)?;
+        self.store.message_stored()
     }
 
     #[inline(always)]
@@ -221,8 +315,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
                 segment_bytes: self.next.slots.message_bytes_max(),
             });
         }
-        let freed = self.credit.load_credit();
-        let known = self.granted - self.next.slots.count();
+        let word = self.credit.load_credit();
+        let freed = word & !HOLD;
+        let known = self.room - self.next.slots.count();
         if freed < known || freed > self.next.line {
             return Err(TransportError::misbehaved(
                 self.peer,
@@ -231,7 +326,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
                 freed,
             ));
         }
-        self.granted = freed + self.next.slots.count();
+        self.room = freed + self.next.slots.count();
+        self.held = word & HOLD != 0;
+        self.granted = if self.held { self.next.line } else { self.room };
         Ok(self.granted - self.next.line >= lines)
     }
 }

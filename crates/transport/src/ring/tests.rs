@@ -219,6 +219,61 @@ fn a_full_ring_refuses_until_the_receiver_is_back_with_a_batch_of_credits() {
 }
 
 #[test]
+fn a_hold_stops_messages_once_the_credit_at_hand_is_used_and_nothing_else() {
+    for options in wires() {
+        let mut ring = fixture(1024, options);
+        assert_eq!(ring.receiver.hold(true), Ok(()));
+        // Of what it could send before it has not looked.
+        for tag in 0..16 {
+            assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(true));
+            assert!(!ring.sender.is_held());
+        }
+        for _ in 0..16 {
+            assert_eq!(ring.receiver.take(&mut []), Ok(true));
+            assert_eq!(ring.receiver.return_credit().map(|_| ()), Ok(()));
+        }
+        for tag in 0..100 {
+            assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(false));
+            assert_eq!(ring.sender.send_line_at_once(1, tag, &[]), Sent::No);
+            assert_eq!(ring.sender.has_room(1, false), Ok(false));
+            assert!(ring.sender.is_held());
+            assert_eq!(ring.sender.has_room(1, true), Ok(true));
+            assert_eq!(ring.sender.try_send_held(3, tag, &[5]), Ok(true));
+            let head = ring.receiver.peek().unwrap().unwrap();
+            assert_eq!((head.kind, head.tag), (3, tag));
+            assert_eq!(ring.receiver.take(&mut []), Ok(true));
+            assert_eq!(ring.receiver.return_credit().map(|_| ()), Ok(()));
+        }
+        assert_eq!(ring.receiver.hold(false), Ok(()));
+        assert_eq!(ring.sender.try_send(1, 7, &[]), Ok(true));
+        assert!(!ring.sender.is_held());
+    }
+}
+
+#[test]
+fn what_stands_in_front_of_a_message_is_looked_at_and_left_out() {
+    let payload: Vec<u8> = (0..=255).collect();
+    let front = [0xf0; 16];
+    for options in wires() {
+        let mut ring = fixture(4096, options);
+        for len in [0, 1, 39, 40, 41, 95, 96, 97, 200, 256] {
+            let sent = ring.sender.try_send_behind(5, 9, &front, &payload[..len]);
+            assert_eq!(sent, Ok(true));
+            let head = ring.receiver.peek().unwrap().unwrap();
+            assert_eq!((head.kind, head.len_bytes), (5, len + 16));
+            let mut seen = [0; 16];
+            ring.receiver.front(&mut seen);
+            assert_eq!(seen, front);
+            // What does not fit is dropped, and nothing is stored beyond.
+            let room = len.min(150);
+            let mut out = vec![0; room];
+            assert_eq!(ring.receiver.take_behind(16, &mut out), Ok(true));
+            assert_eq!(out, payload[..room], "{len}");
+        }
+    }
+}
+
+#[test]
 fn the_short_way_takes_what_matches_and_nothing_else() {
     let mut ring = fixture(1024, ShmOptions::default());
     let mut out = [0; 200];
