@@ -167,7 +167,7 @@ fn create_picture<'a>(
 
 /// All cells, row by row, at PE 0.
 fn gather(job: &Job, plate: &Plate) -> hostwire::Result<Option<Vec<f64>>> {
-    const TAG: u32 = 1;
+    const TAG: u64 = 1;
     let own = plate.cells();
     if job.pe() != 0 {
         job.send(0, TAG, &own)?;

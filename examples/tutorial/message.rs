@@ -2,8 +2,8 @@
 
 use hostwire::{Job, Result};
 
-const LINE: u32 = 1; // tags
-const WORDS: u32 = 2;
+const LINE: u64 = 1; // tags
+const WORDS: u64 = 2;
 const TEXT: [&str; 3] = ["a store is posted", "nobody answers it", "quiet waits"];
 
 fn main() -> Result<()> {

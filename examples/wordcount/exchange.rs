@@ -11,7 +11,7 @@ use hostwire_examples::Failure;
 
 use crate::counts::{Counts, Entry, sort};
 
-const TAG: u32 = 1;
+const TAG: u64 = 1;
 const HEADER_BYTES: usize = 12;
 
 /// Sends every word to the PE that its hash names, and adds up what comes.

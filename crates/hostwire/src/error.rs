@@ -95,6 +95,8 @@ pub enum Error {
     MessageTooLong {
         /// Who sent it.
         from: PeId,
+        /// Its tag.
+        tag: u64,
         /// How long it is.
         message_bytes: usize,
         /// How long the buffer is.
@@ -107,11 +109,17 @@ pub enum Error {
     MessageShape {
         /// Who sent it.
         from: PeId,
+        /// Its tag.
+        tag: u64,
         /// How long it is.
         message_bytes: usize,
         /// How long an element is.
         element_bytes: usize,
     },
+    /// A send or a receive in the background was cancelled:
+    /// [`Queue::cancel`](crate::Queue::cancel).
+    #[error("the send or receive was cancelled")]
+    Cancelled,
     /// The PEs of a team called a collective operation with different arguments.
     #[error("the PEs disagree in {operation}: PE {pe} says {theirs}, this PE {ours}")]
     CollectiveMismatch {

@@ -102,7 +102,7 @@ impl Inner {
                     // What we wait for may be the answer to a message that is still here.
                     self.wire.fence()?;
                 }
-                messages.drain()
+                messages.progress(self)
             }
             Err(_) => Ok(()),
         }

@@ -1,6 +1,5 @@
 //! A job and this process's place in it.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +14,14 @@ use crate::attachment::Attachment;
 use crate::board::Activity;
 use crate::collective;
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::inner::{Departure, Inner, Watch};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::inner::{Departure, Inner};
 use crate::launch::Nodes;
 use crate::layout::Sizes;
-use crate::message::{Kind, Receiving, Sending, Source, Target};
+use crate::message::{Envelope, Kind, Pattern, Payload, Receiving, Sending, Source, Tag, Target};
+use crate::queue::Queue;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
 
@@ -203,15 +205,19 @@ impl Job {
     /// Sends `values` to `to`, to be received with the same `tag`.
     ///
     /// Returns when `values` may be reused. A message that does not fit half a ring
-    /// (2 KiB less 8 bytes a line, by default) waits until `to` receives it, so two PEs
-    /// that both send long messages before they receive wait for ever: use
-    /// [`exchange`](Self::exchange). Messages of one pair and one tag arrive in the order in
-    /// which they were sent; between messages of different tags there is none.
+    /// (2 KiB less 8 bytes a line, by default) waits until `to` receives it, and so does any
+    /// message while `to` keeps too many that it has not received: 64 MiB of all PEs
+    /// together, by equal shares, at least 64 KiB of each. So two PEs that both send long
+    /// messages before they receive wait for ever: use [`exchange`](Self::exchange) or a
+    /// [`queue`](Self::queue).
+    ///
+    /// Messages of one pair do not overtake each other: a receive gets the first, in the
+    /// order of sending, of those that it takes.
     ///
     /// # Errors
     /// [`Error::NoSuchPe`]; [`Error::PeerLost`]; [`Error::PeerMisbehaved`].
     #[inline]
-    pub fn send<T: Element>(&self, to: PeId, tag: u32, values: &[T]) -> Result<()> {
+    pub fn send<T: Element>(&self, to: PeId, tag: u64, values: &[T]) -> Result<()> {
         self.inner.send(Kind::User, &[], to, tag, values.as_bytes())
     }
 
@@ -220,25 +226,39 @@ impl Job {
     pub fn send_from<T: Element>(
         &self,
         to: PeId,
-        tag: u32,
+        tag: u64,
         source: &Symmetric<T>,
         index: usize,
         count: usize,
     ) -> Result<()> {
-        let source = Source::Segment(source.locate(index, count)?, count * size_of::<T>());
+        let source = Payload::Segment(source.locate(index, count)?, count * size_of::<T>());
         self.inner
             .run_send(Sending::new(to, Kind::User, tag, source), &[], to)
+    }
+
+    /// As [`send`](Self::send), with 8 bytes beside the message, which are in its
+    /// [`Envelope`]. Any receive takes it.
+    pub fn send_with_data<T: Element>(
+        &self,
+        to: PeId,
+        tag: u64,
+        data: u64,
+        values: &[T],
+    ) -> Result<()> {
+        let payload = Payload::Bytes(values.as_bytes());
+        let sending = Sending::new(to, Kind::User, tag, payload).with_data(data);
+        self.inner.run_send(sending, &[], to)
     }
 
     /// Receives the next message of `from` with this `tag` into the front of `values`,
     /// and says how many elements it has.
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`] and [`Error::MessageShape`], with the message left
-    /// where it is; [`Error::PeerLost`] if `from` has died and nothing is left of it;
-    /// [`Error::PeerMisbehaved`].
+    /// [`Error::MessageTooLong`] and [`Error::MessageShape`], with the length of the
+    /// message, which is left where it is; [`Error::PeerLost`] if `from` has died and
+    /// nothing is left of it; [`Error::PeerMisbehaved`].
     #[inline]
-    pub fn recv<T: Element>(&self, from: PeId, tag: u32, values: &mut [T]) -> Result<usize> {
+    pub fn recv<T: Element>(&self, from: PeId, tag: u64, values: &mut [T]) -> Result<usize> {
         let element_bytes = size_of::<T>().max(1);
         let out = values.as_mut_bytes();
         let len = self
@@ -248,13 +268,8 @@ impl Job {
     }
 
     /// As [`recv`](Self::recv), for a message of any length.
-    pub fn recv_vec<T: Element>(&self, from: PeId, tag: u32) -> Result<Vec<T>> {
-        let mut bytes = Vec::new();
-        let receive = self.receive::<T>(from, tag, Target::Vec(&mut bytes));
-        let count = self.run_receive::<T>(receive, from)?;
-        let mut values = vec![T::new_zeroed(); count];
-        values.as_mut_bytes().copy_from_slice(&bytes);
-        Ok(values)
+    pub fn recv_vec<T: Element>(&self, from: PeId, tag: u64) -> Result<Vec<T>> {
+        Ok(self.recv_any_vec(from, tag)?.1)
     }
 
     /// As [`recv`](Self::recv), to own elements `index ..`: a long message is then
@@ -262,13 +277,14 @@ impl Job {
     pub fn recv_into<T: Element>(
         &self,
         from: PeId,
-        tag: u32,
+        tag: u64,
         target: &Symmetric<T>,
         index: usize,
         count: usize,
     ) -> Result<usize> {
         let room = Target::Segment(target.locate(index, count)?, count * size_of::<T>());
-        self.run_receive::<T>(self.receive::<T>(from, tag, room), from)
+        let received = self.run_receive::<T>(from.into(), tag.into(), room)?;
+        Ok(received.count::<T>())
     }
 
     /// As [`recv`](Self::recv) if a message that matches has arrived, else `None`. Does
@@ -277,25 +293,127 @@ impl Job {
     pub fn try_recv<T: Element>(
         &self,
         from: PeId,
-        tag: u32,
+        tag: u64,
         values: &mut [T],
     ) -> Result<Option<usize>> {
+        let received = self.try_recv_any(from, tag, values)?;
+        Ok(received.map(|envelope| envelope.count::<T>()))
+    }
+
+    /// Receives the next message of any of some PEs, with any of some tags, into the front
+    /// of `values`, and says what is known of it.
+    ///
+    /// Of one PE it is the first, in the order of sending, of those that are asked for. Of
+    /// several PEs each gets its turn.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv). With [`Source::Any`], [`Error::PeerLost`] once for each PE
+    /// that is newly lost while this PE waits.
+    ///
+    /// ```
+    /// use hostwire::{Job, Source, Tag};
+    /// # fn main() -> hostwire::Result<()> {
+    /// let job = Job::attach()?;
+    /// job.send(job.pe(), 7, &[1u64, 2])?;
+    /// let mut values = [0u64; 10];
+    /// let got = job.recv_any(Source::Any, Tag::ANY, &mut values)?;
+    /// assert_eq!((got.from, got.tag, got.count::<u64>()), (job.pe(), 7, 2));
+    /// # job.finalize()
+    /// # }
+    /// ```
+    pub fn recv_any<T: Element>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        values: &mut [T],
+    ) -> Result<Envelope> {
+        let target = Target::Bytes(values.as_mut_bytes());
+        self.run_receive::<T>(from.into(), tag.into(), target)
+    }
+
+    /// As [`recv_any`](Self::recv_any), for a message of any length.
+    pub fn recv_any_vec<T: Element>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Envelope, Vec<T>)> {
+        let mut bytes = Vec::new();
+        let target = Target::Vec(&mut bytes);
+        let envelope = self.run_receive::<T>(from.into(), tag.into(), target)?;
+        let mut values = vec![T::new_zeroed(); envelope.count::<T>()];
+        values.as_mut_bytes().copy_from_slice(&bytes);
+        Ok((envelope, values))
+    }
+
+    /// As [`recv_any`](Self::recv_any) if a message that matches has arrived, else `None`.
+    /// Does not wait, but for the rest of a message whose beginning is there.
+    pub fn try_recv_any<T: Element>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        values: &mut [T],
+    ) -> Result<Option<Envelope>> {
         self.inner.check_is_here()?;
-        let mut receive = self.receive::<T>(from, tag, Target::Bytes(values.as_mut_bytes()));
+        let from = from.into();
+        let target = Target::Bytes(values.as_mut_bytes());
+        let mut receive = self.receive::<T>(from, tag.into(), target);
         let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
-        match got {
-            Some(len) => Ok(Some(len / size_of::<T>().max(1))),
-            None if receive.has_begun() => self.run_receive::<T>(receive, from).map(Some),
-            None => {
-                // A program that only tries must see its job make progress, too.
-                self.inner.progress()?;
+        if got.is_none() && receive.has_begun() {
+            return self.inner.run_receive(receive, &[], from).map(Some);
+        }
+        self.nothing_yet(from, got)
+    }
+
+    /// What is known of the message that a receive would get now; waits until there is one.
+    /// The message stays.
+    ///
+    /// # Errors
+    /// As [`recv_any`](Self::recv_any).
+    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Envelope> {
+        let from = from.into();
+        let pattern = Pattern::new(Kind::User, from, tag);
+        self.inner.await_message(&[], from, || {
+            let messages = &mut *self.inner.messages.borrow_mut();
+            messages.probe(&self.inner, &pattern)
+        })
+    }
+
+    /// As [`probe`](Self::probe), without waiting.
+    pub fn try_probe(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Option<Envelope>> {
+        self.inner.check_is_here()?;
+        let from = from.into();
+        let pattern = Pattern::new(Kind::User, from, tag);
+        let found = {
+            let messages = &mut *self.inner.messages.borrow_mut();
+            messages.probe(&self.inner, &pattern)?
+        };
+        self.nothing_yet(from, found)
+    }
+
+    /// A program that only tries must see its job make progress, too, and its peers end.
+    fn nothing_yet(&self, from: Source, got: Option<Envelope>) -> Result<Option<Envelope>> {
+        if got.is_none() {
+            self.inner.progress()?;
+            if let Source::Pe(from) = from {
                 if !self.is_watched {
                     self.inner.lost.look(&*self.inner.wire, from)?;
                 }
                 self.inner.check(from)?;
-                Ok(None)
             }
         }
+        Ok(got)
+    }
+
+    /// A queue for messages of elements `T` that are sent and received in the background.
+    ///
+    /// # Errors
+    /// [`Error::Copied`].
+    pub fn queue<T: Element>(&self) -> Result<Queue<T>> {
+        Queue::new(Rc::clone(&self.inner), self.is_watched)
     }
 
     /// Sends `out` to `to` and receives from `from` at the same time; neither waits for
@@ -310,47 +428,32 @@ impl Job {
         out: &[T],
         from: PeId,
         into: &mut [T],
-        tag: u32,
+        tag: u64,
     ) -> Result<usize> {
         self.inner.check(to)?;
         self.inner.check(from)?;
-        let mut send = Sending::new(to, Kind::User, tag, Source::Bytes(out.as_bytes()));
-        let mut receive = self.receive::<T>(from, tag, Target::Bytes(into.as_mut_bytes()));
+        let send = Sending::new(to, Kind::User, tag, Payload::Bytes(out.as_bytes()));
+        let target = Target::Bytes(into.as_mut_bytes());
+        let receive = self.receive::<T>(from.into(), tag.into(), target);
         let _busy = self.inner.status.during(Activity::Receiving, Some(from));
-        let (sent, received) = (Cell::new(false), Cell::new(false));
-        let watch = Watch::Pair {
-            members: &[],
-            to: (to, &sent),
-            from: (from, &received),
-        };
-        let mut refused = None;
-        let len = self.inner.wait(watch, || {
-            let messages = &mut *self.inner.messages.borrow_mut();
-            sent.set(send.poll(&self.inner, messages)?);
-            let got = match &refused {
-                None => receive.poll(&self.inner, messages).or_else(|error| {
-                    refused = Some(error.into_refusal()?);
-                    Ok::<_, Error>(Some(0))
-                })?,
-                Some(_) => Some(0),
-            };
-            received.set(got.is_some());
-            Ok(got.filter(|_| sent.get()))
-        })?;
-        if let Some(refusal) = refused {
-            return Err(refusal);
-        }
-        Ok(len / size_of::<T>().max(1))
+        let received = self.inner.run_exchange(&[], (to, send), (from, receive))?;
+        Ok(received.count::<T>())
     }
 
     #[inline]
-    fn receive<'a, T: Element>(&self, from: PeId, tag: u32, into: Target<'a>) -> Receiving<'a> {
-        Receiving::new(from, Kind::User, tag, size_of::<T>().max(1), into)
+    fn receive<'a, T: Element>(&self, from: Source, tag: Tag, into: Target<'a>) -> Receiving<'a> {
+        let pattern = Pattern::new(Kind::User, from, tag);
+        Receiving::new(pattern, size_of::<T>().max(1), into)
     }
 
-    fn run_receive<T>(&self, receiving: Receiving<'_>, from: PeId) -> Result<usize> {
-        let len = self.inner.run_receive(receiving, &[], from)?;
-        Ok(len / size_of::<T>().max(1))
+    fn run_receive<T: Element>(
+        &self,
+        from: Source,
+        tag: Tag,
+        into: Target<'_>,
+    ) -> Result<Envelope> {
+        let receiving = self.receive::<T>(from, tag, into);
+        self.inner.run_receive(receiving, &[], from)
     }
 
     /// Leaves the job: waits for all PEs, then tells the launcher.
@@ -384,6 +487,14 @@ impl Job {
     /// lost when it leaves.
     pub fn abort(&mut self, status: i32, message: &str) -> Result<()> {
         self.inner.abort(status, message).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+impl Job {
+    /// For tests that look at what is kept of messages.
+    pub(crate) fn messages<R>(&self, look: impl FnOnce(&mut crate::message::Messages) -> R) -> R {
+        look(&mut self.inner.messages.borrow_mut())
     }
 }
 

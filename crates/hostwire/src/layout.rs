@@ -70,11 +70,7 @@ impl Default for Sizes {
 pub(crate) enum Mail {
     /// Lines it has freed of the ring we send it messages through.
     Credit = 0,
-    /// The last long message of ours that it has accepted.
-    Accepted = 1,
-    /// How it wants that message: see `message::long`.
-    Delivery = 2,
-    /// Pieces of that message that it has taken out of staging.
+    /// Pieces of our long message that it has taken out of staging.
     Freed = 3,
     /// Pieces of its long message to us that it has delivered.
     Delivered = 4,

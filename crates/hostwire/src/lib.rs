@@ -26,6 +26,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`Job`] | attach, identity, messages |
+//! | [`Queue`] | messages in the background |
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`launch`] | finding the job, whoever started it |
@@ -69,6 +70,7 @@ pub mod layout;
 mod lost;
 mod message;
 pub mod pmi;
+mod queue;
 pub mod settings;
 mod status;
 mod symmetric;
@@ -81,6 +83,8 @@ pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};
 pub use job::{Job, SignalOp};
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
+pub use message::{Envelope, Source, Tag, Ticket};
+pub use queue::{Completion, Queue};
 pub use symmetric::{Compare, Place, Remote, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.

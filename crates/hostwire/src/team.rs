@@ -116,10 +116,10 @@ impl Team {
     }
 
     /// The tag of the messages of the next collective operation.
-    pub(crate) fn next_tag(&self) -> u32 {
+    pub(crate) fn next_tag(&self) -> u64 {
         let sequence = self.sequence.get();
         self.sequence.set(sequence.wrapping_add(1));
-        (self.slot as u32) << 26 | sequence & 0x03ff_ffff
+        ((self.slot as u32) << 26 | sequence & 0x03ff_ffff).into()
     }
 
     pub(crate) fn member(&self, rank: Rank) -> Result<PeId> {

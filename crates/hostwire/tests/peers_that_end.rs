@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Compare, Error, Job, Loss, Sizes};
+use hostwire::{AgentMode, Compare, Error, Job, Loss, Sizes, Source, Tag};
 use hostwire_transport::conformance::{Fabric, Threads};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
@@ -207,4 +207,95 @@ fn leaving_in_any_order_and_at_any_pace_is_no_loss() {
             job.finalize().unwrap();
         });
     }
+}
+
+/// A queue tells the loss as the end of what it concerns, and everything else goes on.
+#[test]
+fn what_is_in_the_background_ends_with_its_peer() {
+    run(3, |job| {
+        if job.pe() == 1 {
+            job.send(0, 5, &[1u64]).unwrap();
+            return die(job);
+        }
+        let begin = Instant::now();
+        let queue = job.queue::<u64>().unwrap();
+        if job.pe() == 0 {
+            let first = queue.recv(1, 5, vec![0]).unwrap();
+            let second = queue.recv(1, 5, vec![0]).unwrap();
+            let long = queue.send(1, 6, vec![3; 100_000]).ok();
+            let other = queue.recv(2, 5, vec![0]).unwrap();
+            let mut ends = Vec::new();
+            while let Some(done) = queue.wait().unwrap() {
+                assert!(begin.elapsed() < LIMIT);
+                if done.ticket == first {
+                    assert_eq!((done.result.is_ok(), done.values), (true, vec![1]));
+                } else if done.ticket == other {
+                    assert_eq!(done.values, [2]);
+                } else {
+                    assert!(done.ticket == second || Some(done.ticket) == long);
+                    assert_eq!(done.result, Err(LOST(1)));
+                    // What was given away comes back.
+                    assert!(!done.values.is_empty());
+                    // The loss is known by now: PE 2 may send.
+                    if done.ticket == second {
+                        job.send(2, 7, &[0u8]).unwrap();
+                    }
+                }
+                ends.push(done.ticket);
+            }
+            assert_eq!(ends.len(), 3 + usize::from(long.is_some()));
+            assert_eq!(queue.send(1, 5, vec![1]), Err(LOST(1)));
+        } else {
+            job.recv(0, 7, &mut [0u8]).unwrap();
+            job.send(0, 5, &[2u64]).unwrap();
+        }
+    });
+}
+
+/// Who asks for messages of anybody is told of a death once, and can go on.
+#[test]
+fn a_receive_from_anybody_tells_a_death_once() {
+    run(3, |job| {
+        let mut got = [0u64];
+        match job.pe() {
+            0 => {
+                assert_eq!(job.recv_any(Source::Any, Tag::ANY, &mut got), Err(LOST(1)));
+                job.send(2, 1, &[0u64]).unwrap();
+                let envelope = job.recv_any(Source::Any, Tag::ANY, &mut got).unwrap();
+                assert_eq!((envelope.from, got), (2, [4]));
+                job.send(2, 1, &[0u64]).unwrap();
+            }
+            1 => die(job),
+            _ => {
+                job.recv(0, 1, &mut got).unwrap();
+                job.send(0, 9, &[4u64]).unwrap();
+                job.recv(0, 1, &mut got).unwrap();
+            }
+        }
+    });
+}
+
+/// A sender that dies in the middle of a long message does not keep the memory through which
+/// the next one goes.
+#[test]
+fn a_long_message_whose_sender_dies_makes_room_for_the_next() {
+    run(3, |job| match job.pe() {
+        0 => {
+            let queue = job.queue::<u8>().unwrap();
+            queue.recv(1, 1, vec![0; 4 << 20]).unwrap();
+            job.recv(1, 2, &mut [0u8]).unwrap();
+            let done = queue.wait().unwrap().unwrap();
+            assert_eq!(done.result, Err(LOST(1)));
+            let mut room = vec![0u8; 1 << 20];
+            assert_eq!(job.recv(2, 1, &mut room), Ok(1 << 20));
+            assert!(room.iter().all(|byte| *byte == 6));
+        }
+        1 => {
+            let queue = job.queue::<u8>().unwrap();
+            queue.send(0, 1, vec![5; 4 << 20]).unwrap();
+            job.send(0, 2, &[0u8]).unwrap();
+            die((queue, job));
+        }
+        _ => job.send(0, 1, &vec![6u8; 1 << 20]).unwrap(),
+    });
 }

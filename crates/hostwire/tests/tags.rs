@@ -1,7 +1,7 @@
-//! The order of messages, which holds only for one pair and one tag.
+//! The order of messages: those of one pair do not overtake each other.
 //! `docs/memory-model.md`, "The order of messages", says what is held here.
 
-use hostwire::{AgentMode, Job, Sizes};
+use hostwire::{AgentMode, Job, Sizes, Tag};
 use hostwire_transport::conformance::{Fabric, Threads};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
@@ -15,8 +15,8 @@ fn run(pes: u32, program: impl Fn(Job) + Sync) {
     });
 }
 
-const WORK: u32 = 1;
-const STOP: u32 = 2;
+const WORK: u64 = 1;
+const STOP: u64 = 2;
 
 /// Of short messages and of long ones, which travel another way.
 #[test]
@@ -25,13 +25,13 @@ fn messages_of_one_pair_and_tag_arrive_in_the_order_in_which_they_were_sent() {
     run(2, |job| {
         if job.pe() == 1 {
             for number in 0..200 {
-                let tag = (number % 3) as u32;
+                let tag = number % 3;
                 job.send(0, tag, &vec![number; len(number)]).unwrap();
             }
         } else {
             // In the order of sending: the sender of a long message waits for its receiver.
             for number in 0..200 {
-                let tag = (number % 3) as u32;
+                let tag = number % 3;
                 let got: Vec<u64> = job.recv_vec(1, tag).unwrap();
                 assert_eq!(got, vec![number; len(number)]);
             }
@@ -55,6 +55,22 @@ fn messages_of_one_tag_keep_their_order_while_those_of_another_are_taken_first()
                     assert_eq!(got, [2 * index + tag]);
                 }
             }
+        }
+        job.finalize().unwrap();
+    });
+}
+
+/// A server that asks for any tag gets the messages in the order in which they were sent.
+#[test]
+fn a_server_that_asks_for_any_tag_sees_the_earlier_message_first() {
+    run(2, |job| {
+        if job.pe() == 1 {
+            job.send(0, WORK, &[7u64]).unwrap();
+            job.send(0, STOP, &[0u64]).unwrap();
+        } else {
+            let mut got = [0u64];
+            let tags = [WORK, STOP].map(|_| job.recv_any(1, Tag::ANY, &mut got).unwrap().tag);
+            assert_eq!(tags, [WORK, STOP]);
         }
         job.finalize().unwrap();
     });

@@ -9,7 +9,7 @@ use hostwire::Result;
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
 
-const TAG: u32 = 9;
+const TAG: u64 = 9;
 
 pub fn run(bench: &Context) -> Result<()> {
     for size in bench.sizes(&[64 << 10, 1 << 20, 4 << 20]) {

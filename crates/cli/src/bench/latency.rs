@@ -7,7 +7,7 @@ use hostwire_transport::limits;
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
 
-const TAG: u32 = 7;
+const TAG: u64 = 7;
 
 pub fn run(bench: &Context) -> Result<()> {
     let mine = if bench.is_first() {

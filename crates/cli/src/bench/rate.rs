@@ -7,7 +7,7 @@ use hostwire_transport::ring::RING_BYTES_DEFAULT;
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
 
-const TAG: u32 = 8;
+const TAG: u64 = 8;
 
 pub fn run(bench: &Context) -> Result<()> {
     let slots = RING_BYTES_DEFAULT / 64;

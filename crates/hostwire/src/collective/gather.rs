@@ -1,6 +1,6 @@
 //! Moving data without changing it: broadcast, all-gather, all-to-all.
 
-use super::{check_length, exchange, receive, send};
+use super::{check_length, exchange, receive, send, send_due};
 use crate::element::Element;
 use crate::error::Result;
 use crate::team::{Rank, Team};
@@ -60,7 +60,7 @@ pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -
     all[own * each..][..each].copy_from_slice(values);
     if is_direct(team, values) {
         for step in 1..size {
-            send(team, tag, ((own + step) % size) as Rank, values)?;
+            send_due(team, tag, ((own + step) % size) as Rank, values)?;
         }
         for step in 1..size {
             let from = (own + size - step) % size;
@@ -86,7 +86,7 @@ pub(crate) fn all_gather<T: Element>(team: &Team, values: &[T], all: &mut [T]) -
 /// Bruck's algorithm: every PE has its own piece and those of the ranks before it, twice as
 /// many after each step. The first step is the same as that of the ring, so that PEs with
 /// different lengths notice this, whichever algorithm they use.
-fn double<T: Element>(team: &Team, tag: u32, values: &[T], all: &mut [T]) -> Result<()> {
+fn double<T: Element>(team: &Team, tag: u64, values: &[T], all: &mut [T]) -> Result<()> {
     let (size, each, own) = (team.members.len(), values.len(), team.rank as usize);
     // From the own rank backwards.
     let mut pieces = all.to_vec();
@@ -119,7 +119,7 @@ pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> 
     if is_direct(team, &out[..each]) {
         for step in 1..size {
             let to = (own + step) % size;
-            send(team, tag, to as Rank, &out[to * each..][..each])?;
+            send_due(team, tag, to as Rank, &out[to * each..][..each])?;
         }
         for step in 1..size {
             let from = (own + size - step) % size;
@@ -135,7 +135,7 @@ pub(crate) fn all_to_all<T: Element>(team: &Team, out: &[T], into: &mut [T]) -> 
 /// it is.
 pub(super) fn exchange_pieces<T: Element>(
     team: &Team,
-    tag: u32,
+    tag: u64,
     out: &[T],
     into: &mut [T],
 ) -> Result<()> {

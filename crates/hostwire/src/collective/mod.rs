@@ -14,15 +14,12 @@ pub(crate) use barrier::{FIRST, barrier, clear_flags, last_barrier, prepare_flag
 pub(crate) use gather::{all_gather, all_to_all, broadcast};
 pub(crate) use reduce::{all_reduce, scan};
 
-use std::cell::Cell;
-
 use zerocopy::IntoBytes;
 
 use crate::board::Activity;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::inner::Watch;
-use crate::message::{Kind, Receiving, Sending, Source, Target};
+use crate::message::{Kind, Pattern, Payload, Receiving, Sending, Target};
 use crate::team::{Rank, Team};
 
 impl Team {
@@ -83,7 +80,7 @@ impl Team {
 /// Sends to `to` and receives from `from` at the same time.
 fn exchange<T: Element>(
     team: &Team,
-    tag: u32,
+    tag: u64,
     to: Rank,
     out: &[T],
     from: Rank,
@@ -92,34 +89,29 @@ fn exchange<T: Element>(
     let inner = &team.inner;
     let (to, from) = (team.member(to)?, team.member(from)?);
     let expected = size_of_val(into);
-    let mut send = Sending::new(to, Kind::Team, tag, Source::Bytes(out.as_bytes()));
-    let mut receive = Receiving::new(from, Kind::Team, tag, 1, Target::Bytes(into.as_mut_bytes()));
-    let (sent, received) = (Cell::new(false), Cell::new(false));
-    let watch = Watch::Pair {
-        members: &team.members,
-        to: (to, &sent),
-        from: (from, &received),
-    };
-    let got = inner.wait(watch, || {
-        let messages = &mut *inner.messages.borrow_mut();
-        sent.set(send.poll(inner, messages)?);
-        let got = receive.poll(inner, messages)?;
-        received.set(got.is_some());
-        Ok(got.filter(|_| sent.get()))
-    });
-    same_length(team, from, expected, got)
+    let send = Sending::new(to, Kind::Team, tag, Payload::Bytes(out.as_bytes()));
+    let pattern = Pattern::new(Kind::Team, from, tag);
+    let receive = Receiving::new(pattern, 1, Target::Bytes(into.as_mut_bytes()));
+    let got = inner.run_exchange(&team.members, (to, send), (from, receive));
+    same_length(team, from, expected, got.map(|envelope| envelope.len_bytes))
 }
 
 /// Sends to a rank.
-fn send<T: Element>(team: &Team, tag: u32, to: Rank, out: &[T]) -> Result<()> {
+fn send<T: Element>(team: &Team, tag: u64, to: Rank, out: &[T]) -> Result<()> {
     let to = team.member(to)?;
     let members = &team.members;
     team.inner
         .send(Kind::Team, members, to, tag, out.as_bytes())
 }
 
+/// Sends to a rank that is about to receive it: what everybody sends to everybody.
+fn send_due<T: Element>(team: &Team, tag: u64, to: Rank, out: &[T]) -> Result<()> {
+    let to = team.member(to)?;
+    team.inner.send_due(&team.members, to, tag, out.as_bytes())
+}
+
 /// Receives from a rank.
-fn receive<T: Element>(team: &Team, tag: u32, from: Rank, into: &mut [T]) -> Result<()> {
+fn receive<T: Element>(team: &Team, tag: u64, from: Rank, into: &mut [T]) -> Result<()> {
     let from = team.member(from)?;
     let expected = size_of_val(into);
     let into = into.as_mut_bytes();

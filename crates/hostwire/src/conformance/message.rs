@@ -68,10 +68,10 @@ pub fn messages_between_all_kinds_of_memory(setup: &Setup<'_>) {
                     around(
                         job,
                         |to| match from_segment {
-                            false => job.send(to, round as u32, &own).unwrap(),
-                            true => job.send_from(to, round as u32, &source, 3, len).unwrap(),
+                            false => job.send(to, round as u64, &own).unwrap(),
+                            true => job.send_from(to, round as u64, &source, 3, len).unwrap(),
                         },
-                        |from| got = receive(job, from, round as u32, way, &target, len),
+                        |from| got = receive(job, from, round as u64, way, &target, len),
                     );
                     let expected: Vec<u32> = values(left(job), round, len);
                     assert!(got == expected, "{len} words, {from_segment}, way {way}");
@@ -84,7 +84,7 @@ pub fn messages_between_all_kinds_of_memory(setup: &Setup<'_>) {
 fn receive(
     job: &Job,
     from: PeId,
-    tag: u32,
+    tag: u64,
     way: usize,
     target: &Symmetric<u32>,
     len: usize,
@@ -118,7 +118,7 @@ pub fn messages_to_oneself(setup: &Setup<'_>) {
     setup.job(|job| {
         let me = job.pe();
         let memory = job.alloc::<u8>(500_000).unwrap();
-        let lengths = [(0, 0), (1, 1), (2, 56), (3, 5000), (u32::MAX, 500_000)];
+        let lengths = [(0, 0), (1, 1), (2, 56), (3, 5000), (u64::MAX, 500_000)];
         for (tag, len) in lengths {
             job.send(me, tag, &values::<u8>(me, len, len)).unwrap();
         }

@@ -7,7 +7,7 @@ const RING_BYTES_SMALLEST: usize = 256;
 /// Messages with different tags may be received in any order, those with one tag come
 /// in the order in which they were sent.
 pub fn tags_in_any_order(setup: &Setup<'_>) {
-    const TAGS: u32 = 40;
+    const TAGS: u64 = 40;
     const EACH: usize = 3;
     setup.job(|job| {
         for tag in 0..TAGS {
@@ -18,7 +18,7 @@ pub fn tags_in_any_order(setup: &Setup<'_>) {
                 job.send(right(job), tag.rotate_right(3), &message).unwrap();
             }
         }
-        let mut tags: Vec<u32> = (0..TAGS).collect();
+        let mut tags: Vec<u64> = (0..TAGS).collect();
         Random::new(5).shuffle(&mut tags);
         for tag in tags {
             for number in 0..EACH {

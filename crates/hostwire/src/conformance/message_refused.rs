@@ -50,6 +50,7 @@ fn exchanged(job: &Job) {
 fn refused(job: &Job, from: crate::PeId, len: usize) {
     let too_long = |room_bytes| Error::MessageTooLong {
         from,
+        tag: 1,
         message_bytes: len,
         room_bytes,
     };
@@ -63,6 +64,7 @@ fn refused(job: &Job, from: crate::PeId, len: usize) {
     if !len.is_multiple_of(8) {
         let shape = Error::MessageShape {
             from,
+            tag: 1,
             message_bytes: len,
             element_bytes: 8,
         };

@@ -19,11 +19,13 @@
 
 mod atomic;
 mod collective;
+mod matching;
 mod memory;
 mod message;
 mod message_order;
 mod message_refused;
 mod put_get;
+mod queue;
 mod signal;
 mod team;
 mod traffic;
@@ -80,6 +82,12 @@ macro_rules! conformance_cases {
             strict_messages_follow_puts_and_weak_ones_end_with_a_fence,
             a_refused_message_stays,
             nobody_there,
+            many_messages_in_the_background,
+            the_background_goes_on_in_other_waits,
+            long_tags_and_data,
+            any_tag_keeps_the_order_of_sending,
+            receives_are_cancelled_or_not,
+            matching_follows_the_model,
             barriers_separate,
             broadcasts,
             gathers,
@@ -109,11 +117,13 @@ conformance_cases!(table!());
 
 pub use atomic::*;
 pub use collective::*;
+pub use matching::*;
 pub use memory::*;
 pub use message::*;
 pub use message_order::*;
 pub use message_refused::*;
 pub use put_get::*;
+pub use queue::*;
 pub use signal::*;
 pub use team::*;
 pub use traffic::*;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::{Random, Setup};
 use crate::{Compare, Job, PeId, Result, SignalOp, Symmetric};
 
-/// Sets the seed of [`random_traffic`].
+/// Sets the seed of the random cases.
 pub const SEED_VARIABLE: &str = "HOSTWIRE_TEST_SEED";
 
 const ROUNDS: u64 = 4;
@@ -26,10 +26,7 @@ const COUNTERS: usize = 3;
 /// # Panics
 /// With the seed, if they do not.
 pub fn random_traffic(setup: &Setup<'_>) {
-    let seed = match std::env::var(SEED_VARIABLE) {
-        Ok(text) => text.parse().expect("a seed is a number"),
-        Err(_) => 20_110_516,
-    };
+    let seed = seed();
     let setup = setup.with_ring(Random::new(seed).pick(&[256, 1024, 4096]));
     setup.job(|job| {
         let mut traffic = Traffic::new(job, setup.eager_bytes(), Repeat(seed));
@@ -39,9 +36,17 @@ pub fn random_traffic(setup: &Setup<'_>) {
     });
 }
 
+/// That of the environment, or the usual one.
+pub(super) fn seed() -> u64 {
+    match std::env::var(SEED_VARIABLE) {
+        Ok(text) => text.parse().expect("a seed is a number"),
+        Err(_) => 20_110_516,
+    }
+}
+
 /// How to see a failure again.
 #[derive(Debug, Clone, Copy)]
-struct Repeat(u64);
+pub(super) struct Repeat(pub(super) u64);
 
 impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +56,7 @@ impl fmt::Display for Repeat {
 
 impl Repeat {
     #[track_caller]
-    fn ok<T>(self, result: Result<T>) -> T {
+    pub(super) fn ok<T>(self, result: Result<T>) -> T {
         result.unwrap_or_else(|error| panic!("{error}; {self}"))
     }
 }
@@ -83,7 +88,7 @@ enum Operation {
     Message {
         from: PeId,
         to: PeId,
-        tag: u32,
+        tag: u64,
         bytes: Vec<u8>,
         later: bool,
     },
@@ -96,7 +101,7 @@ enum Operation {
 }
 
 impl Operation {
-    fn draw(random: &mut Random, pes: u32, eager: usize, tag: u32) -> Self {
+    fn draw(random: &mut Random, pes: u32, eager: usize, tag: u64) -> Self {
         let pe = |random: &mut Random| random.below(pes as usize) as PeId;
         match random.below(20) {
             0..=6 => {
@@ -175,7 +180,7 @@ struct Traffic<'a> {
     /// Own puts since the last fence: target and place.
     unordered: Vec<(PeId, Range<usize>)>,
     /// Messages to this PE that are to be received later.
-    pending: Vec<(PeId, u32, Vec<u8>)>,
+    pending: Vec<(PeId, u64, Vec<u8>)>,
 }
 
 impl<'a> Traffic<'a> {
@@ -199,7 +204,7 @@ impl<'a> Traffic<'a> {
     fn round(&mut self, mut random: Random) {
         let (pes, eager) = (self.job.pes(), self.eager_bytes);
         let operations: Vec<Operation> = (0..OPERATIONS)
-            .map(|number| Operation::draw(&mut random, pes, eager, number as u32))
+            .map(|number| Operation::draw(&mut random, pes, eager, number as u64))
             .collect();
         let written: Vec<_> = operations.iter().filter_map(Operation::written).collect();
         // From here on each PE draws its own.
@@ -271,7 +276,7 @@ impl<'a> Traffic<'a> {
                 }
                 if to == own {
                     // Earlier messages with this tag have to be received before.
-                    let same = |(f, t, _): &(PeId, u32, Vec<u8>)| (*f, *t) == (from, tag);
+                    let same = |(f, t, _): &(PeId, u64, Vec<u8>)| (*f, *t) == (from, tag);
                     self.pending.push((from, tag, bytes));
                     while !later && self.pending.iter().any(same) {
                         let first = self.pending.iter().position(same).unwrap_or(0);

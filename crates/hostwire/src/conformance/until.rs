@@ -140,14 +140,14 @@ pub fn polling_makes_progress(setup: &Setup<'_>) {
             while !flag.test(0, Compare::Eq, u64::from(job.pes()) - 1).unwrap() {}
             for from in 1..job.pes() {
                 for tag in 0..MESSAGES {
-                    assert_eq!(job.recv(from, tag, &mut [0u64; 4]), Ok(4));
+                    assert_eq!(job.recv(from, tag.into(), &mut [0u64; 4]), Ok(4));
                 }
             }
             let all = u64::from(MESSAGES) * (u64::from(job.pes()) - 1);
             assert_eq!(count.load(0), Ok(all));
         } else {
             for tag in 0..MESSAGES {
-                job.send(0, tag, &[u64::from(tag); 4]).unwrap();
+                job.send(0, tag.into(), &[u64::from(tag); 4]).unwrap();
                 count.fetch_add(0, 0, 1).unwrap();
             }
             flag.fetch_add(0, 0, 1).unwrap();

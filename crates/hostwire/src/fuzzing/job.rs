@@ -93,7 +93,7 @@ struct Operation {
     what: u8,
     pe: u32,
     from: u32,
-    tag: u32,
+    tag: u64,
     len: usize,
     room: usize,
 }
@@ -259,36 +259,36 @@ fn seeds() -> Seeds {
                 .mail(4, 1, 8)
                 .done(),
         ),
-        (
-            "taken",
-            send_long(mapped()).mail(2, 0, 1).mail(1, 0, 1).done(),
-        ),
+        ("taken", send_long(mapped()).answer(1, 1).done()),
         (
             "direct",
-            send(stores(), 100_000)
-                .mail(2, 0, 65_536 << 2 | 2)
-                .mail(1, 0, 1)
-                .done(),
+            send(stores(), 100_000).answer(1, 65_536 << 2 | 2).done(),
         ),
         (
             "direct_outside",
-            send_long(stores()).mail(2, 1 << 20, 2).mail(1, 0, 1).done(),
+            send_long(stores()).answer(1, 1 << 52 | 2).done(),
+        ),
+        ("unasked", receive(mapped()).answer(1, 1).done()),
+        ("delivered_unasked", receive(mapped()).answer(1, 4).done()),
+        (
+            "twice_announced",
+            receive(mapped())
+                .announce(6, [1, 10, u64::MAX])
+                .announce(6, [1, 10, u64::MAX])
+                .done(),
+        ),
+        ("wide", receive(mapped()).line(5, 5, 24, &[0; 24]).done()),
+        (
+            "wide_too_short",
+            receive(mapped()).line(5, 5, 8, &[1; 8]).done(),
         ),
         (
             "pieces",
-            send_long(mapped())
-                .mail(2, 0, 3)
-                .mail(1, 0, 1)
-                .mail(3, 1, 2)
-                .done(),
+            send_long(mapped()).answer(1, 3).mail(3, 1, 2).done(),
         ),
         (
             "never_sent",
-            send_long(mapped())
-                .mail(2, 0, 3)
-                .mail(1, 0, 1)
-                .mail(3, 1, 9)
-                .done(),
+            send_long(mapped()).answer(1, 3).mail(3, 1, 9).done(),
         ),
         ("barrier", met(met(mapped())).done()),
         ("barriers_ahead", flag(met(mapped()), 0, 99).byte(5).done()),
@@ -367,6 +367,7 @@ mod tests {
             ("taken", "sent"),
             ("direct", "sent"),
             ("pieces", "sent"),
+            ("wide", "received"),
             ("barrier", "met"),
             ("exchange", "exchanged"),
         ] {

@@ -61,7 +61,7 @@ pub(super) const COUNTERS: Target = Target {
     cost: 1,
 };
 
-/// The line that announces a long message, and the words about it: its three words, then one.
+/// The line that announces a long message, and the words about it: its five words, then one.
 pub(super) const ANNOUNCEMENT: Target = Target {
     name: "announcement",
     check: announcement,
@@ -73,10 +73,10 @@ pub(super) const ANNOUNCEMENT: Target = Target {
             script.done()
         };
         named(vec![
-            ("private", words(&[7, 1 << 20, u64::MAX, 3])),
-            ("symmetric", words(&[1, 4096, 65_536, 1])),
-            ("direct", words(&[1, 4096, 65_536, 65_536 << 2 | 2])),
-            ("large_number", words(&[1 << 32, 4096, 0, 4])),
+            ("private", words(&[7, 1 << 20, u64::MAX, 0, 0, 3])),
+            ("symmetric", words(&[1, 4096, 65_536, 77, 0, 1])),
+            ("direct", words(&[1, 4096, 65_536, 0, 9, 65_536 << 2 | 2])),
+            ("large_number", words(&[1 << 32, 4096, 0, 0, 0, 4])),
             ("too_long", words(&[1, 1 << 63, 0, 0])),
         ])
     },

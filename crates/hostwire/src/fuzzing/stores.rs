@@ -9,6 +9,7 @@ use hostwire_transport::fuzzing::wire::Peers;
 use hostwire_transport::ring::{Header, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 
 use crate::layout::{Layout, Mail};
+use crate::message::long::Announcement;
 
 /// PEs of the jobs of all checks; this one is PE 0.
 pub(super) const PES: u32 = 3;
@@ -55,8 +56,9 @@ impl Store {
             2 => {
                 let pe = peer(input);
                 let tag = u32::from(input.byte());
-                let words = [input.number(), input.number(), input.number()];
-                let header = Header::new(Stamp::BLANK, 3, 24, tag);
+                // Without data, and with a tag that fits the header.
+                let words = [input.number(), input.number(), input.number(), 0, 0];
+                let header = Header::new(Stamp::BLANK, 3, Announcement::BYTES, tag);
                 Self::Line(
                     pe,
                     header,
@@ -145,6 +147,8 @@ pub(super) trait StoreScript {
     fn line(self, kind: u8, tag: u8, len: u64, payload: &[u8]) -> Self;
     /// An announcement of PE 1.
     fn announce(self, tag: u8, words: [u64; 3]) -> Self;
+    /// A word of PE 1 about long message `number`.
+    fn answer(self, number: u8, word: u64) -> Self;
     /// A word of the mail line of PE 1.
     fn mail(self, word: u8, high: u64, low: u64) -> Self;
     /// A reply of the agent of PE 1.
@@ -165,6 +169,10 @@ impl StoreScript for Script {
         words
             .into_iter()
             .fold(self.bytes(&[STORE | 2, 0, tag]), Self::number)
+    }
+
+    fn answer(self, number: u8, word: u64) -> Self {
+        self.line(6, number, 8, &word.to_le_bytes())
     }
 
     fn mail(self, word: u8, high: u64, low: u64) -> Self {

@@ -1,11 +1,14 @@
 //! Sending and receiving as calls that wait: the short way first.
 
+use std::cell::Cell;
+
 use hostwire_transport::PeId;
 use hostwire_transport::ring::{PAYLOAD_BYTES, Sent, Taken};
 
-use super::{Kind, Receiving, Sending, Source, Target};
+use super::pattern::{Envelope, Pattern, Source};
+use super::{Kind, Payload, Receiving, Sending, Target};
 use crate::board::Activity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
 
 impl Inner {
@@ -17,18 +20,49 @@ impl Inner {
         kind: Kind,
         members: &[PeId],
         to: PeId,
-        tag: u32,
+        tag: u64,
         bytes: &[u8],
     ) -> Result<()> {
-        let sent = if bytes.len() <= PAYLOAD_BYTES {
-            self.send_line(kind.whole(), to, tag, bytes)
-        } else {
-            self.send_pair(kind.whole(), to, tag, bytes)
+        self.send_or(kind, to, tag, bytes, |sending| {
+            self.run_send(sending, members, to)
+        })
+    }
+
+    /// As [`send`](Self::send), of a short message of a team that `to` is about to receive,
+    /// before it does anything else: it does not wait for that, whatever else `to` keeps.
+    #[inline]
+    pub(crate) fn send_due(
+        &self,
+        members: &[PeId],
+        to: PeId,
+        tag: u64,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.send_or(Kind::Team, to, tag, bytes, |sending| {
+            self.run_send(sending.due(), members, to)
+        })
+    }
+
+    /// The short ways, or else what `otherwise` does.
+    #[inline(always)]
+    fn send_or(
+        &self,
+        kind: Kind,
+        to: PeId,
+        tag: u64,
+        bytes: &[u8],
+        otherwise: impl FnOnce(Sending<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let sent = match u32::try_from(tag) {
+            Ok(tag) if bytes.len() <= PAYLOAD_BYTES => self.send_line(kind.whole(), to, tag, bytes),
+            Ok(tag) => self.send_pair(kind.whole(), to, tag, bytes),
+            Err(_) => Sent::No,
         };
         match sent {
             Sent::Yes => Ok(()),
             Sent::Ring => self.ring(to),
-            Sent::No => self.send_slowly(kind, members, to, tag, bytes),
+            Sent::No if self.send_slowly(kind, to, tag, bytes)? => Ok(()),
+            Sent::No => otherwise(Sending::new(to, kind, tag, Payload::Bytes(bytes))),
         }
     }
 
@@ -61,21 +95,16 @@ impl Inner {
         Ok(())
     }
 
+    /// The way of messages of more than two lines, and of those that wires do not map.
     #[cold]
     #[inline(never)]
-    fn send_slowly(
-        &self,
-        kind: Kind,
-        members: &[PeId],
-        to: PeId,
-        tag: u32,
-        bytes: &[u8],
-    ) -> Result<()> {
-        if self.is_there(to) && self.messages.borrow_mut().send_now(to, kind, tag, bytes)? {
-            return Ok(());
+    fn send_slowly(&self, kind: Kind, to: PeId, tag: u64, bytes: &[u8]) -> Result<bool> {
+        match u32::try_from(tag) {
+            Ok(tag) if self.is_there(to) => {
+                self.messages.borrow_mut().send_now(to, kind, tag, bytes)
+            }
+            _ => Ok(false),
         }
-        let sending = Sending::new(to, kind, tag, Source::Bytes(bytes));
-        self.run_send(sending, members, to)
     }
 
     /// Polls `sending` to its end.
@@ -101,11 +130,14 @@ impl Inner {
         kind: Kind,
         members: &[PeId],
         from: PeId,
-        tag: u32,
+        tag: u64,
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
-        if self.is_here() && self.receive_at_once(kind, from, tag, out) {
+        if let Ok(short) = u32::try_from(tag)
+            && self.is_here()
+            && self.receive_at_once(kind, from, short, out)
+        {
             return Ok(out.len());
         }
         self.receive_slowly(kind, members, from, tag, element_bytes, out)
@@ -149,52 +181,104 @@ impl Inner {
         kind: Kind,
         members: &[PeId],
         from: PeId,
-        tag: u32,
+        tag: u64,
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<usize> {
         self.check_is_here()?;
-        if self
-            .messages
-            .borrow_mut()
-            .peer(from)?
-            .receiver
-            .return_credit()?
-            && self.receive_at_once(kind, from, tag, out)
-        {
-            return Ok(out.len());
+        let mut begun = None;
+        if let Ok(short) = u32::try_from(tag) {
+            if self.return_credit(from)? && self.receive_at_once(kind, from, short, out) {
+                return Ok(out.len());
+            }
+            let mut messages = self.messages.borrow_mut();
+            match messages.receive_now(from, kind, short, element_bytes, out)? {
+                Taken::All(len) => return Ok(len),
+                Taken::Part(head) => begun = Some(head),
+                Taken::Nothing => {}
+            }
         }
-        let now = self
-            .messages
-            .borrow_mut()
-            .receive_now(from, kind, tag, element_bytes, out)?;
-        let begun = match now {
-            Taken::All(len) => return Ok(len),
-            Taken::Part(head) => Some(head),
-            Taken::Nothing => None,
-        };
-        let receiving = Receiving::new(from, kind, tag, element_bytes, Target::Bytes(out));
+        let pattern = Pattern::new(kind, from, tag);
+        let receiving = Receiving::new(pattern, element_bytes, Target::Bytes(out));
         let receiving = match begun {
-            Some(head) => receiving.go_on(head),
+            Some(head) => receiving.go_on(from, head),
             None => receiving,
         };
-        self.run_receive(receiving, members, from)
+        let got = self.run_receive(receiving, members, Source::Pe(from))?;
+        Ok(got.len_bytes)
     }
 
-    /// Polls `receiving` to its end and says how many bytes the message has.
+    fn return_credit(&self, from: PeId) -> Result<bool> {
+        let mut messages = self.messages.borrow_mut();
+        Ok(messages.peer(from)?.receiver.return_credit()?)
+    }
+
+    /// Polls `receiving` to its end and says what is known of the message.
     pub(crate) fn run_receive(
         &self,
         mut receiving: Receiving<'_>,
         members: &[PeId],
-        from: PeId,
-    ) -> Result<usize> {
-        let _busy = self.status.during(Activity::Receiving, Some(from));
-        let watch = Watch::Next {
-            members,
-            next: from,
-        };
-        self.wait(watch, || {
+        from: Source,
+    ) -> Result<Envelope> {
+        let received = self.await_message(members, from, || {
             receiving.poll(self, &mut self.messages.borrow_mut())
-        })
+        });
+        if received.is_err() && receiving.has_begun() {
+            receiving.give_up(self, &mut self.messages.borrow_mut());
+        }
+        received
+    }
+
+    /// Waits until `poll` has a message of `from`.
+    pub(crate) fn await_message(
+        &self,
+        members: &[PeId],
+        from: Source,
+        poll: impl FnMut() -> Result<Option<Envelope>>,
+    ) -> Result<Envelope> {
+        let (watch, peer) = match from {
+            Source::Pe(next) => (Watch::Next { members, next }, Some(next)),
+            Source::Any => (Watch::Anybody, None),
+        };
+        let _busy = self.status.during(Activity::Receiving, peer);
+        self.wait(watch, poll)
+    }
+
+    /// Polls both to their ends. A message that is refused does not keep the program's own
+    /// from being sent; for a team it is the end.
+    pub(crate) fn run_exchange(
+        &self,
+        members: &[PeId],
+        (to, mut send): (PeId, Sending<'_>),
+        (from, mut receive): (PeId, Receiving<'_>),
+    ) -> Result<Envelope> {
+        let (sent, received) = (Cell::new(false), Cell::new(false));
+        let watch = Watch::Pair {
+            members,
+            to: (to, &sent),
+            from: (from, &received),
+        };
+        let is_of_team = receive.pattern().kind == Kind::Team;
+        let mut got = None;
+        let exchanged = self.wait(watch, || {
+            let messages = &mut *self.messages.borrow_mut();
+            if !sent.get() {
+                sent.set(send.poll(self, messages)?);
+            }
+            if got.is_none() {
+                got = match receive.poll(self, messages) {
+                    Ok(envelope) => envelope.map(Ok),
+                    Err(error) if is_of_team => return Err(error),
+                    Err(error) => Some(Err(error.into_refusal()?)),
+                };
+                received.set(got.is_some());
+            }
+            Ok((sent.get() && got.is_some()).then_some(()))
+        });
+        if exchanged.is_err() && receive.has_begun() && !received.get() {
+            receive.give_up(self, &mut self.messages.borrow_mut());
+        }
+        exchanged?;
+        got.unwrap_or(Err(Error::Cancelled))
     }
 }

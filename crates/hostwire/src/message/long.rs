@@ -1,16 +1,19 @@
 //! Long messages: announced through the ring, moved by rendezvous.
 //!
 //! The sender announces number, length and, if the source lies in its segment, where.
-//! The receiver answers with how it wants the bytes, in the mail line that it writes in
-//! the sender's segment:
+//! The receiver answers, by a line in the ring to the sender, how it wants the bytes:
 //!
 //! | delivery | when | who copies |
 //! |---|---|---|
 //! | [`Fetched`](Delivery::Fetched) | the source is in symmetric memory that the receiver can load | the receiver, once |
-//! | [`Direct`](Delivery::Direct) | the destination is in symmetric memory | the sender, once |
+//! | [`Direct`](Delivery::Direct) | the destination is in symmetric memory | the sender, once; then it says so, by a line |
 //! | [`Staged`](Delivery::Staged) | neither | the sender into staging, the receiver out of it, in pieces, both at work at once |
 //!
-//! Everything that a mail line says is a number written by one peer and checked here.
+//! Any number of messages may be announced at a time, and answered in any order: a ring
+//! loses none of its lines. The staging memory belongs to one message at a time; the pieces
+//! in it are counted by words of the mail lines.
+//!
+//! Whatever a peer says is a number that is checked here.
 
 use hostwire_transport::{PeId, TransportError};
 
@@ -25,19 +28,30 @@ pub(crate) struct Announcement {
     pub(crate) len_bytes: usize,
     /// Where the source lies in the sender's segment, if it does.
     pub(crate) source: Option<usize>,
+    /// What was sent beside it.
+    pub(crate) data: u64,
+    /// The upper half of its tag.
+    pub(crate) tag_high: u32,
 }
 
 const NO_SOURCE: u64 = u64::MAX;
 
 impl Announcement {
-    pub(crate) const BYTES: usize = 24;
+    pub(crate) const BYTES: usize = 40;
 
     pub(crate) fn emit(&self) -> [u8; Self::BYTES] {
         let source = self.source.map_or(NO_SOURCE, |offset| offset as u64);
+        let words = [
+            self.number.into(),
+            self.len_bytes as u64,
+            source,
+            self.data,
+            self.tag_high.into(),
+        ];
         let mut bytes = [0; Self::BYTES];
-        bytes[..8].copy_from_slice(&u64::from(self.number).to_le_bytes());
-        bytes[8..16].copy_from_slice(&(self.len_bytes as u64).to_le_bytes());
-        bytes[16..].copy_from_slice(&source.to_le_bytes());
+        for (bytes, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
         bytes
     }
 
@@ -47,7 +61,7 @@ impl Announcement {
             word.copy_from_slice(&bytes[index * 8..][..8]);
             u64::from_le_bytes(word)
         };
-        let bad = |what, got: u64| TransportError::misbehaved(pe, what, "a number in range", got);
+        let bad = |what, got| TransportError::misbehaved(pe, what, "a number in range", got);
         Ok(Self {
             number: u32::try_from(word(0)).map_err(|_| bad("number of a long message", word(0)))?,
             len_bytes: usize::try_from(word(1))
@@ -60,9 +74,14 @@ impl Announcement {
                     usize::try_from(offset).map_err(|_| bad("source of a long message", offset))?,
                 ),
             },
+            data: word(3),
+            tag_high: u32::try_from(word(4)).map_err(|_| super::front::bad_tag(pe, word(4)))?,
         })
     }
 }
+
+/// What the sender says of a message that it has put to its place: no [`Delivery`].
+pub(super) const DELIVERED: u64 = 4;
 
 /// How the receiver wants a long message. As a word: the way in bits 1:0, the offset
 /// above.
@@ -165,13 +184,15 @@ mod tests {
                 number: 7,
                 len_bytes: 1 << 40,
                 source,
+                data: u64::MAX,
+                tag_high: 5,
             };
             assert_eq!(
                 Announcement::parse(1, &announcement.emit()),
                 Ok(announcement)
             );
         }
-        assert!(Announcement::parse(1, &[0xff; 24]).is_err());
+        assert!(Announcement::parse(1, &[0xff; 40]).is_err());
     }
 
     #[test]
@@ -184,7 +205,7 @@ mod tests {
         ] {
             assert_eq!(Delivery::from_word(1, delivery.to_word()), Ok(delivery));
         }
-        for bad in [0, 4, 5, 7, u64::MAX] {
+        for bad in [0, DELIVERED, 5, 7, u64::MAX] {
             assert!(Delivery::from_word(1, bad).is_err(), "{bad}");
         }
     }

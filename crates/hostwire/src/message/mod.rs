@@ -1,38 +1,56 @@
-//! Point-to-point messages: tagged, ordered per pair and tag, of any length.
+//! Point-to-point messages: tagged, in order, of any length.
 //!
 //! Short messages travel through the ring of the pair. A message that does not fit half
 //! a ring is announced there by one line and then moved by rendezvous, in one copy where
-//! either side lies in symmetric memory: see [`long`].
+//! either side lies in symmetric memory: see [`long`]. Which receive gets which message,
+//! and how much is kept of those that no receive takes yet, is in [`matching`].
 //!
-//! A message matches by sender, kind and tag. What arrives while another tag is wanted
-//! is set aside in private memory, up to [`SET_ASIDE_BYTES_MAX`] per sender.
+//! All of it is bytes and state machines that are polled: [`Sending`] and [`Receiving`], by
+//! a call that waits ([`blocking`]) or in the background ([`requests`]).
 
 mod audit;
+mod awaited;
+mod background;
 mod blocking;
+mod buffer;
+mod front;
 pub(crate) mod long;
+mod matching;
+mod pattern;
+mod peer;
+mod probe;
 mod receive;
+mod requests;
 mod send;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{
-    CreditInlet, Head, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
+    CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Taken, WordOutlet,
 };
 use hostwire_transport::{PeId, Transport, TransportError};
 
 use crate::error::Result;
-use crate::layout::{Layout, Mail};
+use crate::inner::Inner;
+use crate::layout::Layout;
 
-use long::Announcement;
+pub(crate) use pattern::Pattern;
+pub use pattern::{Envelope, Source, Tag};
 pub(crate) use receive::{Receiving, Target};
-pub(crate) use send::{Sending, Source};
+pub use requests::Ticket;
+pub(crate) use requests::{Finished, QueueId};
+pub(crate) use send::{Payload, Sending};
 
-/// Most bytes of messages of one sender that wait for a `recv` with their tag.
-pub const SET_ASIDE_BYTES_MAX: usize = 256 << 20;
-/// Most of them that are taken out of the ring only to make room in it: beyond this a
-/// sender that nobody receives from has to wait.
-const DRAINED_BYTES_MAX: usize = 64 << 20;
+use peer::{Arriving, Peer};
+use requests::Requests;
+
+/// What a PE keeps of messages that no receive takes yet, of all others together.
+const KEPT_BYTES: usize = 64 << 20;
+/// At least this much of each.
+const KEPT_BYTES_EACH_MIN: usize = 64 << 10;
+
+/// What comes of a team all the same: short, and about to be received.
+const SHORT_BYTES: usize = 4 << 10;
 
 /// Who a message is for. A pair's ring carries both kinds, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,76 +89,49 @@ pub(crate) struct Messages {
     talking: Vec<PeId>,
     /// By PE, whether it is one of those: for a scan that touches little memory.
     talks: Vec<bool>,
+    /// Which of those a receive from anybody looks at first.
+    turn: usize,
+    /// Messages that are set aside, of all PEs, and how many ever were.
+    asides: usize,
+    arrivals: u64,
+    /// What is kept of one PE before it is told to announce its messages.
+    budget_bytes: usize,
+    /// What can come all the same, until it has heard that.
+    slack_bytes: usize,
+    pub(crate) requests: Requests,
+    /// PEs to which sends in the background have not begun.
+    sending: Vec<PeId>,
+    /// Whose long message is in the staging memory: of which PE, and its number.
+    staging: Option<(PeId, u32)>,
     wire: Arc<dyn Transport>,
     layout: Layout,
     audit: audit::Audit,
     order: SendOrder,
 }
 
-/// The two rings of a pair.
-pub(crate) struct Peer {
-    pe: PeId,
-    /// It is this PE itself.
-    own: bool,
-    /// The ring to it may be used: it is not the PE itself, whose messages never enter a ring,
-    /// and it knows that this PE talks.
-    open: bool,
-    sender: RingSender<Outlet, CreditInlet>,
-    receiver: RingReceiver<Inlet, WordOutlet>,
-    aside: VecDeque<Aside>,
-    aside_bytes: usize,
-    /// A message on its way from the ring to `aside`.
-    moving: Option<Aside>,
-    /// A receive has taken a part of the message at hand.
-    taking: bool,
-    /// The number of the last long message to this peer.
-    announced: u32,
-}
-
-/// A message that nobody wanted yet.
-struct Aside {
-    kind: u8,
-    tag: u32,
-    bytes: Vec<u8>,
-}
-
 impl Messages {
     pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let own = wire.pe();
         let is_known = layout.talk(0).is_none();
-        let peer = |pe: PeId| -> Result<Peer> {
-            let slots = layout.slots();
-            let segment = wire.segment();
-            Ok(Peer {
-                pe,
-                own: pe == own,
-                open: is_known && pe != own,
-                sender: RingSender::new(
-                    Outlet::new(wire, pe, layout.ring(own), slots)?,
-                    CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
-                    pe,
-                    slots,
-                ),
-                receiver: RingReceiver::new(
-                    Inlet::new(segment, layout.ring(pe), slots)?,
-                    WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
-                    pe,
-                    slots,
-                ),
-                aside: VecDeque::new(),
-                aside_bytes: 0,
-                moving: None,
-                taking: false,
-                announced: 0,
-            })
-        };
+        let others = (wire.pes() as usize).saturating_sub(1).max(1);
+        let lines = layout.slots().count() as usize;
         Ok(Self {
-            peers: (0..wire.pes()).map(peer).collect::<Result<_>>()?,
+            peers: (0..wire.pes())
+                .map(|pe| Peer::new(wire, layout, pe))
+                .collect::<Result<_>>()?,
             // Nothing enters the ring from this PE to itself, but what others write there.
             talking: (0..wire.pes())
                 .filter(|pe| is_known && *pe != own)
                 .collect(),
             talks: (0..wire.pes()).map(|pe| is_known || pe == own).collect(),
+            turn: 0,
+            asides: 0,
+            arrivals: 0,
+            budget_bytes: (KEPT_BYTES / others).max(KEPT_BYTES_EACH_MIN),
+            slack_bytes: SHORT_BYTES + 2 * lines * (64 + peer::ASIDE_BYTES),
+            requests: Requests::default(),
+            sending: Vec::new(),
+            staging: None,
             wire: Arc::clone(wire),
             layout: *layout,
             audit: audit::Audit::default(),
@@ -149,7 +140,7 @@ impl Messages {
     }
 
     #[inline]
-    pub(crate) fn peer(&mut self, pe: PeId) -> Result<&mut Peer> {
+    fn peer(&mut self, pe: PeId) -> Result<&mut Peer> {
         let pes = self.peers.len() as u32;
         self.peers
             .get_mut(pe as usize)
@@ -157,13 +148,7 @@ impl Messages {
     }
 
     /// The short way out: `bytes` as one message, if the ring takes it now.
-    pub(crate) fn send_now(
-        &mut self,
-        to: PeId,
-        kind: Kind,
-        tag: u32,
-        bytes: &[u8],
-    ) -> Result<bool> {
+    fn send_now(&mut self, to: PeId, kind: Kind, tag: u32, bytes: &[u8]) -> Result<bool> {
         match self.peers.get_mut(to as usize) {
             Some(peer) if peer.open && bytes.len() <= peer.sender.message_bytes_max() => {
                 Ok(peer.sender.try_send(kind.whole(), tag, bytes)?)
@@ -174,23 +159,33 @@ impl Messages {
 
     /// The ring to `to`, if it is open.
     #[inline(always)]
-    pub(crate) fn outbound(&mut self, to: PeId) -> Option<&mut RingSender<Outlet, CreditInlet>> {
+    fn outbound(&mut self, to: PeId) -> Option<&mut RingSender<Outlet, CreditInlet>> {
         let peer = self.peers.get_mut(to as usize)?;
         peer.open.then_some(&mut peer.sender)
     }
 
-    /// The ring from `from`, if the next message is in it and not set aside.
+    /// The ring from `from`, if what it brings next is for whoever asks now.
     #[inline(always)]
-    pub(crate) fn inbound(&mut self, from: PeId) -> Option<&mut RingReceiver<Inlet, WordOutlet>> {
+    fn inbound(&mut self, from: PeId) -> Option<&mut RingReceiver<Inlet, WordOutlet>> {
+        if self.requests.has_posted() {
+            return None;
+        }
         let peer = self.peers.get_mut(from as usize)?;
-        let is_next = peer.aside.is_empty() && peer.moving.is_none();
-        is_next.then_some(&mut peer.receiver)
+        peer.plain.then_some(&mut peer.receiver)
+    }
+
+    /// Whether there is nothing new in the ring of `from`, and nothing elsewhere for who asks
+    /// now. A look at one line: what is damaged there, [`progress`](Self::progress) finds.
+    #[inline(always)]
+    fn is_idle(&self, from: PeId) -> bool {
+        let peer = self.peers.get(from as usize);
+        peer.is_some_and(|peer| peer.plain && !peer.receiver.has_arrived())
     }
 
     /// The short way in: takes a message from the ring of `from` that is there, matches
     /// and fits `out`. What it does not take at once is left for [`Receiving`], which
     /// begins where this ends.
-    pub(crate) fn receive_now(
+    fn receive_now(
         &mut self,
         from: PeId,
         kind: Kind,
@@ -198,28 +193,27 @@ impl Messages {
         element_bytes: usize,
         out: &mut [u8],
     ) -> Result<Taken> {
-        let Some(peer) = self.peers.get_mut(from as usize) else {
+        let Some(receiver) = self.inbound(from) else {
             return Ok(Taken::Nothing);
         };
-        if !peer.aside.is_empty() || peer.moving.is_some() {
-            return Ok(Taken::Nothing);
+        let taken = receiver.take_now(kind.whole(), tag, element_bytes, out)?;
+        if matches!(taken, Taken::Part(_)) {
+            let peer = self.peer(from)?;
+            peer.arriving = Arriving::Caller;
+            peer.settle();
         }
-        let taken = peer
-            .receiver
-            .take_now(kind.whole(), tag, element_bytes, out)?;
-        peer.taking = matches!(taken, Taken::Part(_));
         Ok(taken)
     }
 
     /// Tells `to`, before the first message, that this PE uses its ring from now on.
-    pub(crate) fn open(&mut self, to: PeId) -> Result<()> {
-        let own = self.wire.pe();
+    fn open(&mut self, to: PeId) -> Result<()> {
         if let Some(peer) = self.peers.get_mut(to as usize)
-            && !peer.open
-            && to != own
+            && !peer.told
+            && !peer.own
         {
             audit::say_that_it_talks(&*self.wire, &self.layout, to)?;
-            peer.open = true;
+            peer.told = true;
+            peer.settle();
         }
         Ok(())
     }
@@ -253,143 +247,36 @@ impl Messages {
         self.order == SendOrder::Weak
     }
 
-    /// Makes room in the rings.
+    /// Makes room in the rings, and goes on with what is in the background.
     #[cold]
-    pub(crate) fn drain(&mut self) -> Result<()> {
+    pub(crate) fn progress(&mut self, inner: &Inner) -> Result<()> {
         if self.talking.len() + 1 < self.peers.len() {
             self.listen()?;
         }
-        for pe in &self.talking {
-            let Some(peer) = self.peers.get_mut(*pe as usize).filter(|peer| !peer.taking) else {
+        for index in 0..self.talking.len() {
+            let Some(pe) = self.talking.get(index).copied() else {
                 continue;
             };
-            while peer.aside_bytes < DRAINED_BYTES_MAX && peer.set_aside()? {}
-            peer.receiver.return_credit()?;
+            self.pump(inner, pe, None)?;
+            let peer = self.peer(pe)?;
+            if !matches!(peer.arriving, Arriving::Caller) {
+                peer.receiver.return_credit()?;
+            }
+            if peer.has_backlog() {
+                self.flush(pe)?;
+            }
+        }
+        if !self.sending.is_empty() {
+            let mut sending = core::mem::take(&mut self.sending);
+            sending.retain(|pe| !matches!(self.send_outbox(inner, *pe), Ok(true)));
+            self.sending.append(&mut sending);
+        }
+        for ticket in self.requests.take_runnable() {
+            self.run(inner, ticket);
         }
         Ok(())
     }
 }
 
-/// A message that matches, and where it is.
-#[derive(Debug, Clone, Copy)]
-enum Found {
-    /// Next in the ring.
-    Ring(Head),
-    /// Set aside, at this index.
-    Aside(usize),
-}
-
-impl Peer {
-    /// The first message that matches, if it has arrived.
-    #[inline]
-    fn find(&mut self, kind: Kind, tag: u32) -> Result<Option<Found>> {
-        let wanted = |got_kind: u8, got_tag: u32| {
-            got_tag == tag && (got_kind == kind.whole() || got_kind == kind.announced())
-        };
-        if !self.aside.is_empty() || self.moving.is_some() {
-            let stuck = self.moving.is_some() && !self.set_aside()?;
-            let at = self.aside.iter().position(|m| wanted(m.kind, m.tag));
-            if at.is_some() || stuck {
-                return Ok(at.map(Found::Aside));
-            }
-        }
-        while !self.own {
-            let Some(head) = self.receiver.peek()? else {
-                return Ok(None);
-            };
-            if wanted(head.kind, head.tag) {
-                return Ok(Some(Found::Ring(head)));
-            }
-            if !self.set_aside()? {
-                return Ok(None);
-            }
-        }
-        Ok(None)
-    }
-
-    /// Moves the next message out of the ring. Returns false while it is incomplete.
-    #[cold]
-    fn set_aside(&mut self) -> Result<bool> {
-        if self.moving.is_none() {
-            let Some(head) = self.receiver.peek()? else {
-                return Ok(false);
-            };
-            if self.aside_bytes + head.len_bytes > SET_ASIDE_BYTES_MAX {
-                return Err(TransportError::misbehaved(
-                    self.pe,
-                    "bytes of its messages that nobody receives",
-                    format_args!("at most {SET_ASIDE_BYTES_MAX}"),
-                    self.aside_bytes + head.len_bytes,
-                )
-                .into());
-            }
-            self.moving = Some(Aside {
-                kind: head.kind,
-                tag: head.tag,
-                bytes: vec![0; head.len_bytes],
-            });
-        }
-        if let Some(mut message) = self.moving.take() {
-            if !self.receiver.take(&mut message.bytes)? {
-                self.moving = Some(message);
-                return Ok(false);
-            }
-            self.aside_bytes += message.bytes.len();
-            self.aside.push_back(message);
-        }
-        Ok(true)
-    }
-
-    /// Puts a message of this PE to itself where `find` finds it.
-    fn send_to_self(&mut self, kind: Kind, tag: u32, bytes: Vec<u8>) {
-        self.aside_bytes += bytes.len();
-        self.aside.push_back(Aside {
-            kind: kind.whole(),
-            tag,
-            bytes,
-        });
-    }
-
-    /// How many bytes a message has, and its announcement if it is long.
-    fn measure(&self, found: Found) -> Result<(usize, bool)> {
-        let (kind, len) = match found {
-            Found::Ring(head) => (head.kind, head.len_bytes),
-            Found::Aside(index) => self
-                .aside
-                .get(index)
-                .map_or((0, 0), |message| (message.kind, message.bytes.len())),
-        };
-        let long = kind == Kind::User.announced() || kind == Kind::Team.announced();
-        if long && len != Announcement::BYTES {
-            return Err(TransportError::misbehaved(
-                self.pe,
-                "announcement of a long message",
-                format_args!("{} bytes", Announcement::BYTES),
-                len,
-            )
-            .into());
-        }
-        Ok((len, long))
-    }
-
-    /// Takes a found message into the front of `out`. Returns false while it is
-    /// incomplete; `out` must be the same then.
-    #[inline]
-    fn take(&mut self, found: Found, out: &mut [u8]) -> Result<bool> {
-        match found {
-            Found::Ring(_) => {
-                let done = self.receiver.take(out)?;
-                self.taking = !done;
-                Ok(done)
-            }
-            Found::Aside(index) => {
-                if let Some(message) = self.aside.remove(index) {
-                    self.aside_bytes -= message.bytes.len();
-                    let len = message.bytes.len().min(out.len());
-                    out[..len].copy_from_slice(&message.bytes[..len]);
-                }
-                Ok(true)
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

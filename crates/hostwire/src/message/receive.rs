@@ -1,16 +1,21 @@
 //! Receiving, as a state machine that is polled.
 
-use hostwire_transport::ring::Head;
+use hostwire_transport::ring::{Head, Taken};
 use hostwire_transport::{PeId, TransportError};
 
+use super::Messages;
+use super::buffer::Buffer;
+use super::front::{Form, Front};
 use super::long::{Announcement, Delivery, expect_count, load_count, pieces, store_count};
-use super::{Found, Kind, Messages};
+use super::matching::Found;
+use super::pattern::{Envelope, Pattern};
+use super::peer::{Arriving, Body};
+use super::requests::{Ticket, named};
 use crate::error::{Error, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
 /// Where a message goes.
-#[derive(Debug)]
 pub(crate) enum Target<'a> {
     /// Private memory of fixed size.
     Bytes(&'a mut [u8]),
@@ -18,58 +23,101 @@ pub(crate) enum Target<'a> {
     Vec(&'a mut Vec<u8>),
     /// The own segment: offset and room.
     Segment(usize, usize),
+    /// Private memory of fixed size that the receive owns.
+    Owned(Box<dyn Buffer>),
+    /// Nobody wants it any more.
+    Nowhere,
+}
+
+impl Target<'_> {
+    fn room_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Owned(buffer) => buffer.bytes().len(),
+            Self::Segment(_, room) => *room,
+            Self::Vec(_) | Self::Nowhere => usize::MAX,
+        }
+    }
+
+    /// Its bytes `start .. end`, as far as it is private memory.
+    fn part(&mut self, start: usize, end: usize) -> &mut [u8] {
+        match self {
+            Self::Bytes(bytes) => &mut bytes[start..end],
+            Self::Vec(bytes) => {
+                // Grows with what really arrives, whatever was announced.
+                bytes.resize(end, 0);
+                &mut bytes[start..end]
+            }
+            Self::Owned(buffer) => &mut buffer.bytes_mut()[start..end],
+            Self::Segment(..) | Self::Nowhere => &mut [],
+        }
+    }
 }
 
 /// One message on its way in.
 pub(crate) struct Receiving<'a> {
-    from: PeId,
-    kind: Kind,
-    tag: u32,
+    pattern: Pattern,
     /// A message must be a multiple of this.
     element_bytes: usize,
     target: Target<'a>,
     /// Private copy of a message that goes to the segment through the ring.
     bounce: Vec<u8>,
+    /// Its name, if it is in the background.
+    ticket: Option<Ticket>,
+    /// What is known of the message, once there is one.
+    envelope: Envelope,
     state: State,
 }
 
+#[derive(Debug, Clone, Copy)]
 enum State {
     /// No message that matches has arrived.
     Matching,
-    /// Its lines are being taken from the ring.
-    Taking(Found, usize),
-    /// The line that announces a long one is being taken.
-    TakingAnnouncement(Found),
+    /// Its lines are being taken from the ring, without so many bytes at the front.
+    Taking(usize),
+    /// It is a long one, and its sender waits to hear how it is wanted.
+    Accepting(Announcement),
     /// The sender puts it straight to its place.
-    Direct(Announcement),
+    Direct(u32),
     /// It comes through staging.
     Staged(Announcement, u64),
-    Done(usize),
+    /// It is all there; its sender has to hear so.
+    Telling,
+    Done,
 }
 
 impl<'a> Receiving<'a> {
-    pub(crate) fn new(
-        from: PeId,
-        kind: Kind,
-        tag: u32,
-        element_bytes: usize,
-        target: Target<'a>,
-    ) -> Self {
+    pub(crate) fn new(pattern: Pattern, element_bytes: usize, target: Target<'a>) -> Self {
         Self {
-            from,
-            kind,
-            tag,
+            pattern,
             element_bytes,
             target,
             bounce: Vec::new(),
+            ticket: None,
+            envelope: Envelope {
+                from: 0,
+                tag: 0,
+                data: 0,
+                len_bytes: 0,
+            },
             state: State::Matching,
         }
     }
 
-    /// Goes on with a message whose first lines are in `target` already.
-    pub(crate) fn go_on(mut self, head: Head) -> Self {
-        self.state = State::Taking(Found::Ring(head), head.len_bytes);
+    /// Goes on with a message of `from` whose first lines are in `target` already.
+    pub(super) fn go_on(mut self, from: PeId, head: Head) -> Self {
+        self.take_over(from, head.tag, head.len_bytes, State::Taking(0));
         self
+    }
+
+    fn take_over(&mut self, from: PeId, tag: u32, len_bytes: usize, state: State) {
+        self.envelope = Envelope {
+            from,
+            tag: tag.into(),
+            data: 0,
+            len_bytes,
+        };
+        self.state = state;
     }
 
     /// Whether a message has been matched: from then on it must be polled to its end.
@@ -77,17 +125,55 @@ impl<'a> Receiving<'a> {
         !matches!(self.state, State::Matching)
     }
 
-    /// Goes on as far as it can. Returns the bytes of the message when it is all there.
+    pub(super) fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    pub(super) fn set_ticket(&mut self, ticket: Ticket) {
+        self.ticket = Some(ticket);
+    }
+
+    /// Whose message it is or has to be, if that is known.
+    pub(super) fn peer(&self) -> Option<PeId> {
+        match self.has_begun() {
+            true => Some(self.envelope.from),
+            false => named(self.pattern.from),
+        }
+    }
+
+    /// Whether it needs to be polled, because nobody says when it can go on.
+    pub(super) fn goes_on_by_itself(&self) -> bool {
+        matches!(
+            self.state,
+            State::Accepting(_) | State::Staged(..) | State::Telling
+        )
+    }
+
+    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
+        match self.target {
+            Target::Owned(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Goes on as far as it can. Returns what is known of the message when it is all there.
     #[inline]
-    pub(crate) fn poll(&mut self, inner: &Inner, messages: &mut Messages) -> Result<Option<usize>> {
+    pub(crate) fn poll(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+    ) -> Result<Option<Envelope>> {
         loop {
             let goes_on = match self.state {
-                State::Matching => self.find(messages)?,
-                State::Taking(found, len) => self.take(inner, messages, found, len)?,
-                State::TakingAnnouncement(found) => self.answer(inner, messages, found)?,
-                State::Direct(announcement) => self.finish_direct(inner, announcement)?,
-                State::Staged(announcement, taken) => self.unstage(inner, announcement, taken)?,
-                State::Done(len) => return Ok(Some(len)),
+                State::Matching => self.find(inner, messages)?,
+                State::Taking(skip) => self.take(inner, messages, skip)?,
+                State::Accepting(announcement) => self.accept(inner, messages, announcement)?,
+                State::Direct(number) => self.finish_direct(inner, messages, number)?,
+                State::Staged(announcement, taken) => {
+                    self.unstage(inner, messages, announcement, taken)?
+                }
+                State::Telling => self.finish(messages.flush(self.envelope.from)?),
+                State::Done => return Ok(Some(self.envelope)),
             };
             if !goes_on {
                 return Ok(None);
@@ -95,40 +181,125 @@ impl<'a> Receiving<'a> {
         }
     }
 
+    fn finish(&mut self, now: bool) -> bool {
+        if now {
+            self.state = State::Done;
+        }
+        now
+    }
+
     #[inline]
-    fn find(&mut self, messages: &mut Messages) -> Result<bool> {
-        let peer = messages.peer(self.from)?;
-        let Some(found) = peer.find(self.kind, self.tag)? else {
-            return Ok(false);
-        };
-        let (len, long) = peer.measure(found)?;
-        if long {
-            self.state = State::TakingAnnouncement(found);
-        } else {
-            self.check_length(len)?;
-            self.state = State::Taking(found, len);
+    fn find(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
+        if let Some((from, tag)) = self.pattern.exactly() {
+            if messages.is_idle(from) {
+                return Ok(false);
+            }
+            if let Target::Bytes(out) = &mut self.target {
+                let (kind, element_bytes) = (self.pattern.kind, self.element_bytes);
+                match messages.receive_now(from, kind, tag, element_bytes, out)? {
+                    Taken::All(len_bytes) => {
+                        self.take_over(from, tag, len_bytes, State::Done);
+                        return Ok(true);
+                    }
+                    Taken::Part(head) => {
+                        self.take_over(from, tag, head.len_bytes, State::Taking(0));
+                        return Ok(true);
+                    }
+                    Taken::Nothing => {}
+                }
+            }
+        }
+        match messages.find(inner, &self.pattern)? {
+            None => return Ok(false),
+            Some(Found::Ring(front)) => self.begin(messages, &front)?,
+            Some(Found::Aside(pe, index)) => self.begin_aside(inner, messages, pe, index)?,
         }
         Ok(true)
     }
 
+    /// Takes the message whose first line is next in a ring for its own.
+    #[inline]
+    pub(super) fn begin(&mut self, messages: &mut Messages, front: &Front) -> Result<()> {
+        self.check_length(&front.envelope)?;
+        let peer = messages.peer(front.envelope.from)?;
+        match front.form {
+            Form::Whole(skip) => {
+                peer.arriving = match self.ticket {
+                    None => Arriving::Caller,
+                    Some(ticket) => Arriving::Request(ticket),
+                };
+                peer.settle();
+                self.state = State::Taking(skip);
+            }
+            Form::Announced(announcement) => {
+                peer.take_announcement(&announcement)?;
+                self.state = State::Accepting(announcement);
+            }
+        }
+        self.envelope = front.envelope;
+        Ok(())
+    }
+
+    fn begin_aside(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        pe: PeId,
+        index: usize,
+    ) -> Result<()> {
+        if let Some(aside) = messages.peer(pe)?.aside.get(index) {
+            self.check_length(&aside.envelope)?;
+        }
+        if let Some(aside) = messages.take_aside(pe, index)? {
+            match aside.body {
+                Body::Whole(bytes) => self.take_bytes(inner, aside.envelope, &bytes)?,
+                Body::Announced(announcement) => self.state = State::Accepting(announcement),
+            }
+            self.envelope = aside.envelope;
+        }
+        Ok(())
+    }
+
+    /// Takes a message that is in private memory.
+    pub(super) fn take_bytes(
+        &mut self,
+        inner: &Inner,
+        envelope: Envelope,
+        bytes: &[u8],
+    ) -> Result<()> {
+        self.check_length(&envelope)?;
+        match self.target {
+            Target::Segment(offset, _) => inner.segment().put(offset, bytes)?,
+            Target::Nowhere => {}
+            _ => self.target.part(0, bytes.len()).copy_from_slice(bytes),
+        }
+        self.envelope = envelope;
+        self.state = State::Done;
+        Ok(())
+    }
+
     /// An error, with the message still in place, if it does not fit.
     #[inline]
-    fn check_length(&self, message_bytes: usize) -> Result<()> {
-        let room_bytes = match &self.target {
-            Target::Bytes(bytes) => bytes.len(),
-            Target::Vec(_) => usize::MAX,
-            Target::Segment(_, room) => *room,
-        };
+    fn check_length(&self, envelope: &Envelope) -> Result<()> {
+        let Envelope {
+            from,
+            tag,
+            len_bytes: message_bytes,
+            ..
+        } = *envelope;
+        let room_bytes = self.target.room_bytes();
         if message_bytes > room_bytes {
             return Err(Error::MessageTooLong {
-                from: self.from,
+                from,
+                tag,
                 message_bytes,
                 room_bytes,
             });
         }
         if !message_bytes.is_multiple_of(self.element_bytes) {
             return Err(Error::MessageShape {
-                from: self.from,
+                from,
+                tag,
                 message_bytes,
                 element_bytes: self.element_bytes,
             });
@@ -137,79 +308,56 @@ impl<'a> Receiving<'a> {
     }
 
     #[inline]
-    fn take(
-        &mut self,
-        inner: &Inner,
-        messages: &mut Messages,
-        found: Found,
-        len: usize,
-    ) -> Result<bool> {
-        let peer = messages.peer(self.from)?;
+    fn take(&mut self, inner: &Inner, messages: &mut Messages, skip: usize) -> Result<bool> {
+        let len = self.envelope.len_bytes;
+        let peer = messages.peer(self.envelope.from)?;
         let out = match &mut self.target {
-            Target::Bytes(bytes) => &mut bytes[..len],
-            Target::Vec(bytes) => {
-                bytes.resize(len, 0);
-                &mut bytes[..]
-            }
             Target::Segment(..) => {
                 self.bounce.resize(len, 0);
                 &mut self.bounce[..]
             }
+            target => target.part(0, len),
         };
-        if !peer.take(found, out)? {
+        if !peer.receiver.take_behind(skip, out)? {
             return Ok(false);
         }
+        peer.arriving = Arriving::Nothing;
+        peer.settle();
         if let Target::Segment(offset, _) = self.target {
             inner.segment().put(offset, &self.bounce)?;
         }
-        self.state = State::Done(len);
+        self.state = State::Done;
         Ok(true)
     }
 
-    /// Reads the announcement and tells the sender how to deliver.
-    fn answer(&mut self, inner: &Inner, messages: &mut Messages, found: Found) -> Result<bool> {
-        let peer = messages.peer(self.from)?;
-        let announcement = match found {
-            // A look, not a take: the message stays if it does not fit.
-            Found::Aside(index) => {
-                let bytes = peer.aside.get(index).and_then(|m| m.bytes.first_chunk());
-                let Some(bytes) = bytes else { return Ok(false) };
-                let announcement = Announcement::parse(self.from, bytes)?;
-                self.keep_if_unfit(&announcement)?;
-                peer.take(found, &mut [])?;
-                announcement
-            }
-            Found::Ring(_) => {
-                // Out of the ring first, then as above.
-                if !peer.set_aside()? {
-                    return Ok(false);
-                }
-                self.state = State::TakingAnnouncement(Found::Aside(peer.aside.len() - 1));
-                return Ok(true);
-            }
-        };
-        let len = announcement.len_bytes;
+    /// Tells the sender of a long message how to deliver it.
+    fn accept(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        announcement: Announcement,
+    ) -> Result<bool> {
+        let (from, number) = (self.envelope.from, announcement.number);
         let delivery = if self.fetch(inner, &announcement)? {
-            self.state = State::Done(len);
+            self.state = State::Telling;
             Delivery::Fetched
         } else if let Target::Segment(offset, _) = self.target {
-            self.state = State::Direct(announcement);
+            messages
+                .peer(from)?
+                .far()
+                .undelivered
+                .add(number, self.ticket);
+            self.state = State::Direct(number);
             Delivery::Direct(offset)
-        } else {
+        } else if messages.take_staging(inner, from, number) {
+            expect_count(inner, from, Mail::Delivered, number)?;
             self.state = State::Staged(announcement, 0);
             Delivery::Staged
+        } else {
+            return Ok(false);
         };
-        expect_count(inner, self.from, Mail::Delivered, announcement.number)?;
-        let mail = |word| inner.layout.mail(inner.pe, word);
-        inner.put_word(self.from, mail(Mail::Delivery), delivery.to_word())?;
-        inner.put_word(self.from, mail(Mail::Accepted), announcement.number.into())?;
+        messages.answer(from, number, delivery.to_word())?;
         Ok(true)
-    }
-
-    fn keep_if_unfit(&mut self, announcement: &Announcement) -> Result<()> {
-        self.check_length(announcement.len_bytes).inspect_err(|_| {
-            self.state = State::Matching;
-        })
     }
 
     /// Copies the message straight from the sender's segment, if that can be done.
@@ -217,67 +365,112 @@ impl<'a> Receiving<'a> {
         let Some(source) = announcement.source else {
             return Ok(false);
         };
-        let Some(window) = inner.load_window(self.from) else {
+        let from = self.envelope.from;
+        let Some(window) = inner.load_window(from) else {
             return Ok(false);
         };
         let len = announcement.len_bytes;
         window
             .memory()
             .range(source, len)
-            .map_err(|_| misplaced(self.from, source, len))?;
+            .map_err(|_| misplaced(from, source, len))?;
         match &mut self.target {
-            Target::Bytes(bytes) => window.get(source, &mut bytes[..len])?,
-            Target::Vec(bytes) => {
-                bytes.resize(len, 0);
-                window.get(source, bytes)?;
-            }
             Target::Segment(offset, _) => {
                 let own = inner.segment().memory();
                 own.copy_from(*offset, window.memory(), source, len)?;
             }
+            Target::Nowhere => {}
+            target => window.get(source, target.part(0, len))?,
         }
         Ok(true)
     }
 
-    fn finish_direct(&mut self, inner: &Inner, announcement: Announcement) -> Result<bool> {
-        let number = announcement.number;
-        if load_count(inner, self.from, Mail::Delivered, number, 0, 1)? == 0 {
-            return Ok(false);
+    fn finish_direct(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        number: u32,
+    ) -> Result<bool> {
+        let from = self.envelope.from;
+        if self.ticket.is_none() {
+            messages.flush(from)?;
+            if !messages.is_idle(from) {
+                messages.pump(inner, from, None)?;
+            }
         }
-        self.state = State::Done(announcement.len_bytes);
-        Ok(true)
+        let said = messages.peer(from)?.far().undelivered.take(number);
+        Ok(self.finish(said.is_some()))
     }
 
     /// Takes the pieces that have arrived out of staging.
-    fn unstage(&mut self, inner: &Inner, announcement: Announcement, taken: u64) -> Result<bool> {
+    fn unstage(
+        &mut self,
+        inner: &Inner,
+        messages: &mut Messages,
+        announcement: Announcement,
+        taken: u64,
+    ) -> Result<bool> {
         let Announcement {
             number, len_bytes, ..
         } = announcement;
+        let from = self.envelope.from;
+        if messages.peer(from)?.has_backlog() {
+            messages.flush(from)?;
+        }
         let all = pieces(len_bytes);
         let most = all.min(taken + CHUNKS);
-        let there = load_count(inner, self.from, Mail::Delivered, number, taken, most)?;
+        let there = load_count(inner, from, Mail::Delivered, number, taken, most)?;
         for piece in taken..there {
             let start = piece as usize * CHUNK_BYTES;
             let end = (start + CHUNK_BYTES).min(len_bytes);
             let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
-            let out = match &mut self.target {
-                Target::Bytes(bytes) => &mut bytes[start..end],
-                Target::Vec(bytes) => {
-                    // Grows with what really arrives, whatever was announced.
-                    bytes.resize(end, 0);
-                    &mut bytes[start..end]
-                }
-                Target::Segment(..) => &mut [],
-            };
-            inner.segment().get(at, out)?;
-            store_count(inner, self.from, Mail::Freed, number, piece + 1)?;
+            inner.segment().get(at, self.target.part(start, end))?;
+            store_count(inner, from, Mail::Freed, number, piece + 1)?;
         }
         self.state = if there == all {
-            State::Done(len_bytes)
+            messages.free_staging(from, number);
+            State::Done
         } else {
             State::Staged(announcement, there)
         };
         Ok(there > taken)
+    }
+
+    /// Has nothing to do with its peer any more, which has failed.
+    pub(super) fn let_go(&mut self, messages: &mut Messages) {
+        if let State::Staged(Announcement { number, .. }, _) = self.state {
+            messages.free_staging(self.envelope.from, number);
+        }
+    }
+
+    /// Its caller waits no longer. What its peer is in the middle of goes on without it.
+    pub(crate) fn give_up(mut self, inner: &Inner, messages: &mut Messages) {
+        match self.state {
+            State::Matching | State::Done => {}
+            _ if !inner.is_there(self.envelope.from) => self.let_go(messages),
+            state => {
+                let mut rest = Receiving::new(self.pattern, 1, Target::Nowhere);
+                (rest.envelope, rest.state) = (self.envelope, state);
+                messages.adopt(rest);
+            }
+        }
+    }
+}
+
+impl Messages {
+    /// Takes the staging memory for a message, if nobody has it who could still use it.
+    fn take_staging(&mut self, inner: &Inner, from: PeId, number: u32) -> bool {
+        let is_free = self.staging.is_none_or(|(pe, _)| !inner.is_there(pe));
+        if is_free {
+            self.staging = Some((from, number));
+        }
+        is_free
+    }
+
+    fn free_staging(&mut self, from: PeId, number: u32) {
+        if self.staging == Some((from, number)) {
+            self.staging = None;
+        }
     }
 }
 

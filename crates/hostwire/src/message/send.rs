@@ -1,58 +1,91 @@
 //! Sending, as a state machine that is polled.
 
+use hostwire_transport::ring::lines_for;
 use hostwire_transport::{PeId, TransportError};
 
-use super::long::{Announcement, Delivery, expect_count, load_count, pieces, store_count};
+use super::buffer::Buffer;
+use super::front::entry;
+use super::long::{
+    Announcement, DELIVERED, Delivery, expect_count, load_count, pieces, store_count,
+};
+use super::pattern::Envelope;
+use super::requests::Ticket;
 use super::{Kind, Messages};
 use crate::error::Result;
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, CHUNKS, Mail, NOT_YET};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
 /// What is sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Source<'a> {
+pub(crate) enum Payload<'a> {
     /// Private memory.
     Bytes(&'a [u8]),
     /// The own segment: offset and length.
     Segment(usize, usize),
+    /// Private memory that the send owns.
+    Owned(Box<dyn Buffer>),
 }
 
-impl Source<'_> {
-    fn len_bytes(self) -> usize {
+impl Payload<'_> {
+    fn len_bytes(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::Segment(_, len) => len,
+            Self::Segment(_, len) => *len,
+            Self::Owned(buffer) => buffer.bytes().len(),
         }
+    }
+
+    /// It, if it is private memory.
+    #[inline]
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Owned(buffer) => Some(buffer.bytes()),
+            Self::Segment(..) => None,
+        }
+    }
+
+    fn to_vec(&self, inner: &Inner) -> Result<Vec<u8>> {
+        Ok(match *self {
+            Self::Segment(offset, len) => {
+                let mut bytes = vec![0; len];
+                inner.segment().get(offset, &mut bytes)?;
+                bytes
+            }
+            _ => self.bytes().unwrap_or_default().to_vec(),
+        })
     }
 
     /// Puts bytes `start .. start + len` of it to `offset_bytes` in the segment of `pe`.
     fn put(
-        self,
+        &self,
         inner: &Inner,
         pe: PeId,
         offset_bytes: usize,
         start: usize,
         len: usize,
     ) -> Result<()> {
-        match self {
-            Self::Bytes(bytes) => inner.put(pe, offset_bytes, &bytes[start..start + len]),
-            Self::Segment(source, _) => match inner.window(pe) {
-                Some(window) => {
-                    window.memory().copy_from(
-                        offset_bytes,
-                        inner.segment().memory(),
-                        source + start,
-                        len,
-                    )?;
-                    window.stored(offset_bytes, len);
-                    Ok(())
-                }
-                None => {
-                    let mut bytes = vec![0; len];
-                    inner.segment().get(source + start, &mut bytes)?;
-                    inner.put(pe, offset_bytes, &bytes)
-                }
-            },
+        if let Some(bytes) = self.bytes() {
+            return inner.put(pe, offset_bytes, &bytes[start..start + len]);
+        }
+        let Self::Segment(source, _) = *self else {
+            return Ok(());
+        };
+        match inner.window(pe) {
+            Some(window) => {
+                window.memory().copy_from(
+                    offset_bytes,
+                    inner.segment().memory(),
+                    source + start,
+                    len,
+                )?;
+                window.stored(offset_bytes, len);
+                Ok(())
+            }
+            None => {
+                let mut bytes = vec![0; len];
+                inner.segment().get(source + start, &mut bytes)?;
+                inner.put(pe, offset_bytes, &bytes)
+            }
         }
     }
 }
@@ -61,11 +94,18 @@ impl Source<'_> {
 pub(crate) struct Sending<'a> {
     to: PeId,
     kind: Kind,
-    tag: u32,
-    source: Source<'a>,
+    tag: u64,
+    data: u64,
+    payload: Payload<'a>,
+    /// It is sent whole even if its receiver keeps much already: it is short, and the
+    /// receiver is about to take it.
+    is_due: bool,
+    /// Its name, if it is in the background.
+    ticket: Option<Ticket>,
     state: State,
 }
 
+#[derive(Debug, Clone, Copy)]
 enum State {
     /// Waiting for room in the ring.
     Begin,
@@ -77,130 +117,173 @@ enum State {
         put: u64,
         freed: u64,
     },
+    /// All of it is put; the receiver has to hear so.
+    Telling,
     Done,
 }
 
 impl<'a> Sending<'a> {
-    pub(crate) fn new(to: PeId, kind: Kind, tag: u32, source: Source<'a>) -> Self {
+    pub(crate) fn new(to: PeId, kind: Kind, tag: u64, payload: Payload<'a>) -> Self {
         Self {
             to,
             kind,
             tag,
-            source,
+            data: 0,
+            payload,
+            is_due: false,
+            ticket: None,
             state: State::Begin,
         }
     }
 
-    /// Goes on as far as it can. Returns true when the source may be reused.
+    pub(crate) fn with_data(mut self, data: u64) -> Self {
+        self.data = data;
+        self
+    }
+
+    pub(crate) fn due(mut self) -> Self {
+        self.is_due = true;
+        self
+    }
+
+    pub(super) fn set_ticket(&mut self, ticket: Ticket) {
+        self.ticket = Some(ticket);
+    }
+
+    pub(super) fn to(&self) -> PeId {
+        self.to
+    }
+
+    /// Whether its place among the messages to that PE is taken.
+    pub(super) fn has_begun(&self) -> bool {
+        !matches!(self.state, State::Begin)
+    }
+
+    /// Whether it needs to be polled, because nobody says when it can go on.
+    pub(super) fn goes_on_by_itself(&self) -> bool {
+        matches!(self.state, State::Staging { .. } | State::Telling)
+    }
+
+    pub(super) fn envelope(&self, own: PeId) -> Envelope {
+        Envelope {
+            from: own,
+            tag: self.tag,
+            data: self.data,
+            len_bytes: self.payload.len_bytes(),
+        }
+    }
+
+    pub(crate) fn into_buffer(self) -> Option<Box<dyn Buffer>> {
+        match self.payload {
+            Payload::Owned(buffer) => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Goes on as far as it can. Returns true when the payload may be reused.
     #[inline]
     pub(crate) fn poll(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         loop {
-            match self.state {
-                State::Begin => {
-                    if !self.begin(inner, messages)? {
-                        return Ok(false);
-                    }
-                }
-                State::Announced(number) => {
-                    if !self.deliver(inner, number)? {
-                        return Ok(false);
-                    }
-                }
-                State::Staging { number, put, freed } => {
-                    if !self.stage(inner, number, put, freed)? {
-                        return Ok(false);
-                    }
-                }
+            let goes_on = match self.state {
+                State::Begin => self.begin(inner, messages)?,
+                State::Announced(number) => self.deliver(inner, messages, number)?,
+                State::Staging { number, put, freed } => self.stage(inner, number, put, freed)?,
+                State::Telling => self.finish(messages.flush(self.to)?),
                 State::Done => return Ok(true),
+            };
+            if !goes_on {
+                return Ok(false);
             }
         }
+    }
+
+    fn finish(&mut self, now: bool) -> bool {
+        if now {
+            self.state = State::Done;
+        }
+        now
     }
 
     #[inline]
     fn begin(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
         messages.open(self.to)?;
-        let peer = messages.peer(self.to)?;
-        if let Source::Bytes(bytes) = self.source
-            && bytes.len() <= peer.sender.message_bytes_max()
-            && self.to != inner.pe
-        {
-            if !peer.sender.try_send(self.kind.whole(), self.tag, bytes)? {
-                return Ok(false);
-            }
-            self.state = State::Done;
-            return Ok(true);
-        }
-        self.begin_otherwise(inner, messages)
-    }
-
-    #[cold]
-    fn begin_otherwise(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
-        let peer = messages.peer(self.to)?;
-        let len_bytes = self.source.len_bytes();
-        let fits = len_bytes <= peer.sender.message_bytes_max();
-        if self.to == inner.pe || fits {
-            let bytes = match self.source {
-                Source::Bytes(bytes) => bytes.to_vec(),
-                Source::Segment(offset, len) => {
-                    let mut bytes = vec![0; len];
-                    inner.segment().get(offset, &mut bytes)?;
-                    bytes
-                }
-            };
-            if self.to == inner.pe {
-                peer.send_to_self(self.kind, self.tag, bytes);
-            } else if !peer.sender.try_send(self.kind.whole(), self.tag, &bytes)? {
-                return Ok(false);
-            }
-            self.state = State::Done;
-            return Ok(true);
-        }
-        let announcement = Announcement {
-            number: peer.announced.wrapping_add(1),
-            len_bytes,
-            source: match self.source {
-                Source::Bytes(_) => None,
-                Source::Segment(offset, _) => Some(offset),
-            },
-        };
-        let accepted = inner.layout.mail(self.to, Mail::Accepted);
-        let not_yet = NOT_YET | u64::from(announcement.number);
-        inner.segment().put_word(accepted, not_yet)?;
-        // The receiver may load the source as soon as it reads this.
-        inner.wire.fence()?;
-        if !peer
-            .sender
-            .try_send(self.kind.announced(), self.tag, &announcement.emit())?
+        // Those in the background that were started before go first.
+        if self.ticket.is_none()
+            && messages.peer(self.to)?.has_outbox()
+            && !messages.send_outbox(inner, self.to)?
         {
             return Ok(false);
         }
+        if self.to == inner.pe {
+            let bytes = self.payload.to_vec(inner)?;
+            messages.send_to_self(inner, self.kind, self.envelope(inner.pe), bytes)?;
+            return Ok(self.finish(true));
+        }
+        let peer = messages.peer(self.to)?;
+        let (kind, prefix) = entry(self.kind, self.tag, self.data);
+        let len = self.payload.len_bytes() + prefix.map_or(0, |prefix| prefix.len());
+        if len > peer.sender.message_bytes_max() {
+            return self.announce(inner, messages);
+        }
+        if !peer.sender.has_room(lines_for(len), self.is_due)? {
+            return match peer.sender.is_held() && !self.is_due {
+                true => self.announce(inner, messages),
+                false => Ok(false),
+            };
+        }
+        let copied = match &self.payload {
+            Payload::Segment(..) => Some(self.payload.to_vec(inner)?),
+            _ => None,
+        };
+        let bytes = copied.as_deref().or(self.payload.bytes());
+        let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
+        let sent = match prefix {
+            Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
+            None if self.is_due => peer.sender.try_send_held(kind, tag, bytes)?,
+            None => peer.sender.try_send(kind, tag, bytes)?,
+        };
+        Ok(self.finish(sent))
+    }
+
+    /// Says that there is a message, and leaves it here until its receiver wants it.
+    #[cold]
+    fn announce(&mut self, inner: &Inner, messages: &mut Messages) -> Result<bool> {
+        let peer = messages.peer(self.to)?;
+        let announcement = Announcement {
+            number: peer.announced.wrapping_add(1),
+            len_bytes: self.payload.len_bytes(),
+            source: match self.payload {
+                Payload::Segment(offset, _) => Some(offset),
+                _ => None,
+            },
+            data: self.data,
+            tag_high: (self.tag >> 32) as u32,
+        };
+        // The receiver may load the source as soon as it reads this.
+        inner.wire.fence()?;
+        let (kind, tag) = (self.kind.announced(), self.tag as u32);
+        if !peer.sender.try_send_held(kind, tag, &announcement.emit())? {
+            return Ok(false);
+        }
         peer.announced = announcement.number;
+        peer.far().unaccepted.add(announcement.number, self.ticket);
         self.state = State::Announced(announcement.number);
         Ok(true)
     }
 
     /// Looks for the receiver's answer and does what it says.
-    fn deliver(&mut self, inner: &Inner, number: u32) -> Result<bool> {
-        let segment = inner.segment();
-        let accepted = segment.load_word(inner.layout.mail(self.to, Mail::Accepted))?;
-        if accepted == NOT_YET | u64::from(number) {
+    fn deliver(&mut self, inner: &Inner, messages: &mut Messages, number: u32) -> Result<bool> {
+        if self.ticket.is_none() && !messages.is_idle(self.to) {
+            messages.pump(inner, self.to, None)?;
+        }
+        let Some(word) = messages.peer(self.to)?.far().unaccepted.take(number) else {
             return Ok(false);
-        }
-        if accepted != u64::from(number) {
-            return Err(TransportError::misbehaved(
-                self.to,
-                "number of the long message it accepts",
-                number,
-                accepted,
-            )
-            .into());
-        }
-        let word = segment.load_word(inner.layout.mail(self.to, Mail::Delivery))?;
+        };
         self.state = match Delivery::from_word(self.to, word)? {
             Delivery::Fetched => State::Done,
             Delivery::Direct(offset) => {
-                let len = self.source.len_bytes();
-                self.source
+                let len = self.payload.len_bytes();
+                self.payload
                     .put(inner, self.to, offset, 0, len)
                     .map_err(|_| {
                         TransportError::misbehaved(
@@ -210,8 +293,8 @@ impl<'a> Sending<'a> {
                             offset,
                         )
                     })?;
-                store_count(inner, self.to, Mail::Delivered, number, 1)?;
-                State::Done
+                messages.answer(self.to, number, DELIVERED)?;
+                State::Telling
             }
             Delivery::Staged => {
                 expect_count(inner, self.to, Mail::Freed, number)?;
@@ -227,7 +310,7 @@ impl<'a> Sending<'a> {
 
     /// Puts as many pieces as staging has room for.
     fn stage(&mut self, inner: &Inner, number: u32, put: u64, freed: u64) -> Result<bool> {
-        let len = self.source.len_bytes();
+        let len = self.payload.len_bytes();
         let all = pieces(len);
         let freed = load_count(inner, self.to, Mail::Freed, number, freed, put)?;
         let may = all.min(freed + CHUNKS);
@@ -235,7 +318,7 @@ impl<'a> Sending<'a> {
         for piece in put..may {
             let start = piece as usize * CHUNK_BYTES;
             let at = staging + (piece % CHUNKS) as usize * CHUNK_BYTES;
-            self.source
+            self.payload
                 .put(inner, self.to, at, start, CHUNK_BYTES.min(len - start))?;
             store_count(inner, self.to, Mail::Delivered, number, piece + 1)?;
         }

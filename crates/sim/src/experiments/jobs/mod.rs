@@ -25,7 +25,7 @@ pub use stream::{Stream, stream};
 /// The bytes of a line behind its header: the longest message that is one packet.
 pub const LINE_PAYLOAD_BYTES: usize = hostwire_transport::ring::PAYLOAD_BYTES;
 
-const TAG: u32 = 0;
+const TAG: u64 = 0;
 
 type Outcome = Result<(), hostwire::Error>;
 

@@ -1,0 +1,26 @@
+//! Memory of the program that a message in the background owns.
+
+use std::any::Any;
+
+use crate::element::Element;
+
+/// Bytes that are given away and given back.
+pub(crate) trait Buffer: Any {
+    fn bytes(&self) -> &[u8];
+    fn bytes_mut(&mut self) -> &mut [u8];
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl<T: Element> Buffer for Vec<T> {
+    fn bytes(&self) -> &[u8] {
+        zerocopy::IntoBytes::as_bytes(self.as_slice())
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        zerocopy::IntoBytes::as_mut_bytes(self.as_mut_slice())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -1,0 +1,388 @@
+//! Which message goes to which receive.
+//!
+//! Messages of one PE are looked at in the order in which they were sent, whatever their
+//! tags. Each goes to the receive in the background that was posted first of those that
+//! take it; else to the call that waits, if it takes it; else it is set aside. A receive
+//! looks at what was set aside first. So of two messages that a receive takes it gets the
+//! one that was sent first, and of two receives that take a message the one that was
+//! posted first gets it: the rule of MPI that messages do not overtake each other.
+//!
+//! What is set aside is bounded. A PE that keeps more than [`Messages::budget_bytes`] of a
+//! sender tells it to announce its messages from now on, which stay with the sender until
+//! they are received, and to send them whole again when half of that is left. All that the
+//! PE still keeps of a message is what its announcement says, one for each send that waits.
+
+use hostwire_transport::{PeId, TransportError};
+
+use super::Messages;
+use super::front::{ANSWER, Form, Front, Next};
+use super::long::{DELIVERED, Delivery};
+use super::pattern::{Pattern, Source};
+use super::peer::{ASIDE_BYTES, Arriving, Aside, Body, Peer};
+use super::requests::{Ticket, Work};
+use crate::error::Result;
+use crate::inner::Inner;
+
+/// A message that a receive takes, and where it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Found {
+    /// Next in the ring.
+    Ring(Front),
+    /// Set aside, of this PE, at this index.
+    Aside(PeId, usize),
+}
+
+impl Messages {
+    /// The first message that `pattern` takes, if it has come.
+    #[inline]
+    pub(super) fn find(&mut self, inner: &Inner, pattern: &Pattern) -> Result<Option<Found>> {
+        match pattern.from {
+            Source::Pe(pe) => {
+                // What is on its way to be set aside comes before what follows it.
+                let is_at_front = self.finish_arriving(inner, pe)?;
+                let peer = self.peer(pe)?;
+                if !peer.aside.is_empty() {
+                    let takes = |aside: &Aside| pattern.takes(aside.kind, &aside.envelope);
+                    if let Some(index) = peer.aside.iter().position(takes) {
+                        return Ok(Some(Found::Aside(pe, index)));
+                    }
+                }
+                if !is_at_front {
+                    return Ok(None);
+                }
+                Ok(self.pump(inner, pe, Some(pattern))?.map(Found::Ring))
+            }
+            Source::Any => self.find_anywhere(inner, pattern),
+        }
+    }
+
+    fn find_anywhere(&mut self, inner: &Inner, pattern: &Pattern) -> Result<Option<Found>> {
+        if self.talking.len() + 1 < self.peers.len() {
+            self.listen()?;
+        }
+        for index in 0..self.talking.len() {
+            if let Some(pe) = self.talking.get(index).copied() {
+                self.finish_arriving(inner, pe)?;
+            }
+        }
+        if let Some(found) = self.find_aside(pattern) {
+            return Ok(Some(found));
+        }
+        // Somebody else is first each time.
+        for step in 0..self.talking.len() {
+            let turn = (self.turn + step) % self.talking.len();
+            let Some(pe) = self.talking.get(turn).copied() else {
+                continue;
+            };
+            if !matches!(self.peer(pe)?.arriving, Arriving::Nothing) {
+                continue;
+            }
+            if let Some(front) = self.pump(inner, pe, Some(pattern))? {
+                self.turn = turn + 1;
+                return Ok(Some(Found::Ring(front)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Of what was set aside, the message that came first.
+    fn find_aside(&self, pattern: &Pattern) -> Option<Found> {
+        if self.asides == 0 {
+            return None;
+        }
+        let takes = |aside: &Aside| pattern.takes(aside.kind, &aside.envelope);
+        let first = |peer: &Peer| {
+            let index = peer.aside.iter().position(takes)?;
+            Some((peer.aside.get(index)?.arrival, peer.pe, index))
+        };
+        let (_, pe, index) = self.peers.iter().filter_map(first).min()?;
+        Some(Found::Aside(pe, index))
+    }
+
+    /// Brings to its place whatever has come in the ring of `pe`. Stops before the first
+    /// message that `wanted` takes, and returns it. With `wanted`, the ring has to be at the
+    /// first line of a message.
+    pub(super) fn pump(
+        &mut self,
+        inner: &Inner,
+        pe: PeId,
+        wanted: Option<&Pattern>,
+    ) -> Result<Option<Front>> {
+        while self.finish_arriving(inner, pe)? {
+            let peer = self.peer(pe)?;
+            if peer.own {
+                return Ok(None);
+            }
+            match peer.look()? {
+                None => return Ok(None),
+                Some(Next::Answer(number, word)) => {
+                    peer.receiver.take(&mut [])?;
+                    self.heed(pe, number, word)?;
+                }
+                Some(Next::Message(front)) => {
+                    if self.requests.has_posted() && self.offer(inner, &front)? {
+                        continue;
+                    }
+                    if wanted.is_some_and(|wanted| wanted.takes(front.kind, &front.envelope)) {
+                        return Ok(Some(front));
+                    }
+                    self.set_aside(pe, front)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes on with the message whose lines are on their way. Returns whether the ring is at
+    /// the first line of one now.
+    #[inline]
+    fn finish_arriving(&mut self, inner: &Inner, pe: PeId) -> Result<bool> {
+        let peer = self.peer(pe)?;
+        match &mut peer.arriving {
+            Arriving::Nothing => Ok(true),
+            Arriving::Caller => Ok(false),
+            Arriving::Request(ticket) => {
+                let ticket = *ticket;
+                self.run(inner, ticket);
+                Ok(matches!(self.peer(pe)?.arriving, Arriving::Nothing))
+            }
+            Arriving::Aside(aside, skip) => {
+                if let Body::Whole(bytes) = &mut aside.body
+                    && !peer.receiver.take_behind(*skip, bytes)?
+                {
+                    return Ok(false);
+                }
+                if let Arriving::Aside(aside, _) =
+                    core::mem::replace(&mut peer.arriving, Arriving::Nothing)
+                {
+                    peer.settle();
+                    // A receive that takes it may have been posted meanwhile.
+                    self.arrive(inner, *aside)?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Gives the message at hand to the first receive in the background that takes it.
+    #[cold]
+    fn offer(&mut self, inner: &Inner, front: &Front) -> Result<bool> {
+        while let Some(ticket) = self.requests.first_posted(front) {
+            self.requests.unpost(ticket);
+            let Some(mut request) = self.requests.take(ticket) else {
+                continue;
+            };
+            let begun = match &mut request.work {
+                Work::Receive(receiving) => receiving.begin(self, front),
+                Work::Send(_) => Ok(()),
+            };
+            match begun {
+                Ok(()) => {
+                    self.requests.put_back(ticket, request);
+                    self.run(inner, ticket);
+                    return Ok(true);
+                }
+                Err(error) => match error.into_refusal() {
+                    Ok(refusal) => self.requests.finish(ticket, *request, Err(refusal)),
+                    Err(error) => {
+                        self.requests.finish(ticket, *request, Err(error.clone()));
+                        return Err(error);
+                    }
+                },
+            }
+        }
+        Ok(false)
+    }
+
+    /// A word of `pe` about a long message.
+    fn heed(&mut self, pe: PeId, number: u32, word: u64) -> Result<()> {
+        let peer = self.peer(pe)?;
+        let said = if word == DELIVERED {
+            peer.far().undelivered.say(number, word)
+        } else {
+            Delivery::from_word(pe, word)?;
+            peer.far().unaccepted.say(number, word)
+        };
+        match said {
+            Ok(Some(ticket)) => {
+                self.requests.run_again(ticket);
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(()) => Err(TransportError::misbehaved(
+                pe,
+                "number of the long message that it answers",
+                "one that waits for an answer",
+                number,
+            )
+            .into()),
+        }
+    }
+
+    /// Takes the message at hand out of the ring, as far as it has come.
+    #[cold]
+    fn set_aside(&mut self, pe: PeId, front: Front) -> Result<()> {
+        let most = self.budget_bytes + self.slack_bytes;
+        let arrival = self.next_arrival();
+        let peer = self.peer(pe)?;
+        let Front {
+            kind,
+            envelope,
+            form,
+        } = front;
+        let (body, skip) = match form {
+            Form::Announced(announcement) => {
+                peer.take_announcement(&announcement)?;
+                (Body::Announced(announcement), 0)
+            }
+            Form::Whole(skip) => {
+                if peer.aside_bytes > most {
+                    return Err(TransportError::misbehaved(
+                        pe,
+                        "bytes of its messages that nobody receives",
+                        format_args!("at most {most}"),
+                        peer.aside_bytes + envelope.len_bytes,
+                    )
+                    .into());
+                }
+                (Body::Whole(vec![0; envelope.len_bytes]), skip)
+            }
+        };
+        let aside = Aside {
+            kind,
+            envelope,
+            arrival,
+            body,
+        };
+        if matches!(aside.body, Body::Announced(_)) {
+            return self.put_aside(aside);
+        }
+        peer.arriving = Arriving::Aside(Box::new(aside), skip);
+        peer.settle();
+        Ok(())
+    }
+
+    pub(super) fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    pub(super) fn put_aside(&mut self, aside: Aside) -> Result<()> {
+        let budget = self.budget_bytes;
+        self.asides += 1;
+        let peer = self.peer(aside.envelope.from)?;
+        if let Body::Whole(bytes) = &aside.body {
+            peer.aside_bytes += bytes.len() + ASIDE_BYTES;
+        }
+        peer.aside.push_back(aside);
+        peer.settle();
+        if peer.aside_bytes > budget && !peer.held && !peer.own {
+            peer.held = true;
+            peer.receiver.hold(true)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_aside(&mut self, pe: PeId, index: usize) -> Result<Option<Aside>> {
+        let budget = self.budget_bytes;
+        let peer = self.peer(pe)?;
+        let Some(aside) = peer.aside.remove(index) else {
+            return Ok(None);
+        };
+        if let Body::Whole(bytes) = &aside.body {
+            peer.aside_bytes -= bytes.len() + ASIDE_BYTES;
+        }
+        peer.settle();
+        if peer.held && peer.aside_bytes <= budget / 2 {
+            peer.held = false;
+            peer.receiver.hold(false)?;
+        }
+        self.asides -= 1;
+        Ok(Some(aside))
+    }
+
+    /// Says a word about long message `number`, as soon as there is room for it.
+    pub(super) fn answer(&mut self, pe: PeId, number: u32, word: u64) -> Result<()> {
+        self.open(pe)?;
+        // What was stored before is there when the word is.
+        self.wire.fence_of(pe)?;
+        self.peer(pe)?.far().backlog.push_back((number, word));
+        self.flush(pe)?;
+        Ok(())
+    }
+
+    /// Whether all such words are on their way.
+    pub(super) fn flush(&mut self, pe: PeId) -> Result<bool> {
+        let peer = self.peer(pe)?;
+        let mut any = false;
+        while peer.has_backlog()
+            && let Some((number, word)) = peer.far().backlog.front().copied()
+        {
+            let bytes = word.to_le_bytes();
+            if !peer.sender.try_send_held(ANSWER, number, &bytes)? {
+                return Ok(false);
+            }
+            peer.far().backlog.pop_front();
+            any = true;
+        }
+        if any && self.are_weak() {
+            self.wire.fence()?;
+        }
+        Ok(true)
+    }
+
+    /// Polls one in the background, and tells its queue when it ends.
+    pub(super) fn run(&mut self, inner: &Inner, ticket: Ticket) {
+        let Some(mut request) = self.requests.take(ticket) else {
+            return;
+        };
+        let polled = match &mut request.work {
+            Work::Send(sending) => sending
+                .poll(inner, self)
+                .map(|sent| sent.then(|| sending.envelope(inner.pe))),
+            Work::Receive(receiving) => receiving.poll(inner, self),
+        };
+        match polled {
+            Ok(None) => {
+                let again = match &request.work {
+                    Work::Send(sending) => sending.goes_on_by_itself(),
+                    Work::Receive(receiving) => receiving.goes_on_by_itself(),
+                };
+                self.requests.put_back(ticket, request);
+                if again {
+                    self.requests.run_again(ticket);
+                }
+            }
+            Ok(Some(envelope)) => self.requests.finish(ticket, *request, Ok(envelope)),
+            Err(error) => {
+                if let Work::Receive(receiving) = &mut request.work {
+                    receiving.let_go(self);
+                }
+                self.requests.finish(ticket, *request, Err(error));
+            }
+        }
+    }
+
+    /// Begins sends in the background to `pe`, in their order, as long as there is room.
+    pub(super) fn send_outbox(&mut self, inner: &Inner, pe: PeId) -> Result<bool> {
+        loop {
+            let peer = self.peer(pe)?;
+            if !peer.has_outbox() {
+                return Ok(true);
+            }
+            let Some(ticket) = peer.far().outbox.front().copied() else {
+                return Ok(true);
+            };
+            self.run(inner, ticket);
+            if let Some(request) = self.requests.get(ticket)
+                && let Work::Send(sending) = &request.work
+                && !sending.has_begun()
+            {
+                return Ok(false);
+            }
+            let peer = self.peer(pe)?;
+            peer.far().outbox.pop_front();
+            peer.settle();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! All that this PE knows of its messages with one other.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
+use hostwire_transport::{PeId, Transport, TransportError};
+
+use super::Kind;
+use super::awaited::Awaited;
+use super::long::Announcement;
+use super::pattern::Envelope;
+use super::requests::Ticket;
+use crate::error::Result;
+use crate::layout::{Layout, Mail};
+
+/// What a message that was set aside takes beside its bytes, about.
+pub(super) const ASIDE_BYTES: usize = 64;
+
+/// The two rings of a pair.
+pub(crate) struct Peer {
+    pub(super) pe: PeId,
+    /// It is this PE itself, whose messages never enter a ring.
+    pub(super) own: bool,
+    /// It knows that this PE talks.
+    pub(super) told: bool,
+    /// A message may enter the ring to it at once: see [`settle`](Self::settle).
+    pub(super) open: bool,
+    /// The next message is in the ring, from its first line on.
+    pub(super) plain: bool,
+    pub(super) sender: RingSender<Outlet, CreditInlet>,
+    pub(super) receiver: RingReceiver<Inlet, WordOutlet>,
+    /// Messages that nobody wanted yet, in the order in which they were sent.
+    pub(super) aside: VecDeque<Aside>,
+    /// What those of them that are here whole take.
+    pub(super) aside_bytes: usize,
+    /// It is told to announce all messages.
+    pub(super) held: bool,
+    /// Where the message goes whose lines are on their way.
+    pub(super) arriving: Arriving,
+    /// The number of the last message that was announced to it.
+    pub(super) announced: u32,
+    /// The number of the last one that it has announced.
+    pub(super) heard: u32,
+    /// What only long messages and those in the background need: most peers have none.
+    far: Option<Box<Far>>,
+}
+
+/// See [`Peer::far`].
+#[derive(Default)]
+pub(super) struct Far {
+    /// Own long messages that it has not accepted yet, by number.
+    pub(super) unaccepted: Awaited,
+    /// Long messages of it that it is to put to their places, by number.
+    pub(super) undelivered: Awaited,
+    /// Sends in the background that have not begun, in their order.
+    pub(super) outbox: VecDeque<Ticket>,
+    /// Words about long messages that found no room in the ring.
+    pub(super) backlog: VecDeque<(u32, u64)>,
+}
+
+/// A message that nobody wanted yet.
+pub(super) struct Aside {
+    pub(super) kind: Kind,
+    pub(super) envelope: Envelope,
+    /// Its place among those of all PEs, in the order in which they came.
+    pub(super) arrival: u64,
+    pub(super) body: Body,
+}
+
+pub(super) enum Body {
+    Whole(Vec<u8>),
+    Announced(Announcement),
+}
+
+/// Who takes the lines of a message that is not all there yet.
+pub(super) enum Arriving {
+    Nothing,
+    /// A call that waits for it, into memory that is not known here.
+    Caller,
+    /// A receive in the background.
+    Request(Ticket),
+    /// It is set aside, without so many bytes at its front.
+    Aside(Box<Aside>, usize),
+}
+
+impl Peer {
+    pub(super) fn new(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Self> {
+        let own = wire.pe();
+        let is_known = layout.talk(0).is_none();
+        let slots = layout.slots();
+        let segment = wire.segment();
+        let sender = RingSender::new(
+            Outlet::new(wire, pe, layout.ring(own), slots)?,
+            CreditInlet::new(segment, layout.mail(pe, Mail::Credit))?,
+            pe,
+            slots,
+        );
+        let receiver = RingReceiver::new(
+            Inlet::new(segment, layout.ring(pe), slots)?,
+            WordOutlet::new(wire, pe, layout.mail(own, Mail::Credit))?,
+            pe,
+            slots,
+        );
+        Ok(Self {
+            pe,
+            own: pe == own,
+            told: is_known && pe != own,
+            open: is_known && pe != own,
+            plain: pe != own,
+            sender,
+            receiver,
+            aside: VecDeque::new(),
+            aside_bytes: 0,
+            held: false,
+            arriving: Arriving::Nothing,
+            announced: 0,
+            heard: 0,
+            far: None,
+        })
+    }
+
+    /// Works out anew what the short ways look at.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        self.open = self.told && !self.has_outbox();
+        let nothing = matches!(self.arriving, Arriving::Nothing);
+        self.plain = !self.own && nothing && self.aside.is_empty();
+    }
+
+    pub(super) fn far(&mut self) -> &mut Far {
+        self.far.get_or_insert_default()
+    }
+
+    pub(super) fn has_outbox(&self) -> bool {
+        self.far.as_ref().is_some_and(|far| !far.outbox.is_empty())
+    }
+
+    pub(super) fn has_backlog(&self) -> bool {
+        self.far.as_ref().is_some_and(|far| !far.backlog.is_empty())
+    }
+
+    /// Takes the line of an announcement out of the ring.
+    pub(super) fn take_announcement(&mut self, announcement: &Announcement) -> Result<()> {
+        let expected = self.heard.wrapping_add(1);
+        if announcement.number != expected {
+            return Err(TransportError::misbehaved(
+                self.pe,
+                "number of a long message",
+                expected,
+                announcement.number,
+            )
+            .into());
+        }
+        self.heard = expected;
+        self.receiver.take(&mut [])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Sends and receives in the background: they go on in every wait of this PE.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hostwire_transport::PeId;
+
+use super::buffer::Buffer;
+use super::front::Front;
+use super::pattern::{Envelope, Source};
+use super::receive::Receiving;
+use super::send::Sending;
+use crate::error::{Error, Result};
+
+/// Names a send or a receive in the background. No other of the same job has the same one,
+/// before 2^32 more have been started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket {
+    place: u32,
+    turn: u32,
+}
+
+/// The number of a completion queue; 0 is nobody's.
+pub(crate) type QueueId = u32;
+
+/// One that has ended.
+pub(crate) struct Finished {
+    pub(crate) ticket: Ticket,
+    pub(crate) is_receive: bool,
+    pub(crate) result: Result<Envelope>,
+    pub(crate) buffer: Option<Box<dyn Buffer>>,
+}
+
+pub(super) enum Work {
+    Send(Sending<'static>),
+    Receive(Receiving<'static>),
+}
+
+impl Work {
+    /// Who has to do something for it, if that is known.
+    fn peer(&self) -> Option<PeId> {
+        match self {
+            Self::Send(sending) => Some(sending.to()),
+            Self::Receive(receiving) => receiving.peer(),
+        }
+    }
+}
+
+pub(super) struct Request {
+    pub(super) queue: QueueId,
+    pub(super) work: Work,
+}
+
+#[derive(Default)]
+struct Place {
+    turn: u32,
+    /// Nothing while it is being polled.
+    request: Option<Box<Request>>,
+    in_use: bool,
+}
+
+/// All of a PE. See the [module text](self).
+#[derive(Default)]
+pub(crate) struct Requests {
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// Receives that have no message, in the order in which they were posted.
+    posted: VecDeque<Ticket>,
+    /// Those that go on by being polled, and not by a word of a peer.
+    runnable: Vec<Ticket>,
+    queues: BTreeMap<QueueId, VecDeque<Finished>>,
+    last_queue: QueueId,
+}
+
+impl Requests {
+    pub(crate) fn open_queue(&mut self) -> QueueId {
+        self.last_queue += 1;
+        self.queues.insert(self.last_queue, VecDeque::new());
+        self.last_queue
+    }
+
+    /// Its receives without a message are given up; all else ends unheard.
+    pub(crate) fn close_queue(&mut self, queue: QueueId) {
+        self.queues.remove(&queue);
+        let of_it: Vec<Ticket> = self.posted.iter().copied().collect();
+        for ticket in of_it {
+            if self.get(ticket).is_some_and(|r| r.queue == queue) {
+                self.unpost(ticket);
+                self.release(ticket);
+            }
+        }
+    }
+
+    /// The next of `queue` that has ended.
+    pub(crate) fn finished(&mut self, queue: QueueId) -> Option<Finished> {
+        self.queues.get_mut(&queue)?.pop_front()
+    }
+
+    pub(super) fn add(&mut self, queue: QueueId, work: Work) -> Ticket {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place::default());
+            self.places.len() as u32 - 1
+        });
+        let mut ticket = Ticket { place, turn: 0 };
+        if let Some(at) = self.places.get_mut(place as usize) {
+            at.turn = at.turn.wrapping_add(1);
+            at.in_use = true;
+            ticket.turn = at.turn;
+            let mut request = Request { queue, work };
+            match &mut request.work {
+                Work::Send(sending) => sending.set_ticket(ticket),
+                Work::Receive(receiving) => receiving.set_ticket(ticket),
+            }
+            at.request = Some(Box::new(request));
+        }
+        ticket
+    }
+
+    fn place(&mut self, ticket: Ticket) -> Option<&mut Place> {
+        let place = self.places.get_mut(ticket.place as usize)?;
+        (place.in_use && place.turn == ticket.turn).then_some(place)
+    }
+
+    pub(super) fn get(&self, ticket: Ticket) -> Option<&Request> {
+        let place = self.places.get(ticket.place as usize)?;
+        let is_it = place.in_use && place.turn == ticket.turn;
+        place.request.as_deref().filter(|_| is_it)
+    }
+
+    /// Takes it out, to be polled; [`put_back`](Self::put_back) or [`finish`](Self::finish)
+    /// follows.
+    pub(super) fn take(&mut self, ticket: Ticket) -> Option<Box<Request>> {
+        self.place(ticket)?.request.take()
+    }
+
+    pub(super) fn put_back(&mut self, ticket: Ticket, request: Box<Request>) {
+        if let Some(place) = self.place(ticket) {
+            place.request = Some(request);
+        }
+    }
+
+    pub(super) fn run_again(&mut self, ticket: Ticket) {
+        self.runnable.push(ticket);
+    }
+
+    pub(super) fn take_runnable(&mut self) -> Vec<Ticket> {
+        core::mem::take(&mut self.runnable)
+    }
+
+    pub(super) fn finish(&mut self, ticket: Ticket, request: Request, result: Result<Envelope>) {
+        self.release(ticket);
+        let Request { queue, work } = request;
+        let is_receive = matches!(work, Work::Receive(_));
+        let buffer = match work {
+            Work::Send(sending) => sending.into_buffer(),
+            Work::Receive(receiving) => receiving.into_buffer(),
+        };
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.push_back(Finished {
+                ticket,
+                is_receive,
+                result,
+                buffer,
+            });
+        }
+    }
+
+    /// Ends one without a word, and gives it back.
+    pub(super) fn release(&mut self, ticket: Ticket) -> Option<Box<Request>> {
+        let place = self.place(ticket)?;
+        place.in_use = false;
+        let request = place.request.take();
+        self.free.push(ticket.place);
+        request
+    }
+
+    pub(super) fn post(&mut self, ticket: Ticket) {
+        self.posted.push_back(ticket);
+    }
+
+    /// Whether it was waiting for a message, which it does no more.
+    pub(super) fn unpost(&mut self, ticket: Ticket) -> bool {
+        let at = self.posted.iter().position(|posted| *posted == ticket);
+        at.and_then(|at| self.posted.remove(at)).is_some()
+    }
+
+    #[inline(always)]
+    pub(super) fn has_posted(&self) -> bool {
+        !self.posted.is_empty()
+    }
+
+    /// The receive that was posted first of those that take this message.
+    pub(super) fn first_posted(&self, front: &Front) -> Option<Ticket> {
+        let takes = |ticket: &&Ticket| {
+            self.get(**ticket)
+                .is_some_and(|request| match &request.work {
+                    Work::Receive(receiving) => {
+                        receiving.pattern().takes(front.kind, &front.envelope)
+                    }
+                    Work::Send(_) => false,
+                })
+        };
+        self.posted.iter().find(takes).copied()
+    }
+
+    fn all(&self) -> impl Iterator<Item = (Ticket, &Request)> {
+        (0..).zip(&self.places).filter_map(|(place, at)| {
+            let request = at.request.as_deref().filter(|_| at.in_use)?;
+            let turn = at.turn;
+            Some((Ticket { place, turn }, request))
+        })
+    }
+
+    /// What `queue` waits for: how many there are, of which PEs, and whether of any.
+    pub(crate) fn awaited(&self, queue: QueueId) -> Awaited {
+        let mut awaited = Awaited::default();
+        for (_, request) in self.all().filter(|(_, request)| request.queue == queue) {
+            awaited.count += 1;
+            match request.work.peer() {
+                Some(pe) if !awaited.peers.contains(&pe) => awaited.peers.push(pe),
+                Some(_) => {}
+                None => awaited.anybody = true,
+            }
+        }
+        awaited
+    }
+
+    /// Ends all that `pe` would have to do something for. Returns whether there was
+    /// anything.
+    pub(crate) fn fail(&mut self, pe: PeId, error: &Error) -> bool {
+        let of_it = |(ticket, request): (Ticket, &Request)| {
+            (request.work.peer() == Some(pe)).then_some(ticket)
+        };
+        let lost: Vec<Ticket> = self.all().filter_map(of_it).collect();
+        for ticket in &lost {
+            self.unpost(*ticket);
+            if let Some(request) = self.take(*ticket) {
+                self.finish(*ticket, *request, Err(error.clone()));
+            }
+        }
+        !lost.is_empty()
+    }
+}
+
+/// See [`Requests::awaited`].
+#[derive(Debug, Default)]
+pub(crate) struct Awaited {
+    pub(crate) count: usize,
+    pub(crate) peers: Vec<PeId>,
+    pub(crate) anybody: bool,
+}
+
+/// A receive of any PE's messages waits for nobody in particular until it has one.
+pub(super) fn named(source: Source) -> Option<PeId> {
+    match source {
+        Source::Pe(pe) => Some(pe),
+        Source::Any => None,
+    }
+}
