@@ -20,14 +20,14 @@
 #[cfg(not(loom))]
 use crate::sync::AtomicU32;
 use crate::sync::AtomicU64;
-#[cfg(any(not(target_arch = "x86_64"), miri, loom))]
+#[cfg(any(not(target_arch = "x86_64"), miri, loom, memory_model))]
 use crate::sync::Ordering;
 
 /// Whether `$polls` polls at most, none if it is 0, find at `$word` what they compare
 /// `$wanted` for.
 ///
 /// `$word` is a reference to an atomic that these loads fit.
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 macro_rules! poll {
     (load: $load:literal, compare: $compare:literal, again: $again:literal,
      give_up: [$($give_up:literal),*], $word:expr, $wanted:expr, $polls:expr) => {{
@@ -83,7 +83,7 @@ macro_rules! poll {
 /// bits are those of `wanted` but the rest is not: then something else has come.
 ///
 /// What was stored before `wanted` was, is visible if this returns true.
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 #[inline(always)]
 pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     poll!(
@@ -97,7 +97,7 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
 
 /// Polls `word` up to `polls` times for any other value than `from`, and says whether it
 /// has come. What was stored before it was, is visible then.
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 #[inline(always)]
 pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
     poll!(
@@ -110,7 +110,7 @@ pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
 }
 
 /// The same for a word of 32 bits.
-#[cfg(all(target_arch = "x86_64", not(any(miri, loom))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, loom, memory_model))))]
 #[inline(always)]
 pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
     poll!(
@@ -123,11 +123,11 @@ pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
 }
 
 /// As above, as a loop.
-#[cfg(any(not(target_arch = "x86_64"), miri, loom))]
+#[cfg(any(not(target_arch = "x86_64"), miri, loom, memory_model))]
 #[inline(always)]
 pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
     for _ in 0..polls {
-        let seen = word.load(Ordering::Acquire);
+        let seen = word.load(order!("comes: acquire", Ordering::Acquire));
         if seen == wanted {
             return true;
         }
@@ -140,17 +140,17 @@ pub(crate) fn comes(word: &AtomicU64, wanted: u64, polls: u32) -> bool {
 
 /// Polls `word` up to `polls` times for any other value than `from`, and says whether it
 /// has come. What was stored before it was, is visible then.
-#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+#[cfg(all(any(not(target_arch = "x86_64"), miri, memory_model), not(loom)))]
 #[inline(always)]
 pub fn word_changes(word: &AtomicU64, from: u64, polls: u32) -> bool {
-    (0..polls).any(|_| word.load(Ordering::Acquire) != from)
+    (0..polls).any(|_| word.load(order!("word_changes: acquire", Ordering::Acquire)) != from)
 }
 
 /// The same for a word of 32 bits.
-#[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+#[cfg(all(any(not(target_arch = "x86_64"), miri, memory_model), not(loom)))]
 #[inline(always)]
 pub fn half_changes(word: &AtomicU32, from: u32, polls: u32) -> bool {
-    (0..polls).any(|_| word.load(Ordering::Acquire) != from)
+    (0..polls).any(|_| word.load(order!("half_changes: acquire", Ordering::Acquire)) != from)
 }
 
 #[cfg(all(test, not(loom)))]

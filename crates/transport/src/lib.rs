@@ -44,10 +44,13 @@ compile_error!(
      build on other systems, too."
 );
 
+#[macro_use]
+mod site;
+
 pub mod arrival;
 #[cfg(not(loom))]
 pub mod conformance;
-#[cfg(all(feature = "coroutine", not(loom)))]
+#[cfg(all(any(feature = "coroutine", memory_model), not(loom)))]
 pub mod coroutine;
 pub mod error;
 #[cfg(all(target_os = "linux", not(loom)))]
@@ -59,6 +62,8 @@ pub mod fuzzing;
 pub mod limits;
 #[cfg(not(loom))]
 pub mod memory;
+#[cfg(memory_model)]
+pub mod model;
 #[cfg(not(loom))]
 pub mod origin;
 #[cfg(all(target_os = "linux", not(loom)))]

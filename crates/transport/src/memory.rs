@@ -134,6 +134,10 @@ impl Memory {
             self.half(offset_bytes)?
                 .store(u32::from_ne_bytes(word), Ordering::Relaxed);
         } else {
+            #[cfg(memory_model)]
+            if crate::model::door::store_bytes(at.addr(), src) {
+                return Ok(());
+            }
             // SAFETY: `at` is valid for `src.len()` bytes of writes (checked by
             // `range`), and `src` is a Rust slice, so it cannot overlap memory to
             // which no reference exists.
@@ -153,6 +157,10 @@ impl Memory {
             let half = self.half(offset_bytes)?.load(Ordering::Relaxed);
             dst.copy_from_slice(&half.to_ne_bytes());
         } else {
+            #[cfg(memory_model)]
+            if crate::model::door::load_bytes(at.addr(), dst) {
+                return Ok(());
+            }
             // SAFETY: `at` is valid for `dst.len()` bytes of reads, and `dst` is a
             // Rust slice, so it cannot overlap memory to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
@@ -171,6 +179,15 @@ impl Memory {
     ) -> Result<(), TransportError> {
         let dst = self.range(offset_bytes, len)?;
         let src = from.range(from_offset_bytes, len)?;
+        #[cfg(memory_model)]
+        {
+            let mut bytes = vec![0; len];
+            if crate::model::door::load_bytes(src.addr(), &mut bytes)
+                && crate::model::door::store_bytes(dst.addr(), &bytes)
+            {
+                return Ok(());
+            }
+        }
         // SAFETY: both ranges were checked, and `copy` allows them to overlap.
         unsafe { core::ptr::copy(src, dst, len) }
         Ok(())

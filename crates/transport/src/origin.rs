@@ -17,8 +17,8 @@
 //! Without Linux there is no wire between processes, so there is nothing to protect: the
 //! words are ordinary memory then.
 
+use crate::sync::{AtomicU64, Ordering};
 use core::ops::Deref;
-use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{PeId, TransportError};

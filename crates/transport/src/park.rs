@@ -14,6 +14,12 @@ use crate::sync::AtomicU32;
 #[cfg(target_os = "linux")]
 pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
     use rustix::thread::futex;
+    #[cfg(memory_model)]
+    if crate::model::door::wait(word.as_ptr().addr(), value) {
+        return;
+    }
+    #[cfg(memory_model)]
+    let word = word.real();
     let timeout = futex::Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(limit.subsec_nanos()),
@@ -27,6 +33,12 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Duration) {
 #[cfg(target_os = "linux")]
 pub(crate) fn wake(word: &AtomicU32) {
     use rustix::thread::futex;
+    #[cfg(memory_model)]
+    if crate::model::door::wake(word.as_ptr().addr()) {
+        return;
+    }
+    #[cfg(memory_model)]
+    let word = word.real();
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }
 

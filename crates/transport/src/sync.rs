@@ -1,4 +1,5 @@
-//! The one place where atomics come from: `core`, or loom's under `cfg(loom)`.
+//! The one place where atomics come from: `core`, or loom's under `cfg(loom)`, or those of
+//! modelled memory under `cfg(memory_model)`.
 //!
 //! It also holds the pair of fences behind sleeping. A writer stores data and then
 //! looks whether the reader sleeps; a reader says that it sleeps and then looks for
@@ -8,10 +9,20 @@
 //! ([`heavy_fence`]), taken just before it sleeps, makes the kernel run a full
 //! barrier on every CPU where a process of the job is running.
 
+#[cfg(memory_model)]
+pub use crate::model::{AtomicU16, AtomicU32, AtomicU64};
 #[cfg(not(loom))]
-pub use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+pub use core::sync::atomic::Ordering;
+#[cfg(not(any(loom, memory_model)))]
+pub use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, fence};
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// As that of `core`.
+#[cfg(memory_model)]
+pub fn fence(order: Ordering) {
+    crate::model::door::fence(order);
+}
 
 /// The writer's half of the asymmetric barrier. See the module text.
 #[inline(always)]
@@ -29,7 +40,14 @@ pub fn light_fence() {
 /// the caller must then not rely on being woken and sleep for a short time only.
 #[must_use]
 pub fn heavy_fence() -> bool {
-    fence(Ordering::SeqCst);
+    site!("heavy_fence: own barrier", fence(Ordering::SeqCst));
+    #[cfg(memory_model)]
+    if site!(
+        "heavy_fence: barrier everywhere",
+        crate::model::door::fence_host()
+    ) {
+        return true;
+    }
     #[cfg(not(loom))]
     {
         registered() && barrier_everywhere()

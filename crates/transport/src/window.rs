@@ -125,15 +125,22 @@ impl Window {
     /// once for as many as there are.
     #[inline(always)]
     pub fn put_unannounced(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        site!(
+            "put: drop stale lines",
+            self.about_to_store(offset_bytes, src.len())
+        );
         self.memory.copy_in(offset_bytes, src)?;
-        self.flush(offset_bytes, src.len());
+        site!("put: flush", self.flush(offset_bytes, src.len()));
         Ok(())
     }
 
     /// Copies bytes at `offset_bytes` to `dst`.
     #[inline(always)]
     pub fn get(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
-        self.about_to_read(offset_bytes, dst.len());
+        site!(
+            "get: invalidate",
+            self.about_to_read(offset_bytes, dst.len())
+        );
         self.memory.copy_out(offset_bytes, dst)
     }
 
@@ -152,13 +159,12 @@ impl Window {
         offset_bytes: usize,
         value: u64,
     ) -> Result<(), TransportError> {
-        if self.visibility != Visibility::Coherent {
-            self.visibility.store_fence();
+        let word = self.memory.word(offset_bytes)?;
+        if self.visibility == Visibility::Coherent {
+            word.store(value, order!("put_word: release", Ordering::Release));
+        } else {
+            put_word_uncached(word, value, self.visibility);
         }
-        self.memory
-            .word(offset_bytes)?
-            .store(value, Ordering::Release);
-        self.flush(offset_bytes, 8);
         Ok(())
     }
 
@@ -188,8 +194,9 @@ impl Window {
     /// Loads one word, before everything loaded after it.
     #[inline(always)]
     pub fn load_word(&self, offset_bytes: usize) -> Result<u64, TransportError> {
-        self.about_to_read(offset_bytes, 8);
-        Ok(self.memory.word(offset_bytes)?.load(Ordering::Acquire))
+        site!("load_word: invalidate", self.about_to_read(offset_bytes, 8));
+        let word = self.memory.word(offset_bytes)?;
+        Ok(word.load(order!("load_word: acquire", Ordering::Acquire)))
     }
 
     /// The 64-bit word at `offset_bytes`, for atomics by the CPU. Call
@@ -250,7 +257,7 @@ impl Window {
     /// What has to follow stores made through [`memory`](Self::memory).
     #[inline(always)]
     pub fn stored(&self, offset_bytes: usize, len_bytes: usize) {
-        self.flush(offset_bytes, len_bytes);
+        site!("stored: flush", self.flush(offset_bytes, len_bytes));
         self.notify();
     }
 
@@ -264,11 +271,35 @@ impl Window {
     }
 
     #[inline(always)]
+    fn about_to_store(&self, offset_bytes: usize, len_bytes: usize) {
+        if self.visibility == Visibility::Flushed
+            && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
+        {
+            self.visibility.before_store(at, len_bytes);
+        }
+    }
+
+    #[inline(always)]
     fn about_to_read(&self, offset_bytes: usize, len_bytes: usize) {
         if self.visibility == Visibility::Flushed
             && let Ok(at) = self.memory.range(offset_bytes, len_bytes)
         {
             self.visibility.before_load(at, len_bytes);
         }
+    }
+}
+
+/// A word through a window that is not coherent. A peer waits for it, so it does not stay in
+/// a buffer until something follows.
+#[cold]
+#[inline(never)]
+fn put_word_uncached(word: &AtomicU64, value: u64, visibility: Visibility) {
+    let at = word.as_ptr().cast();
+    site!("put_word: fence", visibility.store_fence());
+    site!("put_word: drop stale line", visibility.before_store(at, 8));
+    word.store(value, Ordering::Relaxed);
+    site!("put_word: flush", visibility.after_store(at, 8));
+    if visibility == Visibility::WriteCombining {
+        site!("put_word: on its way", visibility.store_fence());
     }
 }

@@ -1,5 +1,5 @@
-//! The suite of the transports over shared memory that declares the contract of every
-//! kind of wire.
+//! The suite of the transports over shared memory. What it takes on other memory is tested on
+//! a model of it: see `tests/model.rs`.
 
 use hostwire_transport::Visibility;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
@@ -32,10 +32,7 @@ macro_rules! over {
 }
 
 hostwire_transport::transport_cases!(over!(coherent, Coherent, false));
-hostwire_transport::transport_cases!(over!(write_combining, WriteCombining, false));
-hostwire_transport::transport_cases!(over!(flushed, Flushed, false));
 hostwire_transport::transport_cases!(over!(stores_only, Coherent, true));
-hostwire_transport::transport_cases!(over!(stores_only_flushed, Flushed, true));
 
 #[test]
 fn copies_are_refused() {

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::pe::AREA;
+use super::pe::{AREA, rounds};
 use super::{Fabric, run};
 use crate::reach::Access;
 use crate::route::Route;
+use crate::visibility::LINE_BYTES;
 use crate::window::Window;
 
 /// There is a route to every PE, and accesses through a window have the same results as those
@@ -50,9 +51,9 @@ pub fn routes_are_as_declared(fabric: &dyn Fabric, pes: u32) {
 
 /// Where a window allows CPU atomics, no update is lost, of whole words and of halves.
 pub fn cpu_atomics_exclude_each_other(fabric: &dyn Fabric, pes: u32) {
-    const ROUNDS: u32 = 500;
-    /// Where the counters of a PE lie: whole words, and behind them halves.
-    const BYTES: usize = 16;
+    const ROUNDS: u32 = rounds(500) as u32;
+    /// Where the counters of a PE lie: a whole word, and behind it halves. A line has one writer.
+    const BYTES: usize = LINE_BYTES;
     run(fabric, pes, |pe| {
         let routes = (0..pe.pes).filter_map(|other| pe.wire.route(other));
         let windows = routes.filter_map(|route| route.window().cloned());
@@ -72,11 +73,11 @@ pub fn cpu_atomics_exclude_each_other(fabric: &dyn Fabric, pes: u32) {
                 .wire
                 .route(other)
                 .is_some_and(|route| route.window().is_some_and(Window::allows_atomics));
-            let at = AREA + BYTES + pe.pe as usize * 8;
+            let at = AREA + BYTES + pe.pe as usize * LINE_BYTES;
             pe.wire.store_word(other, at, is_counted.into()).unwrap();
         }
         pe.meet();
-        let counted = (0..pe.pes as usize).map(|from| pe.word(AREA + BYTES + from * 8));
+        let counted = (0..pe.pes as usize).map(|from| pe.word(AREA + BYTES + from * LINE_BYTES));
         let all = u64::from(ROUNDS) * counted.sum::<u64>();
         assert_eq!(pe.word(AREA), all << 20);
         assert_eq!(pe.word(AREA + 8), all << 32);

@@ -1,7 +1,8 @@
 //! The order in which stores are seen.
 
-use super::pe::AREA;
+use super::pe::{AREA, rounds};
 use super::{Fabric, Random, run};
+use crate::sync::{Ordering, fence};
 
 const FLAG: usize = AREA;
 const TAKEN: usize = AREA + 64;
@@ -11,7 +12,7 @@ const DATA: usize = AREA + 256;
 /// An aligned word is never seen in part: by `store_word`, and by a `store` of 4 or 8
 /// aligned bytes.
 pub fn words_come_in_one_piece(fabric: &dyn Fabric, pes: u32) {
-    const ROUNDS: u32 = 2000;
+    const ROUNDS: u32 = rounds(2000) as u32;
     run(fabric, pes, |pe| {
         for way in 0..3 {
             for round in 1..=ROUNDS {
@@ -39,7 +40,7 @@ pub fn words_come_in_one_piece(fabric: &dyn Fabric, pes: u32) {
 /// A word comes after all earlier stores to the same PE, with no fence between them.
 pub fn words_come_after_earlier_stores(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
-        for round in 1..=200u64 {
+        for round in 1..=rounds(200) {
             let sizes = sizes(round);
             let mut at = DATA;
             for size in sizes {
@@ -69,7 +70,7 @@ fn sizes(round: u64) -> [usize; 3] {
 /// Within a line, the header comes after the payload.
 pub fn headers_come_after_their_payload(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
-        for round in 1..=500u64 {
+        for round in 1..=rounds(500) {
             let len = (round * 13 % 57) as usize;
             let payload = vec![round as u8; len];
             pe.wire
@@ -86,7 +87,7 @@ pub fn headers_come_after_their_payload(fabric: &dyn Fabric, pes: u32) {
 /// Stores behind a fence come after those before it, whatever their length.
 pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
-        for round in 1..=200u64 {
+        for round in 1..=rounds(200) {
             let (first, second) = (sizes(round), sizes(round + 1000)[2].max(1));
             let first = first.iter().sum::<usize>();
             let far = DATA + 20_000;
@@ -101,9 +102,12 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
             pe.wire
                 .store(pe.right(), far, &vec![round as u8; second])
                 .unwrap();
+            pe.push();
             // Any byte of the second shows that all of the first has arrived.
             let last = far + second - 1;
             pe.until(|| pe.bytes(last, 1) == [round as u8]);
+            // Bytes are not loaded in order.
+            fence(Ordering::Acquire);
             assert!(
                 pe.bytes(DATA, first) == vec![round as u8; first],
                 "round {round}"
@@ -118,7 +122,7 @@ pub fn stores_behind_a_fence_come_later(fabric: &dyn Fabric, pes: u32) {
 pub fn what_is_quiet_is_visible(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
         let (writer, target, herald) = (0, 1 % pe.pes, 2 % pe.pes);
-        for round in 1..=50u64 {
+        for round in 1..=rounds(50) {
             if pe.pe == writer {
                 let data = vec![round as u8; 3000];
                 pe.wire.store(target, DATA, &data).unwrap();

@@ -6,16 +6,22 @@ use std::sync::Arc;
 use super::Fabric;
 use crate::error::PeId;
 use crate::transport::Transport;
+use crate::visibility::{LINE_BYTES, Visibility};
 use crate::wait::{Backoff, WaitStep};
-use crate::window::FIRST_FREE_OFFSET_BYTES;
+use crate::window::{FIRST_FREE_OFFSET_BYTES, Window};
 
-/// A word per PE, for [`Pe::meet`].
+/// A word per PE, for [`Pe::meet`], each in a line of its own: on flushed memory a line has
+/// one writing host.
 const MEETING: usize = FIRST_FREE_OFFSET_BYTES;
 const PES_MAX: u32 = 64;
-/// The memory that the tests may use.
-pub(super) const AREA: usize = MEETING + PES_MAX as usize * 8;
+/// What the tests may use: whole lines.
+pub(super) const AREA: usize = MEETING + PES_MAX as usize * LINE_BYTES;
 /// Enough for the largest test.
-const SEGMENT_BYTES: usize = 4 << 20;
+const SEGMENT_BYTES: usize = if cfg!(memory_model) {
+    40 << 10
+} else {
+    4 << 20
+};
 
 /// One PE of a test.
 pub(super) struct Pe {
@@ -23,6 +29,16 @@ pub(super) struct Pe {
     pub(super) pe: PeId,
     pub(super) pes: u32,
     meetings: Cell<u64>,
+}
+
+/// How often something is done that is done `full` times where a store is an instruction. A
+/// model tries each run with many seeds.
+pub(super) const fn rounds(full: u64) -> u64 {
+    if cfg!(memory_model) {
+        full.div_ceil(40)
+    } else {
+        full
+    }
 }
 
 /// Runs `program` on `pes` PEs.
@@ -79,6 +95,20 @@ impl Pe {
         }
     }
 
+    /// Lets go what has been put: through write-combining windows a put may stay in a buffer
+    /// until something is ordered behind it.
+    pub(super) fn push(&self) {
+        if self.contract() == Some(Visibility::WriteCombining) {
+            self.wire.fence().unwrap();
+        }
+    }
+
+    /// The contract of the windows to others, if there are any.
+    pub(super) fn contract(&self) -> Option<Visibility> {
+        let route = self.wire.route(self.right())?;
+        route.window().map(Window::visibility)
+    }
+
     /// Waits for all PEs. Their earlier stores with a [`Transport::quiet`] behind them
     /// are then visible.
     pub(super) fn meet(&self) {
@@ -86,11 +116,11 @@ impl Pe {
         self.meetings.set(meeting);
         self.wire.quiet().unwrap();
         for pe in 0..self.pes {
-            let at = MEETING + self.pe as usize * 8;
+            let at = MEETING + self.pe as usize * LINE_BYTES;
             self.wire.store_word(pe, at, meeting).unwrap();
         }
         for pe in 0..self.pes as usize {
-            self.until(|| self.word(MEETING + pe * 8) >= meeting);
+            self.until(|| self.word(MEETING + pe * LINE_BYTES) >= meeting);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::pe::{AREA, Pe};
+use super::pe::{AREA, Pe, rounds};
 use super::{Fabric, run};
 
 /// Far longer than it takes anybody to store.
@@ -28,7 +28,7 @@ fn sleep_until(pe: &Pe, offset_bytes: usize, value: u64) {
 pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
     run(fabric, pes, |pe| {
         // A token goes around, and all other PEs sleep.
-        for round in 1..=60u64 {
+        for round in 1..=rounds(240) {
             if pe.pe != 0 {
                 sleep_until(pe, AREA, round);
             }
@@ -38,6 +38,7 @@ pub fn every_kind_of_store_wakes_a_sleeper(fabric: &dyn Fabric, pes: u32) {
                 _ => pe.wire.store_line(pe.right(), AREA, round, b"payload"),
             }
             .unwrap();
+            pe.push();
             if pe.pe == 0 {
                 sleep_until(pe, AREA, round);
             }

@@ -1,6 +1,6 @@
 //! Where no process of a job can be copied: ordinary memory.
 
-use core::sync::atomic::AtomicU64;
+use crate::sync::AtomicU64;
 
 use crate::error::TransportError;
 

@@ -1,7 +1,7 @@
 //! Memory that the kernel wipes for a child.
 
+use crate::sync::AtomicU64;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU64;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::line::{PlainLine, load, store};
-use super::{CreditLoad, CreditStore, LineLoad, LineStore, PAYLOAD_BYTES, SendOrder, Slots};
+use super::line::{PlainLine, load, store, store_payload};
+use super::{CreditLoad, CreditStore, LineLoad, LineStore, SendOrder, Slots};
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
@@ -117,7 +117,7 @@ impl LineStore for Outlet {
             Self::Mapped { lines } => {
                 let visibility = lines.window.visibility();
                 if visibility != Visibility::Coherent && lines.order == SendOrder::Strict {
-                    visibility.store_fence();
+                    site!("begin_message: fence", visibility.store_fence());
                 }
                 Ok(())
             }
@@ -187,9 +187,9 @@ impl LineStore for Outlet {
     }
 }
 
-/// A line through a window that is not coherent. One whole line of a
-/// write-combining buffer leaves as one packet, so the header needs no fence in
-/// front of it there; after a flush it does.
+/// A line through a window that is not coherent. A write-combining buffer may leave before
+/// it is full, and then in pieces of any order: the header waits for its payload. A cache
+/// writes lines back whole, so that there release order is enough.
 #[cold]
 #[inline(never)]
 fn store_uncached(
@@ -199,13 +199,20 @@ fn store_uncached(
     visibility: Visibility,
     order: SendOrder,
 ) {
-    // All eight words, so that the buffer fills and closes by itself.
-    let mut full = [0; PAYLOAD_BYTES];
-    full[..payload.len()].copy_from_slice(payload);
-    store(line, header, &full);
-    visibility.after_store(line.as_ptr().cast(), 64);
+    store_payload(line, payload);
+    if visibility == Visibility::WriteCombining {
+        site!("line: header behind payload", visibility.store_fence());
+    }
+    line[0].store(
+        header,
+        order!("line through a window: release", Ordering::Release),
+    );
+    site!(
+        "line: flush",
+        visibility.after_store(line.as_ptr().cast(), 64)
+    );
     if order == SendOrder::Strict {
-        visibility.store_fence();
+        site!("line: on its way", visibility.store_fence());
     }
 }
 
@@ -235,9 +242,12 @@ impl LineLoad for Inlet {
     fn header(&self, slot: usize) -> u64 {
         let line = self.slots.line(slot);
         if self.visibility != Visibility::Coherent {
-            self.visibility.before_load(line.as_ptr().cast(), 64);
+            site!(
+                "header: invalidate",
+                self.visibility.before_load(line.as_ptr().cast(), 64)
+            );
         }
-        line[0].load(Ordering::Acquire)
+        line[0].load(order!("header: acquire", Ordering::Acquire))
     }
 
     #[inline(always)]

@@ -127,7 +127,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         // Both are there at once: that is how senders store them. A path of its own
         // without a loop: behind a wait the predictor has forgotten how often a short
         // loop goes around.
-        if !self.arrives(line, wanted, polls) || second[0].load(Ordering::Acquire) != continued {
+        if !self.arrives(line, wanted, polls)
+            || second[0].load(order!("second line: acquire", Ordering::Acquire)) != continued
+        {
             return false;
         }
         load(line, front);
@@ -140,7 +142,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     /// ends the wait.
     #[inline(always)]
     fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
-        if line[0].load(Ordering::Acquire) == wanted {
+        if line[0].load(order!("line at once: acquire", Ordering::Acquire)) == wanted {
             // A stream. To ask for the lines behind it now was measured to take them away
             // from the sender too early.
             return true;

@@ -229,14 +229,13 @@ impl Transport for Shm {
 
     fn fence(&self) -> Result<(), TransportError> {
         self.origin.check()?;
-        self.options.visibility.store_fence();
+        self.options.visibility.fence();
         Ok(())
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
         self.origin.check()?;
-        self.options.visibility.store_fence();
-        crate::sync::fence(crate::sync::Ordering::SeqCst);
+        self.options.visibility.quiet();
         Ok(())
     }
 

@@ -1,0 +1,134 @@
+//! The store buffer of a PE: what its program has stored and nobody else sees yet.
+
+use super::segment::{Line, Word, merge};
+use super::setting::Processor;
+
+/// As deep as it takes to reorder what the protocols store.
+pub(super) const ENTRIES_MAX: usize = 24;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Entry {
+    Store {
+        word: Word,
+        value: u64,
+        mask: u64,
+        /// What the aperture behind it is.
+        kind: super::machine::Kind,
+        /// Leaves behind all stores before it.
+        release: bool,
+        /// How many barriers were before it.
+        epoch: u64,
+    },
+    /// `clflush`, `dc civac`.
+    Flush(Line),
+    /// `sfence`: what write-combining buffers hold goes before what is stored later.
+    Fence,
+}
+
+/// The store buffer of one PE.
+#[derive(Debug, Default)]
+pub(super) struct StoreBuffer {
+    entries: Vec<Entry>,
+    pub(super) epoch: u64,
+}
+
+impl StoreBuffer {
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// What this PE has stored to the word and still holds: the value and which of its bits.
+    pub(super) fn forward(&self, word: Word) -> (u64, u64) {
+        let mut held = (0, 0);
+        for entry in &self.entries {
+            if let Entry::Store {
+                word: to,
+                value,
+                mask,
+                ..
+            } = entry
+                && *to == word
+            {
+                held = (merge(held.0, *value, *mask), held.1 | mask);
+            }
+        }
+        held
+    }
+
+    pub(super) fn holds_release(&self) -> bool {
+        let release = |entry: &Entry| matches!(entry, Entry::Store { release: true, .. });
+        self.entries.iter().any(release)
+    }
+
+    pub(super) fn holds_flush(&self, line: Line) -> bool {
+        let of_line = |entry: &Entry| matches!(entry, Entry::Flush(held) if *held == line);
+        self.entries.iter().any(of_line)
+    }
+
+    /// Takes out one of those that may leave now; which one, `pick` says of so many.
+    ///
+    /// With `late_flushes`, flushes stay as long as anything else may leave, but for the last.
+    pub(super) fn take(
+        &mut self,
+        processor: Processor,
+        late_flushes: bool,
+        pick: impl FnOnce(usize) -> usize,
+    ) -> Option<Entry> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let mut free: Vec<usize> = match processor {
+            Processor::X86 => vec![0],
+            Processor::Arm => (0..self.entries.len())
+                .filter(|at| self.may_leave(*at))
+                .collect(),
+        };
+        let is_flush = |at: &usize| matches!(self.entries[*at], Entry::Flush(_));
+        let last = (0..self.entries.len()).rfind(is_flush);
+        if late_flushes && free.iter().any(|at| !is_flush(at) || Some(*at) == last) {
+            free.retain(|at| !is_flush(at) || Some(*at) == last);
+        }
+        Some(self.entries.remove(free[pick(free.len())]))
+    }
+
+    /// Takes out a store, or what is in the way of the first of them. `None` when there is no
+    /// store left. On Arm: a barrier of the language leaves flushes where they are.
+    pub(super) fn take_store(&mut self) -> Option<Entry> {
+        let store = |at: &usize| matches!(self.entries[*at], Entry::Store { .. });
+        let mut stores = (0..self.entries.len()).filter(store).peekable();
+        stores.peek()?;
+        let free = stores.find(|at| self.may_leave(*at)).unwrap_or(0);
+        Some(self.entries.remove(free))
+    }
+
+    /// On Arm. The first entry always may.
+    fn may_leave(&self, at: usize) -> bool {
+        let earlier = &self.entries[..at];
+        match self.entries[at] {
+            Entry::Fence => at == 0,
+            Entry::Flush(line) => !earlier.iter().any(|entry| match entry {
+                Entry::Store { word, .. } => word.line() == line,
+                Entry::Flush(other) => *other == line,
+                Entry::Fence => true,
+            }),
+            Entry::Store {
+                word,
+                release,
+                epoch,
+                ..
+            } => !earlier.iter().any(|entry| match entry {
+                Entry::Store {
+                    word: other,
+                    epoch: before,
+                    ..
+                } => *other == word || *before < epoch || release,
+                Entry::Flush(line) => *line == word.line(),
+                Entry::Fence => true,
+            }),
+        }
+    }
+}

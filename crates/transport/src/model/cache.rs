@@ -1,0 +1,108 @@
+//! The cache of a host that knows nothing of other hosts: lines stay as they were when
+//! they came, and leave whole.
+
+use std::collections::BTreeMap;
+
+use super::log::Log;
+use super::segment::{Line, Segment, WORDS, Word, merge};
+
+type Data = [u64; WORDS];
+
+#[derive(Debug, Clone)]
+struct Held {
+    data: Data,
+    dirty: bool,
+}
+
+/// The cache of one host.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    lines: BTreeMap<Line, Held>,
+    logs: BTreeMap<Line, Log<Option<Data>>>,
+}
+
+impl Cache {
+    fn note(&mut self, time: u64, line: Line) {
+        let held = self.lines.get(&line).map(|held| held.data);
+        let log = self.logs.entry(line).or_insert_with(|| Log::new(None));
+        log.push(time, held);
+    }
+
+    /// Takes the line, if it is not there.
+    pub(super) fn fill(&mut self, time: u64, memory: &[Segment], line: Line) {
+        if !self.lines.contains_key(&line) {
+            let data = memory[line.segment].read_line(line.line);
+            self.lines.insert(line, Held { data, dirty: false });
+            self.note(time, line);
+        }
+    }
+
+    pub(super) fn load(&mut self, time: u64, memory: &[Segment], word: Word) -> u64 {
+        self.fill(time, memory, word.line());
+        self.lines[&word.line()].data[word.word % WORDS]
+    }
+
+    /// What a load would have found at `then`.
+    pub(super) fn load_at(&self, then: u64, memory: &[Segment], word: Word) -> u64 {
+        let held = self.logs.get(&word.line()).and_then(|log| *log.at(then));
+        match held {
+            Some(data) => data[word.word % WORDS],
+            None => memory[word.segment].read_at(then, word.word),
+        }
+    }
+
+    /// The earliest step of which the word is known.
+    pub(super) fn begin(&self, memory: &[Segment], word: Word) -> u64 {
+        let held = self.logs.get(&word.line()).map_or(0, Log::begin);
+        held.max(memory[word.segment].begin(word.word))
+    }
+
+    pub(super) fn store(
+        &mut self,
+        time: u64,
+        memory: &[Segment],
+        word: Word,
+        value: u64,
+        mask: u64,
+    ) {
+        self.fill(time, memory, word.line());
+        if let Some(held) = self.lines.get_mut(&word.line()) {
+            let old = &mut held.data[word.word % WORDS];
+            *old = merge(*old, value, mask);
+            held.dirty = true;
+        }
+        self.note(time, word.line());
+    }
+
+    /// Writes the whole line back if it is dirty, or if `clean` lines are written, too;
+    /// then drops it, or keeps it.
+    pub(super) fn write_back(
+        &mut self,
+        time: u64,
+        memory: &mut [Segment],
+        line: Line,
+        clean: bool,
+        keep: bool,
+    ) {
+        let Some(held) = self.lines.get_mut(&line) else {
+            return;
+        };
+        if held.dirty || clean {
+            held.dirty = false;
+            for (index, value) in held.data.iter().enumerate() {
+                let at = line.word(index);
+                memory[at.segment].write(time, at.word, *value, u64::MAX);
+            }
+        }
+        if !keep {
+            self.lines.remove(&line);
+            self.note(time, line);
+        }
+    }
+
+    /// The `index`-th line that is held, if there are any.
+    pub(super) fn held(&self, index: u64) -> Option<Line> {
+        let at = index.checked_rem(self.lines.len() as u64)?;
+        self.lines.keys().nth(at as usize).copied()
+    }
+}

@@ -1,0 +1,186 @@
+//! Messages: the ring, its credits, and what a strict message promises.
+
+use std::sync::Arc;
+
+use hostwire_transport::ring::{
+    CreditInlet, Inlet, Outlet, RingReceiver, RingSender, SendOrder, Sent, Slots, Taken, WordOutlet,
+};
+use hostwire_transport::{Transport, Visibility};
+
+use super::{AREA, two};
+
+/// Each PE has a ring from the other, and its credit.
+const CREDIT: usize = AREA;
+const RING: usize = AREA + 64;
+/// Four slots: it wraps, fills and returns credits all the time.
+const RING_BYTES: usize = 256;
+const DATA: usize = RING + RING_BYTES;
+
+super::on_every_contract! {
+    messages_of_one_and_two_lines_arrive,
+    messages_by_the_short_ways_arrive,
+    a_strict_message_comes_behind_earlier_puts,
+    a_message_is_answered,
+    weak_messages_keep_their_order,
+}
+
+struct Ends {
+    sender: RingSender<Outlet, CreditInlet>,
+    receiver: RingReceiver<Inlet, WordOutlet>,
+}
+
+fn ends(wire: &Arc<dyn Transport>) -> Ends {
+    let (slots, other) = (Slots::of_bytes(RING_BYTES).unwrap(), 1 - wire.pe());
+    Ends {
+        sender: RingSender::new(
+            Outlet::new(wire, other, RING, slots).unwrap(),
+            CreditInlet::new(wire.segment(), CREDIT).unwrap(),
+            other,
+            slots,
+        ),
+        receiver: RingReceiver::new(
+            Inlet::new(wire.segment(), RING, slots).unwrap(),
+            WordOutlet::new(wire, other, CREDIT).unwrap(),
+            other,
+            slots,
+        ),
+    }
+}
+
+impl Ends {
+    fn send(&mut self, tag: u32, message: &[u8]) {
+        while !self.sender.try_send(1, tag, message).unwrap() {}
+    }
+
+    fn receive(&mut self, tag: u32, len: usize) -> Vec<u8> {
+        let head = loop {
+            if let Some(head) = self.receiver.peek().unwrap() {
+                break head;
+            }
+        };
+        assert_eq!((head.tag, head.len_bytes), (tag, len));
+        let mut out = vec![0; len];
+        while !self.receiver.take(&mut out).unwrap() {}
+        out
+    }
+}
+
+/// No two messages have a word in common.
+fn message(number: u32, len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|at| (number as usize * 29 + at * 7 + 1) as u8)
+        .collect()
+}
+
+const LENGTHS: [usize; 8] = [56, 1, 112, 20, 8, 100, 0, 56];
+
+fn messages_of_one_and_two_lines_arrive(visibility: Visibility) {
+    two(visibility, |wire| {
+        let mut ends = ends(&wire);
+        for (number, len) in (1..).zip(LENGTHS) {
+            match wire.pe() {
+                0 => ends.send(number, &message(number, len)),
+                _ => assert_eq!(ends.receive(number, len), message(number, len)),
+            }
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+/// The ways that look for nothing else, where there are any.
+fn messages_by_the_short_ways_arrive(visibility: Visibility) {
+    two(visibility, |wire| {
+        let mut ends = ends(&wire);
+        for (number, len) in (1..).zip(LENGTHS) {
+            let expected = message(number, len);
+            if wire.pe() == 0 {
+                let sender = &mut ends.sender;
+                let sent = match len {
+                    0..=56 => sender.send_line_at_once(1, number, &expected),
+                    _ => sender.send_pair_at_once(1, number, &expected),
+                };
+                match sent {
+                    Sent::Yes => {}
+                    Sent::Ring => sender.ring().unwrap(),
+                    Sent::No => ends.send(number, &expected),
+                }
+                continue;
+            }
+            let (receiver, mut out) = (&mut ends.receiver, vec![0; len]);
+            loop {
+                let taken = match len {
+                    0..=56 => receiver.take_line_at_once(1, number, &mut out, 2),
+                    _ => receiver.take_pair_at_once(1, number, &mut out, 2),
+                };
+                if taken {
+                    break;
+                }
+                receiver.return_credit().unwrap();
+                match receiver.take_now(1, number, 1, &mut out).unwrap() {
+                    Taken::All(_) => break,
+                    Taken::Part(_) => {
+                        while !receiver.take(&mut out).unwrap() {}
+                        break;
+                    }
+                    Taken::Nothing => {}
+                }
+            }
+            assert_eq!(out, expected);
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+fn a_strict_message_comes_behind_earlier_puts(visibility: Visibility) {
+    two(visibility, |wire| {
+        let mut ends = ends(&wire);
+        for (number, len) in (1..).zip([20, 150, 8, 64]) {
+            // Each has its place: nobody has to wait until the last has been read.
+            let (data, at) = (message(number, len), DATA + 192 * number as usize);
+            if wire.pe() == 0 {
+                wire.store(1, at, &data).unwrap();
+                ends.send(number, b"there");
+            } else {
+                assert_eq!(ends.receive(number, 5), b"there");
+                let mut got = vec![0; len];
+                wire.segment().get(at, &mut got).unwrap();
+                assert_eq!(got, data);
+            }
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+/// A strict message is on its way when it has been sent: nothing follows that would push it.
+fn a_message_is_answered(visibility: Visibility) {
+    two(visibility, |wire| {
+        let mut ends = ends(&wire);
+        for number in 1..=3 {
+            if wire.pe() == 0 {
+                ends.send(number, &message(number, 70));
+            }
+            let got = ends.receive(number, 70);
+            assert_eq!(got, message(number, 70));
+            if wire.pe() == 1 {
+                ends.send(number, &got);
+            }
+        }
+    });
+}
+
+fn weak_messages_keep_their_order(visibility: Visibility) {
+    two(visibility, |wire| {
+        let mut ends = ends(&wire);
+        ends.sender.store_mut().set_order(SendOrder::Weak);
+        for (number, len) in (1..).zip(LENGTHS) {
+            if wire.pe() == 0 {
+                ends.send(number, &message(number, len));
+                // As a wait does for messages that are kept back.
+                wire.fence().unwrap();
+            } else {
+                assert_eq!(ends.receive(number, len), message(number, len));
+            }
+        }
+        wire.quiet().unwrap();
+    });
+}

@@ -1,0 +1,15 @@
+#!/bin/bash
+# The protocols on modelled memory (crates/transport/src/model): write-combining buffers that
+# leave early, late and in pieces, caches that nobody keeps coherent, Arm's order.
+#
+#     scripts/model.sh            all tests
+#     scripts/model.sh NAME       those with NAME in their names
+#
+# HOSTWIRE_MODEL_SEED=N repeats one run of each, HOSTWIRE_MODEL_SEEDS=N does so many.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# A directory of its own: other flags, so nothing can be shared.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model
+RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" \
+    "${CARGO:-cargo}" test --locked \
+    --config profile.dev.package.hostwire-transport.opt-level=2 --package hostwire-transport --test model "$@"
