@@ -1,10 +1,14 @@
 #!/bin/bash
 # Suites that are too slow for every change: tests marked `ignored`, and random tests and
-# fuzz targets with many times the usual number of cases. Takes up to an hour.
+# fuzz targets with many times the usual number of cases, runs on modelled memory with many
+# times the seeds, and each fence left out in turn. Takes up to an hour.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
+HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh -- --skip conformance::
+HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-240} scripts/model.sh conformance::
+scripts/mutate-fences.sh
 # Builds each package from what would be uploaded.
 "${CARGO:-cargo}" publish --locked --workspace --dry-run --allow-dirty

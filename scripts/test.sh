@@ -39,6 +39,13 @@ step_codegen() { scripts/codegen.sh --check; }
 
 step_loom() { if_present scripts/loom.sh; }
 
+# Also what is built for it alone, which no other step compiles.
+step_model() {
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model \
+        "$cargo" clippy --locked --package hostwire-transport --lib --test model -- -D warnings
+    scripts/model.sh
+}
+
 step_sanitize() { if_present scripts/sanitize.sh; }
 
 if_present() {
@@ -51,7 +58,7 @@ if_present() {
 
 steps=("$@")
 if ((${#steps[@]} == 0)); then
-    steps=(fmt scripts licences headers clippy test doc portable codegen loom sanitize)
+    steps=(fmt scripts licences headers clippy test doc portable codegen loom model sanitize)
 fi
 for step in "${steps[@]}"; do
     if ! declare -F "step_$step" >/dev/null; then

@@ -2,6 +2,7 @@
 //! they came, and leave whole.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::log::Log;
 use super::segment::{Line, Segment, WORDS, Word, merge};
@@ -30,9 +31,9 @@ impl Cache {
 
     /// Takes the line, if it is not there.
     pub(super) fn fill(&mut self, time: u64, memory: &[Segment], line: Line) {
-        if !self.lines.contains_key(&line) {
+        if let Entry::Vacant(place) = self.lines.entry(line) {
             let data = memory[line.segment].read_line(line.line);
-            self.lines.insert(line, Held { data, dirty: false });
+            place.insert(Held { data, dirty: false });
             self.note(time, line);
         }
     }

@@ -116,8 +116,8 @@ fn stores_by_another_way_are_made_good(visibility: Visibility) {
 /// may hold the line as it was.
 fn neighbours_in_a_line_stay(visibility: Visibility) {
     two(visibility, |wire| {
-        // Two words of each PE: one by `put`, one by `put_word`.
-        let own = DATA + 16 * wire.pe() as usize;
+        // Two lines, with a word of each PE: one of puts, one of words.
+        let own = DATA + 8 * wire.pe() as usize;
         for round in 1..=4 {
             let turn = |from: u64| 2 * round - 1 + from;
             let pe = u64::from(wire.pe());
@@ -126,10 +126,10 @@ fn neighbours_in_a_line_stay(visibility: Visibility) {
                 until(&*wire, FLAG, turn(pe) - 1);
             }
             wire.store(1, own, &u64::to_ne_bytes(round)).unwrap();
-            wire.store_word(1, own + 8, round).unwrap();
+            wire.store_word(1, own + 64, round).unwrap();
             if pe == 1 {
                 let word = |at| wire.segment().load_word(DATA + at).unwrap();
-                assert_eq!([0, 8, 16, 24].map(word), [round; 4]);
+                assert_eq!([0, 8, 64, 72].map(word), [round; 4]);
             }
             wire.store_word(1 - wire.pe(), FLAG, turn(pe)).unwrap();
         }
