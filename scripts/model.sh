@@ -4,12 +4,18 @@
 #
 #     scripts/model.sh            all tests
 #     scripts/model.sh NAME       those with NAME in their names
+#     scripts/model.sh --transport [NAME]    without the suite of the API, which takes longer
 #
 # HOSTWIRE_MODEL_SEED=N repeats one run of each, HOSTWIRE_MODEL_SEEDS=N does so many.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+packages=(--package hostwire-transport --package hostwire)
+if [[ ${1-} == --transport ]]; then
+    packages=(--package hostwire-transport)
+    shift
+fi
 # A directory of its own: other flags, so nothing can be shared.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model
 RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" \
-    "${CARGO:-cargo}" test --locked \
-    --config profile.dev.package.hostwire-transport.opt-level=2 --package hostwire-transport --test model "$@"
+    "${CARGO:-cargo}" test --locked --no-fail-fast \
+    --config profile.dev.package.hostwire-transport.opt-level=2 "${packages[@]}" --test model "$@"

@@ -27,7 +27,7 @@ fi
 is_listed() { grep -qF "$1 -- " "$survivors"; }
 
 # The suites take longer and see no more.
-model() { RUST_BACKTRACE=0 scripts/model.sh -- --skip conformance::; }
+model() { RUST_BACKTRACE=0 scripts/model.sh --transport -- --skip conformance::; }
 
 if ! model >/dev/null; then
     echo "mutate-fences: scripts/model.sh fails with nothing left out" >&2

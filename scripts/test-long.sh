@@ -7,8 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
-HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh -- --skip conformance::
-HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-240} scripts/model.sh conformance::
+HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh --transport -- --skip conformance::
+HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-24} scripts/model.sh
 scripts/mutate-fences.sh
 # Builds each package from what would be uploaded.
 "${CARGO:-cargo}" publish --locked --workspace --dry-run --allow-dirty

@@ -42,7 +42,8 @@ step_loom() { if_present scripts/loom.sh; }
 # Also what is built for it alone, which no other step compiles.
 step_model() {
     RUSTFLAGS="${RUSTFLAGS:-} --cfg memory_model" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/model \
-        "$cargo" clippy --locked --package hostwire-transport --lib --test model -- -D warnings
+        "$cargo" clippy --locked \
+        --package hostwire-transport --package hostwire --lib --test model -- -D warnings
     scripts/model.sh
 }
 

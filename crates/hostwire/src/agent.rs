@@ -14,11 +14,12 @@
 //! An agent runs as a thread of its own where the wire needs it, so that requests are
 //! served while the program computes; and it is polled by every wait.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use hostwire_transport::ring::PAYLOAD_BYTES;
+use hostwire_transport::sync::{AtomicU32, AtomicU64};
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{PeId, Route, Transport, TransportError, Window};
 

@@ -3,7 +3,7 @@
 //! All of them are atomic with respect to each other and sequentially consistent. On a
 //! mapped wire they are CPU instructions; elsewhere the agent of the target does them.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use hostwire_transport::sync::{AtomicU32, AtomicU64};
 
 use hostwire_transport::Bell;
 

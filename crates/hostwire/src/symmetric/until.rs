@@ -4,8 +4,9 @@
 //! When the wait is over, everything is visible that this PE stored before the signal,
 //! before a fence and the put, or before the atomic.
 
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
+
+use hostwire_transport::sync::{Ordering, fence};
 
 use super::Symmetric;
 use crate::board::Activity;

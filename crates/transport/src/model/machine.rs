@@ -457,19 +457,33 @@ impl Machine {
         }
     }
 
+    /// Whether the process of a PE has ended. What it has stored arrives before others learn
+    /// of that; and to ask takes a system call, which is a barrier.
+    pub(super) fn has_ended(&mut self, asks: usize, pe: usize) -> bool {
+        let ended = self.pes[pe].ended;
+        if ended {
+            self.full_fence(pe);
+            self.settle_pe(pe);
+        }
+        self.fence(asks, Ordering::SeqCst);
+        ended
+    }
+
     /// Lets everything happen that has to happen at some time. Whether anything did.
     pub(super) fn settle(&mut self) -> bool {
+        (0..self.pes.len()).fold(false, |any, pe| self.settle_pe(pe) | any)
+    }
+
+    fn settle_pe(&mut self, pe: usize) -> bool {
         let mut any = false;
-        for pe in 0..self.pes.len() {
-            while self.pes[pe].buffer.len() > 0 {
-                self.drain(pe);
+        while self.pes[pe].buffer.len() > 0 {
+            self.drain(pe);
+            any = true;
+        }
+        for to in 0..self.pes.len() {
+            self.time += 1;
+            while self.pes[pe].paths[to].deliver(self.time, &mut self.memory) {
                 any = true;
-            }
-            for to in 0..self.pes.len() {
-                self.time += 1;
-                while self.pes[pe].paths[to].deliver(self.time, &mut self.memory) {
-                    any = true;
-                }
             }
         }
         any

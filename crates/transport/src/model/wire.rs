@@ -111,7 +111,8 @@ impl Transport for ModelWire {
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
         self.peer(pe)?;
-        let ended = door::with(|machine| machine.pes[pe as usize].ended);
+        let (asks, pe) = (self.pe as usize, pe as usize);
+        let ended = door::with(|machine| machine.has_ended(asks, pe));
         Ok(ended == Some(false))
     }
 
