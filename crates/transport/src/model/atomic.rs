@@ -110,6 +110,35 @@ macro_rules! atomic {
                     .unwrap_or_else(|| self.0.fetch_xor(value, order))
             }
 
+            /// As in `core`.
+            pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
+                self.change(order, |old| Some(old.min(value)))
+                    .unwrap_or_else(|| self.0.fetch_min(value, order))
+            }
+
+            /// As in `core`.
+            pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
+                self.change(order, |old| Some(old.max(value)))
+                    .unwrap_or_else(|| self.0.fetch_max(value, order))
+            }
+
+            /// As in `core`.
+            pub fn fetch_update(
+                &self,
+                set: Ordering,
+                fetch: Ordering,
+                mut new: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let mut old = self.load(fetch);
+                while let Some(next) = new(old) {
+                    match self.compare_exchange_weak(old, next, set, fetch) {
+                        Ok(old) => return Ok(old),
+                        Err(seen) => old = seen,
+                    }
+                }
+                Err(old)
+            }
+
             fn change(
                 &self,
                 order: Ordering,
