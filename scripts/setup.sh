@@ -6,8 +6,8 @@
 #     scripts/setup.sh arm     what `make test-arm` needs
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
-# missing. Without mpich, openmpi-bin or slurm-wlm the tests under mpiexec.hydra, mpirun or
-# srun are left out, without tshark those of the dissector; none of it is an error.
+# missing. The tests that need one of the optional ones are left out without it, and say so; where
+# the environment has CI=true they fail. crates/testing/src/need.rs lists what tests need.
 set -euo pipefail
 
 purpose=${1:-test}
@@ -26,6 +26,13 @@ if [[ $purpose == test ]]; then
     have mpiexec.hydra || optional+=(mpich)
     compgen -G '/usr/include/*/mpich/mpi.h' >/dev/null || optional+=(libmpich-dev)
     have tshark || optional+=(tshark)
+    have autoconf || optional+=(autoconf)
+    have pkg-config || optional+=(pkg-config)
+    have cmake || optional+=(cmake)
+    have gdb || optional+=(gdb)
+    have valgrind || optional+=(valgrind)
+    have objdump || optional+=(binutils)
+    have nsenter || optional+=(util-linux)
     have c++ || optional+=(g++)
     # Some 12 MB and half a minute together. libpmix-dev has the name by which Slurm's
     # plugin loads PMIx; its daemons are not started, the tests start their own.

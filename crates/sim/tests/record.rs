@@ -163,7 +163,7 @@ fn tshark(file: &Path, arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8(output.stdout).unwrap())
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: tshark is not installed (Debian: apt install tshark)");
+            hostwire_testing::left_out(&hostwire_testing::need::TSHARK, "tshark is not installed");
             None
         }
         Err(error) => panic!("{error}"),

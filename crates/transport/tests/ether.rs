@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
 use hostwire_link::{CloseReason, Counters, DropCause};
+use hostwire_testing::{is_installed, left_out, need};
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
 use hostwire_transport::ether::{
@@ -152,10 +153,9 @@ fn cable() -> Option<Vec<Interface>> {
 fn own_namespace() -> Option<()> {
     // SAFETY: changes the network namespace of this thread alone, which runs one test.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
-        eprintln!(
-            "skipped: a network namespace of its own needs root: {}",
-            std::io::Error::last_os_error()
-        );
+        let error = std::io::Error::last_os_error();
+        let why = format!("a network namespace of its own needs root: {error}");
+        left_out(&need::NAMESPACES, why);
         return None;
     }
     Some(())
@@ -166,7 +166,9 @@ fn ip(arguments: &str) -> Option<()> {
     if done.is_ok_and(|status| status.success()) {
         return Some(());
     }
-    eprintln!("skipped: `ip {arguments}` fails (package iproute2, veth interfaces)");
+    if is_installed("ip", &need::IP) {
+        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
+    }
     None
 }
 
@@ -254,8 +256,9 @@ fn flood(from: &Interface, to: &Interface, frames: u32) {
 /// foreign.
 #[test]
 fn foreign_frames_are_counted_and_change_nothing() {
-    let counters = stores_under_a_flood(&LocalOptions::default());
-    let Some(counters) = counters else { return };
+    let Some(counters) = stores_under_a_flood(&LocalOptions::default()) else {
+        return;
+    };
     for cause in [DropCause::Forged, DropCause::Unsealed] {
         assert!(counters.dropped(cause) > 0, "{counters:?}");
     }

@@ -1,7 +1,9 @@
 //! One PE is killed by SIGKILL, in every stage, while the others do all kinds of things.
 
+use hostwire_testing::{is_installed, need};
+
 use crate::job::Ended;
-use crate::programs::{all_fine, fault_probe, is_installed, run, run_probe};
+use crate::programs::{all_fine, fault_probe, run, run_probe};
 
 /// The library promises one second.
 const NOTICED_MS_MAX: u64 = 5000;
@@ -96,7 +98,7 @@ fn a_pe_that_never_comes_is_named() {
 
 #[test]
 fn the_others_see_the_loss_under_mpiexec_hydra() {
-    if !is_installed("mpiexec.hydra", "mpich") {
+    if !is_installed("mpiexec.hydra", &need::MPICH) {
         return;
     }
     // It ends all PEs as soon as it sees one die, so each gets a shell that outlives it.
@@ -115,7 +117,7 @@ fn the_others_see_the_loss_under_mpiexec_hydra() {
 
 #[test]
 fn mpiexec_hydra_ends_the_others() {
-    if !is_installed("mpiexec.hydra", "mpich") {
+    if !is_installed("mpiexec.hydra", &need::MPICH) {
         return;
     }
     for stage in ["barrier", "attach", "attach-late", "finalize"] {

@@ -1,6 +1,8 @@
 //! The same binary under every launcher, and under none.
 
-use crate::programs::{all_fine, fault_probe, is_installed, run, run_probe, run_script};
+use hostwire_testing::{is_installed, need};
+
+use crate::programs::{all_fine, fault_probe, run, run_probe, run_script};
 
 #[test]
 fn one_binary_runs_alone_and_under_both_launchers() {
@@ -12,7 +14,7 @@ fn one_binary_runs_alone_and_under_both_launchers() {
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
         assert_eq!(ended.sorted_lines(), all_fine(pes));
     }
-    if is_installed("mpiexec.hydra", "mpich") {
+    if is_installed("mpiexec.hydra", &need::MPICH) {
         for pes in [1, 2, 5] {
             let arguments = ["-n", &pes.to_string(), &fault_probe(), "everything"];
             let ended = run("mpiexec.hydra", &arguments);

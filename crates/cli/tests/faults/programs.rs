@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use hostwire_testing::{left_out, need};
+
 use crate::job::{Ended, Job};
 
 /// The program of the library that does harm.
@@ -44,20 +46,11 @@ pub fn run_script(script: &str) -> Ended {
     run("sh", &["-c", &(setting + script)])
 }
 
-/// Whether `program` can be started. Says so if it cannot.
-pub fn is_installed(program: &str, package: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: {program} is not installed (Debian package {package})");
-    }
-    found
-}
-
 /// Whether this is root. Says so if it is not.
 pub fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        eprintln!("skipped: only root can do this");
+        left_out(&need::ROOT, "only root can do this");
     }
     root
 }

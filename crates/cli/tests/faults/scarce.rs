@@ -1,6 +1,8 @@
 //! Too little of something: descriptors, address space, memory, /dev/shm.
 
-use crate::programs::{all_fine, fault_probe, is_installed, is_root, run, run_probe, run_script};
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::programs::{all_fine, fault_probe, is_root, run, run_probe, run_script};
 
 #[test]
 fn too_few_descriptors_for_the_launcher_are_told_before_anything_starts() {
@@ -46,7 +48,7 @@ fn a_heap_beyond_the_address_space_is_refused_by_the_library() {
         assert!(ended.stderr.starts_with("fault_probe: "), "{ended:#?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
     }
-    if is_installed("mpiexec.hydra", "mpich") {
+    if is_installed("mpiexec.hydra", &need::MPICH) {
         let arguments = [
             "-n",
             "3",
@@ -92,8 +94,8 @@ fn with_dev_shm(mount: &str) {
     }
     let possible = in_new_namespace(mount);
     if possible.status != 0 {
-        eprintln!("skipped: cannot mount here: {}", possible.stderr.trim());
-        return;
+        let why = format!("cannot mount here: {}", possible.stderr.trim());
+        return left_out(&need::NAMESPACES, why);
     }
     let job = "exec \"$0\" run -n 4 --heap 64M \"$1\" fill 40000000";
     let ended = in_new_namespace(&format!("{mount}; {job}"));

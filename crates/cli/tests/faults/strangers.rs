@@ -1,6 +1,8 @@
 //! Processes that do not belong to the job.
 
-use crate::programs::{all_fine, is_installed, is_root, run_probe, run_script};
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::programs::{all_fine, is_root, run_probe, run_script};
 
 #[test]
 fn another_user_with_the_ticket_is_not_let_in() {
@@ -16,14 +18,16 @@ fn another_user_with_the_ticket_is_not_let_in() {
 
 #[test]
 fn a_pe_of_another_user_is_told_why_it_cannot_attach() {
-    if !is_root() || !is_installed("setpriv", "util-linux") {
+    if !is_root() || !is_installed("setpriv", &need::UTIL_LINUX) {
         return;
     }
     let other_user = "setpriv --reuid=65534 --clear-groups";
     let may_run = run_script(&format!("{other_user} test -x $PROBE"));
     if may_run.status != 0 {
-        eprintln!("skipped: another user cannot read the test programs");
-        return;
+        return left_out(
+            &need::OTHER_USER,
+            "another user cannot read the test programs",
+        );
     }
     let script = format!(
         "export HOSTWIRE_ATTACH_TIMEOUT=2; exec $HOSTWIRE run -n 2 --keep-going sh -c \

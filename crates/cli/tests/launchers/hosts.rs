@@ -4,9 +4,11 @@ use std::process::{Command, Stdio};
 
 use hostwire_transport::os::process::die_with_parent;
 
+use hostwire_testing::{Need, is_installed, left_out, need};
+
 use crate::assert_fine;
 use crate::job::{Ended, Job};
-use crate::programs::{fault_probe, is_installed, run_script};
+use crate::programs::{fault_probe, run_script};
 use crate::slurm::{self, may_make_namespaces};
 
 /// PE 1 of 3 on a host of its own, as far as sharing memory goes: another network
@@ -39,7 +41,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
 
 /// Runs a command on the host fa of hosts.sh. `None` where that cannot be.
 fn on_two_hosts(command: &[&str]) -> Option<Ended> {
-    if !may_make_namespaces() || !is_installed("ip", "iproute2") {
+    if !may_make_namespaces() || !is_installed("ip", &need::IP) {
         return None;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/launchers/hosts.sh");
@@ -55,16 +57,16 @@ fn on_two_hosts(command: &[&str]) -> Option<Ended> {
 }
 
 /// Two PEs on each of two hosts.
-const LAUNCHERS: [(&str, &str, &str, &[&str]); 2] = [
+const LAUNCHERS: [(&str, Need, &str, &[&str]); 2] = [
     (
         "mpirun.openmpi",
-        "openmpi-bin",
+        need::OPEN_MPI,
         "PMIx",
         &["-H", "fa:2,fb:2", "-np", "4"],
     ),
     (
         "mpiexec.hydra",
-        "mpich",
+        need::MPICH,
         "PMI-1",
         &["-hosts", "fa:2,fb:2", "-n", "4"],
     ),
@@ -72,8 +74,8 @@ const LAUNCHERS: [(&str, &str, &str, &[&str]); 2] = [
 
 #[test]
 fn pes_of_two_hosts_exchange_bytes_and_know_who_is_where() {
-    for (launcher, package, name, options) in LAUNCHERS {
-        if !is_installed(launcher, package) {
+    for (launcher, need, name, options) in LAUNCHERS {
+        if !is_installed(launcher, &need) {
             continue;
         }
         let probe = fault_probe();
@@ -120,8 +122,8 @@ fn start_on_two_hosts(
 /// Two PEs on each of two hosts do everything with each other, over each wire.
 #[test]
 fn one_job_on_two_hosts() {
-    for (launcher, package, _, options) in LAUNCHERS {
-        if !is_installed(launcher, package) {
+    for (launcher, need, _, options) in LAUNCHERS {
+        if !is_installed(launcher, &need) {
             continue;
         }
         for (wire, insecure) in [("ether", "0"), ("udp", "0"), ("ether", "1")] {
@@ -145,8 +147,8 @@ fn one_job_on_two_hosts() {
 /// Another EtherType and the interface by name.
 #[test]
 fn interface_and_ethertype_may_be_set() {
-    let (launcher, package, _, options) = LAUNCHERS[0];
-    if !is_installed(launcher, package) {
+    let (launcher, need, _, options) = LAUNCHERS[0];
+    if !is_installed(launcher, &need) {
         return;
     }
     let common = [("HOSTWIRE_WIRE", "ether")];
@@ -182,8 +184,8 @@ fn mpirun_line(program: &str) -> String {
 
 /// Runs a script on the host fa. `None` where that cannot be.
 fn script_on_two_hosts(script: &str) -> Option<Ended> {
-    let (launcher, package, _, _) = LAUNCHERS[0];
-    if !is_installed(launcher, package) {
+    let (launcher, need, _, _) = LAUNCHERS[0];
+    if !is_installed(launcher, &need) {
         return None;
     }
     on_two_hosts(&["bash", "-c", script])
@@ -257,7 +259,7 @@ fn slurm_on_two_hosts() {
     // Slurm has pmi2 always, and pmix if it finds the library.
     assert!(ran.contains(&"pmi2"), "{ended:#?}");
     if said("no pmix".to_owned()) {
-        eprintln!("skipped: no PMIx for srun (Debian package libpmix-dev)");
+        left_out(&need::SLURM_PMIX, "no PMIx for srun");
     } else {
         assert!(ran.contains(&"pmix"), "{ended:#?}");
     }

@@ -2,8 +2,10 @@
 
 use std::process::{Command, Stdio};
 
+use hostwire_testing::{is_installed, need};
+
 use crate::job::{Ended, Job};
-use crate::programs::{fault_probe, is_installed};
+use crate::programs::fault_probe;
 use crate::{assert_exchanged, assert_fine};
 
 /// Debian also gives it this name, because `mpirun` may be MPICH's.
@@ -11,7 +13,7 @@ const MPIRUN: &str = "mpirun.openmpi";
 
 /// `mpirun -n PES fault_probe ARGUMENTS...`; `None` where it is not installed.
 fn mpirun(pes: u32, environment: &[(&str, &str)], arguments: &[&str]) -> Option<Ended> {
-    if !is_installed(MPIRUN, "openmpi-bin") {
+    if !is_installed(MPIRUN, &need::OPEN_MPI) {
         return None;
     }
     let mut command = Command::new(MPIRUN);
@@ -88,7 +90,7 @@ fn a_missing_library_is_named_with_its_package() {
 /// `hostwire run mpirun` and the other way round: the innermost counts.
 #[test]
 fn launchers_may_be_nested() {
-    if !is_installed(MPIRUN, "openmpi-bin") {
+    if !is_installed(MPIRUN, &need::OPEN_MPI) {
         return;
     }
     let script = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; ";

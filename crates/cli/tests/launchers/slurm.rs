@@ -8,8 +8,10 @@ use std::thread;
 
 use hostwire_transport::os::process::die_with_parent;
 
+use hostwire_testing::{Need, is_installed, left_out, need};
+
 use crate::job::{Ended, LIMIT};
-use crate::programs::{is_installed, is_root, run};
+use crate::programs::{is_root, run};
 
 const NAMESPACES: [&str; 6] = [
     "--mount",
@@ -20,15 +22,15 @@ const NAMESPACES: [&str; 6] = [
     "--mount-proc",
 ];
 
-/// What has to be there, with the Debian package it is from.
-const NEEDED: [(&str, &str); 7] = [
-    ("srun", "slurm-client"),
-    ("slurmctld", "slurmctld"),
-    ("slurmd", "slurmd"),
-    ("munged", "munge"),
-    ("unshare", "util-linux"),
-    ("nsenter", "util-linux"),
-    ("ip", "iproute2"),
+/// What has to be there.
+const NEEDED: [(&str, Need); 7] = [
+    ("srun", need::SLURM),
+    ("slurmctld", need::SLURM),
+    ("slurmd", need::SLURM),
+    ("munged", need::SLURM),
+    ("unshare", need::UTIL_LINUX),
+    ("nsenter", need::UTIL_LINUX),
+    ("ip", need::IP),
 ];
 
 /// A running Slurm: nodes n1 and n2, up to 16 tasks each.
@@ -48,19 +50,19 @@ pub fn slurm() -> Option<&'static Slurm> {
 
 /// Whether this is a root that may make namespaces. Says so if it is not.
 pub fn may_make_namespaces() -> bool {
-    if !is_root() || !is_installed("unshare", "util-linux") {
+    if !is_root() || !is_installed("unshare", &need::UTIL_LINUX) {
         return false;
     }
     let may = run("unshare", &[&NAMESPACES[..], &["true"]].concat()).status == 0;
     if !may {
-        eprintln!("skipped: this root may not make namespaces");
+        left_out(&need::NAMESPACES, "this root may not make namespaces");
     }
     may
 }
 
 /// Whether all of it is installed. Says what is not.
 pub fn is_here() -> bool {
-    let installed = |(program, package): &(&str, &str)| is_installed(program, package);
+    let installed = |(program, need): &(&str, Need)| is_installed(program, need);
     NEEDED.iter().all(installed)
 }
 

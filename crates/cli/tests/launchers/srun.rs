@@ -1,5 +1,7 @@
 //! Under `srun`, with each of its plugins and with none.
 
+use hostwire_testing::{left_out, need};
+
 use crate::job::{eventually, is_running};
 use crate::programs::fault_probe;
 use crate::slurm::{Slurm, slurm};
@@ -15,7 +17,7 @@ fn plugins() -> Option<(&'static Slurm, Vec<(&'static str, &'static str)>)> {
         let option = format!("--mpi={plugin}");
         let tried = slurm.srun(&[&option, "-n1"], &["true"]);
         if tried.status != 0 && *plugin == "pmix" {
-            eprintln!("skipped: no PMIx for srun (Debian package libpmix-dev)");
+            left_out(&need::SLURM_PMIX, "no PMIx for srun");
             return false;
         }
         assert_eq!(tried.status, 0, "{tried:#?}");

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use hostwire_testing::{is_installed, need};
+
 use crate::job::{Job, probe, run};
 
 fn met_all(pes: u32) -> Vec<String> {
@@ -92,12 +94,7 @@ fn mpiexec(arguments: &[&str]) -> Option<crate::job::Ended> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let installed = Command::new("mpiexec.hydra")
-        .arg("--version")
-        .output()
-        .is_ok();
-    if !installed {
-        eprintln!("skipped: mpiexec.hydra is not installed (Debian package mpich)");
+    if !is_installed("mpiexec.hydra", &need::MPICH) {
         return None;
     }
     Some(Job::start(command).end())

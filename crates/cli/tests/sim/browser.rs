@@ -1,5 +1,7 @@
 //! A page in a real browser, where one is installed.
 
+use hostwire_testing::{left_out, need};
+
 use std::path::Path;
 use std::process::Command;
 
@@ -44,7 +46,7 @@ pub fn dom(folder: &Path, html: &str, width: u32, probe: &str) -> Option<String>
             return Some(String::from_utf8_lossy(&output.stdout).into_owned());
         }
     }
-    eprintln!("skipped: there is no chromium here, which opens the page in this test");
+    left_out(&need::CHROMIUM, "nothing here opens the page of this test");
     None
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use hostwire_testing::{is_installed, need};
+
 use crate::{job, refused, repository, sim};
 
 const STREAM: &str = "\
@@ -220,14 +222,7 @@ fn bad_traces_say_where() {
 /// What Valgrind writes is understood; only where it is installed.
 #[test]
 fn the_recorder_records() {
-    let has = |program: &str| {
-        let found = std::process::Command::new(program)
-            .arg("--version")
-            .output();
-        found.is_ok_and(|output| output.status.success())
-    };
-    if !has("valgrind") {
-        eprintln!("skipped: valgrind is not installed");
+    if !is_installed("valgrind", &need::VALGRIND) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
 //! `hostwire stats` and `hostwire doctor`.
 
-use rustix::process::geteuid;
+use hostwire_testing::{is_installed, need};
 
 use crate::hosts::{Steady, may_make_hosts};
 use crate::job::{hostwire, run};
-use crate::programs::{fault_probe, is_installed, run_script};
+use crate::programs::{fault_probe, is_root, run_script};
 
 #[test]
 fn the_counters_of_a_running_job_are_seen() {
@@ -38,7 +38,7 @@ fn the_counters_of_a_running_job_are_seen() {
     );
     assert!(table.stdout.contains("frames sent"), "{table:#?}");
 
-    if geteuid().is_root() && is_installed("setpriv", "util-linux") {
+    if is_root() && is_installed("setpriv", &need::UTIL_LINUX) {
         let binary = env!("CARGO_BIN_EXE_hostwire");
         let other = run_script(&format!(
             "cp {binary} /tmp/$$ 2>/dev/null; chmod 755 /tmp/$$; \
@@ -106,7 +106,7 @@ fn the_doctor_finds_shared_memory() {
             .any(|one| one["topic"] == "wire shm" && one["state"] == "ok")
     );
     // Without an interface that is up it still answers.
-    if geteuid().is_root() && is_installed("unshare", "util-linux") {
+    if is_root() && is_installed("unshare", &need::UTIL_LINUX) {
         let mut command = hostwire(&[]);
         let binary = command.get_program().to_string_lossy().into_owned();
         command = std::process::Command::new("unshare");

@@ -1,7 +1,8 @@
 //! The Wireshark dissector on frames of running jobs, as tshark captures them.
 
+use hostwire_testing::{is_installed, need};
+
 use crate::hosts::{Steady, may_make_hosts};
-use crate::programs::is_installed;
 
 const FRAMES: &str = "200";
 
@@ -28,7 +29,7 @@ fn frames_of_a_running_job_are_decoded() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    if !is_installed("tshark", "tshark") {
+    if !is_installed("tshark", &need::TSHARK) {
         return;
     }
     let fields = [

@@ -5,14 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use hostwire_testing::{is_installed, left_out, need};
+
 use crate::job::{Ended, Job, hostwire};
-use crate::programs::{all_fine, fault_probe, is_installed, is_root, run};
+use crate::programs::{all_fine, fault_probe, is_root, run};
 
 /// Whether hosts can be made of this machine. Says so if not. The guard lets jobs run one
 /// after the other: each wants all cores, and loss is slow enough without sharing them.
 pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
-    if !is_root() || !is_installed("nsenter", "util-linux") || !is_installed("ip", "iproute2") {
+    if !is_root() || !is_installed("nsenter", &need::UTIL_LINUX) || !is_installed("ip", &need::IP) {
         return None;
     }
     let tried = run(
@@ -20,7 +22,8 @@ pub fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
         &["run", "-n", "2", "--wire", "ether", "true"],
     );
     if tried.status != 0 {
-        eprintln!("skipped: no hosts of this machine: {}", tried.stderr.trim());
+        let why = format!("no hosts of this machine: {}", tried.stderr.trim());
+        left_out(&need::NAMESPACES, why);
         return None;
     }
     Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))

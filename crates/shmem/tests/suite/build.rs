@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use hostwire_shmem_table::Table;
 use xtask::{Tree, interposer, library, suite};
 
+use hostwire_testing::{is_installed, need};
+
 use crate::succeeds;
 
 /// A language that programs are compiled in.
@@ -37,8 +39,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load().expect("the t
 pub fn tree() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        if !has_program("cc") {
-            crate::skip("there is no C compiler (cc)");
+        if !is_installed("cc", &need::C) {
             return None;
         }
         let tree = library::build(&TABLE).unwrap_or_else(|error| panic!("no library: {error}"));
@@ -53,16 +54,6 @@ pub fn tree() -> Option<&'static Path> {
 /// Where programs go.
 pub fn work() -> PathBuf {
     library::target_dir().join("shmem-suite")
-}
-
-/// Whether a program is installed.
-pub fn has_program(name: &str) -> bool {
-    let mut command = Command::new(name);
-    let command = command
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.status().is_ok()
 }
 
 /// Compiles `tests/c/NAME.c`, once.

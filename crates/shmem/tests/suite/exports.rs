@@ -7,14 +7,15 @@ use xtask::headers::inline::SYMBOLS;
 use xtask::library::RACE_SYMBOLS;
 use xtask::{Tree, suite};
 
-use crate::build::{TABLE, has_program, tree, work};
-use crate::{skip, succeeds};
+use hostwire_testing::{is_installed, need};
+
+use crate::build::{TABLE, tree, work};
+use crate::succeeds;
 
 /// Symbols that programs see, with the letter of `nm`.
 fn symbols(arguments: &[&str], file: &str) -> Option<BTreeMap<String, char>> {
     let tree = tree()?;
-    if !has_program("nm") {
-        skip("there is no nm (binutils)");
+    if !is_installed("nm", &need::BINUTILS) {
         return None;
     }
     let mut command = Command::new("nm");
@@ -72,7 +73,7 @@ fn the_headers_declare_every_function() {
         ("oshcc", "-std=c11", "c"),
         ("oshc++", "-std=c++98", "c++"),
     ] {
-        if !has_program(if language == "c" { "cc" } else { "c++" }) {
+        if language == "c++" && !is_installed("c++", &need::CXX) {
             continue;
         }
         let mut source = Tree::default();

@@ -4,8 +4,10 @@
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hostwire_testing::{left_out, need};
+
 use crate::build::{Language, Short, oshrun, program, program_with, tree};
-use crate::{output, skip, succeeds, text};
+use crate::{output, succeeds, text};
 
 /// PEs and hosts: alone on each, and two that share one of them.
 const SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2)];
@@ -35,10 +37,11 @@ pub fn turn() -> MutexGuard<'static, ()> {
 fn may_make_hosts() -> Option<MutexGuard<'static, ()>> {
     let tried = output(on_hosts(2, 2)?.arg("true"));
     if !tried.status.success() {
-        skip(&format!(
+        let why = format!(
             "no hosts can be made of this machine: {}",
             text(&tried).trim()
-        ));
+        );
+        left_out(&need::NAMESPACES, why);
         return None;
     }
     Some(turn())
@@ -101,7 +104,8 @@ fn programs_run_over_xdp() {
     let hello = program(tree, "rma", Language::C11);
     let tried = output(alone.arg(&hello));
     if text(&tried).contains("AF_XDP") {
-        return skip(&format!("no AF_XDP here: {}", text(&tried).trim()));
+        let why = format!("no AF_XDP here: {}", text(&tried).trim());
+        return left_out(&need::AF_XDP, why);
     }
     for (name, argument) in [
         ("rma", ""),

@@ -6,15 +6,17 @@ use std::process::Command;
 
 use xtask::Tree;
 
-use crate::build::{self, Language, Short, TABLE, oshrun, program_with, tree, work};
-use crate::{output, skip, succeeds, text};
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::build::{Language, Short, TABLE, oshrun, program_with, tree, work};
+use crate::{output, succeeds, text};
 
 const PES: [usize; 3] = [1, 2, 4];
 
 fn runs(name: &str, language: Language, short: Short, arguments: &[&str]) {
     let Some(tree) = tree() else { return };
-    if language == Language::Cxx && !build::has_program("c++") {
-        return skip("there is no C++ compiler (c++)");
+    if language == Language::Cxx && !is_installed("c++", &need::CXX) {
+        return;
     }
     let program = program_with(tree, name, language, short);
     for pes in PES {
@@ -69,16 +71,24 @@ fn the_library_begins_and_ends_many_times() {
     runs("lifecycle", Language::C11, Short::Inline, &["implicit"]);
 }
 
+/// Whether operations are inline on this processor.
+fn is_inline_here() -> bool {
+    let inline = cfg!(target_arch = "x86_64");
+    if !inline {
+        left_out(&need::PROCESSOR, "nothing is inline on this processor");
+    }
+    inline
+}
+
 /// What they look at is made up by the program, so no launcher is needed.
 #[test]
 fn nothing_but_what_is_in_reach_is_touched() {
     let Some(tree) = tree() else { return };
-    if !cfg!(target_arch = "x86_64") {
-        return skip("nothing is inline on this processor");
+    if !is_inline_here() {
+        return;
     }
     for language in [Language::C11, Language::C99, Language::Cxx] {
-        if language == Language::Cxx && !build::has_program("c++") {
-            skip("there is no C++ compiler (c++)");
+        if language == Language::Cxx && !is_installed("c++", &need::CXX) {
             continue;
         }
         let program = program_with(tree, "reach", language, Short::Inline);
@@ -92,8 +102,8 @@ fn nothing_but_what_is_in_reach_is_touched() {
 #[test]
 fn programs_see_what_is_in_reach() {
     let Some(tree) = tree() else { return };
-    if !cfg!(target_arch = "x86_64") {
-        return skip("nothing is inline on this processor");
+    if !is_inline_here() {
+        return;
     }
     let program = program_with(tree, "mistakes", Language::C11, Short::Inline);
     let cases = [
@@ -250,8 +260,8 @@ fn the_dead_are_told() {
 #[test]
 fn only_programs_that_ask_for_it_are_inline() {
     let Some(tree) = tree() else { return };
-    if !build::has_program("nm") || !cfg!(target_arch = "x86_64") {
-        return skip("there is no nm (binutils), or nothing is inline on this processor");
+    if !is_installed("nm", &need::BINUTILS) || !is_inline_here() {
+        return;
     }
     for short in [Short::Called, Short::Inline] {
         let program = program_with(tree, "mistakes", Language::C11, short);
@@ -281,12 +291,21 @@ fn the_header_is_clean() {
     let c = ["c11", "c99"];
     let cxx = ["c++17", "c++98"];
     for (wrapper, variable, compilers, standards) in [
-        ("oshcc", "OSHCC", ["gcc", "clang"], c),
-        ("oshc++", "OSHCXX", ["g++", "clang++"], cxx),
+        (
+            "oshcc",
+            "OSHCC",
+            [("gcc", need::C), ("clang", need::CLANG)],
+            c,
+        ),
+        (
+            "oshc++",
+            "OSHCXX",
+            [("g++", need::CXX), ("clang++", need::CLANG)],
+            cxx,
+        ),
     ] {
-        for compiler in compilers {
-            if !build::has_program(compiler) {
-                skip(&format!("there is no {compiler}"));
+        for (compiler, need) in compilers {
+            if !is_installed(compiler, &need) {
                 continue;
             }
             for (standard, options) in standards.into_iter().zip(ways) {

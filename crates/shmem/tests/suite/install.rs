@@ -6,8 +6,10 @@ use std::process::Command;
 
 use xtask::install::{Args, place, uninstall};
 
-use crate::build::{TABLE, has_program, oshrun, tree};
-use crate::{output, skip, succeeds, text};
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::build::{TABLE, oshrun, tree};
+use crate::{output, succeeds, text};
 
 const HELLO: &str = "\
 #include <shmem.h>
@@ -133,8 +135,10 @@ fn programs_are_linked_statically() {
         let mut oshcc = Command::new(tree.join("bin/oshcc"));
         oshcc.arg(option).arg(&hello).arg("-o").arg(&program);
         if !output(&mut oshcc).status.success() {
-            skip("the C library is not there to be linked statically");
-            return;
+            return left_out(
+                &need::C,
+                "the C library is not there to be linked statically",
+            );
         }
         let said = succeeds(oshrun(tree, 2).arg(&program));
         assert!(said.contains("PE 1 of 2"), "{option}: {said}");
@@ -179,7 +183,7 @@ fn an_installation_works_and_goes_without_a_trace() {
     for page in ["man1/oshrun.1", "man3/shmem_int_put.3", "man3/shmem_put.3"] {
         assert!(prefix.join("share/man").join(page).exists(), "{page}");
     }
-    if has_program("pkg-config") {
+    if is_installed("pkg-config", &need::PKG_CONFIG) {
         let mut command = Command::new("pkg-config");
         command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
         let flags = succeeds(command.args(["--cflags", "--libs", "hostwire-shmem"]));
@@ -194,8 +198,6 @@ fn an_installation_works_and_goes_without_a_trace() {
                 .arg(&by_flags),
         );
         succeeds(oshrun(&prefix, 2).arg(&by_flags));
-    } else {
-        skip("there is no pkg-config");
     }
     // CMake keeps libraries that lie within a project out of the paths of what it installs.
     let project = folder.path().join("project");
@@ -212,8 +214,8 @@ fn an_installation_works_and_goes_without_a_trace() {
 #[test]
 fn a_break_point_on_a_function_stops_in_it() {
     let Some(tree) = tree() else { return };
-    if !has_program("gdb") {
-        return skip("there is no gdb");
+    if !is_installed("gdb", &need::GDB) {
+        return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let source = HELLO.replace(
@@ -240,7 +242,7 @@ fn a_break_point_on_a_function_stops_in_it() {
     );
     let said = text(&output);
     if !said.contains("Breakpoint 1, ") {
-        return skip("gdb cannot run programs here");
+        return left_out(&need::TRACING, "gdb cannot run programs here");
     }
     let frame = |number: &str| {
         said.lines()
@@ -268,8 +270,8 @@ fn an_installation_can_be_staged() {
 }
 
 fn cmake(prefix: &Path, folder: &Path) {
-    if !has_program("cmake") {
-        return skip("there is no cmake");
+    if !is_installed("cmake", &need::CMAKE) {
+        return;
     }
     let project = "\
 cmake_minimum_required(VERSION 3.13)

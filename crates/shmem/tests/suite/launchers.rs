@@ -8,9 +8,11 @@ use std::sync::OnceLock;
 
 use hostwire_transport::os::process::die_with_parent;
 
-use crate::build::{Language, has_program, program, tree};
+use hostwire_testing::{Need, is_installed, left_out, need};
+
+use crate::build::{Language, program, tree};
 use crate::hosts::turn;
-use crate::{output, skip, succeeds, text};
+use crate::{output, succeeds, text};
 
 /// What runs on both hosts, two PEs on each.
 const PROGRAMS: [&str; 4] = ["rma", "atomic", "teams", "collective"];
@@ -34,21 +36,19 @@ fn on_two_hosts(command: &[&str]) -> Command {
     hosts
 }
 
-/// Where the programs are. `None` where one of `needed`, with its Debian package, is missing, or
+/// Where the programs are. `None` where one of `needed` is missing, or
 /// hosts cannot be made.
-fn programs(needed: &[(&str, &str)]) -> Option<Vec<String>> {
+fn programs(needed: &[(&str, Need)]) -> Option<Vec<String>> {
     static HOSTS: OnceLock<bool> = OnceLock::new();
     let tree = tree()?;
-    if let Some((name, package)) = needed.iter().find(|(name, _)| !has_program(name)) {
-        skip(&format!(
-            "{name} is not installed (Debian package {package})"
-        ));
+    if !needed.iter().all(|(name, need)| is_installed(name, need)) {
         return None;
     }
     let hosts = HOSTS.get_or_init(|| {
         let tried = output(&mut on_two_hosts(&["true"]));
         if !tried.status.success() {
-            skip(&format!("no hosts can be made: {}", text(&tried).trim()));
+            let why = format!("no hosts can be made: {}", text(&tried).trim());
+            left_out(&need::NAMESPACES, why);
         }
         tried.status.success()
     });
@@ -58,7 +58,7 @@ fn programs(needed: &[(&str, &str)]) -> Option<Vec<String>> {
 
 #[test]
 fn programs_run_on_two_hosts_under_mpirun() {
-    let needed = [("mpirun.openmpi", "openmpi-bin"), ("ip", "iproute2")];
+    let needed = [("mpirun.openmpi", need::OPEN_MPI), ("ip", need::IP)];
     for program in programs(&needed).unwrap_or_default() {
         let _turn = turn();
         let variables = ["-x", "HOSTWIRE_WIRE", "-x", "SHMEM_TEST_HOSTS"];
@@ -71,7 +71,7 @@ fn programs_run_on_two_hosts_under_mpirun() {
 
 #[test]
 fn programs_run_on_two_hosts_under_mpiexec_hydra() {
-    let needed = [("mpiexec.hydra", "mpich"), ("ip", "iproute2")];
+    let needed = [("mpiexec.hydra", need::MPICH), ("ip", need::IP)];
     for program in programs(&needed).unwrap_or_default() {
         let _turn = turn();
         let mpiexec = ["mpiexec.hydra", "-hosts", "fa:2,fb:2", "-n", "4"];
@@ -83,11 +83,11 @@ fn programs_run_on_two_hosts_under_mpiexec_hydra() {
 #[test]
 fn programs_run_on_two_hosts_under_srun() {
     let needed = [
-        ("srun", "slurm-client"),
-        ("slurmctld", "slurmctld"),
-        ("slurmd", "slurmd"),
-        ("munged", "munge"),
-        ("ip", "iproute2"),
+        ("srun", need::SLURM),
+        ("slurmctld", need::SLURM),
+        ("slurmd", need::SLURM),
+        ("munged", need::SLURM),
+        ("ip", need::IP),
     ];
     let Some(programs) = programs(&needed) else {
         return;
@@ -107,7 +107,7 @@ fn programs_run_on_two_hosts_under_srun() {
     // Slurm has pmi2 always, and pmix if it finds the library.
     assert!(said.contains("pmi2 done"), "{said}");
     if said.contains("no pmix") {
-        skip("no PMIx for srun (Debian package libpmix-dev)");
+        left_out(&need::SLURM_PMIX, "no PMIx for srun");
     } else {
         assert!(said.contains("pmix done"), "{said}");
     }

@@ -3,8 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use crate::build::{has_program, oshrun, tree, work};
-use crate::{skip, succeeds};
+use hostwire_testing::{Need, is_installed, left_out, need};
+
+use crate::build::{oshrun, tree, work};
+use crate::succeeds;
 
 const PROGRAM: &str = "\
 #include <mpi.h>
@@ -41,17 +43,17 @@ int main(int argc, char **argv)
 ";
 
 /// With the MPI whose compiler is `mpicc`, started by each of `launchers`.
-fn runs_with(mpicc: &str, launchers: impl Fn() -> Vec<Command>) {
+fn runs_with(mpicc: &str, need: &Need, launchers: impl Fn() -> Vec<Command>) {
     let Some(tree) = tree() else { return };
-    if !has_program(mpicc) {
-        return skip(&format!("there is no {mpicc}"));
+    if !is_installed(mpicc, need) {
+        return;
     }
     // Debian has the wrapper in one package and the header in another.
     let header = work().join(format!("{mpicc}.header.c"));
     fs::write(&header, "#include <mpi.h>\n").expect("the program can be written");
     let found = Command::new(mpicc).arg("-E").arg(&header).output();
     if !found.is_ok_and(|output| output.status.success()) {
-        return skip(&format!("{mpicc} has no mpi.h"));
+        return left_out(need, format!("{mpicc} has no mpi.h"));
     }
     let source = work().join(format!("{mpicc}.c"));
     let program = work().join(format!("{mpicc}.program"));
@@ -72,7 +74,7 @@ fn runs_with(mpicc: &str, launchers: impl Fn() -> Vec<Command>) {
 #[test]
 fn programs_with_mpich() {
     let Some(tree) = tree() else { return };
-    runs_with("mpicc.mpich", || {
+    runs_with("mpicc.mpich", &need::MPICH, || {
         let mut hydra = Command::new("mpiexec.hydra");
         hydra.args(["-n", "2"]);
         vec![hydra, oshrun(tree, 2)]
@@ -81,7 +83,7 @@ fn programs_with_mpich() {
 
 #[test]
 fn programs_with_open_mpi() {
-    runs_with("mpicc.openmpi", || {
+    runs_with("mpicc.openmpi", &need::OPEN_MPI_HEADERS, || {
         let mut mpirun = Command::new("mpirun.openmpi");
         mpirun.args(["--allow-run-as-root", "--oversubscribe", "-np", "2"]);
         vec![mpirun]

@@ -5,15 +5,17 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use hostwire_testing::{is_installed, left_out, need};
+
 use crate::build::{self, Language, TABLE, oshrun, program, tree, work};
-use crate::{skip, succeeds};
+use crate::succeeds;
 
 const PES: [usize; 5] = [1, 2, 3, 4, 8];
 
 fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
     let Some(tree) = tree() else { return };
-    if language == Language::Cxx && !build::has_program("c++") {
-        return skip("there is no C++ compiler (c++)");
+    if language == Language::Cxx && !is_installed("c++", &need::CXX) {
+        return;
     }
     let program = program(tree, name, language);
     for &pes in pes {
@@ -93,7 +95,7 @@ fn static_objects_of_the_medium_code_model() {
         compile.args(["-std=gnu11", "-O1", "-mcmodel=medium", option, "-o"]);
         let compiled = crate::output(compile.arg(&program).arg(&source));
         if !compiled.status.success() {
-            return skip("the C compiler has no medium code model");
+            return left_out(&need::SANITIZER, "the C compiler has no medium code model");
         }
         succeeds(oshrun(tree, 3).arg(&program));
     }
@@ -110,7 +112,7 @@ fn address_sanitizer_finds_nothing() {
         compile.args(["-std=gnu11", "-O1", "-g", "-fsanitize=address", "-o"]);
         compile.arg(&program).arg(sources.join(format!("{name}.c")));
         if !crate::output(&mut compile).status.success() {
-            return skip("the C compiler has no AddressSanitizer");
+            return left_out(&need::SANITIZER, "the C compiler has no AddressSanitizer");
         }
         succeeds(oshrun(tree, 2).arg(&program));
     }
@@ -122,8 +124,8 @@ fn address_sanitizer_finds_nothing() {
 fn thread_sanitizer_finds_nothing() {
     let Some(tree) = tree() else { return };
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
-    if !build::has_program("setarch") {
-        return skip("there is no setarch");
+    if !is_installed("setarch", &need::UTIL_LINUX) {
+        return;
     }
     for (name, runs) in [("setup", 12), ("teams", 4), ("active", 2)] {
         let program = work().join(format!("{name}.tsan"));
@@ -131,7 +133,7 @@ fn thread_sanitizer_finds_nothing() {
         compile.args(["-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-o"]);
         compile.arg(&program).arg(sources.join(format!("{name}.c")));
         if !crate::output(&mut compile).status.success() {
-            return skip("the C compiler has no ThreadSanitizer");
+            return left_out(&need::SANITIZER, "the C compiler has no ThreadSanitizer");
         }
         // At addresses that it knows: the kernel may choose others.
         let fixed = |program: &mut Command| {
@@ -148,7 +150,7 @@ fn thread_sanitizer_finds_nothing() {
             if said.contains("unexpected memory mapping")
                 || said.contains("failed to set personality")
             {
-                return skip("ThreadSanitizer does not run here");
+                return left_out(&need::SANITIZER, "ThreadSanitizer does not run here");
             }
             assert!(output.status.success(), "{name}: {said}");
         }

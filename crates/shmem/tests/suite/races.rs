@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::build::{Language, has_program, oshrun, program, tree, work};
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::build::{Language, oshrun, program, tree, work};
 use crate::hosts::turn;
-use crate::{output, skip, succeeds, text};
+use crate::{output, succeeds, text};
 
 const PES: usize = 3;
 /// Seeds of delays; 0 is none.
@@ -157,8 +159,8 @@ fn instrumented_programs_may_be_static_and_cxx() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &["-static"]);
     are_judged(1..2, || oshrun(tree, PES), &program, 45);
-    if !has_program("c++") {
-        return skip("there is no C++ compiler (c++)");
+    if !is_installed("c++", &need::CXX) {
+        return;
     }
     let program = instrumented(tree, "oshc++", &source("races_memory.c"), &[]);
     are_judged(1..2, || oshrun(tree, PES), &program, 45);
@@ -209,7 +211,8 @@ fn all_are_judged_the_same_between_hosts() {
     let _turn = turn();
     let tried = output(job().arg("true"));
     if !tried.status.success() {
-        return skip(&format!("no hosts can be made: {}", text(&tried).trim()));
+        let why = format!("no hosts can be made: {}", text(&tried).trim());
+        return left_out(&need::NAMESPACES, why);
     }
     are_judged(1..2, job, &calls, 80);
     are_judged(1..2, job, &memory, 45);

@@ -8,8 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use hostwire_testing::{left_out, need};
+
 use crate::build::work;
-use crate::{skip, succeeds};
+use crate::succeeds;
 
 const PROGRAM: &str = r#"
 #![allow(dead_code)]
@@ -56,7 +58,7 @@ fn main() {
 #[test]
 fn copies_keep_the_registers_of_a_program_that_is_built_with_avx() {
     if !std::arch::is_x86_feature_detected!("avx2") {
-        return skip("this processor has no AVX");
+        return left_out(&need::PROCESSOR, "this processor has no AVX");
     }
     let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/copy.rs");
     let folder = work();

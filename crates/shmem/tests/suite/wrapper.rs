@@ -7,8 +7,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::build::{has_program, tree};
-use crate::{output, skip, succeeds, text};
+use hostwire_testing::{is_installed, need};
+
+use crate::build::tree;
+use crate::{output, succeeds, text};
 
 const PROGRAM: &str = "\
 #include <shmem.h>
@@ -78,7 +80,7 @@ fn a_wrapper_whose_compiler_is_a_wrapper_uses_the_systems() {
         ("oshc++", ["CXX", "OSHCXX"], "./linked++"),
     ] {
         let compiler = wrapper.trim_start_matches("osh");
-        if !has_program(compiler) {
+        if !is_installed(compiler, &need::CXX) {
             continue;
         }
         let by_path = place.tool(wrapper);
@@ -160,8 +162,8 @@ fn a_wrapper_that_finds_no_other_compiler_says_so() {
 #[test]
 fn make_may_be_told_to_use_the_wrapper_with_options() {
     let Some(tree) = tree() else { return };
-    if !has_program("make") {
-        return skip("there is no make");
+    if !is_installed("make", &need::MAKE) {
+        return;
     }
     let place = Place::new(tree);
     for compiler in ["oshcc", "oshcc -O2", "oshcc "] {
@@ -180,8 +182,8 @@ fn make_may_be_told_to_use_the_wrapper_with_options() {
 #[test]
 fn a_configure_script_may_be_told_to_use_the_wrapper() {
     let Some(tree) = tree() else { return };
-    if !has_program("autoconf") {
-        return skip("there is no autoconf");
+    if !is_installed("autoconf", &need::AUTOCONF) {
+        return;
     }
     let place = Place::new(tree);
     let script = "\

@@ -189,15 +189,16 @@ mod tests {
     use std::net::UdpSocket;
     use std::time::Duration;
 
+    use hostwire_testing::{left_out, need};
+
     use super::*;
 
     /// Hosts, if this process may make some. Says so if it may not.
-    #[allow(clippy::print_stderr)]
     fn hosts(count: u32) -> Option<Hosts> {
         if !rustix::process::geteuid().is_root() {
             let error = Hosts::new(count, 1500).unwrap_err().to_string();
             assert!(error.contains("CAP_SYS_ADMIN"), "{error}");
-            eprintln!("skipped: only root may make namespaces");
+            left_out(&need::ROOT, "only root may make namespaces");
             return None;
         }
         Some(Hosts::new(count, 1400).unwrap())

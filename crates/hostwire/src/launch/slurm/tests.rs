@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use hostwire_testing::{left_out, need};
+
 use super::*;
 
 /// A step that no other test has.
@@ -38,11 +40,10 @@ fn place(step: u32) -> String {
 }
 
 /// Listens at names of a step as another user, until the test is over.
-#[expect(clippy::print_stderr, reason = "says that it is left out")]
 fn take_names_as_nobody(step: u32, names: &[String]) -> Option<Vec<UnixListener>> {
     let nobody = rustix::process::Uid::from_raw(65534);
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can be another user");
+        left_out(&need::ROOT, "only root can be another user");
         return None;
     }
     let beginning = place(step);

@@ -1,0 +1,114 @@
+//! What the tests of this repository need of a machine, and what happens where it is not there.
+//!
+//! A test that cannot run here says so by [`left_out`] and passes. Where the environment has
+//! [`DEMAND`], as `scripts/test.sh` sets it for continuous integration, it fails instead, unless
+//! the list in [`need`] excuses it: what nobody hears of is not tested for long.
+//!
+//! ```
+//! use hostwire_testing::{is_installed, need};
+//!
+//! fn frames_are_decoded() {
+//!     if !is_installed("tshark", &need::TSHARK) {
+//!         return;
+//!     }
+//!     // ...
+//! }
+//! # frames_are_decoded();
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod need;
+
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::process::{Command, Stdio};
+
+pub use need::Need;
+
+/// The environment variable that makes tests fail that cannot run. Any value will do.
+pub const DEMAND: &str = "HOSTWIRE_TESTS_DEMAND";
+
+/// Says that a test, or a part of it, is left out because `need` is not here, which shows by
+/// `why`.
+///
+/// # Panics
+/// Where the environment demands what is needed.
+#[track_caller]
+pub fn left_out(need: &Need, why: impl Display) {
+    match said(need, &why.to_string(), std::env::var_os(DEMAND).is_some()) {
+        #[expect(clippy::print_stderr, reason = "who runs the tests should read it")]
+        Ok(text) => eprintln!("{text}"),
+        Err(text) => panic!("{text}"),
+    }
+}
+
+/// Whether `program` can be started. Says that something is left out if it cannot.
+///
+/// # Panics
+/// As [`left_out`].
+#[track_caller]
+pub fn is_installed(program: impl AsRef<OsStr>, need: &Need) -> bool {
+    let program = program.as_ref();
+    let mut asked = Command::new(program);
+    asked.arg("--version").stdin(Stdio::null());
+    let found = asked.output().is_ok();
+    if !found {
+        left_out(need, format!("{} is not installed", program.display()));
+    }
+    found
+}
+
+/// What is to be said; an error if it is a failure.
+fn said(need: &Need, why: &str, is_demanded: bool) -> Result<String, String> {
+    let package = match need.package {
+        Some(package) => format!(" (Debian package {package})"),
+        None => String::new(),
+    };
+    if is_demanded && need.excuse.is_none() {
+        return Err(format!(
+            "{why}{package}: {DEMAND} demands {need}. Install it (scripts/setup.sh test), or say in \
+             crates/testing/src/need.rs why it cannot be had",
+            need = need.name
+        ));
+    }
+    Ok(format!("skipped: {why}{package}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_demanded_fails() {
+        let text = said(&need::TSHARK, "tshark is not installed", true).unwrap_err();
+        assert_eq!(
+            text,
+            "tshark is not installed (Debian package tshark): HOSTWIRE_TESTS_DEMAND demands \
+             tshark. Install it (scripts/setup.sh test), or say in crates/testing/src/need.rs why \
+             it cannot be had"
+        );
+    }
+
+    #[test]
+    fn what_nobody_demands_is_said() {
+        let text = said(&need::TSHARK, "tshark is not installed", false);
+        let expected = "skipped: tshark is not installed (Debian package tshark)";
+        assert_eq!(text.as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_excused_is_said_even_where_all_is_demanded() {
+        let text = said(&need::ROOT, "only root can do this", true);
+        assert_eq!(text.as_deref(), Ok("skipped: only root can do this"));
+    }
+
+    #[test]
+    fn programs_are_found() {
+        assert!(is_installed(env!("CARGO"), &need::TSHARK));
+        let excused = Need {
+            excuse: Some("it is made up"),
+            ..need::TSHARK
+        };
+        assert!(!is_installed("there-is-no-such-program", &excused));
+    }
+}

@@ -1,0 +1,104 @@
+//! All that tests need beyond a Rust toolchain. What `scripts/setup.sh test` installs, or every
+//! Debian has, is demanded; what has an excuse is not.
+
+/// Something that a machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// What it is.
+    pub name: &'static str,
+    /// The Debian package that has it.
+    pub package: Option<&'static str>,
+    /// Why continuous integration may lack it.
+    pub excuse: Option<&'static str>,
+}
+
+impl Need {
+    const fn tool(name: &'static str, package: &'static str) -> Self {
+        Self {
+            name,
+            package: Some(package),
+            excuse: None,
+        }
+    }
+
+    const fn excused(name: &'static str, excuse: &'static str) -> Self {
+        Self {
+            name,
+            package: None,
+            excuse: Some(excuse),
+        }
+    }
+}
+
+/// `cc`, and `libc.a` for programs that are linked statically.
+pub const C: Need = Need::tool("a C compiler", "gcc, libc6-dev");
+/// `c++`.
+pub const CXX: Need = Need::tool("a C++ compiler", "g++");
+/// `nm`.
+pub const BINUTILS: Need = Need::tool("the tools for object files", "binutils");
+/// `make`, which is what starts the tests.
+pub const MAKE: Need = Need::tool("make", "make");
+/// `autoconf`.
+pub const AUTOCONF: Need = Need::tool("autoconf", "autoconf");
+/// `pkg-config`.
+pub const PKG_CONFIG: Need = Need::tool("pkg-config", "pkg-config");
+/// `cmake`.
+pub const CMAKE: Need = Need::tool("CMake", "cmake");
+/// `gdb`.
+pub const GDB: Need = Need::tool("gdb", "gdb");
+/// `valgrind`.
+pub const VALGRIND: Need = Need::tool("Valgrind", "valgrind");
+/// `unshare`, `nsenter`, `setpriv`, `setarch`.
+pub const UTIL_LINUX: Need = Need::tool("the tools for namespaces", "util-linux");
+/// `ip`.
+pub const IP: Need = Need::tool("ip", "iproute2");
+/// `tshark`.
+pub const TSHARK: Need = Need::tool("tshark", "tshark");
+/// `mpiexec.hydra`, `mpicc.mpich`.
+pub const MPICH: Need = Need::tool("MPICH", "mpich, libmpich-dev");
+/// `mpirun.openmpi`.
+pub const OPEN_MPI: Need = Need::tool("Open MPI", "openmpi-bin");
+/// `srun`, `slurmctld`, `slurmd`, `munged`.
+pub const SLURM: Need = Need::tool("Slurm", "slurm-wlm, munge");
+/// The library by the name that Slurm's plugin loads.
+pub const SLURM_PMIX: Need = Need::tool("PMIx for srun", "libpmix-dev");
+
+/// What `mpicc.openmpi` compiles with.
+pub const OPEN_MPI_HEADERS: Need = Need {
+    excuse: Some("a hundred packages for one test that MPICH has as well"),
+    ..Need::tool("the compiler of Open MPI", "libopenmpi-dev")
+};
+/// `clang`, `clang++`.
+pub const CLANG: Need = Need {
+    excuse: Some("half a gigabyte, for a second compiler of the same headers"),
+    ..Need::tool("clang", "clang")
+};
+/// A browser without a screen.
+pub const CHROMIUM: Need = Need {
+    excuse: Some("some hundred megabytes; other tests look at the same pages without a browser"),
+    ..Need::tool("a browser", "chromium")
+};
+
+/// The rights of root.
+pub const ROOT: Need = Need::excused("root", "tests may run as anybody");
+/// Namespaces, mounts and network interfaces of a test's own.
+pub const NAMESPACES: Need = Need::excused(
+    "namespaces",
+    "a container gives them, and all that hosts are made of, or does not",
+);
+/// Sockets past the network stack.
+pub const AF_XDP: Need = Need::excused("AF_XDP", "a kernel and a container have it or not");
+/// A folder of programs that another user may read.
+pub const OTHER_USER: Need = Need::excused(
+    "another user who may read the programs",
+    "where the repository lies is not for a test to choose",
+);
+/// Programs in a debugger.
+pub const TRACING: Need = Need::excused("the right to trace programs", "containers forbid it");
+/// Instructions, or code that is there for one processor only.
+pub const PROCESSOR: Need = Need::excused("another processor", "a machine has the one it has");
+/// A sanitizer or a code model that the C compiler has for some processors only.
+pub const SANITIZER: Need = Need::excused(
+    "an option of the C compiler",
+    "a compiler has it for some processors, and it runs on some kernels",
+);
