@@ -25,15 +25,6 @@ use crate::queue::Queue;
 use crate::symmetric::Symmetric;
 use crate::team::Team;
 
-/// What a put with signal does to the signal word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignalOp {
-    /// Sets it.
-    Set(u64),
-    /// Adds to it, atomically.
-    Add(u64),
-}
-
 /// This process's attachment to its job: who it is, and all it can do.
 ///
 /// One per process, used by the thread that made it. A program ends with

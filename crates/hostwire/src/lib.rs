@@ -58,6 +58,8 @@ mod collective;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod counters;
+#[cfg(target_os = "linux")]
+mod deadline;
 mod element;
 mod error;
 #[cfg(all(feature = "fuzzing", target_os = "linux"))]
@@ -81,11 +83,11 @@ pub use element::{AtomicElement, AtomicInteger, Element};
 pub use error::{Error, Result};
 pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};
-pub use job::{Job, SignalOp};
+pub use job::Job;
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
 pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
-pub use symmetric::{Compare, Place, Remote, Symmetric};
+pub use symmetric::{Compare, Place, Remote, SignalOp, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, Immutable, IntoBytes};

@@ -19,7 +19,7 @@ use hostwire::PeId;
 use hostwire::attachment::Watch;
 use hostwire::board::Activity;
 
-use crate::collective::{Mode, combine_ranks};
+use crate::collective::combine_ranks;
 use crate::debug::{
     self,
     race::{self, Flow, Footprint, Members},
@@ -28,7 +28,7 @@ use crate::fail::fatal;
 use crate::fast::What;
 use crate::lifecycle;
 use crate::line::{self, Kind, PAYLOAD_BYTES, Tag, add};
-use crate::owner::{Combine, Fold};
+use crate::owner::{Combine, Fold, Mode};
 use crate::reduction::Reduce;
 use crate::remote::{done, put_at, symmetric};
 use crate::runtime::{self, Runtime};

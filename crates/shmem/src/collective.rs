@@ -18,7 +18,7 @@ use crate::handle::Team;
 use crate::line::{
     self, Kind, PAYLOAD_BYTES, STAGE_BYTES, Tag, all_began, begin, others, receive, send,
 };
-use crate::owner::{self, Combine};
+use crate::owner::{self, Combine, Mode};
 use crate::reduction::Reduce;
 use crate::remote::{put_at, resolve, symmetric};
 use crate::runtime::{self, Runtime};
@@ -227,7 +227,7 @@ pub(crate) unsafe fn fcollect(
 /// `shmem_collect`: as [`fcollect`], with as many bytes as each member likes.
 ///
 /// # Safety
-/// The destination has room for all.
+/// The destination has room for all, and the source has `len` bytes.
 pub(crate) unsafe fn collect(
     what: What,
     team: Team,
@@ -236,8 +236,6 @@ pub(crate) unsafe fn collect(
     len: usize,
 ) -> c_int {
     let what = *what;
-    /// The bytes that fit into a line beside the length.
-    const ROOM: usize = PAYLOAD_BYTES - 8;
     let runtime = runtime::get(what);
     let Some(team) = team::find(runtime, team) else {
         return -1;
@@ -249,26 +247,8 @@ pub(crate) unsafe fn collect(
     // First every member sends its length, and as much of its data as fits.
     let number = begin(runtime, what, team);
     let tag = Tag::new(Kind::Collect, 0);
-    let mut words = [0u64; PAYLOAD_BYTES / 8];
-    words[0] = len as u64;
-    let small = len <= ROOM;
-    if small {
-        // SAFETY: the source has `len` bytes, which fit behind the length.
-        unsafe { copy::run(words[1..].as_mut_ptr().cast(), source, len) };
-    }
-    let bytes = if small { 8 + len } else { 8 };
-    for rank in others(team) {
-        let line = (words.as_ptr().cast(), bytes);
-        // SAFETY: at most a whole payload.
-        unsafe { send(runtime, what, team, number, rank, tag, line) };
-    }
-    let mut lens = vec![0; team.size()];
-    lens[team.rank] = len;
-    for rank in others(team) {
-        let payload = receive(runtime, what, team, number, rank, tag);
-        // SAFETY: the payload is aligned, and begins with the length.
-        lens[rank] = unsafe { payload.cast::<u64>().read() } as usize;
-    }
+    // SAFETY: as the caller promises.
+    let lens = unsafe { exchange_lens(runtime, what, team, number, tag, (source, len)) };
     all_began(team, number);
     let all = lens
         .iter()
@@ -310,7 +290,7 @@ pub(crate) unsafe fn collect(
         return 0;
     }
     let number = begin(runtime, what, team);
-    if !small {
+    if len > ROOM {
         let offset = dest_offset + start(team.rank);
         for rank in others(team) {
             // SAFETY: room for all was checked, here as there.
@@ -323,6 +303,44 @@ pub(crate) unsafe fn collect(
         receive(runtime, what, team, number, rank, tag);
     }
     0
+}
+
+/// The bytes that fit into a line beside the length.
+const ROOM: usize = PAYLOAD_BYTES - 8;
+
+/// Says how much this PE has, and as much of it as there is room for. Returns what all have.
+///
+/// # Safety
+/// The source has `len` bytes.
+unsafe fn exchange_lens(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    number: u64,
+    tag: Tag,
+    (source, len): (*const u8, usize),
+) -> Vec<usize> {
+    let mut words = [0u64; PAYLOAD_BYTES / 8];
+    words[0] = len as u64;
+    let small = len <= ROOM;
+    if small {
+        // SAFETY: the source has `len` bytes, which fit behind the length.
+        unsafe { copy::run(words[1..].as_mut_ptr().cast(), source, len) };
+    }
+    let bytes = if small { 8 + len } else { 8 };
+    for rank in others(team) {
+        let line = (words.as_ptr().cast(), bytes);
+        // SAFETY: at most a whole payload.
+        unsafe { send(runtime, what, team, number, rank, tag, line) };
+    }
+    let mut lens = vec![0; team.size()];
+    lens[team.rank] = len;
+    for rank in others(team) {
+        let payload = receive(runtime, what, team, number, rank, tag);
+        // SAFETY: the payload is aligned, and begins with the length.
+        lens[rank] = unsafe { payload.cast::<u64>().read() } as usize;
+    }
+    lens
 }
 
 /// `shmem_alltoall`.
@@ -479,17 +497,6 @@ pub(crate) unsafe fn scan<Op: 'static, T: Reduce<Op>>(
     };
     // SAFETY: as the caller promises; the element is that of `combine`.
     unsafe { fold(what, team, dest.cast(), source.cast(), count, combine, mode) }
-}
-
-/// The way in which the values of all members are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// All of them, at every member.
-    Reduce,
-    /// Those up to each member.
-    Inclusive,
-    /// Those before each member.
-    Exclusive,
 }
 
 /// Values in private memory, aligned as any element.

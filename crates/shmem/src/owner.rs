@@ -7,10 +7,20 @@
 
 use hostwire::PeId;
 
-use crate::collective::Mode;
 use crate::reduction::Reduce;
 use crate::remote::{get_at, put_at, resolve};
 use crate::runtime::Runtime;
+
+/// The way in which the values of all members are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// All of them, at every member.
+    Reduce,
+    /// Those up to each member.
+    Inclusive,
+    /// Those before each member.
+    Exclusive,
+}
 
 /// How elements of some type are combined.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
-use hostwire_sim::wire::Boards;
+use hostwire_sim::experiments::boards::Boards;
 use hostwire_transport::conformance::Case as WireCase;
 
 /// Alone, a pair, odd, even. Without optimisation more would take minutes.

@@ -56,19 +56,10 @@ pub fn spawn(
     pe: u32,
     input: Input,
 ) -> Result<Spawned, StartError> {
-    let failed = |error: io::Error| {
-        let name = plan.name();
-        let reason = match Errno::from_io_error(&error) {
-            Some(Errno::MFILE) => {
-                "too many open files; raise the limit with 'ulimit -n'".to_owned()
-            }
-            Some(Errno::NFILE) => "this machine has too many open files".to_owned(),
-            Some(Errno::AGAIN) => {
-                "no room for another process; 'ulimit -u' or a limit of this container".to_owned()
-            }
-            _ => error.to_string(),
-        };
-        StartError::Spawn { pe, name, reason }
+    let failed = |error: io::Error| StartError::Spawn {
+        pe,
+        name: plan.name(),
+        reason: reason(&error),
     };
 
     let (here, there) = socketpair(
@@ -79,40 +70,12 @@ pub fn spawn(
     )
     .map_err(|errno| failed(errno.into()))?;
     let there = Arc::new(there);
-
-    let mut command = Command::new(&plan.program);
-    command
-        .arg0(plan.command.first().map_or(OsStr::new(""), |name| name))
-        .args(plan.command.iter().skip(1))
-        .envs([mark.variable()])
-        .env("PMI_FD", there.as_raw_fd().to_string())
-        .env("PMI_RANK", pe.to_string())
-        .env("PMI_SIZE", plan.pes.to_string())
-        .envs(plan.environment.iter().map(|(name, value)| (name, value)))
-        .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
-        .env(COUNTERS_FD_VARIABLE, counters.fd().as_raw_fd().to_string())
-        .stdin(match input {
-            Input::Null => Stdio::null(),
-            Input::Inherit => Stdio::inherit(),
-            Input::Pipe => Stdio::piped(),
-        })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    for name in FOREIGN {
-        command.env_remove(name);
-    }
-    let host = plan.host_of(pe);
-    if host.is_some() {
-        command.env(IFACE.variable, INTERFACE);
-    }
-    ChildSetup {
-        inherit: vec![there, Arc::clone(board.fd()), Arc::clone(counters.fd())],
-        nofile: Some(plan.nofile),
-        host,
-    }
-    .apply(&mut command);
-
+    let mut command = command(plan, board, counters, mark, pe, &there);
+    command.stdin(match input {
+        Input::Null => Stdio::null(),
+        Input::Inherit => Stdio::inherit(),
+        Input::Pipe => Stdio::piped(),
+    });
     let mut child = command.spawn().map_err(failed)?;
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(failed(io::ErrorKind::Other.into()));
@@ -136,6 +99,61 @@ pub fn spawn(
         })?;
     }
     Ok(spawned)
+}
+
+/// Why no process could be started, and what to do where that is known.
+fn reason(error: &io::Error) -> String {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE) => "too many open files; raise the limit with 'ulimit -n'".to_owned(),
+        Some(Errno::NFILE) => "this machine has too many open files".to_owned(),
+        Some(Errno::AGAIN) => {
+            "no room for another process; 'ulimit -u' or a limit of this container".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// How PE `pe` is started, but for its standard input. `there` is its end of PMI.
+fn command(
+    plan: &Plan,
+    board: &Board,
+    counters: &Counters,
+    mark: &Mark,
+    pe: u32,
+    there: &Arc<OwnedFd>,
+) -> Command {
+    let mut command = Command::new(&plan.program);
+    command
+        .arg0(plan.command.first().map_or(OsStr::new(""), |name| name))
+        .args(plan.command.iter().skip(1))
+        .envs([mark.variable()])
+        .env("PMI_FD", there.as_raw_fd().to_string())
+        .env("PMI_RANK", pe.to_string())
+        .env("PMI_SIZE", plan.pes.to_string())
+        .envs(plan.environment.iter().map(|(name, value)| (name, value)))
+        .env(BOARD_FD_VARIABLE, board.fd().as_raw_fd().to_string())
+        .env(COUNTERS_FD_VARIABLE, counters.fd().as_raw_fd().to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    for name in FOREIGN {
+        command.env_remove(name);
+    }
+    let host = plan.host_of(pe);
+    if host.is_some() {
+        command.env(IFACE.variable, INTERFACE);
+    }
+    ChildSetup {
+        inherit: vec![
+            Arc::clone(there),
+            Arc::clone(board.fd()),
+            Arc::clone(counters.fd()),
+        ],
+        nofile: Some(plan.nofile),
+        host,
+    }
+    .apply(&mut command);
+    command
 }
 
 fn set_nonblocking(fd: impl AsFd) -> Result<(), Errno> {

@@ -78,32 +78,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         // PE 1 reports that it has lost PE 0 and fails; PE 0 is killed when the launcher
         // knows.
-        "lose" => {
-            client.barrier()?;
-            if rank > 1 {
-                // Until it is ended, or gets an error because a PE is missing.
-                let _ = client.barrier();
-                client.finalize()?;
-                return Ok(());
-            }
-            if rank == 1 {
-                let lost = 1u64.to_le_bytes();
-                board()?.write_all_at(&lost, record(1) + LOST_AT as u64)?;
-                std::process::exit(argument(1).parse()?);
-            }
-            let mut ended = [0; 8];
-            while ended != ENDED {
-                std::thread::sleep(Duration::from_millis(1));
-                board()?.read_exact_at(&mut ended, record(1) + ENDED_AT as u64)?;
-            }
-            if argument(2) == "kill" {
-                kill_me()?;
-            }
-            std::process::exit(argument(2).parse()?);
-        }
+        "lose" => lose(client, argument(1), argument(2))?,
         other => return Err(format!("nothing is called {other:?}").into()),
     }
     Ok(())
+}
+
+/// PE 1 fails with a status, PE 0 is killed or ends with another.
+fn lose(mut client: Client, status: &str, end: &str) -> Result<(), Box<dyn Error>> {
+    client.barrier()?;
+    if client.rank() > 1 {
+        // Until it is ended, or gets an error because a PE is missing.
+        let _ = client.barrier();
+        client.finalize()?;
+        return Ok(());
+    }
+    if client.rank() == 1 {
+        let lost = 1u64.to_le_bytes();
+        board()?.write_all_at(&lost, record(1) + LOST_AT as u64)?;
+        std::process::exit(status.parse()?);
+    }
+    let mut ended = [0; 8];
+    while ended != ENDED {
+        std::thread::sleep(Duration::from_millis(1));
+        board()?.read_exact_at(&mut ended, record(1) + ENDED_AT as u64)?;
+    }
+    if end == "kill" {
+        kill_me()?;
+    }
+    std::process::exit(end.parse()?);
 }
 
 /// Writes on the board as the library would.

@@ -217,6 +217,22 @@ impl<'a> Traffic<'a> {
         self.compare();
     }
 
+    fn message(&mut self, (from, to): (PeId, PeId), tag: u32, bytes: Vec<u8>, later: bool) {
+        let own = self.job.pe();
+        if from == own {
+            self.repeat.ok(self.job.send(to, tag, &bytes));
+        }
+        if to == own {
+            // Earlier messages with this tag have to be received before.
+            let same = |(f, t, _): &(PeId, u64, Vec<u8>)| (*f, *t) == (from, tag);
+            self.pending.push((from, tag, bytes));
+            while !later && self.pending.iter().any(same) {
+                let first = self.pending.iter().position(same).unwrap_or(0);
+                self.receive(first);
+            }
+        }
+    }
+
     fn apply(&mut self, operation: Operation, written: &[(PeId, PeId)]) {
         let (job, repeat, own) = (self.job, self.repeat, self.job.pe());
         match operation {
@@ -271,18 +287,7 @@ impl<'a> Traffic<'a> {
                 bytes,
                 later,
             } => {
-                if from == own {
-                    repeat.ok(job.send(to, tag, &bytes));
-                }
-                if to == own {
-                    // Earlier messages with this tag have to be received before.
-                    let same = |(f, t, _): &(PeId, u64, Vec<u8>)| (*f, *t) == (from, tag);
-                    self.pending.push((from, tag, bytes));
-                    while !later && self.pending.iter().any(same) {
-                        let first = self.pending.iter().position(same).unwrap_or(0);
-                        self.receive(first);
-                    }
-                }
+                self.message((from, to), tag, bytes, later);
             }
             Operation::Barrier => {
                 repeat.ok(job.barrier());

@@ -13,8 +13,6 @@
 //! | `srun --mpi=none`, one node | `SLURM_PROCID`, `SLURM_STEP_ID` | [`slurm`] |
 
 #[cfg(target_os = "linux")]
-mod deadline;
-#[cfg(target_os = "linux")]
 mod environment;
 pub(crate) mod nodes;
 #[cfg(target_os = "linux")]
@@ -29,16 +27,16 @@ pub(crate) mod words;
 use hostwire_pmix::PmixError;
 
 #[cfg(target_os = "linux")]
-pub use deadline::Deadline;
-#[cfg(target_os = "linux")]
 pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
 pub use nodes::{Node, Nodes, NodesError};
 pub use words::WordsError;
 
 #[cfg(target_os = "linux")]
-use crate::pmi::{self, PmiError};
+pub use crate::deadline::Deadline;
 #[cfg(target_os = "linux")]
-use crate::settings::ATTACH_TIMEOUT;
+use crate::deadline::silence;
+#[cfg(target_os = "linux")]
+use crate::pmi::{self, PmiError};
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -150,15 +148,6 @@ pub enum LaunchError {
     /// The values of the PEs about their hosts make no sense.
     #[error(transparent)]
     Nodes(#[from] NodesError),
-}
-
-/// The error if the launcher does not answer.
-#[cfg(target_os = "linux")]
-pub(crate) fn silence(asked: &str, waited_s: u64) -> String {
-    format!(
-        "no answer to {asked} within {waited_s} s: the launcher is silent, or processes of the job \
-         have not come as far; {ATTACH_TIMEOUT} sets how many seconds to wait"
-    )
 }
 
 /// The link of an attached process to its launcher.

@@ -10,7 +10,7 @@ use hostwire_transport::printable;
 use super::connection::Connection;
 use super::variables;
 use super::wire::{self, Line, LineBuffer, LineError};
-use crate::launch::Deadline;
+use crate::deadline::Deadline;
 
 /// The longest line that every launcher takes: Slurm reads 1024 bytes.
 const PUT_LINE_BYTES_MAX: usize = 1000;
@@ -46,7 +46,7 @@ pub enum PmiError {
         reason: String,
     },
     /// The launcher does not answer in time.
-    #[error("{}", crate::launch::silence(asked, *waited_s))]
+    #[error("{}", crate::deadline::silence(asked, *waited_s))]
     Silent {
         /// The command that was under way.
         asked: &'static str,

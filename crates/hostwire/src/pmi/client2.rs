@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::wire::{self, Line};
 use super::wire2::{Message, MessageBuffer};
 use super::{PmiError, variables};
-use crate::launch::Deadline;
+use crate::deadline::Deadline;
 
 /// Values are shorter than this many bytes, as Slurm's and MPICH's headers say.
 const VALUE_BYTES_MAX: usize = 1024;

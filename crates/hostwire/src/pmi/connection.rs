@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::PmiError;
-use crate::launch::Deadline;
+use crate::deadline::Deadline;
 
 /// The most that is read at once.
 const READ_BYTES: usize = 4096;

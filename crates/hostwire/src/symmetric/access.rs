@@ -5,9 +5,18 @@ use zerocopy::IntoBytes;
 use hostwire_transport::{Access, Memory};
 
 use super::Symmetric;
+use crate::PeId;
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::{PeId, SignalOp};
+
+/// What a put with signal does to the signal word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalOp {
+    /// Sets it.
+    Set(u64),
+    /// Adds to it, atomically.
+    Add(u64),
+}
 
 impl<T: Element> Symmetric<T> {
     /// Copies `values` to elements `index ..` of `pe`.

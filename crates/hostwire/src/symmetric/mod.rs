@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use hostwire_transport::{Extent, TransportError};
 
+pub use access::SignalOp;
 pub use atomic::Place;
 pub use heap::{Block, Heap};
 pub use remote::Remote;

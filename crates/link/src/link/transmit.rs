@@ -113,20 +113,26 @@ impl Link {
         self.ack_wanted && self.flight.cursor() == self.flight.len() && !self.flight.is_empty()
     }
 
+    /// Whether the frame at the cursor asks for an ack.
+    #[inline]
+    fn wants_ack(&self, sequence: u16, cursor: usize, last: bool) -> bool {
+        let frames_max = self.allowance.frames();
+        // Asking four times per round keeps frames flowing however slowly the
+        // peer acknowledges by itself. A power of two, to save a division.
+        let asks_every = 1 << (frames_max / 4).max(1).ilog2();
+        self.probing
+            || (self.ack_wanted && last)
+            || sequence & (asks_every - 1) == 0
+            || cursor + 1 == usize::from(frames_max)
+    }
+
     /// The frame at the cursor, of which there is one. [`has_left`](Self::has_left) has to
     /// follow.
     pub(crate) fn transmit(&mut self, shared: &mut Shared) -> Out {
         let cursor = self.flight.cursor();
         let last = self.flight.cursor_is_last();
         let sequence = self.flight.cursor_seq().0;
-        let frames_max = self.allowance.frames();
-        // Asking four times per round keeps frames flowing however slowly the
-        // peer acknowledges by itself. A power of two, to save a division.
-        let asks_every = 1 << (frames_max / 4).max(1).ilog2();
-        let ack_wanted = self.probing
-            || (self.ack_wanted && last)
-            || sequence & (asks_every - 1) == 0
-            || cursor + 1 == usize::from(frames_max);
+        let ack_wanted = self.wants_ack(sequence, cursor, last);
         let header = HeaderRepr {
             nak: self.gap_seen,
             ack_wanted,

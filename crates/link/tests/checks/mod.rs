@@ -87,47 +87,51 @@ pub fn run(bytes: &[u8]) -> Endpoint {
 }
 
 impl Pair {
+    /// A frame whose header is made of these bytes, but where it says where it belongs if that is to
+    /// be as expected.
+    fn give_forged(&mut self, is_expected: bool, argument: &[u8]) {
+        let mut bytes = argument.to_vec();
+        bytes.resize(bytes.len().max(20), 0);
+        let contents = Contents {
+            packets: bytes[8],
+            nops: bytes[9],
+            len: u16::from_be_bytes([bytes[10], bytes[11]]),
+        };
+        let kind = match bytes[0] & 3 {
+            0 => FrameType::Data,
+            1 => FrameType::Ack,
+            2 => FrameType::Reset,
+            _ => FrameType::Close,
+        };
+        let number = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        let header = if is_expected {
+            HeaderRepr {
+                frame_type: kind,
+                nak: bytes[1] & 2 != 0,
+                ..self.next_header()
+            }
+        } else {
+            HeaderRepr {
+                frame_type: kind,
+                virtual_link: number(2),
+                sequence: number(4),
+                ack: Some(number(6)),
+                nak: bytes[1] & 2 != 0,
+                syn: bytes[1] & 4 != 0,
+                ack_wanted: bytes[1] & 8 != 0,
+                key: number(14),
+            }
+        };
+        bytes.resize(bytes.len() + 64, 0);
+        if seal(&header, contents, &mut bytes).is_ok() {
+            self.give(&bytes);
+        }
+    }
+
     fn step(&mut self, step: u8, argument: &[u8]) {
         match step {
             0 => self.give(argument),
-            1 | 2 => {
-                let mut bytes = argument.to_vec();
-                bytes.resize(bytes.len().max(20), 0);
-                let contents = Contents {
-                    packets: bytes[8],
-                    nops: bytes[9],
-                    len: u16::from_be_bytes([bytes[10], bytes[11]]),
-                };
-                let kind = match bytes[0] & 3 {
-                    0 => FrameType::Data,
-                    1 => FrameType::Ack,
-                    2 => FrameType::Reset,
-                    _ => FrameType::Close,
-                };
-                let number = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-                let header = if step == 2 {
-                    HeaderRepr {
-                        frame_type: kind,
-                        nak: bytes[1] & 2 != 0,
-                        ..self.next_header()
-                    }
-                } else {
-                    HeaderRepr {
-                        frame_type: kind,
-                        virtual_link: number(2),
-                        sequence: number(4),
-                        ack: Some(number(6)),
-                        nak: bytes[1] & 2 != 0,
-                        syn: bytes[1] & 4 != 0,
-                        ack_wanted: bytes[1] & 8 != 0,
-                        key: number(14),
-                    }
-                };
-                bytes.resize(bytes.len() + 64, 0);
-                if seal(&header, contents, &mut bytes).is_ok() {
-                    self.give(&bytes);
-                }
-            }
+            1 | 2 => self.give_forged(step == 2, argument),
             3 => {
                 let [nops, packets, payload @ ..] = argument else {
                     return;

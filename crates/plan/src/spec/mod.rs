@@ -6,6 +6,7 @@
 mod read;
 pub(crate) mod section;
 pub(crate) mod units;
+mod whole;
 
 pub(crate) use read::read;
 

@@ -5,6 +5,7 @@ use toml::de::DeValue;
 
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
+use super::whole::{check_described, read_family, read_policy};
 use super::*;
 use crate::NODES_MAX;
 use crate::diagnostic::{Diagnostic, Findings};
@@ -29,32 +30,16 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
             out,
         )
         .map_or(Fabric::TcCluster, |f| f.value);
-    let family = match fabric {
-        Fabric::TcCluster => file
-            .choice(
-                "family",
-                &[("10h", Family::Fam10h), ("15h", Family::Fam15h)],
-                out,
-            )
-            .map_or(Family::Fam10h, |f| f.value),
-        Fabric::Peach2 => Family::Fam10h,
-    };
+    let family = read_family(&mut file, fabric, out);
     let is_known = !out.has_errors();
     let map = file
         .table("map", "[map]", out)
         .map(|s| read_map(s, fabric, out))
         .unwrap_or_default();
     let (ring_bytes, ring_region) = read_rings(file.table("rings", "[rings]", out), out);
-    let policy = file.table("routing", "[routing]", out).and_then(|mut s| {
-        let choices = [
-            ("auto", Policy::Auto),
-            ("minimal", Policy::Minimal),
-            ("tree", Policy::Tree),
-        ];
-        let policy = s.choice("policy", &choices, out);
-        s.finish(out);
-        policy
-    });
+    let policy = file
+        .table("routing", "[routing]", out)
+        .and_then(|section| read_policy(section, out));
     let link = match fabric {
         Fabric::TcCluster => file.table("link", "[link]", out).map(|mut s| {
             let before = out.count();
@@ -88,28 +73,11 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
         .table("topology", "[topology]", out)
         .and_then(|section| read_topology(section, fabric, out));
     let described = file.has("node") || file.has("supernode") || file.has("cable");
-    if file.has("topology") && described {
-        let span = nodes
-            .first()
-            .map(|n| n.template.span)
-            .or(cables.first().map(|c| c.span));
-        out.push(
-            Diagnostic::error(
-                "contradiction",
-                "[topology] and nodes or cables in one file",
-            )
-            .label(
-                span.unwrap_or(whole),
-                "[topology] generates all nodes and cables",
-            )
-            .help("remove [topology], or remove [[node]], [[supernode]] and [[cable]]"),
-        );
-    } else if !file.has("topology") && !described {
-        out.push(
-            Diagnostic::error("empty", "the file describes no nodes")
-                .help("add [[node]] and [[cable]] tables, or a [topology]"),
-        );
-    }
+    let span = nodes
+        .first()
+        .map(|n| n.template.span)
+        .or(cables.first().map(|c| c.span));
+    check_described(file.has("topology"), described, span.unwrap_or(whole), out);
     // A table with a mistyped name may be one of the nodes.
     file.finish(out);
     are_nodes_sound &= out.count() == before;

@@ -50,48 +50,11 @@ pub(super) fn generate(
         Fabric::Peach2 => (0..3).map(|l| (0, LinkIndex::from_bits(l))).collect(),
     };
     if ports.len() < needed {
-        out.push(
-            Diagnostic::error(
-                "link-degree",
-                format!("a node needs {needed} links for this topology and has {} free", ports.len()),
-            )
-            .label(shape.span, format!("up to {needed} cables per node"))
-            .label(
-                model.template.span,
-                format!(
-                    "{} processor(s) with {} links each, less coherent links and southbridge",
-                    model.template.processors.value, model.template.links.value
-                ),
-            )
-            .help("use `links = 8` (sublinks of 8 bit), more processors per node, or a smaller degree"),
-        );
+        out.push(too_few_links(&shape, &model, needed, ports.len()));
         return None;
     }
     let nodes: Vec<_> = (0..count)
-        .map(|i| {
-            let mut template = model.template.clone();
-            if spec.fabric == Fabric::Peach2 {
-                // Port south joins the two rings; a PCI Express link needs one end of each role.
-                let second_ring = i >= count / 2;
-                let role = if second_ring {
-                    SouthRole::RootComplex
-                } else {
-                    SouthRole::Endpoint
-                };
-                template.south = Some(crate::diagnostic::Located {
-                    value: role,
-                    span: template.span,
-                });
-            }
-            Node {
-                name: format!("{}{i}", shape.prefix),
-                template,
-                span: model.span,
-                base: None,
-                coherent: model.coherent.clone(),
-                southbridge: model.southbridge,
-            }
-        })
+        .map(|i| node(spec.fabric, &shape, &model, i, count))
         .collect();
     let mut cables = Vec::new();
     for (from, to, from_direction, to_direction) in edges(&shape.shape, spec.fabric) {
@@ -118,6 +81,52 @@ pub(super) fn generate(
         cables,
         shape: Some(shape.shape),
     })
+}
+
+/// The topology needs more links than a node has.
+fn too_few_links(shape: &TopologySpec, model: &Node, needed: usize, free: usize) -> Diagnostic {
+    Diagnostic::error(
+        "link-degree",
+        format!(
+            "a node needs {needed} links for this topology and has {} free",
+            free
+        ),
+    )
+    .label(shape.span, format!("up to {needed} cables per node"))
+    .label(
+        model.template.span,
+        format!(
+            "{} processor(s) with {} links each, less coherent links and southbridge",
+            model.template.processors.value, model.template.links.value
+        ),
+    )
+    .help("use `links = 8` (sublinks of 8 bit), more processors per node, or a smaller degree")
+}
+
+/// Node `i` of `count`, after the model of all.
+fn node(fabric: Fabric, shape: &TopologySpec, model: &Node, i: usize, count: usize) -> Node {
+    let mut template = model.template.clone();
+    if fabric == Fabric::Peach2 {
+        // Port south joins the two rings; a PCI Express link needs one end of each role.
+        let second_ring = i >= count / 2;
+        let role = if second_ring {
+            SouthRole::RootComplex
+        } else {
+            SouthRole::Endpoint
+        };
+        template.south = Some(crate::diagnostic::Located {
+            value: role,
+            span: template.span,
+        });
+    }
+    Node {
+        name: format!("{}{i}", shape.prefix),
+        template,
+        span: model.span,
+        base: None,
+        coherent: model.coherent.clone(),
+        southbridge: model.southbridge,
+    }
 }
 
 /// Free links in turn over the processors, so that the directions are spread over them.

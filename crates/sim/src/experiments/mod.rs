@@ -11,6 +11,7 @@
 
 #[cfg(test)]
 mod assumptions;
+pub mod boards;
 mod claims;
 pub mod curves;
 pub mod file;

@@ -89,13 +89,9 @@ pub fn packet_bytes(packet: &Packet) -> Result<Vec<u8>, EncodeError> {
             emit(PacketRepr::new(request(RequestKind::Read(read)), &[])?)
         }
         Command::Broadcast { vector } => {
-            // System management messages lie here in the HyperTransport address
-            // map; the vector stands in bits 15:8.
-            let address = Address::new(0xfd_f910_0000 | u64::from(vector) << 8)?;
-            emit(PacketRepr::new(
-                request(RequestKind::Broadcast { address }),
-                &[],
-            )?)
+            let address = broadcast(vector)?;
+            let kind = RequestKind::Broadcast { address };
+            emit(PacketRepr::new(request(kind), &[])?)
         }
         Command::ReadResponse => {
             let kind = ResponseKind::Read {
@@ -111,6 +107,12 @@ pub fn packet_bytes(packet: &Packet) -> Result<Vec<u8>, EncodeError> {
             emit(PacketRepr::new(abort, &[])?)
         }
     }
+}
+
+/// Where a broadcast of this vector goes: system management messages lie here in the
+/// HyperTransport address map, and the vector stands in bits 15:8.
+fn broadcast(vector: u8) -> Result<Address, EncodeError> {
+    Address::new(0xfd_f910_0000 | u64::from(vector) << 8)
 }
 
 /// The bytes of a NOP.

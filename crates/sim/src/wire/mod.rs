@@ -36,12 +36,10 @@
 mod board;
 mod core_program;
 mod error;
-mod fabric;
 mod observer;
 mod run;
 mod transport;
 
 pub use error::WireError;
-pub use fabric::Boards;
 pub use run::{Settings, run, run_watched};
 pub use transport::VirtualWire;

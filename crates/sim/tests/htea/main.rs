@@ -204,71 +204,23 @@ fn impossible_configurations_are_refused() {
         ..small()
     });
     assert_eq!(outgoing, ConfigError::Outgoing { got: 6, needed: 7 });
-    for (config, field) in [
+    let cases: [(fn(&mut Config), &str); 9] = [
+        (|config| config.nodes = 1, "nodes"),
+        (|config| config.nodes = 33, "nodes"),
+        (|config| config.packets = 0, "data"),
+        (|config| config.packets_per_frame = 0, "packets_per_frame"),
         (
-            Config {
-                nodes: 1,
-                ..small()
-            },
-            "nodes",
-        ),
-        (
-            Config {
-                nodes: 33,
-                ..small()
-            },
-            "nodes",
-        ),
-        (
-            Config {
-                packets: 0,
-                ..small()
-            },
-            "data",
-        ),
-        (
-            Config {
-                packets_per_frame: 0,
-                ..small()
-            },
+            |config| config.packets_per_frame = u64::MAX,
             "packets_per_frame",
         ),
-        (
-            Config {
-                packets_per_frame: u64::MAX,
-                ..small()
-            },
-            "packets_per_frame",
-        ),
-        (
-            Config {
-                nops_per_frame: 256,
-                ..small()
-            },
-            "nops_per_frame",
-        ),
-        (
-            Config {
-                credits_per_nop: 4,
-                ..small()
-            },
-            "credits_per_nop",
-        ),
-        (
-            Config {
-                stages_in: 0,
-                ..small()
-            },
-            "incoming_stages",
-        ),
-        (
-            Config {
-                stages_out: 33,
-                ..small()
-            },
-            "outgoing_stages",
-        ),
-    ] {
+        (|config| config.nops_per_frame = 256, "nops_per_frame"),
+        (|config| config.credits_per_nop = 4, "credits_per_nop"),
+        (|config| config.stages_in = 0, "incoming_stages"),
+        (|config| config.stages_out = 33, "outgoing_stages"),
+    ];
+    for (change, field) in cases {
+        let mut config = small();
+        change(&mut config);
         assert_eq!(refused(config).field(), field);
     }
 }

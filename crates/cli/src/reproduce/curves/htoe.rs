@@ -18,31 +18,34 @@ const PACKETS: [u64; 6] = [1, 2, 5, 10, 15, 20];
 const NOPS: [u64; 4] = [1, 10, 20, 50];
 const THROUGHPUT: &str = "throughput, Gb/s";
 
-pub fn charts() -> Result<Vec<Named>, ExperimentError> {
-    let claims = claims()?;
-    let payload = payload_runs()?;
-    let over_payload =
-        |y, of: fn(&Report) -> f64| payload.iter().map(move |runs| runs.curve(y, of));
-    let stages = |nodes, mib| {
-        let curves = Optimised::ALL.map(|(name, optimised)| {
-            over(
-                format!("{name} optimised"),
-                "NOPs per frame",
-                THROUGHPUT,
-                &NOPS,
-                |nops| Ok(ran(optimised.config(nodes, 20, nops), mib)?.throughput_gb_s),
-            )
-        });
-        curves.into_iter().collect::<Result<Vec<_>, _>>()
-    };
-    let nodes = over(
+/// Throughput over NOPs per frame, with each of the stages optimised.
+fn stages(nodes: u64, mib: u64) -> Result<Vec<Curve>, ExperimentError> {
+    let curves = Optimised::ALL.map(|(name, optimised)| {
+        over(
+            format!("{name} optimised"),
+            "NOPs per frame",
+            THROUGHPUT,
+            &NOPS,
+            |nops| Ok(ran(optimised.config(nodes, 20, nops), mib)?.throughput_gb_s),
+        )
+    });
+    curves.into_iter().collect()
+}
+
+/// Throughput over nodes.
+fn nodes() -> Result<Curve, ExperimentError> {
+    over(
         "both optimised".into(),
         "nodes",
         THROUGHPUT,
         &[2, 3, 4, 5, 6, 7, 8],
         |nodes| Ok(ran(Optimised::Both.config(nodes, 20, 50), ALL_MIB)?.throughput_gb_s),
-    );
-    let losses = [4, 8, 16, 32].map(|incoming_frames| {
+    )
+}
+
+/// Throughput over frames in flight, where the MACs hold so many frames and lose the others.
+fn losses() -> Result<Vec<Curve>, ExperimentError> {
+    let curves = [4, 8, 16, 32].map(|incoming_frames| {
         let name = format!("MACs hold {incoming_frames}");
         over(
             name,
@@ -59,9 +62,14 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             },
         )
     });
-    let all = |curves: Vec<Result<Curve, ExperimentError>>| {
-        curves.into_iter().collect::<Result<Vec<_>, _>>()
-    };
+    curves.into_iter().collect()
+}
+
+pub fn charts() -> Result<Vec<Named>, ExperimentError> {
+    let claims = claims()?;
+    let payload = payload_runs()?;
+    let over_payload =
+        |y, of: fn(&Report) -> f64| payload.iter().map(move |runs| runs.curve(y, of));
     let linear = || (Scale::Linear, Scale::Linear);
     Ok(vec![
         (
@@ -114,7 +122,7 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             chart(
                 "HTEA: throughput over nodes, four stages each way (predictions but for 8)",
                 linear(),
-                vec![nodes?],
+                vec![nodes()?],
                 published(&claims, &[("E3-most", Some(8.0))]),
             ),
         ),
@@ -123,7 +131,7 @@ pub fn charts() -> Result<Vec<Named>, ExperimentError> {
             chart(
                 "HTEA: what could explain 2.80 Gb/s, marked at both ends: frames that are lost (a study)",
                 linear(),
-                all(losses.into())?,
+                losses()?,
                 published(
                     &claims,
                     &[("E4-outgoing", Some(1.0)), ("E4-outgoing", Some(16.0))],

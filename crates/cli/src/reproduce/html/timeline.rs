@@ -75,44 +75,14 @@ pub fn svg(title: &str, bars: &[Bar]) -> String {
             y + 17.0,
             escape(row)
         );
-        let mut written = f64::MIN;
-        for bar in bars.iter().filter(|bar| bar.row == *row) {
-            let kind = bar.what.split(' ').next().unwrap_or_default();
-            let colour = kinds.iter().position(|known| *known == kind);
-            let colour = colour.unwrap_or_else(|| {
-                kinds.push(kind);
-                kinds.len() - 1
-            });
-            let colour = colour % COLOURS;
-            let (x, x_end) = (place(bar.begin_ns), place(bar.end_ns));
-            let tip = format!(
-                "{}: {}, {:.1} to {:.1} ns",
-                bar.row,
-                bar.what,
-                bar.begin_ns - begin,
-                bar.end_ns - begin
-            );
-            let _ = write!(
-                out,
-                "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>\
-                 <rect x=\"{x:.1}\" y=\"{1:.1}\" width=\"{2:.1}\" height=\"14\" class=\"c{colour}\" stroke=\"none\"/>",
-                escape(&tip),
-                y + ROW - 18.0,
-                (x_end - x).max(2.0)
-            );
-            let width = LETTER * bar.what.chars().count() as f64;
-            let text = x.min(WIDTH - RIGHT - width);
-            if text > written {
-                written = text + width + 6.0;
-                let _ = write!(
-                    out,
-                    "<text class=\"share\" x=\"{text:.1}\" y=\"{:.1}\">{}</text>",
-                    y + ROW - 23.0,
-                    escape(&bar.what)
-                );
-            }
-            out.push_str("</g>");
-        }
+        row_of_bars(
+            &mut out,
+            &mut kinds,
+            y,
+            bars.iter().filter(|bar| bar.row == *row),
+            begin,
+            place,
+        );
     }
     out + "</svg>"
 }
@@ -123,4 +93,54 @@ fn step(span: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * power >= rough);
     factor.unwrap_or(10.0) * power
+}
+
+/// The bars of the row at `y`. `kinds` have the colours that were given so far; time begins at
+/// `begin`, and `place` is where a moment lies.
+fn row_of_bars<'a>(
+    out: &mut String,
+    kinds: &mut Vec<&'a str>,
+    y: f64,
+    bars: impl Iterator<Item = &'a Bar>,
+    begin: f64,
+    place: impl Fn(f64) -> f64,
+) {
+    let mut written = f64::MIN;
+    for bar in bars {
+        let kind = bar.what.split(' ').next().unwrap_or_default();
+        let colour = kinds.iter().position(|known| *known == kind);
+        let colour = colour.unwrap_or_else(|| {
+            kinds.push(kind);
+            kinds.len() - 1
+        });
+        let colour = colour % COLOURS;
+        let (x, x_end) = (place(bar.begin_ns), place(bar.end_ns));
+        let tip = format!(
+            "{}: {}, {:.1} to {:.1} ns",
+            bar.row,
+            bar.what,
+            bar.begin_ns - begin,
+            bar.end_ns - begin
+        );
+        let _ = write!(
+            out,
+            "<g class=\"point\" data-tip=\"{0}\"><title>{0}</title>\
+             <rect x=\"{x:.1}\" y=\"{1:.1}\" width=\"{2:.1}\" height=\"14\" class=\"c{colour}\" stroke=\"none\"/>",
+            escape(&tip),
+            y + ROW - 18.0,
+            (x_end - x).max(2.0)
+        );
+        let width = LETTER * bar.what.chars().count() as f64;
+        let text = x.min(WIDTH - RIGHT - width);
+        if text > written {
+            written = text + width + 6.0;
+            let _ = write!(
+                out,
+                "<text class=\"share\" x=\"{text:.1}\" y=\"{:.1}\">{}</text>",
+                y + ROW - 23.0,
+                escape(&bar.what)
+            );
+        }
+        out.push_str("</g>");
+    }
 }

@@ -213,6 +213,27 @@ impl Place {
         gathered
     }
 
+    fn no_place(&self, from: u32, tasks: u32) -> String {
+        format!(
+            "there is no place for a task {from} of {tasks} in this step of {}",
+            self.size
+        )
+    }
+
+    /// Waits until somebody comes or says something; `false` when the time is over.
+    fn wait_for_any<'a>(
+        &self,
+        listener: &UnixListener,
+        peers: impl Iterator<Item = &'a Peer>,
+        deadline: Deadline,
+    ) -> Result<bool, SlurmError> {
+        let mut fds = vec![PollFd::new(listener, PollFlags::IN)];
+        fds.extend(peers.map(|peer| PollFd::new(&peer.stream, PollFlags::IN)));
+        deadline
+            .wait_for_any(&mut fds)
+            .map_err(|source| self.failed(source))
+    }
+
     fn gather(
         &self,
         listener: &UnixListener,
@@ -247,11 +268,7 @@ impl Place {
                                 all.extend(entries.into_iter().filter(|entry| entry.rank == from));
                             }
                             _ => {
-                                let reason = format!(
-                                    "there is no place for a task {from} of {tasks} in this \
-                                     step of {}",
-                                    self.size
-                                );
+                                let reason = self.no_place(from, tasks);
                                 let _ = stranger.send(&Frame::Refusal(reason.clone()), deadline);
                                 return Err(self.failed(io::Error::other(reason)));
                             }
@@ -285,18 +302,11 @@ impl Place {
             if missing.is_empty() {
                 return Ok(all);
             }
-            let mut fds = vec![PollFd::new(listener, PollFlags::IN)];
             let expected = (0..)
                 .zip(peers.iter())
                 .filter(|(task, _)| missing.contains(task))
                 .filter_map(|(_, peer)| peer.as_ref());
-            for peer in strangers.iter().chain(expected) {
-                fds.push(PollFd::new(&peer.stream, PollFlags::IN));
-            }
-            if !deadline
-                .wait_for_any(&mut fds)
-                .map_err(|source| self.failed(source))?
-            {
+            if !self.wait_for_any(listener, strangers.iter().chain(expected), deadline)? {
                 return Err(absent(missing));
             }
         }

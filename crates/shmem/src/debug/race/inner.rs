@@ -1,4 +1,8 @@
-//! The detector of one PE: its own operations, and the messages of other PEs.
+//! The detector of one PE: its own operations, those together with other PEs ([`together`]), and
+//! the messages of other PEs ([`heard`]).
+
+mod heard;
+mod together;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,19 +10,15 @@ use std::sync::Arc;
 use hostwire::PeId;
 
 use super::access::{Access, Footprint, Kind};
-use super::clock::{self, COLLECTIVES, CREATED, Clock, Epoch, STORES};
+use super::clock::{CREATED, Clock, Epoch, STORES};
 use super::mail::Mail;
-use super::meetings::{Entry, Flow, Key};
 use super::message::{Change, Message, Touch};
-use super::owner::{Block, Owner};
+use super::owner::Owner;
 use super::private::Buffers;
 use super::report::Finding;
-use super::{AtomicUse, Members, Transfer, program};
-use crate::fail::{fatal, say};
+use super::{AtomicUse, Transfer, program};
 use crate::runtime::Runtime;
 
-/// After so many reports, further ones bring no news.
-const REPORTS_MAX: usize = 100;
 /// Bytes of messages to one PE that may wait before the program does.
 const BACKLOG_MAX: usize = 1 << 20;
 
@@ -420,154 +420,6 @@ impl Inner {
         self.learn(&known);
     }
 
-    /// The accesses of this PE in a collective operation. Returns the epoch of its stores
-    /// at others, if there are any.
-    pub(super) fn contribute(
-        &mut self,
-        runtime: &Runtime,
-        what: &str,
-        members: Members<'_>,
-        place: u64,
-        source: Option<Footprint>,
-        destinations: impl IntoIterator<Item = (usize, Footprint)>,
-    ) -> Option<Epoch> {
-        // By arriving it makes known only the operations before this one.
-        self.epoch += 1;
-        let team = members.team as u32;
-        let is_empty = |bytes: &Footprint| bytes.block_bytes == 0 || bytes.blocks == 0;
-        if let Some(footprint) = source.filter(|bytes| !is_empty(bytes)) {
-            let kind = Kind::CollectiveRead(team);
-            let touch = Touch {
-                access: self.access(kind, clock::DEFAULT, false, self.epoch, place),
-                name: what,
-                footprint,
-            };
-            self.touch(runtime, self.me, touch);
-        }
-        let epoch = self.own_epoch();
-        let mut stores = None;
-        for (rank, footprint) in destinations {
-            if is_empty(&footprint) {
-                continue;
-            }
-            let is_own = rank == members.rank;
-            let kind = Kind::CollectiveWrite(team);
-            let touch = Touch {
-                access: self.access(kind, COLLECTIVES, !is_own, epoch, place),
-                name: what,
-                footprint,
-            };
-            self.touch(runtime, members.members[rank], touch);
-            stores = Some(epoch);
-        }
-        stores
-    }
-
-    /// Comes to an operation of a team. Returns the question to wait for the answer of.
-    pub(super) fn come(
-        &mut self,
-        runtime: &Runtime,
-        members: Members<'_>,
-        flow: Flow,
-        (stores, gives): (Option<Epoch>, bool),
-    ) -> u64 {
-        let number = self.numbers.entry(members.team).or_default();
-        *number += 1;
-        let key = Key {
-            team: members.team,
-            number: *number,
-        };
-        // The stores of a collective operation are not part of what the operation makes
-        // known.
-        let passed = match stores {
-            Some(epoch) => epoch.saturating_sub(2),
-            None => self.epoch,
-        };
-        self.epoch += 1;
-        let question = self.question();
-        let (rank, size) = (members.rank, members.members.len());
-        let first = members.members[0];
-        if first == self.me {
-            let entry = Entry {
-                pe: self.me,
-                passed,
-                clock: self.shared(),
-                stores,
-                gives,
-                question,
-            };
-            self.meet(runtime, key, (rank, size), flow, entry);
-        } else {
-            let come = Message::Come {
-                key,
-                rank,
-                size,
-                flow,
-                passed,
-                stores,
-                gives,
-                question,
-            };
-            self.tell(runtime, first, &come);
-        }
-        question
-    }
-
-    pub(super) fn take_lock(
-        &mut self,
-        runtime: &Runtime,
-        what: &str,
-        (home, offset): (PeId, usize),
-        place: u64,
-    ) -> u64 {
-        let touch = Touch {
-            access: self.access(Kind::Lock, clock::DEFAULT, false, self.epoch, place),
-            name: what,
-            footprint: Footprint::run(offset, 8),
-        };
-        // The queue for the lock is in the same word of all.
-        self.touch(runtime, self.me, touch);
-        let question = self.question();
-        if home == self.me {
-            let known = self.owner.lock(offset, self.pes);
-            self.answers.insert(question, (0, known));
-        } else {
-            self.tell(runtime, home, &Message::Lock { touch, question });
-        }
-        question
-    }
-
-    pub(super) fn give_lock(&mut self, runtime: &Runtime, home: PeId, offset: usize) {
-        let passed = self.epoch;
-        self.epoch += 1;
-        if home == self.me {
-            let clock = self.clock.clone();
-            self.owner.unlock(offset, clock, self.me, passed);
-        } else {
-            self.tell(runtime, home, &Message::Unlock { offset, passed });
-        }
-    }
-
-    pub(super) fn allocated(
-        &mut self,
-        runtime: &Runtime,
-        offset: usize,
-        len_bytes: usize,
-        place: u64,
-    ) {
-        let block = Block { len_bytes, place };
-        let offset = runtime.heap_region.offset + offset;
-        self.owner.allocated(runtime, offset, block);
-    }
-
-    pub(super) fn freed(&mut self, runtime: &Runtime, offset: usize, place: u64) {
-        let offset = runtime.heap_region.offset + offset;
-        let access = self.access(Kind::Free, STORES, false, self.epoch, place);
-        let found = self.owner.freed(runtime, offset, &access, &self.clock);
-        self.report(runtime, &found, false);
-        self.owner.blocks.remove(&offset);
-    }
-
     pub(super) fn context_made(&mut self, is_without_stores: bool) -> u16 {
         let made = Context {
             is_free: false,
@@ -590,159 +442,5 @@ impl Inner {
 
     pub(super) fn context_gone(&mut self, slot: u16) {
         self.contexts[usize::from(slot)].is_free = true;
-    }
-
-    // Messages of other PEs.
-
-    /// Receives all messages. Returns whether there were any, or whether messages still have
-    /// to be sent.
-    pub(super) fn listen(&mut self, runtime: &Runtime) -> bool {
-        let arrived = self.mail.look(runtime);
-        for &pe in &arrived {
-            for message in self.mail.open(runtime, pe) {
-                if self.hear(runtime, pe, &message).is_none() {
-                    fatal(
-                        "SHMEM_DEBUG=race",
-                        format_args!(
-                            "PE {pe} sent a message of {} bytes that makes no sense: is its \
-                             library another version?",
-                            message.len()
-                        ),
-                    );
-                }
-            }
-            self.mail.sign(runtime, pe);
-        }
-        !arrived.is_empty()
-    }
-
-    /// Whether all messages to PEs other than `except` have been received.
-    pub(super) fn is_heard(&self, runtime: &Runtime, except: Option<PeId>) -> bool {
-        (0..self.pes)
-            .filter(|pe| *pe != self.me && Some(*pe) != except)
-            .all(|pe| self.mail.is_heard(runtime, pe))
-    }
-
-    fn hear(&mut self, runtime: &Runtime, pe: PeId, message: &[u8]) -> Option<()> {
-        let clock = Arc::clone(&self.owner.clocks[pe as usize]);
-        match Message::read(message, pe, self.pes)? {
-            Message::Clock(clock) => self.owner.clocks[pe as usize] = Arc::new(clock),
-            Message::Touch(touch) => {
-                let found = self.owner.touch(runtime, &touch, &clock)?;
-                self.report(runtime, &found, false);
-            }
-            Message::Word {
-                touch,
-                change,
-                data,
-                question,
-            } => {
-                let how = (change, data);
-                let is_fetching = question.is_some();
-                let done = self.owner.word(runtime, &touch, &clock, how, is_fetching);
-                let (found, old, known) = done?;
-                self.report(runtime, &found, false);
-                if let Some(question) = question {
-                    self.reply(runtime, pe, question, old, known);
-                }
-            }
-            Message::Unlock { offset, passed } => {
-                self.owner.unlock(offset, Clock::clone(&clock), pe, passed);
-            }
-            Message::Lock { touch, question } => {
-                let found = self.owner.touch(runtime, &touch, &clock)?;
-                self.report(runtime, &found, false);
-                let known = self.owner.lock(touch.footprint.start, self.pes);
-                self.reply(runtime, pe, question, 0, known);
-            }
-            Message::Come {
-                key,
-                rank,
-                size,
-                flow,
-                passed,
-                stores,
-                gives,
-                question,
-            } => {
-                let entry = Entry {
-                    pe,
-                    passed,
-                    clock,
-                    stores,
-                    gives,
-                    question,
-                };
-                self.meet(runtime, key, (rank, size), flow, entry);
-            }
-            Message::Answer {
-                question,
-                old,
-                known,
-            } => {
-                self.answers.insert(question, (old, known));
-            }
-            Message::Report { pair, text } => self.print(pair, text),
-        }
-        Some(())
-    }
-
-    fn meet(
-        &mut self,
-        runtime: &Runtime,
-        key: Key,
-        place: (usize, usize),
-        flow: Flow,
-        entry: Entry,
-    ) {
-        let who = entry.pe;
-        let Some(answers) = self.owner.meetings.come(key, place, flow, entry) else {
-            fatal(
-                "SHMEM_DEBUG=race",
-                format_args!("PE {who} is in another collective operation than the others"),
-            );
-        };
-        for (pe, question, known) in answers {
-            self.reply(runtime, pe, question, 0, known);
-        }
-    }
-
-    fn reply(&mut self, runtime: &Runtime, pe: PeId, question: u64, old: u64, known: Clock) {
-        if pe == self.me {
-            self.answers.insert(question, (old, known));
-            return;
-        }
-        let answer = Message::Answer {
-            question,
-            old,
-            known,
-        };
-        self.mail.send(runtime, pe, &answer.write());
-    }
-
-    /// Lets PE 0 print it, which gets all races and prints each once.
-    fn report(&mut self, runtime: &Runtime, found: &[Finding], is_private: bool) {
-        for finding in found {
-            let pair = finding.pair();
-            if self.pairs.contains(&pair) || self.pairs.len() >= REPORTS_MAX {
-                continue;
-            }
-            let text = finding.text(runtime, &self.owner, is_private);
-            if self.me == 0 {
-                self.print(pair, &text);
-            } else {
-                self.pairs.insert(pair);
-                self.mail
-                    .send(runtime, 0, &Message::Report { pair, text: &text }.write());
-            }
-            self.has_reported = true;
-        }
-    }
-
-    fn print(&mut self, pair: u64, text: &str) {
-        self.has_reported = true;
-        if self.pairs.len() < REPORTS_MAX && self.pairs.insert(pair) {
-            say(text);
-        }
     }
 }

@@ -113,28 +113,7 @@ impl Finding {
                  what is on the default context, so a shmem_quiet{on} by PE {p} is missing"
             );
         }
-        let atomics = match kinds {
-            [
-                Kind::Atomic(_) | Kind::AtomicRead(_),
-                Kind::Atomic(_) | Kind::AtomicRead(_),
-            ] => {
-                "atomics of different types, or on contexts of teams from SHMEM_TEAM_WORLD and \
-                 SHMEM_TEAM_SHARED, are not atomic with each other; "
-            }
-            [
-                Kind::SignalSet | Kind::SignalAdd,
-                Kind::SignalSet | Kind::SignalAdd,
-            ] => {
-                "signals that are set and signals that are added to are not atomic with each other; "
-            }
-            [Kind::Atomic(_), _] | [_, Kind::Atomic(_)] => {
-                "an atomic is atomic with other atomics only; "
-            }
-            [Kind::SignalSet | Kind::SignalAdd, _] | [_, Kind::SignalSet | Kind::SignalAdd] => {
-                "a signal is atomic with signals of the same operation only; "
-            }
-            _ => "",
-        };
+        let atomics = atomics(kinds);
         if p == q {
             let call = match access.kind {
                 Kind::Put | Kind::Atomic(_) | Kind::SignalSet | Kind::SignalAdd
@@ -166,6 +145,31 @@ impl Finding {
             "{atomics}nothing orders the two: PE {q} does not know that PE {p} is done (a barrier, \
              or a quiet and then a flag, a signal or a lock, is missing)"
         )
+    }
+}
+
+/// With what operations of these kinds are atomic, where that may be what was forgotten: the beginning
+/// of a sentence.
+fn atomics(kinds: [Kind; 2]) -> &'static str {
+    match kinds {
+        [
+            Kind::Atomic(_) | Kind::AtomicRead(_),
+            Kind::Atomic(_) | Kind::AtomicRead(_),
+        ] => {
+            "atomics of different types, or on contexts of teams from SHMEM_TEAM_WORLD and \
+             SHMEM_TEAM_SHARED, are not atomic with each other; "
+        }
+        [
+            Kind::SignalSet | Kind::SignalAdd,
+            Kind::SignalSet | Kind::SignalAdd,
+        ] => "signals that are set and signals that are added to are not atomic with each other; ",
+        [Kind::Atomic(_), _] | [_, Kind::Atomic(_)] => {
+            "an atomic is atomic with other atomics only; "
+        }
+        [Kind::SignalSet | Kind::SignalAdd, _] | [_, Kind::SignalSet | Kind::SignalAdd] => {
+            "a signal is atomic with signals of the same operation only; "
+        }
+        _ => "",
     }
 }
 

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::io::{BufRead, Read};
 use std::rc::Rc;
 
-use crate::engine::Summary;
+use crate::engine::{Ps, Summary};
 use crate::experiments::pgas_cluster::{DeviceCost, Kernel, Stream, break_even};
 use crate::experiments::{ExperimentError, Monitor};
-use crate::memory_system::trace::{Reader, ReplayError, replay};
-use crate::memory_system::{MemoryError, MemorySystem, Totals};
+use crate::memory_system::trace::{Format, Reader, ReplayError, replay};
+use crate::memory_system::{MemoryError, MemorySystem, Totals, Watch};
 
 use super::configuration::{FNV_BASIS, fnv1a};
+use super::memory_workload::MemoryFigures;
 use super::outcome::{Metric, RegionUse};
 use super::run::{Measured, metric};
 use super::workload::Workload;
@@ -60,43 +61,7 @@ pub(super) fn run(
             path,
             format,
             ..
-        } => {
-            let mut memory = MemorySystem::new(system.config.clone())?;
-            let failed = |error: ReplayError| match error {
-                ReplayError::Memory(error) => ended(error),
-                ReplayError::Trace(error) => ExperimentError::Trace {
-                    file: path.clone(),
-                    message: error.to_string(),
-                },
-            };
-            let input = open(path).map_err(|error| ExperimentError::Trace {
-                file: path.clone(),
-                message: error.to_string(),
-            })?;
-            let hash = Rc::new(Cell::new(FNV_BASIS));
-            let input = Hashed {
-                input,
-                hash: Rc::clone(&hash),
-            };
-            let reader = Reader::new(input, *format);
-            let replayed = replay(&mut memory, reader, models.instruction, &watch);
-            let replayed = replayed.map_err(failed)?;
-            let totals = memory.totals();
-            let ns = memory.time().as_ns();
-            let mut metrics = vec![
-                metric("time", ns, "ns"),
-                metric("accesses", replayed.accesses as f64, ""),
-                metric("instructions", replayed.instructions as f64, ""),
-                metric("mean_access", ns / replayed.accesses.max(1) as f64, "ns"),
-                metric("pages", totals.pages as f64, ""),
-            ];
-            metrics.extend(counted(&totals));
-            Ok(Measured {
-                regions: RegionUse::of(&system.config.regions, memory.regions()),
-                trace_hash: Some(format!("{:016x}", hash.get())),
-                ..measured(metrics, vec![memory.summary()])
-            })
-        }
+        } => replayed(system, models.instruction, (path, *format), open, &watch),
         Workload::BreakEven {
             pattern,
             memory_bytes,
@@ -129,6 +94,51 @@ pub(super) fn run(
             "no such workload of a memory system",
         )),
     }
+}
+
+/// A trace of this format, through the memory.
+fn replayed(
+    system: &MemoryFigures,
+    instruction: Ps,
+    (path, format): (&str, Format),
+    open: Open<'_>,
+    watch: Watch<'_>,
+) -> Result<Measured, ExperimentError> {
+    let mut memory = MemorySystem::new(system.config.clone())?;
+    let failed = |error: ReplayError| match error {
+        ReplayError::Memory(error) => ended(error),
+        ReplayError::Trace(error) => ExperimentError::Trace {
+            file: path.to_owned(),
+            message: error.to_string(),
+        },
+    };
+    let input = open(path).map_err(|error| ExperimentError::Trace {
+        file: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    let hash = Rc::new(Cell::new(FNV_BASIS));
+    let input = Hashed {
+        input,
+        hash: Rc::clone(&hash),
+    };
+    let reader = Reader::new(input, format);
+    let replayed = replay(&mut memory, reader, instruction, watch);
+    let replayed = replayed.map_err(failed)?;
+    let totals = memory.totals();
+    let ns = memory.time().as_ns();
+    let mut metrics = vec![
+        metric("time", ns, "ns"),
+        metric("accesses", replayed.accesses as f64, ""),
+        metric("instructions", replayed.instructions as f64, ""),
+        metric("mean_access", ns / replayed.accesses.max(1) as f64, "ns"),
+        metric("pages", totals.pages as f64, ""),
+    ];
+    metrics.extend(counted(&totals));
+    Ok(Measured {
+        regions: RegionUse::of(&system.config.regions, memory.regions()),
+        trace_hash: Some(format!("{:016x}", hash.get())),
+        ..measured(metrics, vec![memory.summary()])
+    })
 }
 
 /// An interrupted run is one however it was computed.

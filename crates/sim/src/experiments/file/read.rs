@@ -201,31 +201,7 @@ fn read_point(
         _ => Fabric::TcCluster,
     };
     let plan = cluster.and_then(|cluster| clusters.plan(cluster, fabric, out));
-    if let (Some(section), None, Family::Cluster | Family::Tca) = (&section, cluster, family) {
-        out.push(
-            Diagnostic::error("missing-key", "an experiment file has no `cluster`")
-                .label(section.span(), "this workload runs on a cluster")
-                .help("add `cluster = \"cluster.toml\"`, or a [cluster] table"),
-        );
-    }
-    let without = match family {
-        Family::Cluster | Family::Tca => None,
-        Family::Htx => Some(("the HTX board", "the board's host is built in")),
-        Family::Memory => Some(("a memory system", "its regions are all there is")),
-        Family::TcaHost => Some(("two boards in one host", "the host is built in")),
-        Family::Htea => Some((
-            "Ethernet adapters",
-            "`nodes` and one switch are all there is",
-        )),
-    };
-    if let (Some(cluster), Some((what, why))) = (cluster, without) {
-        let message = format!("a cluster for a workload of {what}");
-        out.push(
-            Diagnostic::error("contradiction", message)
-                .label(span_of(cluster), why)
-                .help("remove `cluster`, or use another workload"),
-        );
-    }
+    check_cluster(section.as_ref(), cluster, family, out);
     let parameters = file.table("parameters", "[parameters]", out);
     let place = parameters.as_ref().map_or(whole, Section::span);
     let (models, parameters) = parameters::read(parameters, family, out);
@@ -262,6 +238,40 @@ fn read_point(
         models,
         events_max,
     })
+}
+
+/// Whether there is a cluster exactly where the workload runs on one.
+fn check_cluster(
+    section: Option<&Section<'_>>,
+    cluster: Option<&Spanned<DeValue<'_>>>,
+    family: Family,
+    out: &mut Findings,
+) {
+    if let (Some(section), None, Family::Cluster | Family::Tca) = (section, cluster, family) {
+        out.push(
+            Diagnostic::error("missing-key", "an experiment file has no `cluster`")
+                .label(section.span(), "this workload runs on a cluster")
+                .help("add `cluster = \"cluster.toml\"`, or a [cluster] table"),
+        );
+    }
+    let without = match family {
+        Family::Cluster | Family::Tca => None,
+        Family::Htx => Some(("the HTX board", "the board's host is built in")),
+        Family::Memory => Some(("a memory system", "its regions are all there is")),
+        Family::TcaHost => Some(("two boards in one host", "the host is built in")),
+        Family::Htea => Some((
+            "Ethernet adapters",
+            "`nodes` and one switch are all there is",
+        )),
+    };
+    if let (Some(cluster), Some((what, why))) = (cluster, without) {
+        let message = format!("a cluster for a workload of {what}");
+        out.push(
+            Diagnostic::error("contradiction", message)
+                .label(span_of(cluster), why)
+                .help("remove `cluster`, or use another workload"),
+        );
+    }
 }
 
 /// Links below 1,200 MHz have a CRC over time instead of one per packet: they detect

@@ -132,6 +132,15 @@ impl Point {
                 recording.watch(&mut machine.sim, link, false);
             }
         }
+        self.run_on(&mut machine, monitor)
+    }
+
+    /// Runs a workload of PEs on a booted cluster.
+    fn run_on(
+        &self,
+        machine: &mut Machine,
+        monitor: &Monitor,
+    ) -> Result<Measured, ExperimentError> {
         match &self.workload {
             Workload::PingPong {
                 from,
@@ -139,7 +148,7 @@ impl Point {
                 size_bytes,
                 order,
             } => {
-                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let mut pair = self.pair(machine, from, to, monitor)?;
                 let ran = jobs::ping_pong(&mut pair, bytes(*size_bytes)?, *order)?;
                 let half_ns = ran.half_round_trip_ns;
                 let mib_s = *size_bytes as f64 / half_ns * 1e9 / f64::from(1 << 20);
@@ -158,7 +167,7 @@ impl Point {
                 messages,
                 order,
             } => {
-                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let mut pair = self.pair(machine, from, to, monitor)?;
                 let size = bytes(*size_bytes)?;
                 let ran = jobs::stream(&mut pair, size, *messages, *order)?;
                 Ok(Measured::of_job(
@@ -177,7 +186,7 @@ impl Point {
                 size_bytes,
                 order,
             } => {
-                let mut pair = self.pair(&mut machine, from, to, monitor)?;
+                let mut pair = self.pair(machine, from, to, monitor)?;
                 let ran = jobs::put(&mut pair, bytes(*size_bytes)?, *order)?;
                 Ok(Measured::of_job(
                     ran.summary,
@@ -188,34 +197,34 @@ impl Point {
                     ],
                 ))
             }
-            Workload::AllToAll { size_bytes } => {
-                let run = |sim: &mut _| monitor.run(sim, self.events_max);
-                let all = all_to_all_on(&mut machine, size_bytes / LINE_BYTES, run)?;
-                let used = all.links.iter().map(|link| link.utilisation);
-                let busiest = used.fold(0.0, f64::max);
-                let metrics = vec![
-                    metric("time", all.time.as_ns(), "ns"),
-                    metric("aggregate_bandwidth", all.aggregate_mib_s, "MiB/s"),
-                    metric("busiest_link", busiest * 100.0, "%"),
-                ];
-                Ok(Measured {
-                    metrics,
-                    links: all.links,
-                    summaries: vec![all.summary],
-                    ..Measured::default()
-                })
-            }
-            Workload::HtxWrite { .. } | Workload::HtxRead { .. } | Workload::HtxMessage { .. } => {
-                htx::run(self, monitor, recording)
-            }
-            Workload::Htea { config, .. } => htea::run(*config, self.events_max, monitor),
-            Workload::MemoryStream { .. }
-            | Workload::MemoryTrace { .. }
-            | Workload::BreakEven { .. } => memory::run(self, monitor, open),
-            Workload::TcaPingPong { .. }
-            | Workload::TcaLoopback { .. }
-            | Workload::TcaDma { .. } => tca::run(self, monitor, recording),
+            Workload::AllToAll { size_bytes } => self.all_to_all(machine, *size_bytes, monitor),
+            _ => Err(ExperimentError::NoMeasurement(
+                "no such workload of a cluster",
+            )),
         }
+    }
+
+    fn all_to_all(
+        &self,
+        machine: &mut Machine,
+        size_bytes: u64,
+        monitor: &Monitor,
+    ) -> Result<Measured, ExperimentError> {
+        let run = |sim: &mut _| monitor.run(sim, self.events_max);
+        let all = all_to_all_on(machine, size_bytes / LINE_BYTES, run)?;
+        let used = all.links.iter().map(|link| link.utilisation);
+        let busiest = used.fold(0.0, f64::max);
+        let metrics = vec![
+            metric("time", all.time.as_ns(), "ns"),
+            metric("aggregate_bandwidth", all.aggregate_mib_s, "MiB/s"),
+            metric("busiest_link", busiest * 100.0, "%"),
+        ];
+        Ok(Measured {
+            metrics,
+            links: all.links,
+            summaries: vec![all.summary],
+            ..Measured::default()
+        })
     }
 
     /// A machine with the point's parameters that has booted.

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Fabric, Program};
 
-use crate::experiments::ExperimentError;
-use crate::experiments::curves::chain;
-use crate::experiments::tccluster::booted;
-
-use super::{Settings, WireError, run};
+use super::ExperimentError;
+use super::curves::chain;
+use super::tccluster::booted;
+use crate::wire::{Settings, WireError, run};
 
 /// A chain of single-socket boards with one link between neighbours, 16 bit at 800 MHz,
 /// planned, built and booted anew for each run: one PE per board.

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::settings::ATTACH_TIMEOUT;
+
 /// One moment for all waits of a process that joins a job. Every wait on the way uses it,
 /// so that none can last longer than the user has set.
 #[derive(Debug, Clone, Copy)]
@@ -74,4 +76,12 @@ impl Deadline {
             }
         }
     }
+}
+
+/// The error if the launcher does not answer.
+pub(crate) fn silence(asked: &str, waited_s: u64) -> String {
+    format!(
+        "no answer to {asked} within {waited_s} s: the launcher is silent, or processes of the job \
+         have not come as far; {ATTACH_TIMEOUT} sets how many seconds to wait"
+    )
 }
