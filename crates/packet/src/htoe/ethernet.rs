@@ -74,7 +74,7 @@ pub struct Header<T: AsRef<[u8]>> {
     buffer: T,
 }
 
-mod field {
+pub(super) mod field {
     use core::ops::Range;
 
     pub const DESTINATION: Range<usize> = 0..6;

@@ -5,6 +5,11 @@ use crate::error::{Error, Result};
 
 use super::session;
 
+mod crc;
+
+pub use crc::crc16_ccitt;
+use crc::hcrc_over;
+
 /// Length of the header in bytes.
 pub const LEN: usize = 16;
 
@@ -33,7 +38,7 @@ pub struct Header<T: AsRef<[u8]>> {
     buffer: T,
 }
 
-mod field {
+pub(super) mod field {
     use core::ops::Range;
 
     pub const VERSION_TYPE: usize = 0;
@@ -243,7 +248,7 @@ pub enum FrameType {
 }
 
 impl FrameType {
-    const fn encode(self) -> u8 {
+    pub(super) const fn encode(self) -> u8 {
         match self {
             FrameType::Data => 1,
             FrameType::Ack => 2,
@@ -513,224 +518,5 @@ impl fmt::Display for Repr {
     }
 }
 
-/// CRC-16/CCITT: polynomial 0x1021, init all ones, bits most significant
-/// first, not complemented. Stored most significant byte first.
-pub fn crc16_ccitt(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(u16::MAX, |crc, &byte| {
-        let [high, low] = crc.to_be_bytes();
-        CRC16[usize::from(high ^ byte)] ^ u16::from(low) << 8
-    })
-}
-
-/// Bytes that the HCRC covers.
-const COVERED: usize = field::HCRC.start;
-
-/// [`crc16_ccitt`] of just as many bytes: each byte is looked up by itself, so that no step
-/// waits for the one before it.
-#[inline]
-fn hcrc_over(bytes: &[u8; COVERED]) -> u16 {
-    let mut mixed = *bytes;
-    // What the register begins with.
-    if let Some(first) = mixed.first_chunk_mut::<2>() {
-        *first = first.map(|byte| byte ^ 0xff);
-    }
-    let tables = SLICES.iter().rev();
-    tables
-        .zip(mixed)
-        .fold(0, |crc, (table, byte)| crc ^ table[usize::from(byte)])
-}
-
-/// Table `i` is for a byte that `i` more follow.
-static SLICES: [[u16; 256]; COVERED] = {
-    let mut tables = [CRC16_TABLE; COVERED];
-    let mut slice = 1;
-    while slice < COVERED {
-        let mut i = 0;
-        while i < 256 {
-            let before = tables[slice - 1][i];
-            tables[slice][i] = (before << 8) ^ CRC16_TABLE[(before >> 8) as usize];
-            i += 1;
-        }
-        slice += 1;
-    }
-    tables
-};
-
-static CRC16: [u16; 256] = CRC16_TABLE;
-
-const CRC16_TABLE: [u16; 256] = {
-    let mut table = [0u16; 256];
-    let mut i = 0;
-    while i < 256 {
-        let mut crc = (i as u16) << 8;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = (crc << 1) ^ if crc >> 15 == 1 { 0x1021 } else { 0 };
-            bit += 1;
-        }
-        table[i] = crc;
-        i += 1;
-    }
-    table
-};
-
 #[cfg(test)]
-mod tests {
-    extern crate std;
-    use std::string::ToString;
-
-    use super::*;
-
-    /// Data, ACK valid, NAK, link 0x0102, SEQ 0x0304, ACK 0x0506, 1 packet,
-    /// 2 NOPs, 80 bytes.
-    const BYTES: [u8; 12] = [0x11, 0b011, 1, 2, 3, 4, 5, 6, 1, 2, 0, 80];
-
-    fn with_hcrc(bytes: [u8; 12]) -> [u8; 16] {
-        let mut out = [0; 16];
-        out[..12].copy_from_slice(&bytes);
-        out[12..14].copy_from_slice(&crc16_ccitt(&bytes).to_be_bytes());
-        out
-    }
-
-    fn repr() -> Repr {
-        Repr {
-            nak: true,
-            ..Repr::data(0x0102, 0x0304, Some(0x0506))
-        }
-    }
-
-    const CONTENTS: Contents = Contents {
-        nops: 2,
-        packets: 1,
-        len: 80,
-    };
-
-    #[test]
-    fn crc16_check_value() {
-        assert_eq!(crc16_ccitt(b"123456789"), 0x29b1);
-        for seed in 0..=255_u8 {
-            let bytes = core::array::from_fn(|i| seed.wrapping_mul(37).wrapping_add(i as u8 * 11));
-            assert_eq!(hcrc_over(&bytes), crc16_ccitt(&bytes), "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn both_ways() {
-        let bytes = with_hcrc(BYTES);
-        assert_eq!(Repr::parse(&bytes), Ok((repr(), CONTENTS)));
-        let mut out = [0xee; 16];
-        assert_eq!(repr().emit(&CONTENTS, &mut out), Ok(16));
-        assert_eq!(out, bytes);
-        assert_eq!(repr().to_string(), "HToE data vl=258 seq=772 nak=1286");
-    }
-
-    #[test]
-    fn ack_and_reset() {
-        let ack = with_hcrc([0x12, 0b001, 0, 7, 0, 0, 0, 9, 0, 0, 0, 0]);
-        assert_eq!(
-            Repr::parse(&ack),
-            Ok((Repr::ack(7, 9, false), Contents::default()))
-        );
-        let session = Contents {
-            len: 48,
-            ..Contents::default()
-        };
-        let reset = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 48]);
-        assert_eq!(Repr::parse(&reset), Ok((Repr::reset(7, 1), session)));
-        let close = with_hcrc([0x14, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 48]);
-        assert_eq!(Repr::parse(&close), Ok((Repr::close(7), session)));
-        let bare = with_hcrc([0x13, 0b100, 0, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(
-            Repr::parse(&bare),
-            Err(Error::Length {
-                field: "htoe.payload_len",
-                expected_bytes: 48,
-                got_bytes: 0
-            })
-        );
-    }
-
-    #[test]
-    fn key_and_ack_wanted() {
-        let mut bytes = with_hcrc([0x12, 0b1001, 0, 7, 0, 0, 0, 9, 0, 0, 0, 0]);
-        bytes[14..].copy_from_slice(&[0xab, 0xcd]);
-        let (repr, _) = Repr::parse(&bytes).unwrap();
-        assert!(repr.ack_wanted);
-        assert_eq!(repr.key, 0xabcd);
-        assert_eq!(
-            repr.to_string(),
-            "HToE ack vl=7 seq=0 ack=9 ack-wanted key=43981"
-        );
-        let mut out = [0xee; 16];
-        repr.emit(&Contents::default(), &mut out).unwrap();
-        assert_eq!(out, bytes);
-    }
-
-    #[test]
-    fn changed_in_place() {
-        let mut bytes = with_hcrc(BYTES);
-        let mut header = Header::new_checked(&mut bytes[..]).unwrap();
-        header.set_ack(Some(0x0507));
-        header.set_nak(false);
-        header.fill_hcrc();
-        let (changed, _) = Repr::parse(&bytes).unwrap();
-        assert_eq!(changed, Repr::data(0x0102, 0x0304, Some(0x0507)));
-    }
-
-    #[test]
-    fn errors() {
-        let parse = |index: usize, value: u8| {
-            let mut bytes = BYTES;
-            bytes[index] = value;
-            Repr::parse(&with_hcrc(bytes)).unwrap_err()
-        };
-        let value = |field, expected, got| Error::Value {
-            field,
-            expected,
-            got,
-        };
-        assert_eq!(parse(0, 0x21), value("htoe.version", "1", 2));
-        assert_eq!(
-            parse(0, 0x10),
-            value("htoe.type", "1 (data), 2 (ack), 3 (reset) or 4 (close)", 0)
-        );
-        assert_eq!(
-            parse(1, 0b010),
-            value("htoe.flags.ack_valid", "1 with NAK and in ack frames", 0)
-        );
-        assert_eq!(
-            parse(0, 0x12),
-            value(
-                "htoe.packet_count",
-                "no NOPs and packets outside data frames",
-                3
-            )
-        );
-        assert_eq!(
-            parse(11, 7),
-            Error::Length {
-                field: "htoe.payload_len",
-                expected_bytes: 8,
-                got_bytes: 7
-            }
-        );
-        // Bytes that belong to no packet.
-        assert_eq!(
-            parse(8, 0),
-            Error::Length {
-                field: "htoe.payload_len",
-                expected_bytes: 8,
-                got_bytes: 80
-            }
-        );
-        let mut bytes = with_hcrc(BYTES);
-        bytes[13] ^= 1;
-        assert!(matches!(
-            Repr::parse(&bytes),
-            Err(Error::Checksum {
-                field: "htoe.hcrc",
-                ..
-            })
-        ));
-    }
-}
+mod tests;

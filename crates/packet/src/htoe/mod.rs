@@ -14,6 +14,7 @@ mod burst;
 pub mod ethernet;
 mod frame;
 mod header;
+pub mod place;
 /// Frames that are encrypted and authenticated as a whole.
 pub mod sealed;
 mod session;

@@ -12,9 +12,9 @@ pub const TAG_LEN: usize = 16;
 /// Bytes that a sealed frame is longer than the frame in it.
 pub const OVERHEAD: usize = LEN + TAG_LEN;
 /// Type of a sealed frame, beside those of [`FrameType`](super::FrameType).
-const TYPE: u8 = 5;
+pub(super) const TYPE: u8 = 5;
 
-mod field {
+pub(super) mod field {
     use core::ops::Range;
 
     pub const VERSION_TYPE: usize = 0;

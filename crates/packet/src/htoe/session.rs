@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// Length of the payload of a reset or close frame, in bytes.
 pub const LEN: usize = 48;
 
-mod field {
+pub(super) mod field {
     use core::ops::Range;
 
     pub const JOB: Range<usize> = 0..8;

@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 
 use super::super::option;
 
-use hostwire_packet::htoe::HEADER_LEN;
+use hostwire_packet::htoe::place;
 
 const LOAD_BYTE: u16 = (libc::BPF_LD | libc::BPF_B | libc::BPF_ABS) as u16;
 const LOAD_HALF: u16 = (libc::BPF_LD | libc::BPF_H | libc::BPF_ABS) as u16;
@@ -20,31 +20,21 @@ const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
-/// Places in a frame: see docs/wire/htoe.md.
-const TYPE_AT: u32 = 0;
-const VIRTUAL_LINK_AT: u32 = 2;
-const DESTINATION_NODE_AT: u32 = HEADER_LEN as u32 + 28;
-/// Types from this one on are about sessions.
-const RESET: u32 = 3;
-/// Sealed frames: docs/wire/sealed.md.
-const SEALED: u32 = 5;
-const SEALED_DESTINATION_AT: u32 = 4;
-
 /// Lets only frames through that are for node `node` with virtual links `links`. What is
 /// too short to tell is dropped.
 pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: &Range<u32>) -> io::Result<()> {
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let mut program = [
-        step(LOAD_BYTE, 0, 0, TYPE_AT),
-        step(AND, 0, 0, 0x0f),
-        step(JUMP_IF_EQUAL, 4, 0, SEALED),
-        step(JUMP_IF_AT_LEAST, 5, 0, RESET),
-        step(LOAD_HALF, 0, 0, VIRTUAL_LINK_AT),
+        step(LOAD_BYTE, 0, 0, place::TYPE as u32),
+        step(AND, 0, 0, place::TYPE_MASK.into()),
+        step(JUMP_IF_EQUAL, 4, 0, place::SEALED_TYPE.into()),
+        step(JUMP_IF_AT_LEAST, 5, 0, place::FIRST_SESSION_TYPE.into()),
+        step(LOAD_HALF, 0, 0, place::VIRTUAL_LINK as u32),
         step(JUMP_IF_AT_LEAST, 0, 6, links.start),
         step(JUMP_IF_AT_LEAST, 5, 4, links.end),
-        step(LOAD_WORD, 0, 0, SEALED_DESTINATION_AT),
+        step(LOAD_WORD, 0, 0, place::SEALED_DESTINATION as u32),
         step(JUMP_IF_EQUAL, 2, 3, node),
-        step(LOAD_WORD, 0, 0, DESTINATION_NODE_AT),
+        step(LOAD_WORD, 0, 0, place::SESSION_DESTINATION as u32),
         step(JUMP_IF_EQUAL, 0, 1, node),
         step(RETURN, 0, 0, u32::MAX),
         step(RETURN, 0, 0, 0),

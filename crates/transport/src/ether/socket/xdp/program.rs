@@ -7,6 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use hostwire_packet::htoe::{ethernet, place};
+
 // linux/bpf.h
 const MAP_CREATE: libc::c_long = 0;
 const MAP_UPDATE_ELEM: libc::c_long = 2;
@@ -23,8 +25,8 @@ const HELPER_REDIRECT_MAP: i32 = 51;
 const PSEUDO_MAP_FD: u8 = 1;
 
 /// Where the EtherType stands, and how long the header before a frame is.
-const ETHER_TYPE_AT: i16 = 12;
-const ETHERNET_LEN: i32 = 14;
+const ETHER_TYPE_AT: i16 = place::ETHER_TYPE as i16;
+const ETHERNET_LEN: i32 = ethernet::LEN as i32;
 /// Places in `struct xdp_md`.
 const DATA_AT: i16 = 0;
 const DATA_END_AT: i16 = 4;
