@@ -40,6 +40,12 @@ pub enum Error {
         /// Which file.
         path: PathBuf,
     },
+    /// The sources are not as they should be.
+    #[error("tidy: {found} to mend")]
+    Untidy {
+        /// How many findings there are.
+        found: usize,
+    },
     /// An argument cannot be used.
     #[error("{0}")]
     Argument(String),

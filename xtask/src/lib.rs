@@ -1,5 +1,5 @@
-//! Chores of this repository: what is generated from the table of OpenSHMEM functions, and
-//! how libraries, headers and wrappers are put together.
+//! Chores of this repository: what is generated from the table of OpenSHMEM functions, how
+//! libraries, headers and wrappers are put together, and what is checked of the sources.
 //!
 //! | module | `cargo xtask` | |
 //! |---|---|---|
@@ -9,6 +9,7 @@
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
 //! | [`suite`] | `suite` | headers that the C test suite includes |
+//! | [`tidy`] | `tidy` | rules that no compiler checks, on all files of the repository |
 #![forbid(unsafe_code)]
 
 pub mod headers;
@@ -17,6 +18,7 @@ pub mod interposer;
 pub mod library;
 pub mod man;
 pub mod suite;
+pub mod tidy;
 
 mod error;
 mod tree;

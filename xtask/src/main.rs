@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
-use xtask::{Error, headers, install, library, man, root, suite};
+use xtask::{Error, headers, install, library, man, root, suite, tidy};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -44,6 +44,8 @@ enum Chore {
     Library,
     /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
     Install(install::Args),
+    /// Report files that break a rule that no compiler checks; see tidy.toml.
+    Tidy,
     /// Remove the installed files.
     Uninstall(install::Args),
 }
@@ -70,6 +72,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
             eprintln!("{}", built.display());
             Ok(())
         }
+        Chore::Tidy => tidy::check(&root()),
         Chore::Install(args) => install::install(&table, args),
         Chore::Uninstall(args) => install::uninstall(args),
     }
