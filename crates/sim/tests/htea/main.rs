@@ -204,7 +204,8 @@ fn impossible_configurations_are_refused() {
         ..small()
     });
     assert_eq!(outgoing, ConfigError::Outgoing { got: 6, needed: 7 });
-    let cases: [(fn(&mut Config), &str); 9] = [
+    type Change = fn(&mut Config);
+    let cases: [(Change, &str); 9] = [
         (|config| config.nodes = 1, "nodes"),
         (|config| config.nodes = 33, "nodes"),
         (|config| config.packets = 0, "data"),
