@@ -203,7 +203,6 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let own = attachment.segment().memory().clone();
     let alias = own.range(parts.statics, statics.len_bytes)?;
     own.range(parts.heap, symmetric)?;
-    let address = |window: &Window| window.memory().base().expose_provenance().get();
     let own_address = address(attachment.segment());
     let region = |address, len_bytes, offset| Region {
         address,
@@ -214,14 +213,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         let (first, stride) = reach.segments();
         (reach.pes() == (0..pes)).then(|| (first.expose_provenance().get(), stride))
     });
-    let near: Box<[Option<usize>]> = (0..pes)
-        .map(|other| {
-            let route = attachment
-                .route(other)
-                .filter(|route| !route.needs_agent())?;
-            route.window().map(address)
-        })
-        .collect();
+    let near = near(&attachment, pes);
     let is_shared = |other: &u32| near[*other as usize].is_some();
     let shared = (0..pes).filter(is_shared).collect();
     let moved = own.file().map(|(file, segment)| {
@@ -256,6 +248,21 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         debug: Debug::new(settings, parts.debug, pe, pes),
         attachment,
     })
+}
+
+fn address(window: &Window) -> usize {
+    window.memory().base().expose_provenance().get()
+}
+
+/// Where the segments are that need no agent.
+fn near(attachment: &Attachment, pes: u32) -> Box<[Option<usize>]> {
+    let address = |other| {
+        let route = attachment
+            .route(other)
+            .filter(|route| !route.needs_agent())?;
+        route.window().map(address)
+    };
+    (0..pes).map(address).collect()
 }
 
 /// Offsets mean the same everywhere only if all PEs run the same executable, with the
