@@ -217,7 +217,7 @@ impl<'a> Traffic<'a> {
         self.compare();
     }
 
-    fn message(&mut self, (from, to): (PeId, PeId), tag: u32, bytes: Vec<u8>, later: bool) {
+    fn message(&mut self, (from, to): (PeId, PeId), tag: u64, bytes: Vec<u8>, later: bool) {
         let own = self.job.pe();
         if from == own {
             self.repeat.ok(self.job.send(to, tag, &bytes));
