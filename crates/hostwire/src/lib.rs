@@ -71,6 +71,7 @@ pub mod launch;
 pub mod layout;
 mod lost;
 mod message;
+pub mod op;
 pub mod pmi;
 mod queue;
 pub mod settings;

@@ -9,13 +9,17 @@ use std::path::{Path, PathBuf};
 use hostwire::settings::{self, Wire, page};
 
 /// Variables that are no settings: what the launcher hands its PEs, and what tests are told.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 13] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
     "HOSTWIRE_COUNTERS_FD",
     "HOSTWIRE_JOB",
+    "HOSTWIRE_MODEL_SEED",
+    "HOSTWIRE_MODEL_SEEDS",
+    "HOSTWIRE_MODEL_WITHOUT",
     "HOSTWIRE_NET_PACKETS",
     "HOSTWIRE_NET_SEED",
+    "HOSTWIRE_TESTS_DEMAND",
     "HOSTWIRE_TEST_SEED",
     "HOSTWIRE_TEST_START",
     "HOSTWIRE_WRAPPER_DEPTH",

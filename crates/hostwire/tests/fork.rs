@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hostwire::{AgentMode, Compare, Error, Job, Layout, Result, SignalOp, Sizes, Symmetric, Team};
+use hostwire::{
+    AgentMode, Compare, Error, Job, Layout, Result, SignalOp, Sizes, Symmetric, Team, op,
+};
 use hostwire_transport::conformance::copies::{Copying, in_copy};
 use hostwire_transport::conformance::{Fabric, Program, Threads, run_on_threads};
 use hostwire_transport::ether::{
@@ -140,6 +142,35 @@ impl Hands {
             );
             note("scan", team.scan(&mut [1u8], |a, b| a + b).err());
             note("all_gather", team.all_gather(&[1u8], &mut [0, 0]).err());
+            note("reduce", team.reduce(0, &mut [1u8], op::sum).err());
+            note(
+                "reduce_scatter",
+                team.reduce_scatter(&[1u8, 2], &mut [0], op::sum).err(),
+            );
+            note(
+                "exclusive_scan",
+                team.exclusive_scan(&mut [1u8], 0, op::sum).err(),
+            );
+            note("gather", team.gather(0, &[1u8], &mut [0, 0]).err());
+            note("scatter", team.scatter(0, &[1u8, 2], &mut [0]).err());
+            note(
+                "gather_v",
+                team.gather_v(0, &[1u8], &[1, 1], &mut [0, 0]).err(),
+            );
+            note(
+                "scatter_v",
+                team.scatter_v(0, &[1u8, 2], &[1, 1], &mut [0]).err(),
+            );
+            note(
+                "all_gather_v",
+                team.all_gather_v(&[1u8], &[1, 1], &mut [0, 0]).err(),
+            );
+            let counts = [1, 1];
+            let into = &mut [0, 0];
+            note(
+                "all_to_all_v",
+                team.all_to_all_v(&[1u8, 2], &counts, into, &counts).err(),
+            );
             note("all_to_all", team.all_to_all(&[1u8, 2], &mut [0, 0]).err());
             note("split", team.split(Some(0), 0).err());
         }

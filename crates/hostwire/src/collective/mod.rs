@@ -9,10 +9,12 @@
 mod barrier;
 mod gather;
 mod reduce;
+mod rooted;
 
 pub(crate) use barrier::{FIRST, barrier, clear_flags, last_barrier, prepare_flags};
 pub(crate) use gather::{all_gather, all_to_all, broadcast};
-pub(crate) use reduce::{all_reduce, scan};
+pub(crate) use reduce::{all_reduce, exclusive_scan, scan};
+use rooted::Pieces;
 
 use zerocopy::IntoBytes;
 
@@ -50,6 +52,42 @@ impl Team {
         all_reduce(self, values, combine)
     }
 
+    /// As [`all_reduce`](Self::all_reduce), for the PE with rank `root` alone: the `values` of
+    /// the others stay as they are.
+    pub fn reduce<T: Element>(
+        &self,
+        root: Rank,
+        values: &mut [T],
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::reduce(self, root, values, combine)
+    }
+
+    /// As [`all_reduce`](Self::all_reduce), but rank `i` gets piece `i` of the result alone.
+    /// `values` has `into.len() * size` elements.
+    pub fn reduce_scatter<T: Element>(
+        &self,
+        values: &[T],
+        into: &mut [T],
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::scatter_reduced(self, values, into, combine)
+    }
+
+    /// Combines `values` of all PEs before this one, in the order of ranks. On rank 0, where
+    /// there are none, all become `first`.
+    pub fn exclusive_scan<T: Element>(
+        &self,
+        values: &mut [T],
+        first: T,
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        exclusive_scan(self, values, first, combine)
+    }
+
     /// Combines `values` of all PEs up to and including this one, in the order of ranks.
     pub fn scan<T: Element>(&self, values: &mut [T], combine: impl Fn(T, T) -> T) -> Result<()> {
         let _busy = self.busy()?;
@@ -68,6 +106,74 @@ impl Team {
     pub fn all_to_all<T: Element>(&self, out: &[T], into: &mut [T]) -> Result<()> {
         let _busy = self.busy()?;
         all_to_all(self, out, into)
+    }
+
+    /// Puts the `values` of all PEs behind each other, in the order of ranks, into `all` of the
+    /// PE with rank `root`, which has `values.len() * size` elements. `all` of the others is
+    /// not looked at.
+    pub fn gather<T: Element>(&self, root: Rank, values: &[T], all: &mut [T]) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::gather(self, root, values, &Pieces::even(self, values.len()), all)
+    }
+
+    /// Gives rank `i` piece `i` of `all` of the PE with rank `root`, which has
+    /// `values.len() * size` elements. `all` of the others is not looked at.
+    pub fn scatter<T: Element>(&self, root: Rank, all: &[T], values: &mut [T]) -> Result<()> {
+        let _busy = self.busy()?;
+        let pieces = Pieces::even(self, values.len());
+        rooted::scatter(self, root, all, &pieces, values)
+    }
+
+    /// As [`gather`](Self::gather), where rank `i` gives `counts[i]` values.
+    pub fn gather_v<T: Element>(
+        &self,
+        root: Rank,
+        values: &[T],
+        counts: &[usize],
+        all: &mut [T],
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::gather(self, root, values, &Pieces::of(self, counts)?, all)
+    }
+
+    /// As [`scatter`](Self::scatter), where rank `i` gets `counts[i]` values.
+    pub fn scatter_v<T: Element>(
+        &self,
+        root: Rank,
+        all: &[T],
+        counts: &[usize],
+        values: &mut [T],
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::scatter(self, root, all, &Pieces::of(self, counts)?, values)
+    }
+
+    /// As [`all_gather`](Self::all_gather), where rank `i` gives `counts[i]` values.
+    pub fn all_gather_v<T: Element>(
+        &self,
+        values: &[T],
+        counts: &[usize],
+        all: &mut [T],
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        rooted::all_gather(self, values, &Pieces::of(self, counts)?, all)
+    }
+
+    /// As [`all_to_all`](Self::all_to_all), where `out` has `out_counts[i]` values for rank
+    /// `i`, and `into_counts[i]` come from there.
+    pub fn all_to_all_v<T: Element>(
+        &self,
+        out: &[T],
+        out_counts: &[usize],
+        into: &mut [T],
+        into_counts: &[usize],
+    ) -> Result<()> {
+        let _busy = self.busy()?;
+        let (going, coming) = (
+            Pieces::of(self, out_counts)?,
+            Pieces::of(self, into_counts)?,
+        );
+        rooted::all_to_all(self, (out, &going), (into, &coming))
     }
 
     /// An error in a copy of the process.

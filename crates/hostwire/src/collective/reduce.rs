@@ -1,6 +1,7 @@
 //! Combining data: all-reduce and scan, always in the order of ranks.
 
-use super::gather::{exchange_pieces, is_gathered};
+use super::gather::is_gathered;
+use super::rooted::scatter_reduced;
 use super::{all_gather, check_length, receive, send};
 use crate::element::Element;
 use crate::error::Result;
@@ -21,25 +22,20 @@ pub(crate) fn all_reduce<T: Element>(
         fold(values, &all, combine);
         return Ok(());
     }
-    // Each rank reduces one piece of all PEs' values, then all gather the pieces. The
-    // last piece is filled up with values that are thrown away.
+    // Each rank reduces one piece of all PEs' values, then all gather the pieces. The last
+    // piece is filled up with values that are thrown away.
     let each = values.len().div_ceil(size);
     let mut padded = values.to_vec();
     padded.resize(each * size, values[0]);
-    let own = team.rank as usize;
-    let tag = team.next_tag();
-    let mut mine = vec![values[0]; each * size];
-    mine[own * each..][..each].copy_from_slice(&padded[own * each..][..each]);
-    exchange_pieces(team, tag, &padded, &mut mine)?;
-    let mut reduced = mine[..each].to_vec();
-    fold(&mut reduced, &mine, combine);
+    let mut reduced = vec![values[0]; each];
+    scatter_reduced(team, &padded, &mut reduced, combine)?;
     all_gather(team, &reduced, &mut padded)?;
     values.copy_from_slice(&padded[..values.len()]);
     Ok(())
 }
 
 /// Combines the pieces of `all`, each as long as `into`, from the first to the last.
-fn fold<T: Copy>(into: &mut [T], all: &[T], combine: impl Fn(T, T) -> T) {
+pub(super) fn fold<T: Copy>(into: &mut [T], all: &[T], combine: impl Fn(T, T) -> T) {
     let (first, rest) = all.split_at(into.len());
     into.copy_from_slice(first);
     for piece in rest.chunks_exact(into.len()) {
@@ -67,6 +63,30 @@ pub(crate) fn scan<T: Element>(
     }
     if rank + 1 < size {
         send(team, tag, rank + 1, values)?;
+    }
+    Ok(())
+}
+
+/// As [`scan`], without the own values.
+pub(crate) fn exclusive_scan<T: Element>(
+    team: &Team,
+    values: &mut [T],
+    first: T,
+    combine: impl Fn(T, T) -> T,
+) -> Result<()> {
+    let tag = team.next_tag();
+    let (rank, size) = (team.rank, team.size());
+    let mut behind = values.to_vec();
+    if rank == 0 {
+        values.fill(first);
+    } else {
+        receive(team, tag, rank - 1, values)?;
+        for (own, before) in behind.iter_mut().zip(&*values) {
+            *own = combine(*before, *own);
+        }
+    }
+    if rank + 1 < size {
+        send(team, tag, rank + 1, &behind)?;
     }
     Ok(())
 }

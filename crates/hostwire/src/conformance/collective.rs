@@ -101,9 +101,9 @@ fn lengths_that_do_not_fit(job: &Job) {
 }
 
 /// `x -> a x + b` over wrapping integers: associative, and the order matters.
-type Affine = [u32; 2];
+pub(super) type Affine = [u32; 2];
 
-fn compose(first: Affine, then: Affine) -> Affine {
+pub(super) fn compose(first: Affine, then: Affine) -> Affine {
     [
         first[0].wrapping_mul(then[0]),
         first[1].wrapping_mul(then[0]).wrapping_add(then[1]),
@@ -111,7 +111,7 @@ fn compose(first: Affine, then: Affine) -> Affine {
 }
 
 /// The composition of the values of ranks `0 ..= last`.
-fn composed(last: u32, round: usize, len: usize) -> Vec<Affine> {
+pub(super) fn composed(last: u32, round: usize, len: usize) -> Vec<Affine> {
     let mut sum: Vec<Affine> = values(0, round, len);
     for rank in 1..=last {
         for (sum, value) in sum.iter_mut().zip(values(rank, round, len)) {

@@ -26,6 +26,7 @@ mod message_order;
 mod message_refused;
 mod put_get;
 mod queue;
+mod rooted;
 mod signal;
 mod team;
 mod traffic;
@@ -93,6 +94,9 @@ macro_rules! conformance_cases {
             gathers,
             reductions_in_the_order_of_ranks,
             scans,
+            rooted_collectives,
+            reductions_in_pieces,
+            pieces_of_different_lengths,
             collectives_over_the_smallest_ring,
             disagreement_is_told,
             teams_split_and_translate,
@@ -124,6 +128,7 @@ pub use message_order::*;
 pub use message_refused::*;
 pub use put_get::*;
 pub use queue::*;
+pub use rooted::*;
 pub use signal::*;
 pub use team::*;
 pub use traffic::*;
