@@ -115,24 +115,37 @@ static void forked(void)
     shmem_finalize();
 }
 
+/* So much that a limit of memory can be too small for a copy of it and large enough for all that
+ * threads of the library may want meanwhile. */
+static char large[16 << 20];
+
+static rlim_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%lu", &pages) == 1);
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 /* There is no memory for the static objects of a child: it ends, and changes nothing here. */
 static void forked_without_memory(void)
 {
-    struct rlimit before, none;
+    struct rlimit before, little;
     shmem_init();
     meet();
     CHECK(getrlimit(RLIMIT_AS, &before) == 0);
-    none = before;
-    none.rlim_cur = 4096;
-    CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    little = before;
+    little.rlim_cur = address_space() + sizeof large / 2;
+    CHECK(setrlimit(RLIMIT_AS, &little) == 0);
     pid_t child = fork();
     if (child == 0) {
-        word = 5;
+        word = large[0] = 5;
         _exit(0);
     }
     CHECK(setrlimit(RLIMIT_AS, &before) == 0);
     CHECK(status_of(child) == 1);
-    CHECK(word == 0);
+    CHECK(word == 0 && large[0] == 0);
     shmem_barrier_all();
     shmem_finalize();
 }
