@@ -80,6 +80,9 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
         u32::MAX.into()
     };
     let old = u64::from_le_bytes(word);
+    let value = operand & mask;
+    // Its sign is the first bit of all 64.
+    let signed = |value: u64| (value << (64 - 8 * width)) as i64;
     let new = match operation {
         2 => old,
         3 => operand,
@@ -89,6 +92,11 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
         6 => old & operand,
         7 => old | operand,
         8 => old ^ operand,
+        9 => old.min(value),
+        10 => old.max(value),
+        11 if signed(value) < signed(old) => value,
+        12 if signed(value) > signed(old) => value,
+        11 | 12 => old,
         _ => return None,
     };
     place.copy_from_slice(&new.to_le_bytes()[..width as usize]);
@@ -141,7 +149,7 @@ fn serve(bytes: &[u8]) {
         assert_eq!(reply(2), Ok(status), "{request:?}");
         mark(&format!(
             "operation {} {status}",
-            "x".repeat(operation.min(9) as usize)
+            "x".repeat(operation.min(13) as usize)
         ));
         if let Some((old, bytes)) = done {
             assert_eq!(reply(1), Ok(old), "{request:?}");
@@ -179,7 +187,7 @@ fn serve_seeds() -> Seeds {
             .into_iter()
             .fold(script.bytes(&[0, 0, operation, bytes]), Script::number)
     };
-    let each = (1..=9).fold(Script::new(), |script, operation| {
+    let each = (1..=13).fold(Script::new(), |script, operation| {
         ask(
             ask(script, operation, 8, [64, 5, 9]),
             operation,
