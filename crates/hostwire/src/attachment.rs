@@ -26,6 +26,7 @@ use crate::lost::{Lost, Watcher};
 pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
+use crate::taken::Taken;
 
 /// The longest nap where nothing but the end of a sleep would tell the time.
 const NAP_MAX: Duration = Duration::from_micros(10);
@@ -53,6 +54,8 @@ pub struct Attachment {
     /// Whether they are printed at the end, and have not been yet.
     prints: AtomicBool,
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
+    /// Locks of the job that threads of this PE hold or wait for.
+    pub(crate) taken: Taken,
 }
 
 /// The threads of an attachment.
@@ -166,6 +169,7 @@ impl Attachment {
             publisher: None,
             prints: AtomicBool::new(false),
             launcher: Mutex::new(launched.launcher),
+            taken: Taken::default(),
         })
     }
 

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::inner::{Departure, Inner};
 use crate::launch::Nodes;
 use crate::layout::Sizes;
+use crate::lock::Lock;
 use crate::message::{Envelope, Kind, Pattern, Payload, Receiving, Sending, Source, Tag, Target};
 use crate::queue::Queue;
 use crate::symmetric::Symmetric;
@@ -111,6 +112,14 @@ impl Job {
     /// PEs ask for different sizes.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<T>> {
         Symmetric::allocate(&self.world, len)
+    }
+
+    /// Makes a lock. Collective, as [`alloc`](Self::alloc).
+    ///
+    /// # Errors
+    /// As [`alloc`](Self::alloc).
+    pub fn lock(&self) -> Result<Lock> {
+        Ok(Lock::new(self.alloc(1)?))
     }
 
     /// Bytes of the symmetric heap that are free.

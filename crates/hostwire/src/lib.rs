@@ -29,6 +29,7 @@
 //! | [`Queue`] | messages in the background |
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
 //! | [`Team`] | groups of PEs and collective operations |
+//! | [`Lock`] | what one PE at a time does |
 //! | [`launch`] | finding the job, whoever started it |
 //! | [`attachment`] | what is below a job, to build something else on |
 //! | [`pmi`], [`board`], [`counters`] | what a launcher has to know |
@@ -69,6 +70,7 @@ mod inner;
 mod job;
 pub mod launch;
 pub mod layout;
+pub mod lock;
 mod lost;
 mod message;
 pub mod op;
@@ -77,6 +79,7 @@ mod queue;
 pub mod settings;
 mod status;
 mod symmetric;
+mod taken;
 mod team;
 
 pub use agent::AgentMode;
@@ -86,6 +89,7 @@ pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};
 pub use job::Job;
 pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
+pub use lock::{Guard, Lock};
 pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
 pub use symmetric::{Compare, Place, Remote, SignalOp, Symmetric};

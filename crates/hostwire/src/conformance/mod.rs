@@ -19,6 +19,7 @@
 
 mod atomic;
 mod collective;
+mod lock;
 mod matching;
 mod memory;
 mod message;
@@ -67,6 +68,7 @@ macro_rules! conformance_cases {
             atomic_floats_keep_their_bits,
             atomics_of_all_pes_exclude_each_other,
             halves_of_a_word_are_independent,
+            locks_let_one_in_at_a_time,
             every_comparison,
             waits_may_have_a_limit,
             waiting_for_any_all_and_some,
@@ -121,6 +123,7 @@ conformance_cases!(table!());
 
 pub use atomic::*;
 pub use collective::*;
+pub use lock::*;
 pub use matching::*;
 pub use memory::*;
 pub use message::*;
