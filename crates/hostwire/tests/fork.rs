@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hostwire::{
-    AgentMode, Compare, Error, Job, Layout, Result, SignalOp, Sizes, Symmetric, Team, op,
+    AgentMode, Compare, Error, Job, Layout, Lock, Result, SignalOp, Sizes, Symmetric, Team, op,
 };
 use hostwire_transport::conformance::copies::{Copying, in_copy};
 use hostwire_transport::conformance::{Fabric, Program, Threads, run_on_threads};
@@ -34,6 +34,7 @@ fn segment_bytes(pes: u32) -> usize {
 struct Hands {
     job: Job,
     words: Symmetric<u64>,
+    lock: RefCell<Lock>,
     team: Team,
 }
 
@@ -41,15 +42,26 @@ impl Hands {
     fn new(wire: Arc<dyn Transport>, mode: AgentMode) -> Self {
         let job = Job::over(wire, SIZES, mode).unwrap();
         let words = job.alloc(64).unwrap();
+        let lock = RefCell::new(job.lock().unwrap());
         let team = job.world().split(Some(0), 0).unwrap().unwrap();
-        Self { job, words, team }
+        Self {
+            job,
+            words,
+            lock,
+            team,
+        }
     }
 
     /// Every operation that can return an error, with the peer and with the PE itself: the
     /// names of those that do not return `Copied`. None of them allocates before it is
     /// refused.
     fn not_refused(&self) -> Vec<&'static str> {
-        let Self { job, words, team } = self;
+        let Self {
+            job,
+            words,
+            lock,
+            team,
+        } = self;
         let (own, peer) = (job.pe(), 1 - job.pe());
         let wrong = RefCell::new(Vec::new());
         let expected = TransportError::Forked {
@@ -89,6 +101,8 @@ impl Hands {
             note("fetch_add", words.fetch_add(pe, 0, 3).err());
             note("add", words.add(pe, 0, 3).err());
             note("fetch_and", words.fetch_and(pe, 0, 3).err());
+            note("acquire", lock.borrow_mut().acquire().err());
+            note("try_acquire", lock.borrow_mut().try_acquire().err());
             note("fetch_or", words.fetch_or(pe, 0, 3).err());
             note("fetch_min", words.fetch_min(pe, 0, 3).err());
             note("fetch_max", words.fetch_max(pe, 0, 3).err());
@@ -181,9 +195,14 @@ impl Hands {
 /// The child drops its objects, as a program that ends; `false` if this gives a wrong
 /// result.
 fn give_back(hands: Hands, finalizes: bool) -> bool {
-    let Hands { job, words, team } = hands;
+    let Hands {
+        job,
+        words,
+        lock,
+        team,
+    } = hands;
     let freed: Result<()> = words.free();
-    drop(team);
+    drop((lock, team));
     let done = match finalizes {
         true => job.finalize(),
         false => Err(job.alloc::<u8>(1).err().unwrap()),
@@ -225,7 +244,15 @@ fn children_are_refused_and_harmless(fabric: &dyn Fabric, mode: AgentMode) {
             assert_eq!(status, Ok(0), "{finalizes}");
         }
         // The parent has lost nothing: no lock, no connection, no thread, no message.
-        let Hands { job, words, team } = hands.unwrap();
+        let Hands {
+            job,
+            words,
+            lock,
+            team,
+        } = hands.unwrap();
+        // Nobody has it.
+        let mut lock = lock.into_inner();
+        lock.acquire().unwrap().release().unwrap();
         if job.pe() == 1 {
             assert_eq!(job.recv_vec::<u8>(0, 7), Ok(vec![5; 8]));
             words.wait_until(0, Compare::Eq, 17).unwrap();
@@ -234,7 +261,7 @@ fn children_are_refused_and_harmless(fabric: &dyn Fabric, mode: AgentMode) {
         assert_eq!(words.fetch_add(1 - job.pe(), 9, 1), Ok(0));
         team.barrier().unwrap();
         assert_eq!(words.load(9), Ok(1));
-        drop((words, team));
+        drop((words, lock, team));
         job.finalize().unwrap();
     });
 }
