@@ -2,13 +2,13 @@
 //!
 //! | module | rule | what it finds |
 //! |---|---|---|
-//! | [`crates`] | `crates` | a crate that depends on one that the table does not allow |
-//! | [`modules`] | `modules` | a module that uses one of its own layer or of a higher one |
-//! | [`size`] | `file`, `function` | files of more than 700 lines, functions of more than 80 |
-//! | [`left_out`] | `ignore`, `skip` | tests that are ignored without a reason, or end early in silence |
-//! | [`words`] | `word` | marks of unfinished work |
+//! | `crates` | `crates` | a crate that depends on one that the table does not allow |
+//! | `modules` | `modules` | a module that uses one of its own layer or of a higher one |
+//! | `size` | `file`, `function` | files of more than 700 lines, functions of more than 80 |
+//! | `left_out` | `ignore`, `skip` | tests that are ignored without a reason, or end early in silence |
+//! | `words` | `word` | marks of unfinished work |
 //!
-//! What is allowed is in `tidy.toml` at the root of the tree ([`table`]), exceptions included.
+//! What is allowed is in `tidy.toml` at the root of the tree (module `table`), exceptions included.
 //! An exception that is not needed any more is a finding, too.
 
 mod crates;
