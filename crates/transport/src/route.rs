@@ -23,7 +23,7 @@ impl Route {
         }
     }
 
-    /// Whether gets and atomics need nobody's help: not the agent of the PE.
+    /// Whether gets or atomics have to be asked of the agent of the PE.
     pub fn needs_agent(&self) -> bool {
         !self
             .window()

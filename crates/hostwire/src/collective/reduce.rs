@@ -1,7 +1,7 @@
 //! Combining data: all-reduce and scan, always in the order of ranks.
 
 use super::gather::is_gathered;
-use super::rooted::scatter_reduced;
+use super::rooted::reduce_piece;
 use super::{all_gather, check_length, receive, send};
 use crate::element::Element;
 use crate::error::Result;
@@ -22,15 +22,10 @@ pub(crate) fn all_reduce<T: Element>(
         fold(values, &all, combine);
         return Ok(());
     }
-    // Each rank reduces one piece of all PEs' values, then all gather the pieces. The last
-    // piece is filled up with values that are thrown away.
-    let each = values.len().div_ceil(size);
-    let mut padded = values.to_vec();
-    padded.resize(each * size, values[0]);
-    let mut reduced = vec![values[0]; each];
-    scatter_reduced(team, &padded, &mut reduced, combine)?;
-    all_gather(team, &reduced, &mut padded)?;
-    values.copy_from_slice(&padded[..values.len()]);
+    // Each rank reduces one piece of all PEs' values, then all gather the pieces.
+    let (reduced, mut all) = reduce_piece(team, values, combine)?;
+    all_gather(team, &reduced, &mut all)?;
+    values.copy_from_slice(&all[..values.len()]);
     Ok(())
 }
 

@@ -180,17 +180,30 @@ pub(super) fn reduce<T: Element>(
         }
         return Ok(());
     }
-    // The last piece is filled up with values that are thrown away.
+    let (reduced, mut all) = reduce_piece(team, values, combine)?;
+    let pieces = Pieces::even(team, reduced.len());
+    gather(team, root, &reduced, &pieces, &mut all)?;
+    if team.rank == root {
+        values.copy_from_slice(&all[..values.len()]);
+    }
+    Ok(())
+}
+
+/// The piece of the result that this rank combines, and room for the pieces of all, which may
+/// have more elements than there are values: the last piece is filled up with values that are
+/// thrown away.
+pub(super) fn reduce_piece<T: Element>(
+    team: &Team,
+    values: &[T],
+    combine: impl Fn(T, T) -> T,
+) -> Result<(Vec<T>, Vec<T>)> {
+    let size = team.members.len();
     let each = values.len().div_ceil(size);
     let mut padded = values.to_vec();
     padded.resize(each * size, values[0]);
     let mut reduced = vec![values[0]; each];
     scatter_reduced(team, &padded, &mut reduced, combine)?;
-    gather(team, root, &reduced, &Pieces::even(team, each), &mut padded)?;
-    if team.rank == root {
-        values.copy_from_slice(&padded[..values.len()]);
-    }
-    Ok(())
+    Ok((reduced, padded))
 }
 
 /// Each rank combines the pieces of all that are for it.

@@ -237,6 +237,7 @@ fn silence(counters: &Counters) -> &'static str {
     }
 }
 
+/// The roster has this PE, and no more PEs than links can be numbered for.
 fn check(roster: &Roster) -> Result<(), TransportError> {
     let wrong = |what| {
         Err(TransportError::environment(
