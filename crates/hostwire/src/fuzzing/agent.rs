@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hostwire_transport::Window;
 use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mark, named};
 use hostwire_transport::fuzzing::wire::ScriptedWire;
+use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use super::stores::{PES, STORE, Store, StoreScript, peers};
 use crate::attachment::{Attachment, Operation, Request};
@@ -39,9 +40,10 @@ pub(super) const ASK: Target = Target {
 const SIZES: Sizes = Sizes {
     ring_bytes: 256,
     heap_bytes: 4096,
+    ..Sizes::USUAL
 };
 /// As large as the staging memory of who asks.
-const GET_BYTES_MAX: u64 = 256 << 10;
+const LANDING_BYTES: u64 = 256 << 10;
 
 fn attachment(stores: Vec<Store>) -> (Layout, Arc<ScriptedWire>, Attachment) {
     let layout = Layout::new(PES, SIZES).expect("sizes of a job");
@@ -59,7 +61,7 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
     if operation == 1 {
         let end = offset
             .checked_add(operand)
-            .filter(|_| operand <= GET_BYTES_MAX)?;
+            .filter(|_| operand <= LANDING_BYTES)?;
         let bytes = heap.get(offset as usize..end as usize)?.to_vec();
         let fits = compare.checked_add(operand)? <= room;
         return fits.then_some((0, bytes));
@@ -154,10 +156,10 @@ fn serve(bytes: &[u8]) {
         if let Some((old, bytes)) = done {
             assert_eq!(reply(1), Ok(old), "{request:?}");
             let back = compare as usize;
-            // Who wants its data where the reply comes gets the reply.
-            if !bytes.is_empty()
-                && (back > layout.reply(0) + 64 || back + bytes.len() < layout.reply(0))
-            {
+            // Who wants its data where the reply comes gets the reply, and a doorbell is rung.
+            let is_kept = |at: usize, len: usize| back >= at + len || back + bytes.len() <= at;
+            let doorbell = is_kept(DOORBELL_OFFSET_BYTES, 4);
+            if !bytes.is_empty() && is_kept(layout.reply(0), 64) && doorbell {
                 let mut got = vec![0; bytes.len()];
                 theirs.get(back, &mut got).expect("data of a get");
                 assert_eq!(got, bytes);

@@ -38,7 +38,7 @@ pub(super) const RECEIVE: Target = Target {
 /// |---|---|---|
 /// | 0, 1 | kind, tag, length | the sender sends |
 /// | 2 | lines | the receiver frees so many more |
-/// | 3 | number | it writes this credit |
+/// | 3 | number | it writes this credit, bit 63 for a hold |
 pub(super) const SEND: Target = Target {
     name: "ring_send",
     check: send,
@@ -51,6 +51,8 @@ const RING_BYTES_MAX: usize = 1024;
 /// In the sender's segment.
 const CREDIT: usize = FIRST_FREE_OFFSET_BYTES + RING_BYTES_MAX;
 const SEGMENT_BYTES: usize = CREDIT + 64;
+/// The bit of a credit by which the receiver takes no more messages for now.
+const HOLD: u64 = 1 << 63;
 /// Memory that no message may change.
 const UNTOUCHED: u8 = 0xa5;
 
@@ -331,18 +333,23 @@ fn send(bytes: &[u8]) {
     let mut ring = Ring::new(input.byte()).expect("a ring");
     let slots = ring.slots.count();
     // Lines stored, and lines freed: the receiver's count, and the count that the sender has
-    // seen.
-    let (mut stored, mut told, mut seen) = (0_u64, 0_u64, 0_u64);
+    // seen; and how many lines the sender may have stored in all.
+    let (mut stored, mut told, mut seen, mut granted) = (0_u64, 0_u64, 0_u64, slots);
     while !input.is_empty() {
         match input.byte() % 4 {
             0 | 1 => {
                 let message = message(&mut input, ring.slots);
                 let lines = crate::ring::lines_for(message.bytes.len());
                 let mut expected = Some(true);
-                if seen + slots - stored < lines {
-                    let is_credible = (seen..=stored).contains(&told);
-                    seen = if is_credible { told } else { seen };
-                    expected = is_credible.then_some(seen + slots - stored >= lines);
+                if granted - stored < lines {
+                    let freed = told & !HOLD;
+                    let is_credible = (seen..=stored).contains(&freed);
+                    if is_credible {
+                        seen = freed;
+                        let is_held = told & HOLD != 0;
+                        granted = if is_held { stored } else { seen + slots };
+                    }
+                    expected = is_credible.then_some(granted - stored >= lines);
                 }
                 let sent = ring
                     .sender
@@ -359,7 +366,7 @@ fn send(bytes: &[u8]) {
             }
             step => {
                 told = match step {
-                    2 => told.saturating_add(input.byte().into()).min(stored),
+                    2 => (told & !HOLD).saturating_add(input.byte().into()).min(stored),
                     _ => input.number(),
                 };
                 let peer = ring.wire.memory_of(1);
@@ -386,6 +393,10 @@ fn send_seeds() -> Seeds {
         (
             "huge",
             full(Script::new().byte(0).byte(3).number(u64::MAX)).done(),
+        ),
+        (
+            "held_and_let_go",
+            full(full(full(Script::new().byte(0)).byte(3).number(HOLD | 2)).bytes(&[2, 2])).done(),
         ),
         (
             "gone_back",
