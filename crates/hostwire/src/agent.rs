@@ -25,12 +25,10 @@ use hostwire_transport::{PeId, Route, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Result};
-use crate::layout::{CHUNK_BYTES, CHUNKS, Layout, NOT_YET};
+use crate::layout::{LANDING_BYTES, Layout, NOT_YET};
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;
-/// Most bytes of one get: they land in the staging memory of the asking PE.
-const GET_BYTES_MAX: usize = CHUNK_BYTES * CHUNKS as usize;
 
 /// What an agent can be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,18 +327,10 @@ impl Agent {
         Ok(())
     }
 
-    /// Only the heap may be got or changed: what the peer names is checked against it.
-    fn in_heap(&self, offset_bytes: usize, len: usize) -> bool {
-        let heap = self.layout.heap();
-        offset_bytes >= heap
-            && offset_bytes - heap <= self.layout.heap_bytes()
-            && len <= self.layout.heap_bytes() - (offset_bytes - heap)
-    }
-
     fn answer_get(&self, wire: &dyn Transport, pe: PeId, request: Request) -> Option<u64> {
         let len = usize::try_from(request.operand).ok()?;
         let back = usize::try_from(request.compare).ok()?;
-        if len > GET_BYTES_MAX || !self.in_heap(request.offset_bytes, len) {
+        if len > LANDING_BYTES || !self.layout.is_the_programs(request.offset_bytes, len) {
             return None;
         }
         let mut bytes = vec![0; len];
@@ -351,7 +341,11 @@ impl Agent {
 
     fn apply(&self, segment: &Window, request: Request) -> Option<u64> {
         let operand_bytes = usize::from(request.operand_bytes);
-        if !matches!(operand_bytes, 4 | 8) || !self.in_heap(request.offset_bytes, operand_bytes) {
+        if !matches!(operand_bytes, 4 | 8)
+            || !self
+                .layout
+                .is_the_programs(request.offset_bytes, operand_bytes)
+        {
             return None;
         }
         let old = apply(segment, &request).ok()?;
@@ -368,20 +362,20 @@ impl Agent {
         dst: &mut [u8],
     ) -> Result<()> {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let staging = self.layout.staging();
-        for (index, piece) in dst.chunks_mut(GET_BYTES_MAX).enumerate() {
+        let landing = self.layout.landing();
+        for (index, piece) in dst.chunks_mut(LANDING_BYTES).enumerate() {
             self.ask_alone(
                 inner,
                 pe,
                 Request {
                     operation: Operation::Get,
-                    offset_bytes: offset_bytes + index * GET_BYTES_MAX,
+                    offset_bytes: offset_bytes + index * LANDING_BYTES,
                     operand_bytes: 0,
                     operand: piece.len() as u64,
-                    compare: staging as u64,
+                    compare: landing as u64,
                 },
             )?;
-            inner.segment().get(staging, piece)?;
+            inner.segment().get(landing, piece)?;
         }
         Ok(())
     }

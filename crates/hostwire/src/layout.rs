@@ -11,7 +11,14 @@
 //! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
 //! | message rings | ring size and 5 lines per PE | that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
-//! | heap | the rest | the program |
+//! | landing | 256 KiB | the agent that answers a get; the owner, for a put to registered memory |
+//! | tools | [`Sizes::tool_bytes`] | what a front keeps for itself, such as a race detector |
+//! | statics | [`Sizes::static_bytes`] | the program: its static objects |
+//! | heap | [`Sizes::heap_bytes`] | the program |
+//!
+//! The parts up to the tools are the *control* segment of the PE, the other two are the segments
+//! that their names say ([`SegmentKind`]). They lie side by side, so that one window maps all of
+//! them; registered memory lies elsewhere.
 
 use hostwire_transport::PeId;
 use hostwire_transport::ring::{RING_BYTES_DEFAULT, Slots};
@@ -44,6 +51,8 @@ const ROUNDS: usize = PES_MAX.ilog2() as usize;
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
 /// a level-two cache of 512 KiB holds all four.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// Bytes of the landing place: most of what an agent gives back at a time.
+pub(crate) const LANDING_BYTES: usize = 256 << 10;
 /// Pieces in staging at a time.
 pub(crate) const CHUNKS: u64 = 4;
 
@@ -54,15 +63,40 @@ pub struct Sizes {
     pub ring_bytes: usize,
     /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
     pub heap_bytes: usize,
+    /// The heap begins at a multiple of this: a power of two, at least 4096.
+    pub heap_align_bytes: usize,
+    /// Bytes for the static objects of the program, where those are symmetric.
+    pub static_bytes: usize,
+    /// Bytes that a front keeps for itself.
+    pub tool_bytes: usize,
+}
+
+impl Sizes {
+    /// What a job has if nobody says anything else.
+    pub const USUAL: Self = Self {
+        ring_bytes: RING_BYTES_DEFAULT,
+        heap_bytes: 256 << 20,
+        heap_align_bytes: PAGE,
+        static_bytes: 0,
+        tool_bytes: 0,
+    };
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self {
-            ring_bytes: RING_BYTES_DEFAULT,
-            heap_bytes: 256 << 20,
-        }
+        Self::USUAL
     }
+}
+
+/// What a PE exposes to the others in its part of the address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// What the runtime needs: flags, rings, mail.
+    Control,
+    /// Static objects of the program.
+    Static,
+    /// The symmetric heap.
+    Heap,
 }
 
 /// Words of a mail line, from the PE of the line to the owner of the segment.
@@ -105,8 +139,49 @@ pub struct Layout {
     talks: Option<usize>,
     rings: usize,
     staging: usize,
+    landing: usize,
+    tools: usize,
+    statics: usize,
+    static_bytes: usize,
     heap: usize,
     heap_bytes: usize,
+}
+
+/// Whole pages, whatever their size.
+const PAGES: usize = 64 << 10;
+
+/// Most bytes of all parts together: a quarter of what a register can address.
+const SEGMENT_BYTES_MAX: usize = isize::MAX as usize / 2;
+
+/// Where the parts of a front and of the program begin.
+struct Program {
+    statics: usize,
+    heap: usize,
+    heap_bytes: usize,
+}
+
+impl Program {
+    /// `None` if they are too large, or the heap cannot be aligned so.
+    fn behind(tools: usize, sizes: Sizes) -> Option<Self> {
+        let align = sizes.heap_align_bytes;
+        if !align.is_power_of_two() || align < PAGE {
+            return None;
+        }
+        let tools_end = tools.checked_add(sizes.tool_bytes)?;
+        let statics = match sizes.static_bytes {
+            0 => tools_end,
+            _ => tools_end.checked_next_multiple_of(PAGES)?,
+        };
+        let heap = statics.checked_add(sizes.static_bytes)?;
+        let heap = heap.checked_next_multiple_of(align)?;
+        let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE)?;
+        let end = heap.checked_add(heap_bytes)?;
+        (end <= SEGMENT_BYTES_MAX).then_some(Self {
+            statics,
+            heap,
+            heap_bytes,
+        })
+    }
 }
 
 impl Layout {
@@ -133,15 +208,13 @@ impl Layout {
         let talks = (pes > RINGS_LOOKED_AT_MAX).then_some(replies_end);
         let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
-        let heap = staging + CHUNKS as usize * CHUNK_BYTES;
-        let heap_bytes = sizes.heap_bytes.checked_next_multiple_of(PAGE);
-        let heap_bytes = heap_bytes
-            .filter(|bytes| *bytes <= isize::MAX as usize / 2)
-            .ok_or_else(|| Error::Setting {
-                variable: crate::settings::HEAP.variable,
-                value: sizes.heap_bytes.to_string(),
-                problem: "expected less than half of the address space".into(),
-            })?;
+        let landing = staging + CHUNKS as usize * CHUNK_BYTES;
+        let tools = landing + LANDING_BYTES;
+        let program = Program::behind(tools, sizes).ok_or_else(|| Error::Setting {
+            variable: crate::settings::HEAP.variable,
+            value: sizes.heap_bytes.to_string(),
+            problem: format!("expected at most {SEGMENT_BYTES_MAX} bytes for all segments of a PE"),
+        })?;
         Ok(Self {
             slots,
             ring_bytes: sizes.ring_bytes,
@@ -152,12 +225,16 @@ impl Layout {
             talks,
             rings,
             staging,
-            heap,
-            heap_bytes,
+            landing,
+            tools,
+            statics: program.statics,
+            static_bytes: sizes.static_bytes,
+            heap: program.heap,
+            heap_bytes: program.heap_bytes,
         })
     }
 
-    /// Bytes of a whole segment.
+    /// Bytes of all parts together.
     pub fn segment_bytes(&self) -> usize {
         self.heap + self.heap_bytes
     }
@@ -196,7 +273,47 @@ impl Layout {
         self.staging
     }
 
-    /// Where in a segment the heap begins.
+    /// Where what the agent of a peer gives back lands, [`LANDING_BYTES`].
+    pub(crate) fn landing(&self) -> usize {
+        self.landing
+    }
+
+    /// Where what a front keeps for itself begins.
+    pub fn tools(&self) -> usize {
+        self.tools
+    }
+
+    /// Where the static objects begin: a multiple of 64 KiB.
+    pub fn statics(&self) -> usize {
+        self.statics
+    }
+
+    /// The segment that all of `len_bytes` bytes at `at` lie in.
+    pub fn segment_of(&self, at: usize, len_bytes: usize) -> Option<SegmentKind> {
+        let lies_in = |start: usize, end: usize| start <= at && at <= end && len_bytes <= end - at;
+        let statics_end = self.statics + self.static_bytes;
+        if lies_in(self.heap, self.heap + self.heap_bytes) {
+            Some(SegmentKind::Heap)
+        } else if lies_in(self.statics, statics_end) {
+            Some(SegmentKind::Static)
+        } else if lies_in(0, self.statics) {
+            Some(SegmentKind::Control)
+        } else {
+            None
+        }
+    }
+
+    /// Whether all of `len_bytes` bytes at `at` are the program's, so that it may have them
+    /// read and changed by the agent of their PE.
+    pub(crate) fn is_the_programs(&self, at: usize, len_bytes: usize) -> bool {
+        match self.segment_of(at, len_bytes) {
+            Some(SegmentKind::Heap | SegmentKind::Static) => true,
+            Some(SegmentKind::Control) => at >= self.tools,
+            None => false,
+        }
+    }
+
+    /// Where the heap begins.
     pub fn heap(&self) -> usize {
         self.heap
     }
@@ -230,6 +347,9 @@ mod tests {
                 layout.ring(0),
                 layout.ring(last) + RING_BYTES_DEFAULT,
                 layout.staging(),
+                layout.landing(),
+                layout.tools(),
+                layout.statics(),
                 layout.heap(),
                 layout.segment_bytes(),
             ];
@@ -243,6 +363,31 @@ mod tests {
     }
 
     #[test]
+    fn each_byte_belongs_to_one_segment() {
+        let sizes = Sizes {
+            heap_align_bytes: 1 << 20,
+            static_bytes: 3 * PAGE,
+            tool_bytes: 100,
+            ..Sizes::default()
+        };
+        let layout = Layout::new(2, sizes).unwrap();
+        let (statics, heap) = (layout.statics(), layout.heap());
+        assert_eq!((statics % PAGES, heap % (1 << 20)), (0, 0));
+        let of = |at, len| layout.segment_of(at, len);
+        assert_eq!(of(0, 8), Some(SegmentKind::Control));
+        assert_eq!(of(statics - 8, 8), Some(SegmentKind::Control));
+        assert_eq!(of(statics, 3 * PAGE), Some(SegmentKind::Static));
+        assert_eq!(of(heap, 256 << 20), Some(SegmentKind::Heap));
+        assert_eq!(of(statics, 3 * PAGE + 1), None);
+        assert_eq!(of(heap - 1, 2), None);
+        assert_eq!(of(layout.segment_bytes(), 1), None);
+        assert_eq!(of(usize::MAX, 2), None);
+        assert!(layout.is_the_programs(layout.tools(), 100));
+        assert!(!layout.is_the_programs(layout.tools() - 8, 8));
+        assert!(!layout.is_the_programs(heap, usize::MAX));
+    }
+
+    #[test]
     fn impossible_sizes_name_the_setting() {
         let with = |ring_bytes, heap_bytes| {
             Layout::new(
@@ -250,6 +395,7 @@ mod tests {
                 Sizes {
                     ring_bytes,
                     heap_bytes,
+                    ..Sizes::default()
                 },
             )
             .unwrap_err()

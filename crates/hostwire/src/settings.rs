@@ -150,6 +150,7 @@ impl Settings {
         Sizes {
             heap_bytes: self.heap_bytes.unwrap_or(usual.heap_bytes),
             ring_bytes: self.ring_bytes.unwrap_or(usual.ring_bytes),
+            ..Sizes::USUAL
         }
     }
 

@@ -24,6 +24,7 @@ use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
     heap_bytes: 1 << 20,
+    ..Sizes::USUAL
 };
 
 fn segment_bytes(pes: u32) -> usize {

@@ -153,56 +153,25 @@ fn start(what: &'static str, runtime: &'static Runtime) {
     runtime.attachment.activity(Activity::Computing, None);
 }
 
-/// Whole pages, whatever their size.
-const PAGES: usize = 64 << 10;
-
-/// Where the parts of a segment begin, behind the lines of the teams.
-struct Parts {
-    statics: usize,
-    debug: usize,
-    heap: usize,
-    end: usize,
-}
-
-fn parts(lines: usize, pes: u32, statics: &Statics, debug: usize, symmetric: usize) -> Parts {
-    let statics_at = (lines + team::lines_bytes(pes)).next_multiple_of(PAGES);
-    let debug_at = (statics_at + statics.len_bytes).next_multiple_of(PAGES);
-    let heap = (debug_at + debug).next_multiple_of(HEAP_ALIGN);
-    Parts {
-        statics: statics_at,
-        debug: debug_at,
-        heap,
-        end: heap.saturating_add(symmetric),
-    }
-}
-
 fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
-    let mut symmetric = 0;
-    let mut debug = 0;
     let attachment = Attachment::join(|sizes, pes| {
-        let heap = match hostwire::settings::HEAP.in_environment() {
+        let heap_bytes = match hostwire::settings::HEAP.in_environment() {
             Some(_) => sizes.heap_bytes,
             None => settings::default_bytes(pes),
         };
-        symmetric = settings
-            .symmetric_bytes
-            .unwrap_or(heap)
-            .next_multiple_of(4096);
-        debug = Debug::area_bytes(settings, pes);
-        // The beginning of the lines is not known here; the part in front of them can
-        // only move them by one alignment.
-        let all = parts(0, pes, &statics, debug, symmetric).end;
         Ok(Sizes {
             ring_bytes: RING_BYTES,
-            heap_bytes: all.saturating_add(2 * HEAP_ALIGN),
+            heap_bytes: settings.symmetric_bytes.unwrap_or(heap_bytes),
+            heap_align_bytes: HEAP_ALIGN,
+            static_bytes: statics.len_bytes,
+            tool_bytes: team::lines_bytes(pes) + Debug::area_bytes(settings, pes),
         })
     })?;
     let (pe, pes) = (attachment.pe(), attachment.pes());
-    let lines = attachment.layout().heap();
-    let parts = parts(lines, pes, &statics, debug, symmetric);
+    let layout = *attachment.layout();
+    let lines = layout.tools();
     let own = attachment.segment().memory().clone();
-    let alias = own.range(parts.statics, statics.len_bytes)?;
-    own.range(parts.heap, symmetric)?;
+    let alias = own.range(layout.statics(), statics.len_bytes)?;
     let own_address = address(attachment.segment());
     let region = |address, len_bytes, offset| Region {
         address,
@@ -217,27 +186,31 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
     let is_shared = |other: &u32| near[*other as usize].is_some();
     let shared = (0..pes).filter(is_shared).collect();
     let moved = own.file().map(|(file, segment)| {
-        let segment = segment as usize + parts.statics;
+        let segment = segment as usize + layout.statics();
         // SAFETY: the alias is the part of the own segment behind these pages of the file;
         // this is the first call of the library, before it starts any thread.
         unsafe { statics::share(statics, file, segment, alias) }
     });
     let statics = match moved {
-        Some(Ok(())) => region(statics.address, statics.len_bytes, parts.statics),
+        Some(Ok(())) => region(statics.address, statics.len_bytes, layout.statics()),
         Some(Err(error)) => {
             let what = "making the static objects of the program symmetric";
             return Err(hostwire_transport::TransportError::environment(what, error).into());
         }
-        None => region(0, 0, parts.statics),
+        None => region(0, 0, layout.statics()),
     };
     Ok(Runtime {
         own: own_address,
         mapped,
         near,
-        heap_region: region(own_address + parts.heap, symmetric, parts.heap),
+        heap_region: region(
+            own_address + layout.heap(),
+            layout.heap_bytes(),
+            layout.heap(),
+        ),
         statics,
         lines,
-        heap: Mutex::new(Heap::new(symmetric)),
+        heap: Mutex::new(Heap::new(layout.heap_bytes())),
         slots: Mutex::new(Slots::new()),
         world: TeamState::world(pe, pes),
         shared: TeamState::shared(pe, shared),
@@ -245,7 +218,7 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         pairs: (0..pes).map(|_| AtomicU64::new(0)).collect(),
         is_serial: AtomicBool::new(false),
         crowded: attachment.limits().pauses == 0,
-        debug: Debug::new(settings, parts.debug, pe, pes),
+        debug: Debug::new(settings, lines + team::lines_bytes(pes), pe, pes),
         attachment,
     })
 }

@@ -20,6 +20,7 @@ use hostwire_transport::{Transport, TransportError};
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
     heap_bytes: 1 << 20,
+    ..Sizes::USUAL
 };
 
 fn boards(count: usize) -> Machine {

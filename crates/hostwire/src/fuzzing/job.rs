@@ -40,6 +40,7 @@ pub(super) const JOB: Target = Target {
 const SIZES: Sizes = Sizes {
     ring_bytes: 1024,
     heap_bytes: 16 << 10,
+    ..Sizes::USUAL
 };
 /// Longest message that is sent: more than all of staging.
 const LEN_MAX: usize = 300_000;

@@ -19,6 +19,7 @@ use crate::layout::{Layout, Mail, NOT_YET, Sizes};
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
     heap_bytes: 4096,
+    ..Sizes::USUAL
 };
 /// For a hang.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -11,6 +11,7 @@ use crate::{PeId, Source, Tag};
 const SIZES: Sizes = Sizes {
     ring_bytes: 1024,
     heap_bytes: 1 << 20,
+    ..Sizes::USUAL
 };
 /// A small one, so that it takes few messages.
 const BUDGET_BYTES: usize = 8 << 10;

@@ -25,6 +25,7 @@ fn sizes() -> Sizes {
     Sizes {
         heap_bytes: heap_bytes.unwrap_or(usual.heap_bytes),
         ring_bytes: ring_bytes.unwrap_or(usual.ring_bytes),
+        ..Sizes::USUAL
     }
 }
 
