@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::id::{FabricAddr, FabricRange, NodeId, ProcessorId};
+use hostwire_address::{AddressRange, GlobalAddress, Intervals};
+
+use crate::id::{NodeId, ProcessorId};
 
 /// The kind of memory or device behind an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +39,7 @@ impl Peach2Block {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MapEntry {
     /// The whole interval.
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// Its parts, contiguous and in order: one per processor, or the four PEACH2 blocks.
     pub parts: Vec<MapPart>,
 }
@@ -48,7 +50,7 @@ pub struct MapPart {
     /// Its kind.
     pub target: Target,
     /// Where it is.
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// How many bytes from the start of the range exist; the rest of a PEACH2 block is empty.
     pub backed_bytes: u64,
 }
@@ -69,9 +71,9 @@ impl MapEntry {
     }
 
     /// The last run of host memory: an address and its length.
-    pub(crate) fn last_memory(&self) -> Option<FabricRange> {
+    pub(crate) fn last_memory(&self) -> Option<AddressRange> {
         let part = self.memory_parts().next_back()?;
-        FabricRange::new(part.range.start.0..part.range.start.0.checked_add(part.backed_bytes)?)
+        AddressRange::new(part.range.start.0..part.range.start.0.checked_add(part.backed_bytes)?)
     }
 }
 
@@ -80,6 +82,9 @@ impl MapEntry {
 #[serde(transparent)]
 pub struct AddressMap {
     entries: Vec<MapEntry>,
+    /// Their ranges.
+    #[serde(skip)]
+    intervals: Intervals,
 }
 
 impl AddressMap {
@@ -89,7 +94,12 @@ impl AddressMap {
                 .windows(2)
                 .all(|w| w[0].range.end() == w[1].range.start.0)
         );
-        Self { entries }
+        let intervals = Intervals::new(entries.iter().map(|entry| entry.range));
+        debug_assert!(intervals.is_some(), "contiguous entries are in order");
+        Self {
+            entries,
+            intervals: intervals.unwrap_or_default(),
+        }
     }
 
     /// The intervals, by node.
@@ -103,29 +113,27 @@ impl AddressMap {
     }
 
     /// First address of the map.
-    pub fn start(&self) -> FabricAddr {
+    pub fn start(&self) -> GlobalAddress {
         self.entries
             .first()
-            .map_or(FabricAddr(0), |e| e.range.start)
+            .map_or(GlobalAddress(0), |e| e.range.start)
     }
 
     /// First address past the map.
-    pub fn end(&self) -> FabricAddr {
+    pub fn end(&self) -> GlobalAddress {
         self.entries
             .last()
-            .map_or(FabricAddr(0), |e| FabricAddr(e.range.end()))
+            .map_or(GlobalAddress(0), |e| GlobalAddress(e.range.end()))
     }
 
     /// The node that owns an address, or `None` outside the map.
-    pub fn owner_of(&self, addr: FabricAddr) -> Option<NodeId> {
-        let after = self.entries.partition_point(|e| e.range.start <= addr);
-        let index = after.checked_sub(1)?;
-        self.entries.get(index).filter(|e| e.range.contains(addr))?;
-        u16::try_from(index).ok().map(NodeId)
+    pub fn owner_of(&self, addr: GlobalAddress) -> Option<NodeId> {
+        let (node, _) = self.intervals.owner_of(addr)?;
+        u16::try_from(node).ok().map(NodeId)
     }
 
     /// The part of a node that an address lies in, or `None` outside the map.
-    pub fn part_of(&self, addr: FabricAddr) -> Option<&MapPart> {
+    pub fn part_of(&self, addr: GlobalAddress) -> Option<&MapPart> {
         let entry = self.entry(self.owner_of(addr)?)?;
         entry.parts.iter().find(|p| p.range.contains(addr))
     }

@@ -1,7 +1,6 @@
-//! The nouns of a plan: nodes, processors, links and addresses.
+//! The nouns of a plan: nodes, processors and links.
 
 use std::fmt;
-use std::ops::Range;
 
 use serde::Serialize;
 
@@ -92,63 +91,5 @@ pub struct PortId {
 impl fmt::Display for PortId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.processor, self.link)
-    }
-}
-
-/// A byte address in the global address space of the fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct FabricAddr(pub u64);
-
-impl fmt::Display for FabricAddr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#014x}", self.0)
-    }
-}
-
-impl fmt::LowerHex for FabricAddr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerHex::fmt(&self.0, f)
-    }
-}
-
-/// A non-empty interval of fabric addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct FabricRange {
-    /// First address.
-    pub start: FabricAddr,
-    /// Length in bytes, at least 1; `start + bytes` does not overflow.
-    pub bytes: u64,
-}
-
-impl FabricRange {
-    /// The interval `bounds.start .. bounds.end`, or `None` where it is empty.
-    pub fn new(bounds: Range<u64>) -> Option<Self> {
-        let bytes = bounds.end.checked_sub(bounds.start).filter(|&b| b > 0)?;
-        Some(Self {
-            start: FabricAddr(bounds.start),
-            bytes,
-        })
-    }
-
-    /// First address past the interval, as a number.
-    pub fn end(self) -> u64 {
-        self.start.0.saturating_add(self.bytes)
-    }
-
-    /// Last address of the interval.
-    pub fn last(self) -> FabricAddr {
-        FabricAddr(self.end().saturating_sub(1))
-    }
-
-    /// Whether `addr` lies in the interval.
-    pub fn contains(self, addr: FabricAddr) -> bool {
-        addr >= self.start && addr.0 - self.start.0 < self.bytes
-    }
-}
-
-impl fmt::Display for FabricRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..={}", self.start, self.last())
     }
 }

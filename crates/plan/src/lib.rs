@@ -53,7 +53,8 @@ mod topology;
 
 pub use check::delivery::HopStatistics;
 pub use diagnostic::{Diagnostic, Rejected};
-pub use id::{FabricAddr, FabricRange, LinkIndex, NodeId, PortId, ProcessorId};
+pub use hostwire_address::{AddressRange, GlobalAddress};
+pub use id::{LinkIndex, NodeId, PortId, ProcessorId};
 pub use plan::{
     CablePlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, RouteError, ViewEntry,
     ViewKind, Window,

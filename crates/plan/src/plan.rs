@@ -5,11 +5,12 @@ use serde::Serialize;
 use crate::address_map::{AddressMap, MapPart};
 use crate::check::delivery::HopStatistics;
 use crate::diagnostic::Diagnostic;
-use crate::id::{FabricAddr, FabricRange, LinkIndex, NodeId, PortId, ProcessorId};
+use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::registers::opteron::{MemoryType, Northbridge};
 use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
 use crate::spec::{CableKind, Fabric, Family, Medium, ShapeSpec};
+use hostwire_address::{AddressRange, GlobalAddress};
 
 /// The use of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,7 +49,7 @@ pub struct ProcessorPlan {
     /// Which processor.
     pub id: ProcessorId,
     /// Its memory in the global map (for PEACH2: the node's interval).
-    pub memory: FabricRange,
+    pub memory: AddressRange,
     /// Its links in use, by number.
     pub links: Vec<LinkPlan>,
     /// Register writes in the order to make them.
@@ -68,7 +69,7 @@ impl ProcessorPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Window {
     /// The addresses.
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// The way out.
     pub exit: PortId,
 }
@@ -81,7 +82,7 @@ pub struct NodePlan {
     /// Its name in the file.
     pub name: String,
     /// Its interval of the global map.
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// Bytes of its memory that it also sees at address 0; none for PEACH2.
     pub low_bytes: u64,
     /// Remote windows are write-combining by MTRR; otherwise only by page attributes.
@@ -113,7 +114,7 @@ pub struct CablePlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ViewEntry {
     /// The addresses.
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// How the node treats them.
     pub kind: ViewKind,
 }
@@ -148,7 +149,7 @@ pub enum RouteError {
     NoSuchNode(NodeId),
     /// The address belongs to no node.
     #[error("no node owns address {0}")]
-    NotInMap(FabricAddr),
+    NotInMap(GlobalAddress),
     /// The registers do not lead to the address; a checked plan never returns this.
     #[error("the registers of {at} do not route the packet: {fault}")]
     Fault {
@@ -170,7 +171,7 @@ pub(crate) enum Router {
 }
 
 impl Router {
-    pub(crate) fn step(&self, addr: FabricAddr) -> Step {
+    pub(crate) fn step(&self, addr: GlobalAddress) -> Step {
         match self {
             Self::Opteron(northbridge) => northbridge.step(addr),
             Self::Peach2(chip) => chip.step(addr),
@@ -259,19 +260,19 @@ impl Plan {
     }
 
     /// The node that owns an address, or `None` outside the map.
-    pub fn owner_of(&self, addr: FabricAddr) -> Option<NodeId> {
+    pub fn owner_of(&self, addr: GlobalAddress) -> Option<NodeId> {
         self.map.owner_of(addr)
     }
 
     /// The processor's memory or PEACH2 block that an address lies in.
-    pub fn part_of(&self, addr: FabricAddr) -> Option<&MapPart> {
+    pub fn part_of(&self, addr: GlobalAddress) -> Option<&MapPart> {
         self.map.part_of(addr)
     }
 
     /// The fabric address of byte `offset` of a node's interval, or `None` past its end.
-    pub fn address(&self, node: NodeId, offset: u64) -> Option<FabricAddr> {
+    pub fn address(&self, node: NodeId, offset: u64) -> Option<GlobalAddress> {
         let range = self.map.entry(node)?.range;
-        (offset < range.bytes).then(|| FabricAddr(range.start.0 + offset))
+        (offset < range.bytes).then(|| GlobalAddress(range.start.0 + offset))
     }
 
     /// The global map as one node sees it: its own memory, everything else behind ports.
@@ -297,7 +298,7 @@ impl Plan {
     /// # Errors
     /// [`RouteError::NoSuchNode`] and [`RouteError::NotInMap`] are the caller's fault. The
     /// others would be wrong register values, which the checks exclude.
-    pub fn route(&self, from: NodeId, addr: FabricAddr) -> Result<Vec<Hop>, RouteError> {
+    pub fn route(&self, from: NodeId, addr: GlobalAddress) -> Result<Vec<Hop>, RouteError> {
         let id = ProcessorId {
             node: from,
             index: 0,
@@ -312,7 +313,7 @@ impl Plan {
     pub fn route_from_processor(
         &self,
         from: ProcessorId,
-        addr: FabricAddr,
+        addr: GlobalAddress,
     ) -> Result<Vec<Hop>, RouteError> {
         let mut at = self
             .processor_number(from)
@@ -351,7 +352,7 @@ impl Plan {
     }
 
     /// The memory type of an address by the MTRRs of a node's cores; `None` for PEACH2.
-    pub fn memory_type(&self, node: NodeId, addr: FabricAddr) -> Option<MemoryType> {
+    pub fn memory_type(&self, node: NodeId, addr: GlobalAddress) -> Option<MemoryType> {
         let processor = self.node(node)?.processors.first()?;
         match self.fabric {
             Fabric::TcCluster => {
@@ -366,7 +367,7 @@ impl Plan {
     ///
     /// The rings of a node lie at the end of its last host memory, by number of the sender.
     /// `None` where the two are one node or a node does not exist.
-    pub fn ring(&self, receiver: NodeId, sender: NodeId) -> Option<FabricRange> {
+    pub fn ring(&self, receiver: NodeId, sender: NodeId) -> Option<AddressRange> {
         self.node(sender)?;
         if receiver == sender {
             return None;
@@ -378,8 +379,8 @@ impl Plan {
             .end()
             .checked_sub(peers.checked_mul(self.ring_bytes)?)?
             + index * self.ring_bytes;
-        (start >= memory.start.0).then_some(FabricRange {
-            start: FabricAddr(start),
+        (start >= memory.start.0).then_some(AddressRange {
+            start: GlobalAddress(start),
             bytes: self.ring_bytes,
         })
     }

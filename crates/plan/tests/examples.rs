@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{File, check_delivery};
 use hostwire_plan::registers::{BootStep, Register};
-use hostwire_plan::{FabricAddr, LinkRole, NodeId, Plan, Scheme, report};
+use hostwire_plan::{GlobalAddress, LinkRole, NodeId, Plan, Scheme, report};
 
 fn example(name: &str) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -237,7 +237,7 @@ fn tori_fit_and_use_their_wrap_around_cables() {
     let plan = example("torus-48bit.toml");
     check_delivery(&plan);
     assert_eq!(plan.hop_statistics().hops_max, 6);
-    assert_eq!(plan.map().start(), FabricAddr(4 << 40));
+    assert_eq!(plan.map().start(), GlobalAddress(4 << 40));
     // High bits of the first window: 4 TiB is bit 42.
     let file = File::of(&plan.nodes()[63].processors[0]);
     assert_eq!(file.config(1, 0x184) & 0xFF, 4);

@@ -7,7 +7,7 @@ mod clusters;
 use std::path::{Path, PathBuf};
 
 use clusters::load;
-use hostwire_plan::{Fabric, FabricAddr, LinkRole, Plan};
+use hostwire_plan::{Fabric, GlobalAddress, LinkRole, Plan};
 use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::experiments::jobs::{Order, Pair, ping_pong, put};
 use hostwire_sim::experiments::tccluster::booted;
@@ -64,14 +64,16 @@ fn store_from(machine: &mut Machine, from: usize, targets: &[usize]) {
 fn targets(machine: &Machine) -> Vec<usize> {
     let sockets = machine.sockets();
     let hops = |to: usize| {
-        let FabricAddr(start) = machine
+        let GlobalAddress(start) = machine
             .plan()
             .processor(sockets[to].id)
             .unwrap()
             .memory
             .start;
         let from = sockets[0].id;
-        let route = machine.plan().route_from_processor(from, FabricAddr(start));
+        let route = machine
+            .plan()
+            .route_from_processor(from, GlobalAddress(start));
         route.unwrap().len()
     };
     let others = 1..sockets.len();

@@ -4,7 +4,7 @@
 mod clusters;
 
 use clusters::{FOUR_SUPERNODES, address, load, machine, store};
-use hostwire_plan::FabricAddr;
+use hostwire_plan::GlobalAddress;
 use hostwire_plan::registers::opteron::{Destination, Northbridge};
 use hostwire_sim::devices::opteron::registers::{DRAM_BASE, MMIO_BASE};
 use hostwire_sim::devices::opteron::route::{AbortReason, Origin, Target, route};
@@ -139,7 +139,7 @@ fn planner_and_model_route_alike() {
                 ] {
                     let got = route(&opteron.registers, Origin::Link(9), address, u64::MAX);
                     let me = northbridge.node_id();
-                    match northbridge.lookup(FabricAddr(address)).unwrap() {
+                    match northbridge.lookup(GlobalAddress(address)).unwrap() {
                         Destination::Memory { processor } if processor == me => {
                             assert_eq!(got, Target::Memory)
                         }

@@ -5,11 +5,12 @@
 //! file.
 
 use crate::diagnostic::{Diagnostic, Findings};
-use crate::id::{FabricAddr, FabricRange, LinkIndex};
+use crate::id::LinkIndex;
 use crate::plan::{LinkRole, Plan};
 use crate::registers::Step;
 use crate::registers::opteron::CpuMemory;
 use crate::spec::Fabric;
+use hostwire_address::{AddressRange, GlobalAddress};
 
 /// For every processor and every memory interval the link that the packet leaves by.
 pub(crate) struct Hops {
@@ -43,7 +44,7 @@ impl Hops {
 }
 
 /// Memory intervals: per processor, or per PEACH2 node.
-fn targets(plan: &Plan) -> Vec<(usize, FabricRange)> {
+fn targets(plan: &Plan) -> Vec<(usize, AddressRange)> {
     let mut targets = Vec::new();
     for entry in plan.map().entries() {
         match plan.fabric() {
@@ -82,7 +83,12 @@ pub(crate) fn check(plan: &Plan, out: &mut Findings) -> Option<(Hops, HopStatist
 }
 
 /// One processor and one interval: first and last address must go the same, sensible way.
-fn decide(plan: &Plan, at: usize, owner: usize, range: FabricRange) -> Result<u8, Box<Diagnostic>> {
+fn decide(
+    plan: &Plan,
+    at: usize,
+    owner: usize,
+    range: AddressRange,
+) -> Result<u8, Box<Diagnostic>> {
     let fault = |what: String| Box::new(Diagnostic::error("delivery", what));
     let [first, last] = [range.start, range.last()].map(|addr| plan.router(at).step(addr));
     let name = plan.processor_name(at);
@@ -115,7 +121,7 @@ fn check_core(plan: &Plan, at: usize, out: &mut Findings) -> Option<()> {
     for (range, memory) in remote.chain([(node.range, true)]) {
         for addr in [
             range.start,
-            FabricAddr(range.start.0 + range.bytes / 2),
+            GlobalAddress(range.start.0 + range.bytes / 2),
             range.last(),
         ] {
             if cpu.is_memory(addr) != memory || cpu.memory_type(addr).is_none() {

@@ -3,11 +3,12 @@
 use crate::NODES_MAX;
 use crate::address_map::{AddressMap, MapEntry, MapPart, Peach2Block, Target};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
-use crate::id::{FabricAddr, FabricRange, NodeId, ProcessorId};
+use crate::id::{NodeId, ProcessorId};
 use crate::registers::opteron::{DRAM_GRANULE, EXTENDED_GRANULE};
 use crate::spec::units::display_bytes;
 use crate::spec::{Fabric, Family, MapSpec};
 use crate::topology::{Node, Topology};
+use hostwire_address::{AddressRange, GlobalAddress};
 
 /// First address of the HyperTransport windows for interrupts, system management, I/O and
 /// configuration; they reach up to 2^40 and stay out of the map.
@@ -306,8 +307,8 @@ fn tccluster_entry(number: usize, node: &Node, base: u64) -> Option<MapEntry> {
         let start = base.checked_add(bytes.checked_mul(u64::from(index))?)?;
         parts.push(MapPart {
             target: Target::Memory(ProcessorId { node: id, index }),
-            range: FabricRange {
-                start: FabricAddr(start),
+            range: AddressRange {
+                start: GlobalAddress(start),
                 bytes,
             },
             backed_bytes: bytes,
@@ -315,8 +316,8 @@ fn tccluster_entry(number: usize, node: &Node, base: u64) -> Option<MapEntry> {
     }
     let bytes = bytes.checked_mul(u64::from(node.processors()))?;
     Some(MapEntry {
-        range: FabricRange {
-            start: FabricAddr(base),
+        range: AddressRange {
+            start: GlobalAddress(base),
             bytes,
         },
         parts,
@@ -449,8 +450,8 @@ fn peach2_entry(number: usize, node: &Node, start: u64, block_bytes: u64) -> Opt
         let start = start.checked_add(block_bytes.checked_mul(index)?)?;
         parts.push(MapPart {
             target: Target::Block(id, block),
-            range: FabricRange {
-                start: FabricAddr(start),
+            range: AddressRange {
+                start: GlobalAddress(start),
                 bytes: block_bytes,
             },
             backed_bytes,
@@ -458,8 +459,8 @@ fn peach2_entry(number: usize, node: &Node, start: u64, block_bytes: u64) -> Opt
     }
     let bytes = block_bytes.checked_mul(4)?;
     Some(MapEntry {
-        range: FabricRange {
-            start: FabricAddr(start),
+        range: AddressRange {
+            start: GlobalAddress(start),
             bytes,
         },
         parts,

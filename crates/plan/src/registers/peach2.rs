@@ -14,7 +14,8 @@
 //! A port that is not used has a lower bound above its upper bound.
 
 use super::{Fault, Register, RegisterWrite, Step};
-use crate::id::{FabricAddr, FabricRange, LinkIndex};
+use crate::id::LinkIndex;
+use hostwire_address::{AddressRange, GlobalAddress};
 
 /// The port to the host.
 pub const NORTH: u8 = 3;
@@ -25,7 +26,7 @@ const STRIDE: u16 = 0x20;
 /// The writes of one chip: `bounds` gives for each port the addresses behind it. All bounds
 /// are multiples of `node_bytes`, a power of two.
 pub(crate) fn writes(
-    bounds: [Option<FabricRange>; PORTS as usize],
+    bounds: [Option<AddressRange>; PORTS as usize],
     node_bytes: u64,
 ) -> Vec<RegisterWrite> {
     let mut writes = Vec::new();
@@ -76,7 +77,7 @@ impl Router {
     }
 
     /// What the chip does with a write to `addr`.
-    pub fn step(&self, addr: FabricAddr) -> Step {
+    pub fn step(&self, addr: GlobalAddress) -> Step {
         let mut matches = (0u8..).zip(self.ports).filter(|(_, [mask, lower, upper])| {
             (*lower..=*upper).contains(&(addr.0 & mask)) && *mask != 0
         });

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::address_map::AddressMap;
 use crate::diagnostic::Severity;
-use crate::id::{FabricRange, NodeId};
+use crate::id::NodeId;
 use crate::plan::{CablePlan, LinkPlan, Plan, ViewEntry};
 use crate::registers::RegisterWrite;
 use crate::spec::{Fabric, Family};
 use crate::{HopStatistics, ProcessorId, Scheme};
+use hostwire_address::AddressRange;
 
 /// What the JSON holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,7 @@ struct Document<'p> {
 struct Node<'p> {
     id: NodeId,
     name: &'p str,
-    range: FabricRange,
+    range: AddressRange,
     low_bytes: u64,
     windows_write_combining: bool,
     view: Vec<ViewEntry>,
@@ -52,7 +53,7 @@ struct Node<'p> {
 #[derive(Serialize)]
 struct Processor<'p> {
     id: ProcessorId,
-    memory: FabricRange,
+    memory: AddressRange,
     links: &'p [LinkPlan],
     #[serde(skip_serializing_if = "Option::is_none")]
     registers: Option<&'p [RegisterWrite]>,

@@ -4,15 +4,15 @@ use super::NextHops;
 use crate::address_map::AddressMap;
 use crate::blocks::{Block, cover};
 use crate::check::map::{ADDRESS_END, EXTENDED_START};
-use crate::id::FabricRange;
 use crate::registers::opteron::{EXTENDED_GRANULE, EXTENDED_RANGES, MMIO_RANGES};
 use crate::spec::{Fabric, Family};
 use crate::topology::Topology;
+use hostwire_address::AddressRange;
 
 /// A run of addresses that leave a node by the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RouteRange {
-    pub range: FabricRange,
+    pub range: AddressRange,
     /// Position in the node's adjacency.
     pub slot: usize,
 }
@@ -112,7 +112,7 @@ pub(crate) fn uses_extended(topology: &Topology, map: &AddressMap) -> bool {
 
 /// A range as blocks of extended MMIO ranges. Addresses outside the map belong to no
 /// node, so the first and the last range may extend beyond it.
-pub(crate) fn extended_blocks(map: &AddressMap, range: FabricRange) -> Vec<Block> {
+pub(crate) fn extended_blocks(map: &AddressMap, range: AddressRange) -> Vec<Block> {
     let start = if range.start == map.start() {
         EXTENDED_START
     } else {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use hostwire_plan::registers::Register;
-use hostwire_plan::{Fabric, FabricAddr, Plan, ProcessorPlan};
+use hostwire_plan::{Fabric, GlobalAddress, Plan, ProcessorPlan};
 
 /// The reaction of a router to an address.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -249,7 +249,7 @@ pub fn check_delivery(plan: &Plan) {
             range.start.0 + range.bytes / 3,
             range.last().0,
         ] {
-            assert_eq!(plan.owner_of(FabricAddr(addr)), Some(part.id.node));
+            assert_eq!(plan.owner_of(GlobalAddress(addr)), Some(part.id.node));
             let act = |f: &File| {
                 if opteron {
                     f.opteron(addr)

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use hostwire_plan::{FabricAddr, NodeId};
+use hostwire_plan::{GlobalAddress, NodeId};
 use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::machine::Machine;
 
@@ -32,7 +32,7 @@ pub fn machine(text: &str) -> Machine {
 
 /// Byte `offset` of a node's memory.
 pub fn address(machine: &Machine, node: u16, offset: u64) -> u64 {
-    let FabricAddr(address) = machine.plan().address(NodeId(node), offset).unwrap();
+    let GlobalAddress(address) = machine.plan().address(NodeId(node), offset).unwrap();
     address
 }
 

@@ -366,7 +366,9 @@ fn send(bytes: &[u8]) {
             }
             step => {
                 told = match step {
-                    2 => (told & !HOLD).saturating_add(input.byte().into()).min(stored),
+                    2 => (told & !HOLD)
+                        .saturating_add(input.byte().into())
+                        .min(stored),
                     _ => input.number(),
                 };
                 let peer = ring.wire.memory_of(1);

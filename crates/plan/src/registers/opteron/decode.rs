@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::id::{FabricAddr, LinkIndex};
+use crate::id::LinkIndex;
 use crate::registers::{Fault, Register, RegisterWrite, Step};
+use hostwire_address::GlobalAddress;
 
 use super::{DRAM_RANGES, EXTENDED_RANGES, MMIO_RANGES};
 
@@ -102,7 +103,7 @@ impl Northbridge {
     ///
     /// # Errors
     /// [`Fault::Unmapped`] where none does, [`Fault::Overlap`] where two do.
-    pub fn lookup(&self, addr: FabricAddr) -> Result<Destination, Fault> {
+    pub fn lookup(&self, addr: GlobalAddress) -> Result<Destination, Fault> {
         let holds = |r: &&DecodedRange| (r.first..=r.last).contains(&addr.0);
         if self.overlapping {
             let mut found = self.ranges.iter().filter(holds);
@@ -125,7 +126,7 @@ impl Northbridge {
     /// Two stages (tccluster, section IV.C): the address gives the destination processor; if
     /// that is this one, the packet goes to memory or straight to the link of the range, else
     /// to the link in the routing row of the destination.
-    pub fn step(&self, addr: FabricAddr) -> Step {
+    pub fn step(&self, addr: GlobalAddress) -> Step {
         let (processor, link) = match self.lookup(addr) {
             Err(fault) => return Step::Fault(fault),
             Ok(Destination::Memory { processor }) => (processor, None),

@@ -4,9 +4,10 @@ use super::memory_types::MemoryPlan;
 use super::{DRAM_RANGES, EXTENDED_RANGES, GEN1_MHZ_MAX, MMIO_RANGES, frequency_code, width_code};
 use crate::blocks::Block;
 use crate::check::map::{LOW_END, SOUTHBRIDGE_START};
-use crate::id::{FabricRange, LinkIndex};
+use crate::id::LinkIndex;
 use crate::registers::{Register, RegisterWrite};
 use crate::spec::Family;
+use hostwire_address::AddressRange;
 
 /// A processor and a link of a node: where a range leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +23,11 @@ pub(crate) struct NodeSetup<'a> {
     /// bytes of processor 0.
     pub low_bytes: u64,
     /// The memory of each processor.
-    pub memory: Vec<FabricRange>,
+    pub memory: Vec<AddressRange>,
     pub cores: u8,
     pub southbridge: Option<LinkIndex>,
     /// Remote addresses and the way to them, as base and limit.
-    pub windows: Vec<(FabricRange, Exit)>,
+    pub windows: Vec<(AddressRange, Exit)>,
     /// Remote addresses past 40 bit on family 10h, as base and mask.
     pub extended: Vec<(Block, Exit)>,
     /// `routes[p][q]`: the link from processor p towards processor q.
@@ -191,7 +192,7 @@ fn write_link(out: &mut Writer, setup: &LinkSetup, extended_addresses: bool) {
 }
 
 fn dram_ranges(out: &mut Writer, setup: &NodeSetup<'_>, processor: u8) {
-    let low = FabricRange::new(0..setup.low_bytes);
+    let low = AddressRange::new(0..setup.low_bytes);
     let ranges = low
         .map(|range| (range, 0u8))
         .into_iter()
@@ -259,7 +260,7 @@ fn destination(exit: Exit) -> u64 {
 fn mmio_ranges(out: &mut Writer, setup: &NodeSetup<'_>) {
     let southbridge = setup.southbridge.and_then(|link| {
         Some((
-            FabricRange::new(SOUTHBRIDGE_START..LOW_END)?,
+            AddressRange::new(SOUTHBRIDGE_START..LOW_END)?,
             Exit { processor: 0, link },
         ))
     });

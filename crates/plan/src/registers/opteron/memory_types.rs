@@ -16,8 +16,8 @@
 
 use crate::blocks::{Block, cover};
 use crate::check::map::{ADDRESS_END, EXTENDED_START, HT_RESERVED_START, LOW_END};
-use crate::id::{FabricAddr, FabricRange};
 use crate::registers::{Register, RegisterWrite};
+use hostwire_address::{AddressRange, GlobalAddress};
 
 const SYSCFG: u32 = 0xC001_0010;
 const IORR_BASE: u32 = 0xC001_0016;
@@ -84,7 +84,7 @@ pub(crate) enum Shortage {
 
 /// Finds the settings for a node with memory at `local` in a map that spans `map`.
 pub(crate) fn plan(
-    local: FabricRange,
+    local: AddressRange,
     map: (u64, u64),
     low_bytes: u64,
 ) -> Result<MemoryPlan, Shortage> {
@@ -254,7 +254,7 @@ impl CpuMemory {
     }
 
     /// Whether an access is memory, not memory-mapped I/O.
-    pub fn is_memory(&self, addr: FabricAddr) -> bool {
+    pub fn is_memory(&self, addr: GlobalAddress) -> bool {
         let addr = addr.0;
         if let Some((.., memory)) = self
             .iorr
@@ -270,7 +270,7 @@ impl CpuMemory {
     }
 
     /// The memory type, or `None` where the MTRRs contradict each other or name none of the three.
-    pub fn memory_type(&self, addr: FabricAddr) -> Option<MemoryType> {
+    pub fn memory_type(&self, addr: GlobalAddress) -> Option<MemoryType> {
         let mut found = self
             .mtrr
             .iter()

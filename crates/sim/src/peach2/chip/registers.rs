@@ -16,7 +16,7 @@
 //! table on the host's bus (high, low), and the last descriptor to run. Writing the last word
 //! starts the controller. All are little-endian.
 
-use hostwire_plan::FabricAddr;
+use hostwire_plan::GlobalAddress;
 use hostwire_plan::registers::peach2::{PORTS, Router};
 use hostwire_plan::registers::{Fault, Register, RegisterWrite, Step};
 
@@ -153,7 +153,7 @@ impl Registers {
 
     /// Decides by the routing registers; only for the node itself the block matters too.
     pub(super) fn way(&self, address: u64) -> Way {
-        match self.router.step(FabricAddr(address)) {
+        match self.router.step(GlobalAddress(address)) {
             Step::Forward(link) => Way::Port(link.get()),
             Step::Fault(fault) => Way::Fault(fault),
             Step::Deliver => self.at_home(address),

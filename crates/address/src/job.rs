@@ -1,0 +1,169 @@
+//! The map of a job: from a PE and a place to an address, and back.
+//!
+//! The segments that lie side by side are one range of addresses for each PE. Where no hardware says
+//! where, the ranges begin at multiples of one power of two, the first at 0. So the addresses of
+//! jobs of common size fit the 40 bits that HyperTransport packets have without an address extension.
+//! Registered memory lies above all of that:
+//!
+//! | bits | |
+//! |---|---|
+//! | 63 | 1 |
+//! | 62 to 51 | PE |
+//! | 50 to 40 | number of the segment |
+//! | 39 to 0 | offset in it |
+
+use crate::address::{AddressRange, GlobalAddress};
+use crate::intervals::Intervals;
+use crate::place::{OFFSET_BITS, Place, SEGMENT_BITS, SegmentId};
+
+/// Most PEs of a job.
+pub const PES_MAX: u32 = 1 << 12;
+
+const REGISTERED: u64 = 1 << 63;
+const PE_SHIFT: u32 = OFFSET_BITS + SEGMENT_BITS;
+
+/// See the [module text](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobMap {
+    near: Intervals,
+}
+
+impl JobMap {
+    /// The map of `pes` PEs with `near_bytes` bytes of segments side by side each; `None` if
+    /// there are more than [`PES_MAX`], or the addresses do not suffice.
+    pub fn even(pes: u32, near_bytes: u64) -> Option<Self> {
+        let stride = near_bytes.max(1).checked_next_power_of_two()?;
+        let last = u64::from(pes.saturating_sub(1)).checked_mul(stride)?;
+        let fits = last.checked_add(near_bytes)? <= REGISTERED;
+        let range = |pe| AddressRange {
+            start: GlobalAddress(u64::from(pe) * stride),
+            bytes: near_bytes,
+        };
+        if pes > PES_MAX || near_bytes == 0 || !fits {
+            return None;
+        }
+        Self::over((0..pes).map(range))
+    }
+
+    /// The map of PEs whose segments side by side have these ranges; `None` if there are more
+    /// than [`PES_MAX`], or the ranges overlap, or are not in the order of addresses.
+    pub fn over(ranges: impl IntoIterator<Item = AddressRange>) -> Option<Self> {
+        let near = Intervals::new(ranges)?;
+        let last = near.len().checked_sub(1).and_then(|last| near.range(last));
+        let is_low = last.is_none_or(|range| range.end() <= REGISTERED);
+        (near.len() <= PES_MAX as usize && is_low).then_some(Self { near })
+    }
+
+    /// How many PEs it has.
+    pub fn pes(&self) -> u32 {
+        self.near.len() as u32
+    }
+
+    /// The addresses of the segments of `pe` that lie side by side.
+    #[inline]
+    pub fn near(&self, pe: u32) -> Option<AddressRange> {
+        self.near.range(pe as usize)
+    }
+
+    /// The address of a place of `pe`; `None` if it has none.
+    #[inline]
+    pub fn address(&self, pe: u32, place: Place) -> Option<GlobalAddress> {
+        let near = self.near(pe)?;
+        match place {
+            Place::Near(offset) if offset < near.bytes => {
+                Some(GlobalAddress(near.start.0 + offset))
+            }
+            Place::Near(_) => None,
+            Place::Registered(segment, offset) => (offset >> OFFSET_BITS == 0).then(|| {
+                let segment = u64::from(segment.get()) << OFFSET_BITS;
+                GlobalAddress(REGISTERED | u64::from(pe) << PE_SHIFT | segment | offset)
+            }),
+        }
+    }
+
+    /// Whose memory an address is, and which place there; `None` if it is nobody's.
+    pub fn locate(&self, address: GlobalAddress) -> Option<(u32, Place)> {
+        if address.0 < REGISTERED {
+            let (pe, offset) = self.near.owner_of(address)?;
+            return Some((pe as u32, Place::Near(offset)));
+        }
+        let pe = (address.0 ^ REGISTERED) >> PE_SHIFT;
+        let segment = (address.0 >> OFFSET_BITS) & ((1 << SEGMENT_BITS) - 1);
+        let segment = SegmentId::new(segment as u16)?;
+        let offset = address.0 & ((1 << OFFSET_BITS) - 1);
+        (pe < u64::from(self.pes())).then_some((pe as u32, Place::Registered(segment, offset)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn segment(number: u16) -> SegmentId {
+        SegmentId::new(number).unwrap()
+    }
+
+    #[test]
+    fn literal_addresses() {
+        let map = JobMap::even(3, 0x11_0000).unwrap();
+        let address = |pe, place| map.address(pe, place).map(|address| address.0);
+        assert_eq!(address(0, Place::Near(0x1000)), Some(0x1000));
+        assert_eq!(address(2, Place::Near(8)), Some(0x40_0008));
+        assert_eq!(address(2, Place::Near(0x11_0000)), None);
+        assert_eq!(address(3, Place::Near(0)), None);
+        assert_eq!(
+            address(2, Place::Registered(segment(5), 0x20)),
+            Some(0x8010_0500_0000_0020)
+        );
+        assert_eq!(address(0, Place::Registered(segment(0), 1 << 40)), None);
+        let nobody = |address| map.locate(GlobalAddress(address)).is_none();
+        assert!(nobody(0x11_0000), "between PE 0 and PE 1");
+        assert!(nobody(0x60_0000), "behind all");
+        assert!(nobody(0x8018_0000_0000_0000), "registered by PE 3");
+    }
+
+    #[test]
+    fn jobs_that_are_too_large_have_no_map() {
+        assert!(JobMap::even(PES_MAX, 1 << 51).is_some());
+        assert!(JobMap::even(PES_MAX, 1 << 52).is_none());
+        assert!(JobMap::even(PES_MAX + 1, 64).is_none());
+        assert!(JobMap::even(1, 0).is_none());
+        assert!(JobMap::even(1, u64::MAX).is_none());
+        let end = AddressRange::new(1 << 62..(1 << 63) + 1).unwrap();
+        assert!(JobMap::over([end]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_leads_back_to_its_place(
+            pes in 1_u32..40,
+            bytes in 1_u64..1 << 40,
+            pe in 0_u32..40,
+            offset: u64,
+            number in 0_u16..2048,
+        ) {
+            let map = JobMap::even(pes, bytes).unwrap();
+            for place in [
+                Place::Near(offset % bytes),
+                Place::Registered(segment(number), offset & ((1 << 40) - 1)),
+            ] {
+                let address = map.address(pe, place);
+                prop_assert_eq!(address.is_some(), pe < pes);
+                if let Some(address) = address {
+                    prop_assert_eq!(map.locate(address), Some((pe, place)));
+                }
+            }
+        }
+
+        #[test]
+        fn a_place_leads_back_to_its_address(bytes in 1_u64..1 << 40, address: u64) {
+            let map = JobMap::even(7, bytes).unwrap();
+            let address = GlobalAddress(address);
+            if let Some((pe, place)) = map.locate(address) {
+                prop_assert_eq!(map.address(pe, place), Some(address));
+            }
+        }
+    }
+}
