@@ -1,8 +1,8 @@
 //! The map of a job: from a PE and a place to an address, and back.
 //!
-//! The segments that lie side by side are one range of addresses for each PE. Where no hardware says
-//! where, the ranges begin at multiples of one power of two, the first at 0. So the addresses of
-//! jobs of common size fit the 40 bits that HyperTransport packets have without an address extension.
+//! The segments that lie side by side are one range of addresses for each PE. The ranges begin at
+//! multiples of one power of two, the first at 0. So the addresses of jobs of common size fit the
+//! 40 bits that HyperTransport packets have without an address extension.
 //! Registered memory lies above all of that:
 //!
 //! | bits | |
@@ -31,7 +31,7 @@ pub struct JobMap {
 impl JobMap {
     /// The map of `pes` PEs with `near_bytes` bytes of segments side by side each; `None` if
     /// there are more than [`PES_MAX`], or the addresses do not suffice.
-    pub fn even(pes: u32, near_bytes: u64) -> Option<Self> {
+    pub fn new(pes: u32, near_bytes: u64) -> Option<Self> {
         let stride = near_bytes.max(1).checked_next_power_of_two()?;
         let last = u64::from(pes.saturating_sub(1)).checked_mul(stride)?;
         let fits = last.checked_add(near_bytes)? <= REGISTERED;
@@ -42,16 +42,8 @@ impl JobMap {
         if pes > PES_MAX || near_bytes == 0 || !fits {
             return None;
         }
-        Self::over((0..pes).map(range))
-    }
-
-    /// The map of PEs whose segments side by side have these ranges; `None` if there are more
-    /// than [`PES_MAX`], or the ranges overlap, or are not in the order of addresses.
-    pub fn over(ranges: impl IntoIterator<Item = AddressRange>) -> Option<Self> {
-        let near = Intervals::new(ranges)?;
-        let last = near.len().checked_sub(1).and_then(|last| near.range(last));
-        let is_low = last.is_none_or(|range| range.end() <= REGISTERED);
-        (near.len() <= PES_MAX as usize && is_low).then_some(Self { near })
+        let near = Intervals::new((0..pes).map(range))?;
+        Some(Self { near })
     }
 
     /// How many PEs it has.
@@ -107,7 +99,7 @@ mod tests {
 
     #[test]
     fn literal_addresses() {
-        let map = JobMap::even(3, 0x11_0000).unwrap();
+        let map = JobMap::new(3, 0x11_0000).unwrap();
         let address = |pe, place| map.address(pe, place).map(|address| address.0);
         assert_eq!(address(0, Place::Near(0x1000)), Some(0x1000));
         assert_eq!(address(2, Place::Near(8)), Some(0x40_0008));
@@ -126,13 +118,11 @@ mod tests {
 
     #[test]
     fn jobs_that_are_too_large_have_no_map() {
-        assert!(JobMap::even(PES_MAX, 1 << 51).is_some());
-        assert!(JobMap::even(PES_MAX, 1 << 52).is_none());
-        assert!(JobMap::even(PES_MAX + 1, 64).is_none());
-        assert!(JobMap::even(1, 0).is_none());
-        assert!(JobMap::even(1, u64::MAX).is_none());
-        let end = AddressRange::new(1 << 62..(1 << 63) + 1).unwrap();
-        assert!(JobMap::over([end]).is_none());
+        assert!(JobMap::new(PES_MAX, 1 << 51).is_some());
+        assert!(JobMap::new(PES_MAX, 1 << 52).is_none());
+        assert!(JobMap::new(PES_MAX + 1, 64).is_none());
+        assert!(JobMap::new(1, 0).is_none());
+        assert!(JobMap::new(1, u64::MAX).is_none());
     }
 
     proptest! {
@@ -144,7 +134,7 @@ mod tests {
             offset: u64,
             number in 0_u16..2048,
         ) {
-            let map = JobMap::even(pes, bytes).unwrap();
+            let map = JobMap::new(pes, bytes).unwrap();
             for place in [
                 Place::Near(offset % bytes),
                 Place::Registered(segment(number), offset & ((1 << 40) - 1)),
@@ -159,7 +149,7 @@ mod tests {
 
         #[test]
         fn a_place_leads_back_to_its_address(bytes in 1_u64..1 << 40, address: u64) {
-            let map = JobMap::even(7, bytes).unwrap();
+            let map = JobMap::new(7, bytes).unwrap();
             let address = GlobalAddress(address);
             if let Some((pe, place)) = map.locate(address) {
                 prop_assert_eq!(map.address(pe, place), Some(address));

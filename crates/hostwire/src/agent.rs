@@ -10,6 +10,10 @@
 //! | word 0 | offset | word 1 | old value |
 //! | word 1 | operand, or length of a get | word 2 | [`DONE`] or [`REFUSED`] |
 //! | word 2 | value to compare with, or where to store what was got | | |
+//! | words 3 to 6 | what is put, if it is short | | |
+//!
+//! Registered memory that no wire stores to is put to by its agent as well ([`PUT`]): the data is in
+//! the request, or in the landing place of the asking PE, where the agent can load it.
 //!
 //! An agent runs as a thread of its own where the wire needs it, so that requests are
 //! served while the program computes; and it is polled by every wait.
@@ -18,110 +22,93 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
+use hostwire_address::Place;
+use hostwire_transport::operation::apply;
 use hostwire_transport::ring::PAYLOAD_BYTES;
-use hostwire_transport::sync::{AtomicU32, AtomicU64};
+use hostwire_transport::sync::AtomicU32;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{PeId, Route, Transport, TransportError, Window};
+use hostwire_transport::{Operation, PeId, Request, Route, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Pace, Watch};
 use crate::error::{Error, Result};
 use crate::layout::{LANDING_BYTES, Layout, NOT_YET};
+use crate::registry::Registry;
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;
+/// Beside the operations of [`Operation`]: store to registered memory.
+const PUT: u8 = 14;
+/// As word 2 of a put: the data is in the request.
+const IN_REQUEST: u64 = u64::MAX;
+/// Bytes of a put that fit into a request.
+const IN_REQUEST_BYTES: usize = PAYLOAD_BYTES - 24;
 
-/// What an agent can be asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Operation {
-    /// Copy bytes back.
-    Get = 1,
-    /// Read a word.
-    Fetch = 2,
-    /// Set a word.
-    Swap = 3,
-    /// Set a word that has a certain value.
-    CompareSwap = 4,
-    /// Add.
-    Add = 5,
-    /// Bitwise and.
-    And = 6,
-    /// Bitwise or.
-    Or = 7,
-    /// Bitwise exclusive or.
-    Xor = 8,
-    /// The lesser, of numbers without a sign.
-    Min = 9,
-    /// The greater, of numbers without a sign.
-    Max = 10,
-    /// The lesser, of numbers with a sign.
-    SignedMin = 11,
-    /// The greater, of numbers with a sign.
-    SignedMax = 12,
+/// What a PE asks for, as it stands in its request line.
+struct Asked {
+    code: u8,
+    operand_bytes: u8,
+    offset_bytes: usize,
+    operand: u64,
+    compare: u64,
+    data: [u8; IN_REQUEST_BYTES],
 }
 
-/// One operation on an atomic word of either width; `$signed` is as wide.
-macro_rules! apply {
-    ($operation:expr, $word:expr, $operand:expr, $compare:expr, $signed:ty) => {{
-        const ORDER: Ordering = Ordering::SeqCst;
-        let (word, operand) = ($word, $operand);
-        let signed = |choose: fn($signed, $signed) -> $signed| {
-            let new = |old| Some(choose(old as $signed, operand as $signed) as _);
-            match word.fetch_update(ORDER, ORDER, new) {
-                Ok(old) | Err(old) => old,
-            }
-        };
-        match $operation {
-            Operation::Get | Operation::Fetch => word.load(ORDER),
-            Operation::Swap => word.swap(operand, ORDER),
-            Operation::CompareSwap => {
-                match word.compare_exchange($compare, operand, ORDER, ORDER) {
-                    Ok(old) | Err(old) => old,
-                }
-            }
-            Operation::Add => word.fetch_add(operand, ORDER),
-            Operation::And => word.fetch_and(operand, ORDER),
-            Operation::Or => word.fetch_or(operand, ORDER),
-            Operation::Xor => word.fetch_xor(operand, ORDER),
-            Operation::Min => word.fetch_min(operand, ORDER),
-            Operation::Max => word.fetch_max(operand, ORDER),
-            Operation::SignedMin => signed(Ord::min),
-            Operation::SignedMax => signed(Ord::max),
+impl Asked {
+    /// An operation that needs no data.
+    fn operation(request: Request) -> Self {
+        Self {
+            code: request.operation as u8,
+            operand_bytes: request.operand_bytes,
+            offset_bytes: request.offset_bytes,
+            operand: request.operand,
+            compare: request.compare,
+            data: [0; IN_REQUEST_BYTES],
         }
-    }};
-}
-
-impl Operation {
-    /// The operation with this number.
-    pub fn from_code(code: u8) -> Option<Self> {
-        use Operation::*;
-        let all = [
-            Get,
-            Fetch,
-            Swap,
-            CompareSwap,
-            Add,
-            And,
-            Or,
-            Xor,
-            Min,
-            Max,
-            SignedMin,
-            SignedMax,
-        ];
-        all.into_iter().find(|operation| *operation as u8 == code)
     }
 
-    /// Does it to a 64-bit word and returns the old value.
-    #[inline(always)]
-    pub fn apply_64(self, word: &AtomicU64, operand: u64, compare: u64) -> u64 {
-        apply!(self, word, operand, compare, i64)
+    /// The operation with its operands; `None` if there is no such operation.
+    fn request(&self) -> Option<Request> {
+        Some(Request {
+            operation: Operation::from_code(self.code)?,
+            offset_bytes: self.offset_bytes,
+            operand_bytes: self.operand_bytes,
+            operand: self.operand,
+            compare: self.compare,
+        })
     }
 
-    /// Does it to a 32-bit word and returns the old value.
-    #[inline(always)]
-    pub fn apply_32(self, word: &AtomicU32, operand: u32, compare: u32) -> u32 {
-        apply!(self, word, operand, compare, i32)
+    fn header(&self, number: u32) -> u64 {
+        u64::from(number) | u64::from(self.code) << 32 | u64::from(self.operand_bytes) << 40
+    }
+
+    fn payload(&self) -> [u8; PAYLOAD_BYTES] {
+        let mut payload = [0; PAYLOAD_BYTES];
+        let (words, data) = payload.split_at_mut(PAYLOAD_BYTES - IN_REQUEST_BYTES);
+        let numbers = [self.offset_bytes as u64, self.operand, self.compare];
+        for (bytes, number) in words.chunks_exact_mut(8).zip(numbers) {
+            bytes.copy_from_slice(&number.to_le_bytes());
+        }
+        data.copy_from_slice(&self.data);
+        payload
+    }
+
+    /// What a peer has stored.
+    fn read(header: u64, payload: &[u8; PAYLOAD_BYTES]) -> Self {
+        let word = |index: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&payload[index * 8..][..8]);
+            u64::from_le_bytes(bytes)
+        };
+        let mut data = [0; IN_REQUEST_BYTES];
+        data.copy_from_slice(&payload[PAYLOAD_BYTES - IN_REQUEST_BYTES..]);
+        Self {
+            code: (header >> 32) as u8,
+            operand_bytes: (header >> 40) as u8,
+            offset_bytes: word(0) as usize,
+            operand: word(1),
+            compare: word(2),
+            data,
+        }
     }
 }
 
@@ -135,26 +122,13 @@ pub enum AgentMode {
     Polled,
 }
 
-/// One atomic operation, as it is asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Request {
-    /// What to do.
-    pub operation: Operation,
-    /// Where in the segment.
-    pub offset_bytes: usize,
-    /// 4 or 8; 0 for a get.
-    pub operand_bytes: u8,
-    /// The operand, in its lower end.
-    pub operand: u64,
-    /// What [`Operation::CompareSwap`] compares with.
-    pub compare: u64,
-}
-
 /// The agent of one PE, and how it asks others. See the [module text](self).
 #[derive(Debug)]
 pub(crate) struct Agent {
     layout: Layout,
-    needed: bool,
+    /// Memory of this PE that it has registered.
+    registry: Arc<Registry>,
+    needed: AtomicBool,
     /// Per peer, the number of its next request; whoever serves holds the lock.
     serving: Mutex<Vec<u32>>,
     /// Per target, the number of our last request.
@@ -172,10 +146,11 @@ const ASIDE: Duration = Duration::from_micros(250);
 
 impl Agent {
     /// How this PE reaches others is how they reach it.
-    pub(crate) fn new(routes: &[Route], layout: Layout) -> Self {
+    pub(crate) fn new(routes: &[Route], layout: Layout, registry: Arc<Registry>) -> Self {
         Self {
             layout,
-            needed: routes.iter().any(Route::needs_agent),
+            registry,
+            needed: AtomicBool::new(routes.iter().any(Route::needs_agent)),
             serving: Mutex::new(vec![1; routes.len()]),
             asked: routes.iter().map(|_| AtomicU32::new(0)).collect(),
             asking: Mutex::new(()),
@@ -184,13 +159,18 @@ impl Agent {
         }
     }
 
-    /// Starts the thread, if a route needs one. It ends with [`stop`](Self::stop).
+    /// From now on there is something to serve, whatever the routes are.
+    pub(crate) fn need(&self) {
+        self.needed.store(true, Ordering::Release);
+    }
+
+    /// Starts the thread, if one is needed. It ends with [`stop`](Self::stop).
     pub(crate) fn start(
         self: &Arc<Self>,
         wire: &Arc<dyn Transport>,
         mode: AgentMode,
     ) -> Result<Option<std::thread::JoinHandle<()>>> {
-        if !self.needed || mode == AgentMode::Polled {
+        if !self.needed.load(Ordering::Acquire) || mode == AgentMode::Polled {
             return Ok(None);
         }
         self.stop.store(false, Ordering::Release);
@@ -249,11 +229,17 @@ impl Agent {
     /// Answers the requests that have arrived.
     #[inline]
     pub(crate) fn serve(&self, wire: &dyn Transport) -> Result<()> {
-        if self.needed {
+        if self.needed.load(Ordering::Relaxed) {
             self.attended.store(true, Ordering::Relaxed);
             self.serve_some(wire)?;
         }
         Ok(())
+    }
+
+    /// Waits until whoever serves at the moment has finished: it may use memory that is no longer
+    /// registered.
+    pub(crate) fn finish_serving(&self) {
+        drop(self.serving.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     fn serve_some(&self, wire: &dyn Transport) -> Result<bool> {
@@ -267,56 +253,32 @@ impl Agent {
         for (pe, number) in (0..).zip(next.iter_mut()) {
             if let Some(request) = self.read_request(wire, pe, *number)? {
                 *number = number.wrapping_add(1);
-                self.answer(wire, pe, number.wrapping_sub(1), request)?;
+                self.answer(wire, pe, number.wrapping_sub(1), &request)?;
                 served = true;
             }
         }
         Ok(served)
     }
 
-    fn read_request(
-        &self,
-        wire: &dyn Transport,
-        pe: PeId,
-        number: u32,
-    ) -> Result<Option<Option<Request>>> {
+    fn read_request(&self, wire: &dyn Transport, pe: PeId, number: u32) -> Result<Option<Asked>> {
         let segment = wire.segment();
         let at = self.layout.request(pe);
         let header = segment.load_word(at)?;
         if header as u32 != number {
             return Ok(None);
         }
-        let mut words = [0; 24];
-        segment.memory().copy_out(at + 8, &mut words)?;
-        let word = |index: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&words[index * 8..][..8]);
-            u64::from_le_bytes(bytes)
-        };
-        let operation = Operation::from_code((header >> 32) as u8);
-        Ok(Some(operation.zip(usize::try_from(word(0)).ok()).map(
-            |(operation, offset_bytes)| Request {
-                operation,
-                offset_bytes,
-                operand_bytes: (header >> 40) as u8,
-                operand: word(1),
-                compare: word(2),
-            },
-        )))
+        let mut payload = [0; PAYLOAD_BYTES];
+        segment.memory().copy_out(at + 8, &mut payload)?;
+        Ok(Some(Asked::read(header, &payload)))
     }
 
-    fn answer(
-        &self,
-        wire: &dyn Transport,
-        pe: PeId,
-        number: u32,
-        request: Option<Request>,
-    ) -> Result<()> {
-        let outcome = match request {
+    fn answer(&self, wire: &dyn Transport, pe: PeId, number: u32, asked: &Asked) -> Result<()> {
+        let outcome = match asked.request() {
             Some(request) if request.operation == Operation::Get => {
                 self.answer_get(wire, pe, request)
             }
-            Some(request) => self.apply(wire.segment(), request),
+            Some(request) => self.apply(wire, request),
+            None if asked.code == PUT => self.answer_put(wire, pe, asked),
             None => None,
         };
         let reply = self.layout.reply(wire.pe());
@@ -327,29 +289,78 @@ impl Agent {
         Ok(())
     }
 
+    /// The memory of this PE that a peer names, if the program lets peers read and change it.
+    fn programs_memory(
+        &self,
+        wire: &dyn Transport,
+        offset_bytes: usize,
+        len: usize,
+    ) -> Option<(Window, usize)> {
+        match Place::of(offset_bytes as u64)? {
+            Place::Near(_) if self.layout.is_the_programs(offset_bytes, len) => {
+                Some((wire.segment().clone(), offset_bytes))
+            }
+            Place::Near(_) => None,
+            Place::Registered(segment, offset) => {
+                let window = self.registry.window(segment)?;
+                let offset = usize::try_from(offset).ok()?;
+                window.memory().range(offset, len).ok()?;
+                Some((window, offset))
+            }
+        }
+    }
+
     fn answer_get(&self, wire: &dyn Transport, pe: PeId, request: Request) -> Option<u64> {
         let len = usize::try_from(request.operand).ok()?;
         let back = usize::try_from(request.compare).ok()?;
-        if len > LANDING_BYTES || !self.layout.is_the_programs(request.offset_bytes, len) {
+        // Nothing lands in registered memory.
+        if len > LANDING_BYTES || Place::is_registered(request.compare) {
             return None;
         }
+        let (window, at) = self.programs_memory(wire, request.offset_bytes, len)?;
         let mut bytes = vec![0; len];
-        wire.segment().get(request.offset_bytes, &mut bytes).ok()?;
+        window.get(at, &mut bytes).ok()?;
         wire.store(pe, back, &bytes).ok()?;
         Some(0)
     }
 
-    fn apply(&self, segment: &Window, request: Request) -> Option<u64> {
-        let operand_bytes = usize::from(request.operand_bytes);
-        if !matches!(operand_bytes, 4 | 8)
-            || !self
-                .layout
-                .is_the_programs(request.offset_bytes, operand_bytes)
-        {
+    /// Only to registered memory: what else a PE has, others store to by themselves.
+    fn answer_put(&self, wire: &dyn Transport, pe: PeId, asked: &Asked) -> Option<u64> {
+        if !Place::is_registered(asked.offset_bytes as u64) {
             return None;
         }
-        let old = apply(segment, &request).ok()?;
-        segment.notify();
+        let len = usize::try_from(asked.operand).ok()?;
+        if len > LANDING_BYTES {
+            return None;
+        }
+        let (window, at) = self.programs_memory(wire, asked.offset_bytes, len)?;
+        if asked.compare == IN_REQUEST {
+            window.put(at, asked.data.get(..len)?).ok()?;
+        } else {
+            let from = usize::try_from(asked.compare).ok()?;
+            let Some(Route::Mapped(theirs)) = wire.route(pe) else {
+                return None;
+            };
+            let mut bytes = vec![0; len];
+            theirs.get(from, &mut bytes).ok()?;
+            window.put(at, &bytes).ok()?;
+        }
+        wire.segment().notify();
+        Some(0)
+    }
+
+    fn apply(&self, wire: &dyn Transport, request: Request) -> Option<u64> {
+        let operand_bytes = usize::from(request.operand_bytes);
+        if !matches!(operand_bytes, 4 | 8) {
+            return None;
+        }
+        let (window, at) = self.programs_memory(wire, request.offset_bytes, operand_bytes)?;
+        let at_window = Request {
+            offset_bytes: at,
+            ..request
+        };
+        let old = apply(&window, &at_window).ok()?;
+        wire.segment().notify();
         Some(old)
     }
 
@@ -364,18 +375,57 @@ impl Agent {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let landing = self.layout.landing();
         for (index, piece) in dst.chunks_mut(LANDING_BYTES).enumerate() {
-            self.ask_alone(
-                inner,
-                pe,
-                Request {
-                    operation: Operation::Get,
-                    offset_bytes: offset_bytes + index * LANDING_BYTES,
-                    operand_bytes: 0,
-                    operand: piece.len() as u64,
-                    compare: landing as u64,
-                },
-            )?;
+            let request = Request {
+                operation: Operation::Get,
+                offset_bytes: offset_bytes + index * LANDING_BYTES,
+                operand_bytes: 0,
+                operand: piece.len() as u64,
+                compare: landing as u64,
+            };
+            self.ask_alone(inner, pe, Asked::operation(request))?;
             inner.segment().get(landing, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Has `pe` store `src` at `offset_bytes`, in memory that it has registered.
+    pub(crate) fn put(
+        &self,
+        inner: &Attachment,
+        pe: PeId,
+        offset_bytes: usize,
+        src: &[u8],
+    ) -> Result<()> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        // How this PE reaches it is how it reaches this PE.
+        let lands = src.len() > IN_REQUEST_BYTES && inner.load_window(pe).is_some();
+        let piece_bytes = if lands {
+            LANDING_BYTES
+        } else {
+            IN_REQUEST_BYTES
+        };
+        let landing = self.layout.landing();
+        for (index, piece) in src.chunks(piece_bytes).enumerate() {
+            let mut data = [0; IN_REQUEST_BYTES];
+            let compare = match data.get_mut(..piece.len()) {
+                Some(place) => {
+                    place.copy_from_slice(piece);
+                    IN_REQUEST
+                }
+                None => {
+                    inner.segment().put(landing, piece)?;
+                    landing as u64
+                }
+            };
+            let asked = Asked {
+                code: PUT,
+                operand_bytes: 0,
+                offset_bytes: offset_bytes + index * piece_bytes,
+                operand: piece.len() as u64,
+                compare,
+                data,
+            };
+            self.ask_alone(inner, pe, asked)?;
         }
         Ok(())
     }
@@ -383,29 +433,18 @@ impl Agent {
     /// Has `pe` do an operation and returns the old value.
     pub(crate) fn ask(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ask_alone(inner, pe, request)
+        self.ask_alone(inner, pe, Asked::operation(request))
     }
 
     /// As [`ask`](Self::ask), while this thread is the one that asks.
-    fn ask_alone(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
-        let asked = self
+    fn ask_alone(&self, inner: &Attachment, pe: PeId, asked: Asked) -> Result<u64> {
+        let last = self
             .asked
             .get(pe as usize)
             .ok_or(TransportError::NoSuchPe { pe, pes: inner.pes })?;
-        let number = asked.load(Ordering::Relaxed).wrapping_add(1);
-        asked.store(number, Ordering::Relaxed);
-        let header = u64::from(number)
-            | u64::from(request.operation as u8) << 32
-            | u64::from(request.operand_bytes) << 40;
-        let mut payload = [0; PAYLOAD_BYTES];
-        let words = [
-            request.offset_bytes as u64,
-            request.operand,
-            request.compare,
-        ];
-        for (bytes, word) in payload.chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
+        let number = last.load(Ordering::Relaxed).wrapping_add(1);
+        last.store(number, Ordering::Relaxed);
+        let (header, payload) = (asked.header(number), asked.payload());
         let reply = self.layout.reply(pe);
         let segment = inner.segment();
         let not_yet = NOT_YET | u64::from(number);
@@ -441,12 +480,7 @@ impl Agent {
         })?;
         match segment.load_word(reply + 16)? {
             DONE => Ok(segment.load_word(reply + 8)?),
-            REFUSED => Err(Error::PeerMisbehaved(TransportError::misbehaved(
-                pe,
-                "answer of its agent",
-                "an operation on its heap done",
-                format_args!("{request:?} refused"),
-            ))),
+            REFUSED => Err(refused(pe, &asked)),
             other => {
                 Err(
                     TransportError::misbehaved(pe, "status of its agent's reply", DONE, other)
@@ -457,26 +491,24 @@ impl Agent {
     }
 }
 
-/// Does an atomic operation on memory that is mapped here.
-#[inline(always)]
-pub(crate) fn apply(
-    window: &Window,
-    request: &Request,
-) -> core::result::Result<u64, TransportError> {
-    let &Request {
-        operation,
-        offset_bytes,
-        operand_bytes,
-        operand,
-        compare,
-    } = request;
-    if operand_bytes == 8 {
-        let word = window.word(offset_bytes)?;
-        Ok(operation.apply_64(word, operand, compare))
-    } else {
-        let word = window.half(offset_bytes)?;
-        Ok(operation
-            .apply_32(word, operand as u32, compare as u32)
-            .into())
+/// Why an agent does not do what this PE asked for, which has checked what it asks of the heap.
+#[cold]
+fn refused(pe: PeId, asked: &Asked) -> Error {
+    if let Some(Place::Registered(segment, offset)) = Place::of(asked.offset_bytes as u64) {
+        return Error::NotRegistered {
+            pe,
+            segment: segment.get(),
+            offset_bytes: offset,
+        };
     }
+    let what = format!(
+        "operation {} at offset {} refused",
+        asked.code, asked.offset_bytes
+    );
+    Error::PeerMisbehaved(TransportError::misbehaved(
+        pe,
+        "answer of its agent",
+        "an operation on its heap done",
+        what,
+    ))
 }

@@ -12,11 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hostwire_address::{Place, SegmentId};
+use hostwire_transport::operation::apply;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
-use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Window};
+use hostwire_transport::{Memory, Origin, PeId, Route, Transport, TransportError, Window};
 
 use crate::agent::{Agent, AgentMode};
-pub use crate::agent::{Operation, Request};
+use crate::registry::Registry;
+pub use hostwire_transport::{Operation, Request};
+
 use crate::board::Activity;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
@@ -43,6 +47,8 @@ pub struct Attachment {
     pub(crate) layout: Layout,
     pub(crate) status: Status,
     pub(crate) agent: Arc<Agent>,
+    /// Memory of this PE that it has registered.
+    registry: Arc<Registry>,
     /// How the segment of each PE is reached.
     routes: Box<[Route]>,
     limits: WaitLimits,
@@ -61,6 +67,8 @@ pub struct Attachment {
 /// The threads of an attachment.
 #[derive(Default)]
 struct Workers {
+    /// While they work: how.
+    mode: Option<AgentMode>,
     agent: Option<JoinHandle<()>>,
     watcher: Option<Watcher>,
 }
@@ -148,11 +156,13 @@ impl Attachment {
             route.ok_or(Error::from(TransportError::NoSuchPe { pe, pes }))
         });
         let routes = routes.collect::<Result<Box<[Route]>>>()?;
+        let registry = Arc::new(Registry::default());
         Ok(Self {
             origin,
             pe,
             pes,
-            agent: Arc::new(Agent::new(&routes, layout)),
+            agent: Arc::new(Agent::new(&routes, layout, Arc::clone(&registry))),
+            registry,
             routes,
             limits: wire.wait_limits(),
             lost: Arc::new(Lost::new(
@@ -184,6 +194,7 @@ impl Attachment {
     pub fn start(&self, mode: AgentMode) -> Result<()> {
         self.origin.check()?;
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.mode = Some(mode);
         workers.agent = self.agent.start(&self.wire, mode)?;
         if mode == AgentMode::Thread && self.pes > 1 {
             let watcher = Watcher::start(
@@ -204,6 +215,7 @@ impl Attachment {
         }
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         self.lost.set_watched(false);
+        workers.mode = None;
         workers.watcher = None;
         self.agent.stop(&*self.wire);
         if let Some(thread) = workers.agent.take() {
@@ -338,16 +350,18 @@ impl Attachment {
 
     /// Has an atomic operation done to memory of `pe`, and returns the old value.
     pub fn atomic(&self, pe: PeId, request: Request) -> Result<u64> {
-        match self.atomic_window(pe) {
-            Some(window) => {
-                let old = crate::agent::apply(window, &request)?;
-                window.notify();
-                Ok(old)
-            }
-            None => {
-                self.check(pe)?;
-                self.agent.ask(self, pe, request)
-            }
+        if Place::is_registered(request.offset_bytes as u64) {
+            return self.atomic_registered(pe, request);
+        }
+        if let Some(window) = self.atomic_window(pe) {
+            let old = apply(window, &request)?;
+            window.notify();
+            return Ok(old);
+        }
+        self.check(pe)?;
+        match (self.route(pe), self.wire.offload()) {
+            (Some(Route::Offloaded), Some(wire)) => Ok(wire.atomic(pe, request)?),
+            _ => self.agent.ask(self, pe, request),
         }
     }
 
@@ -386,15 +400,21 @@ impl Attachment {
     /// Copies `src` to `offset_bytes` in the segment of `pe`.
     #[inline(always)]
     pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
-        match self.window(pe) {
-            Some(window) => Ok(window.put(offset_bytes, src)?),
-            None => self.put_by_wire(pe, offset_bytes, src),
+        // Registered memory lies outside of every window.
+        if let Some(window) = self.window(pe)
+            && window.put(offset_bytes, src).is_ok()
+        {
+            return Ok(());
         }
+        self.put_elsewhere(pe, offset_bytes, src)
     }
 
     #[cold]
     #[inline(never)]
-    fn put_by_wire(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+    fn put_elsewhere(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        if Place::is_registered(offset_bytes as u64) {
+            return self.put_registered(pe, offset_bytes, src);
+        }
         self.check(pe)?;
         Ok(self.wire.store(pe, offset_bytes, src)?)
     }
@@ -415,11 +435,25 @@ impl Attachment {
     #[inline]
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
         match self.load_window(pe) {
-            Some(window) => Ok(window.get(offset_bytes, dst)?),
-            None => {
-                self.check(pe)?;
-                self.agent.get(self, pe, offset_bytes, dst)
+            Some(window) if window.get(offset_bytes, dst).is_ok() => Ok(()),
+            _ => self.get_elsewhere(pe, offset_bytes, dst),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_elsewhere(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
+        if Place::is_registered(offset_bytes as u64) {
+            return self.get_registered(pe, offset_bytes, dst);
+        }
+        self.check(pe)?;
+        match (self.route(pe), self.wire.offload()) {
+            // What is wrong with it, the window says again.
+            (Some(Route::Mapped(window)), _) if window.allows_loads() => {
+                Ok(window.get(offset_bytes, dst)?)
             }
+            (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
+            _ => self.agent.get(self, pe, offset_bytes, dst),
         }
     }
 
@@ -730,6 +764,128 @@ impl Attachment {
     pub fn quiet_of(&self, pe: PeId) -> Result<()> {
         self.origin.check()?;
         Ok(self.wire.quiet_of(pe)?)
+    }
+}
+
+/// Registered memory.
+impl Attachment {
+    /// Lets peers put to memory of this PE, get from it and change it by atomics, until it is
+    /// [unregistered](Self::unregister). Returns its number.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`]; [`Error::Environment`] if the agent, which may be needed from
+    /// now on, cannot be started; [`Error::Copied`].
+    pub fn register(&self, memory: Memory) -> Result<SegmentId> {
+        self.origin.check()?;
+        let (segment, window) = self.registry.add(memory)?;
+        let registered = self.wire.register(segment, &window).map_err(Error::from);
+        registered
+            .and_then(|()| self.start_agent())
+            .inspect_err(|_| self.unregister(segment))?;
+        Ok(segment)
+    }
+
+    /// Peers do not reach it any more: when this returns, nothing more is stored there.
+    pub fn unregister(&self, segment: SegmentId) {
+        if self.is_here() {
+            self.wire.unregister(segment);
+            self.registry.remove(segment);
+            self.agent.finish_serving();
+        }
+    }
+
+    /// Not all wires reach registered memory: what they do not do, the agent does.
+    fn start_agent(&self) -> Result<()> {
+        self.agent.need();
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(mode), None) = (workers.mode, &workers.agent) {
+            workers.agent = self.agent.start(&self.wire, mode)?;
+        }
+        Ok(())
+    }
+
+    /// How `pe`, which is there, is reached.
+    fn registered_route(&self, pe: PeId, offset_bytes: usize) -> Result<Option<Route>> {
+        self.check(pe)?;
+        let (segment, _) = registered_place(pe, offset_bytes)?;
+        if pe == self.pe {
+            return Ok(self.registry.window(segment).map(Route::Mapped));
+        }
+        Ok(self.wire.registered_route(pe, segment))
+    }
+
+    fn put_registered(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        let (_, offset) = registered_place(pe, offset_bytes)?;
+        match self.registered_route(pe, offset_bytes)? {
+            Some(Route::Mapped(window)) => {
+                let put = window.put(offset, src);
+                self.segment().notify();
+                put.map_err(|_| not_registered(pe, offset_bytes))
+            }
+            Some(Route::Carried | Route::Offloaded) => {
+                Ok(self.wire.store(pe, offset_bytes, src)?)
+            }
+            None if pe == self.pe => Err(not_registered(pe, offset_bytes)),
+            None => self.agent.put(self, pe, offset_bytes, src),
+        }
+    }
+
+    fn get_registered(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
+        let (_, offset) = registered_place(pe, offset_bytes)?;
+        match (
+            self.registered_route(pe, offset_bytes)?,
+            self.wire.offload(),
+        ) {
+            (Some(Route::Mapped(window)), _) if window.allows_loads() => window
+                .get(offset, dst)
+                .map_err(|_| not_registered(pe, offset_bytes)),
+            (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
+            _ if pe == self.pe => Err(not_registered(pe, offset_bytes)),
+            _ => self.agent.get(self, pe, offset_bytes, dst),
+        }
+    }
+
+    fn atomic_registered(&self, pe: PeId, request: Request) -> Result<u64> {
+        let (_, offset_bytes) = registered_place(pe, request.offset_bytes)?;
+        match (
+            self.registered_route(pe, request.offset_bytes)?,
+            self.wire.offload(),
+        ) {
+            (Some(Route::Mapped(window)), _) if window.allows_atomics() => {
+                let there = Request {
+                    offset_bytes,
+                    ..request
+                };
+                let old = apply(&window, &there);
+                self.segment().notify();
+                old.map_err(|_| not_registered(pe, request.offset_bytes))
+            }
+            (Some(Route::Offloaded), Some(wire)) => Ok(wire.atomic(pe, request)?),
+            _ if pe == self.pe => Err(not_registered(pe, request.offset_bytes)),
+            _ => self.agent.ask(self, pe, request),
+        }
+    }
+}
+
+/// The segment of a place in registered memory, and where in it the place is.
+fn registered_place(pe: PeId, offset_bytes: usize) -> Result<(SegmentId, usize)> {
+    match Place::of(offset_bytes as u64) {
+        // An offset is below 2^40.
+        Some(Place::Registered(segment, offset)) => Ok((segment, offset as usize)),
+        _ => Err(not_registered(pe, offset_bytes)),
+    }
+}
+
+#[cold]
+fn not_registered(pe: PeId, offset_bytes: usize) -> Error {
+    let (segment, offset_bytes) = match Place::of(offset_bytes as u64) {
+        Some(Place::Registered(segment, offset)) => (segment.get(), offset),
+        _ => (u16::MAX, offset_bytes as u64),
+    };
+    Error::NotRegistered {
+        pe,
+        segment,
+        offset_bytes,
     }
 }
 

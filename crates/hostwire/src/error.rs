@@ -153,6 +153,26 @@ pub enum Error {
         max: usize,
     },
 
+    /// The caller named registered memory that is not there.
+    #[error(
+        "PE {pe} has no registered memory with number {segment} that can be used so at offset \
+         {offset_bytes}: it has unregistered it, or never registered it, or it is shorter"
+    )]
+    NotRegistered {
+        /// The PE that was named.
+        pe: PeId,
+        /// The number of the segment.
+        segment: u16,
+        /// The first byte that was named.
+        offset_bytes: u64,
+    },
+    /// This PE has registered memory as often as it can.
+    #[error("{max} pieces of memory are registered already; drop one first")]
+    TooManySegments {
+        /// The limit.
+        max: usize,
+    },
+
     /// A peer is lost.
     #[error("PE {pe}{} is lost: {}", on_host(*pe), known_by(*loss))]
     PeerLost {

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hostwire_transport::Transport;
+use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_transport::ring::SendOrder;
+use hostwire_transport::{Memory, Transport};
 use zerocopy::IntoBytes;
 
 use crate::PeId;
@@ -14,15 +15,14 @@ use crate::attachment::Attachment;
 use crate::board::Activity;
 use crate::collective;
 use crate::element::Element;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner};
 use crate::launch::Nodes;
 use crate::layout::Sizes;
 use crate::lock::Lock;
 use crate::message::{Envelope, Kind, Pattern, Payload, Receiving, Sending, Source, Tag, Target};
 use crate::queue::Queue;
+use crate::registered::{Key, Opened, Registered};
 use crate::symmetric::Symmetric;
 use crate::team::Team;
 
@@ -112,6 +112,45 @@ impl Job {
     /// PEs ask for different sizes.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<T>> {
         Symmetric::allocate(&self.world, len)
+    }
+
+    /// Registers `len` zeroed elements of this PE: those to whom it gives the
+    /// [`key`](Registered::key) may put there, get from there and change it by atomics. At any
+    /// time, and not collective.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`], [`Error::Environment`], [`Error::Copied`].
+    pub fn register<T: Element>(&self, len: usize) -> Result<Registered<T>> {
+        let len_bytes = size_of::<T>().checked_mul(len);
+        let len_bytes = len_bytes.filter(|bytes| *bytes as u64 <= REGISTERED_BYTES_MAX);
+        let Some(len_bytes) = len_bytes else {
+            return Err(Error::Length {
+                what: "the elements of registered memory",
+                expected: REGISTERED_BYTES_MAX as usize / size_of::<T>().max(1),
+                got: len,
+            });
+        };
+        self.register_memory(Memory::anonymous(len_bytes))
+    }
+
+    /// As [`register`](Self::register), for memory that is there already, as many elements as fit
+    /// there. A `Memory` over any bytes of the program is made by
+    /// [`Memory::new`](hostwire_transport::Memory::new), which is unsafe: it says that no Rust
+    /// reference leads there.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    pub fn register_memory<T: Element>(&self, memory: Memory) -> Result<Registered<T>> {
+        Registered::new(&self.inner, memory)
+    }
+
+    /// Memory that some PE has registered. What is given the wrong type reads the bytes as that.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPe`], [`Error::PeerLost`], [`Error::NotRegistered`] if no PE can have made
+    /// this key.
+    pub fn open<T: Element>(&self, key: Key) -> Result<Opened<T>> {
+        Opened::new(&self.inner, key)
     }
 
     /// Makes a lock. Collective, as [`alloc`](Self::alloc).

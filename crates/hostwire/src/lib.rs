@@ -28,6 +28,7 @@
 //! | [`Job`] | attach, identity, messages |
 //! | [`Queue`] | messages in the background |
 //! | [`Symmetric`] | put, get, atomics, waiting for words |
+//! | [`Registered`], [`Key`], [`Opened`] | memory of one PE that others may reach |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`Lock`] | what one PE at a time does |
 //! | [`launch`] | finding the job, whoever started it |
@@ -76,6 +77,8 @@ mod message;
 pub mod op;
 pub mod pmi;
 mod queue;
+mod registered;
+mod registry;
 pub mod settings;
 mod status;
 mod symmetric;
@@ -92,6 +95,7 @@ pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
 pub use lock::{Guard, Lock};
 pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
+pub use registered::{Key, Opened, Registered};
 pub use symmetric::{Compare, Place, Remote, SignalOp, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.

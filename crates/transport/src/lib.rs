@@ -11,6 +11,7 @@
 //! | [`transport`], [`route`] | the waist: the [`Transport`] trait, and how a wire leads to a PE |
 //! | [`wires`] | several wires of a job as one |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
+//! | [`operation`] | atomic operations on memory of others |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
 //! | [`origin`] | whether this process is the one that joined the job, or a copy of it |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
@@ -65,6 +66,8 @@ pub mod memory;
 #[cfg(memory_model)]
 pub mod model;
 #[cfg(not(loom))]
+pub mod operation;
+#[cfg(not(loom))]
 pub mod origin;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod os;
@@ -96,6 +99,8 @@ pub use error::{LOST_AFTER, Loss, PeId, TransportError};
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]
+pub use operation::{Operation, Request};
+#[cfg(not(loom))]
 pub use origin::Origin;
 pub use printable::{printable, quoted, visible};
 #[cfg(not(loom))]
@@ -105,7 +110,7 @@ pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
 pub use route::Route;
 #[cfg(not(loom))]
-pub use transport::Transport;
+pub use transport::{Offload, Transport};
 #[cfg(not(loom))]
 pub use visibility::Visibility;
 #[cfg(not(loom))]

@@ -46,10 +46,8 @@ impl Memory {
     ///
     /// # Safety
     /// `base .. base + len_bytes` must be readable and writable for as long as
-    /// `backing` lives, aligned to a page or at least to 64 bytes, and no Rust
-    /// reference to plain data may point into it.
+    /// `backing` lives, and no Rust reference to plain data may point into it.
     pub unsafe fn new(base: NonNull<u8>, len_bytes: usize, backing: Arc<dyn Backing>) -> Self {
-        debug_assert_eq!(base.as_ptr() as usize % 64, 0);
         debug_assert!(isize::try_from(len_bytes).is_ok());
         Self {
             base,
@@ -85,6 +83,12 @@ impl Memory {
             len_bytes: len,
             backing: Arc::clone(&self.backing),
         })
+    }
+
+    /// Whether the byte at `offset_bytes` lies at an address that is a multiple of `align_bytes`.
+    #[inline(always)]
+    pub fn is_aligned(&self, offset_bytes: usize, align_bytes: usize) -> bool {
+        (self.base.addr().get().wrapping_add(offset_bytes)).is_multiple_of(align_bytes)
     }
 
     /// Bytes there are.

@@ -1,9 +1,9 @@
-//! How this PE reaches the memory of another.
+//! How this PE reaches a segment of another.
 
 use crate::window::Window;
 
-/// The way to the segment of a PE, found when the wire was connected. It stays what it is for as
-/// long as the wire.
+/// The way to a segment of a PE: to those that lie side by side, found when the wire was connected,
+/// or to registered memory. It stays what it is for as long as the wire.
 #[derive(Debug, Clone)]
 pub enum Route {
     /// CPU instructions reach it, through this window. The window says what its contract is,
@@ -12,6 +12,10 @@ pub enum Route {
     Mapped(Window),
     /// The wire carries stores there. Gets and atomics are asked of the agent of the PE.
     Carried,
+    /// The wire carries stores there, and does gets and atomics itself
+    /// ([`Transport::offload`](crate::Transport::offload)). Those are atomic among each other, and
+    /// not with instructions of the CPUs of the PE.
+    Offloaded,
 }
 
 impl Route {
@@ -19,14 +23,16 @@ impl Route {
     pub fn window(&self) -> Option<&Window> {
         match self {
             Self::Mapped(window) => Some(window),
-            Self::Carried => None,
+            Self::Carried | Self::Offloaded => None,
         }
     }
 
     /// Whether gets or atomics have to be asked of the agent of the PE.
     pub fn needs_agent(&self) -> bool {
-        !self
-            .window()
-            .is_some_and(|window| window.allows_loads() && window.allows_atomics())
+        match self {
+            Self::Mapped(window) => !window.allows_loads() || !window.allows_atomics(),
+            Self::Carried => true,
+            Self::Offloaded => false,
+        }
     }
 }

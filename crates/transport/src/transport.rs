@@ -3,7 +3,10 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use hostwire_address::SegmentId;
+
 use crate::error::{Loss, PeId, TransportError};
+use crate::operation::Request;
 use crate::reach::Reach;
 use crate::route::Route;
 use crate::wait::WaitLimits;
@@ -13,10 +16,33 @@ use crate::window::Window;
 static EPOCH: std::sync::LazyLock<std::time::Instant> =
     std::sync::LazyLock::new(std::time::Instant::now);
 
+/// What a wire does itself where its route is [`Route::Offloaded`].
+///
+/// Each operation comes after all earlier stores of this PE to the same target. It returns when it
+/// is done.
+pub trait Offload: Send + Sync {
+    /// Copies bytes at `offset_bytes` of the memory of `pe` to `dst`.
+    ///
+    /// # Errors
+    /// As those of stores.
+    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError>;
+
+    /// Does an atomic operation to memory of `pe`, and returns the old value.
+    ///
+    /// # Errors
+    /// As those of stores.
+    fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError>;
+}
+
 /// One PE's attachment to a wire.
 ///
 /// A wire numbers PEs as the job does, and may lead to some of them only. It knows no other
 /// wire: [`Wires`](crate::Wires) makes one of several.
+///
+/// # Where a store goes
+/// `offset_bytes` is the number of a [`Place`](hostwire_address::Place) of the target: what counts
+/// from the beginning of the segments that all PEs have, or a byte of registered memory. Those
+/// segments are called *the segment* of a PE below: they lie side by side.
 ///
 /// # Order and completion
 /// Stores to one PE may become visible in any order unless a [`fence`](Self::fence)
@@ -42,6 +68,30 @@ pub trait Transport: Send + Sync {
     /// How this PE reaches the segment of `pe`, its own included. `None` if there is no such
     /// PE, or if this wire does not lead there.
     fn route(&self, pe: PeId) -> Option<Route>;
+
+    /// How this PE reaches a registered segment of `pe`. `None` if this wire does not: then the
+    /// agent of `pe` stores there, too. A carried or offloaded route takes stores to any segment
+    /// of `pe`; what is not registered there is found there, and ends the link.
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
+        let _ = (pe, segment);
+        None
+    }
+
+    /// From now on peers may store to `window`, memory of this PE, as this segment.
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        let _ = (segment, window);
+        Ok(())
+    }
+
+    /// From now on they may not: when this returns, the wire stores nothing more there.
+    fn unregister(&self, segment: SegmentId) {
+        let _ = segment;
+    }
+
+    /// What the wire does itself on offloaded routes.
+    fn offload(&self) -> Option<&dyn Offload> {
+        None
+    }
 
     /// Segments that are mapped side by side, coherent and good for atomics: that of this PE and
     /// those of the PEs around it.

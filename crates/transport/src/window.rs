@@ -82,6 +82,17 @@ impl Window {
         })
     }
 
+    /// The window of the owner onto memory of any alignment that it registers. There is no
+    /// doorbell in it: whoever stores there for a peer rings that of the segment.
+    pub fn registered(memory: Memory) -> Self {
+        Self {
+            memory,
+            visibility: Visibility::Coherent,
+            bell: Bell::None,
+            is_own: true,
+        }
+    }
+
     /// How the owner is told of a store.
     #[inline(always)]
     pub fn bell(&self) -> Bell {

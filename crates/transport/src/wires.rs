@@ -6,10 +6,13 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use hostwire_address::SegmentId;
+
 use crate::error::{Loss, PeId, TransportError};
+use crate::operation::Request;
 use crate::reach::Reach;
 use crate::route::Route;
-use crate::transport::Transport;
+use crate::transport::{Offload, Transport};
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -115,6 +118,26 @@ impl Transport for Wires {
         self.to(pe).ok()?.route(pe)
     }
 
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
+        self.to(pe).ok()?.registered_route(pe, segment)
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.all(|wire| wire.register(segment, window))
+            .inspect_err(|_| self.unregister(segment))
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        for wire in &self.wires {
+            wire.unregister(segment);
+        }
+    }
+
+    fn offload(&self) -> Option<&dyn Offload> {
+        let offloads = self.wires.iter().any(|wire| wire.offload().is_some());
+        offloads.then_some(self)
+    }
+
     fn reach(&self) -> Option<&Arc<Reach>> {
         self.wires.iter().find_map(|wire| wire.reach())
     }
@@ -212,6 +235,28 @@ impl Transport for Wires {
 
     fn yield_now(&self) {
         self.first().yield_now();
+    }
+}
+
+impl Wires {
+    /// What the wire to `pe` does itself.
+    fn offload_to(&self, pe: PeId) -> Result<&dyn Offload, TransportError> {
+        self.to(pe)?.offload().ok_or_else(|| {
+            TransportError::environment(
+                format!("an operation on memory of PE {pe} by the wire"),
+                "the wire to it carries stores only",
+            )
+        })
+    }
+}
+
+impl Offload for Wires {
+    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        self.offload_to(pe)?.get(pe, offset_bytes, dst)
+    }
+
+    fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError> {
+        self.offload_to(pe)?.atomic(pe, request)
     }
 }
 

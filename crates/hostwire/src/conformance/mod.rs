@@ -27,6 +27,7 @@ mod message_order;
 mod message_refused;
 mod put_get;
 mod queue;
+mod registered;
 mod rooted;
 mod signal;
 mod team;
@@ -108,6 +109,8 @@ macro_rules! conformance_cases {
             dropped_memory_comes_back,
             memory_runs_out_for_all_alike,
             different_sizes_are_told,
+            registered_memory_is_reached,
+            what_is_not_registered_is_refused,
             random_traffic,
         }
     };
@@ -131,6 +134,7 @@ pub use message_order::*;
 pub use message_refused::*;
 pub use put_get::*;
 pub use queue::*;
+pub use registered::*;
 pub use rooted::*;
 pub use signal::*;
 pub use team::*;

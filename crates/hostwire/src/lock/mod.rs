@@ -15,9 +15,9 @@ use std::sync::atomic::Ordering;
 
 use hostwire_transport::{PeId, TransportError};
 
-use crate::agent::{Operation, Request};
 use crate::attachment::Attachment;
 use crate::error::{Error, Result};
+use hostwire_transport::{Operation, Request};
 
 pub use front::{Guard, Lock};
 

@@ -5,11 +5,10 @@
 
 use hostwire_transport::sync::{AtomicU32, AtomicU64};
 
-use hostwire_transport::Bell;
+use hostwire_transport::{Bell, Operation, Request};
 
 use super::Symmetric;
 use crate::PeId;
-use crate::agent::{Operation, Request, apply};
 use crate::element::{AtomicElement, AtomicInteger};
 use crate::error::Result;
 
@@ -84,15 +83,7 @@ impl<T: AtomicElement> Symmetric<T> {
             compare,
         };
         self.inner.check(pe)?;
-        let old = match self.inner.atomic_window(pe) {
-            Some(window) => {
-                let old = apply(window, &request)?;
-                window.notify();
-                old
-            }
-            None => self.inner.agent.ask(&self.inner, pe, request)?,
-        };
-        Ok(T::from_bits(old))
+        Ok(T::from_bits(self.inner.atomic(pe, request)?))
     }
 
     /// Reads element `index` of `pe`.

@@ -33,7 +33,7 @@ pub enum Compare {
 
 impl Compare {
     #[inline(always)]
-    fn holds<T: PartialOrd>(self, word: &T, value: &T) -> bool {
+    pub(crate) fn holds<T: PartialOrd>(self, word: &T, value: &T) -> bool {
         match self {
             Self::Eq => word == value,
             Self::Ne => word != value,

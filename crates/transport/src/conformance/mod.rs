@@ -22,6 +22,7 @@ mod order;
 mod pe;
 mod random;
 mod refused;
+mod registered;
 mod stores;
 mod waiting;
 
@@ -32,6 +33,7 @@ pub use mapped::*;
 pub use order::*;
 pub use random::Random;
 pub use refused::*;
+pub use registered::*;
 pub use stores::*;
 pub use waiting::*;
 
@@ -67,6 +69,8 @@ macro_rules! transport_cases {
             routes_are_as_declared,
             cpu_atomics_exclude_each_other,
             what_is_within_reach_is_mapped,
+            registered_memory_is_stored_to,
+            offloaded_operations_are_done,
         }
     };
 }

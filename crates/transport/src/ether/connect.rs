@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hostwire_address::JobMap;
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
 
 use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
+use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
 use crate::error::{LOST_AFTER, PeId, TransportError};
 use crate::origin::Origin;
@@ -164,7 +166,9 @@ impl Ether {
         let injector = options
             .faults
             .map(|faults| Injector::new(faults, roster.pe));
-        let mut core = Core::new(endpoint, socket, segment.clone(), seals, injector);
+        let map = map(links.len() as u32, &segment)?;
+        let own = Own::new(segment.clone(), roster.pe, map.clone())?;
+        let mut core = Core::new(endpoint, socket, own, seals, injector);
         let now = core.now();
         for link in links.iter().flatten() {
             core.endpoint.open(now, *link).map_err(|e| failed(&e))?;
@@ -176,6 +180,7 @@ impl Ether {
             limits: limits(links.len() - remote),
             links,
             segment,
+            map,
             shared: Arc::clone(&shared),
             agent: None,
         };
@@ -235,6 +240,17 @@ fn silence(counters: &Counters) -> &'static str {
     } else {
         "it does not answer"
     }
+}
+
+/// The addresses of a job of `pes` PEs, all of which have as large a segment.
+fn map(pes: u32, segment: &Window) -> Result<JobMap, TransportError> {
+    let near_bytes = segment.memory().len_bytes() as u64;
+    JobMap::new(pes, near_bytes).ok_or_else(|| {
+        TransportError::environment(
+            format!("giving addresses to {pes} PEs with {near_bytes} bytes each"),
+            "there are not as many below 2^63",
+        )
+    })
 }
 
 /// The roster has this PE, and no more PEs than links can be numbered for.

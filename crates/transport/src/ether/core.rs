@@ -14,9 +14,9 @@ use super::FrameNumbers;
 use super::apply::take_frame;
 use super::faults::Injector;
 use super::outbox::Outbox;
+use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
 use super::tally::SocketCounters;
-use crate::window::Window;
 
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
@@ -50,7 +50,7 @@ pub(super) struct Core {
     pub(super) endpoint: Endpoint,
     pub(super) socket: Socket,
     counters: SocketCounters,
-    window: Window,
+    pub(super) own: Own,
     path: Path,
     outbox: Outbox,
     /// Frames that leave together, or did last.
@@ -172,7 +172,7 @@ impl Core {
     pub(super) fn new(
         endpoint: Endpoint,
         socket: Socket,
-        window: Window,
+        own: Own,
         seals: Option<Seals<FrameNumbers>>,
         injector: Option<Injector>,
     ) -> Self {
@@ -181,7 +181,7 @@ impl Core {
             endpoint,
             socket,
             counters: SocketCounters::default(),
-            window,
+            own,
             path: Path {
                 guard: Guard {
                     seals,
@@ -225,21 +225,21 @@ impl Core {
 
     /// Stores what joins other stores in a frame that waits for more; whether it is so.
     #[inline]
-    pub(super) fn join(&mut self, link: LinkId, offset_bytes: usize, data: &[u8]) -> bool {
+    pub(super) fn join(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
         self.joined = self.joined.wrapping_add(1);
         !self.joined.is_multiple_of(JOINED_PER_CLOCK)
             && self.held.last() == Some(&link)
-            && self.endpoint.join(link, offset_bytes as u64, data)
+            && self.endpoint.join(link, address, data)
     }
 
     /// Sends a store that is one packet at once, if it is the first one to its target since
     /// somebody looked and nothing else is to be sent; whether it is so.
     #[inline]
-    pub(super) fn put_alone(&mut self, link: LinkId, offset_bytes: usize, data: &[u8]) -> bool {
+    pub(super) fn put_alone(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
         if data.len() > LINE_BYTES || !self.held.is_empty() || !self.outbox.is_empty() {
             return false;
         }
-        let Some(transmit) = self.endpoint.put_alone(link, offset_bytes as u64, data) else {
+        let Some(transmit) = self.endpoint.put_alone(link, address, data) else {
             return false;
         };
         let (peer, frame) = (transmit.peer, transmit.frame);
@@ -262,10 +262,10 @@ impl Core {
     pub(super) fn put(
         &mut self,
         link: LinkId,
-        offset_bytes: usize,
+        address: u64,
         data: &[u8],
     ) -> Result<usize, SendError> {
-        let accepted = self.endpoint.put(link, offset_bytes as u64, data)?;
+        let accepted = self.endpoint.put(link, address, data)?;
         if self.held.last() != Some(&link) {
             if !self.held.contains(&link) {
                 self.endpoint.flush(link);
@@ -315,13 +315,13 @@ impl Core {
         let Self {
             endpoint,
             socket,
-            window,
+            own,
             path,
             ..
         } = self;
         let received = socket.receive(&mut |bytes| {
             if let Some(frame) = path.guard.open(bytes) {
-                take_frame(endpoint, window, now, frame);
+                take_frame(endpoint, own, now, frame);
             }
         });
         self.counters.strangers += received.strangers as u64;

@@ -3,8 +3,9 @@
 //! Every PE has an endpoint of [`hostwire_link`], a socket of its own and a thread, the
 //! *agent*, that serves it. There is a virtual link between any two PEs of different
 //! hosts; to PEs of its own host this wire does not lead. A store becomes
-//! posted writes, whose address is the offset in the segment of the target; whoever
-//! receives a frame applies them to its own segment before it acknowledges them. So a
+//! posted writes, whose addresses name PE, segment and offset by the map of the job
+//! ([`hostwire_address::JobMap`]); whoever receives a frame applies them to its own memory,
+//! registered memory included, before it acknowledges them. So a
 //! fence costs nothing, as a link keeps the order, and quiet waits for acks.
 //!
 //! The frames travel with an own EtherType ([`Socket::Packet`], or [`Socket::Xdp`] past
@@ -44,6 +45,7 @@ mod local;
 mod numbers;
 mod option;
 mod outbox;
+pub(crate) mod own;
 mod raw;
 mod rights;
 pub(crate) mod socket;
@@ -53,6 +55,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hostwire_address::place::REGISTERED_BYTES_MAX;
+use hostwire_address::{JobMap, Place, SegmentId};
 use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
 use hostwire_packet::htoe;
 
@@ -100,6 +104,7 @@ pub struct Ether {
     /// By PE, where this wire leads there.
     links: Vec<Option<LinkId>>,
     segment: Window,
+    map: JobMap,
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
@@ -141,23 +146,72 @@ impl Ether {
         })
     }
 
-    /// Sends bytes to be stored, in order.
+    /// The address of `len` bytes at `offset_bytes` of `pe`, the first one a multiple of `align`.
     #[inline]
-    fn put(
+    fn address(
         &self,
         pe: PeId,
-        link: LinkId,
         offset_bytes: usize,
-        data: &[u8],
-    ) -> Result<(), TransportError> {
+        len: usize,
+        align: usize,
+    ) -> Result<u64, TransportError> {
+        let misfit = |segment_bytes| TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: len,
+            segment_bytes,
+        };
+        if !offset_bytes.is_multiple_of(align) {
+            return Err(TransportError::Misaligned {
+                offset_bytes,
+                align_bytes: align,
+            });
+        }
+        let place = Place::of(offset_bytes as u64).ok_or_else(|| misfit(0))?;
+        let address = match place {
+            Place::Near(offset) => {
+                // All segments are of one size.
+                self.segment.memory().range(offset_bytes, len)?;
+                self.map.near(pe).map(|near| near.start.0 + offset)
+            }
+            Place::Registered(_, offset) => {
+                if offset + len as u64 > REGISTERED_BYTES_MAX {
+                    return Err(misfit(REGISTERED_BYTES_MAX as usize));
+                }
+                self.map.address(pe, place).map(|address| address.0)
+            }
+        };
+        let pes = self.pes();
+        address.ok_or(TransportError::NoSuchPe { pe, pes })
+    }
+
+    /// The window onto memory of this PE, and where in it `offset_bytes` lies.
+    fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
+        if !Place::is_registered(offset_bytes as u64) {
+            self.origin.check()?;
+            return Ok((self.segment.clone(), offset_bytes));
+        }
+        let address = self.address(self.pe, offset_bytes, 1, 1)?;
+        let core = self.hold()?;
+        let found = core.own.find(address);
+        let found = found.map(|(window, at)| (window.clone(), at));
+        found.ok_or(TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: 1,
+            segment_bytes: 0,
+        })
+    }
+
+    /// Sends bytes to be stored, in order.
+    #[inline]
+    fn put(&self, pe: PeId, link: LinkId, address: u64, data: &[u8]) -> Result<(), TransportError> {
         if data.is_empty() {
             return Ok(());
         }
         let mut core = self.hold()?;
-        if core.join(link, offset_bytes, data) {
+        if core.join(link, address, data) {
             return Ok(());
         }
-        self.put_pieces(core, pe, link, offset_bytes, data)
+        self.put_pieces(core, pe, link, address, data)
     }
 
     /// As [`put`](Self::put), of what joins no other stores.
@@ -167,19 +221,19 @@ impl Ether {
         mut core: Hold<'a>,
         pe: PeId,
         link: LinkId,
-        mut offset_bytes: usize,
+        mut address: u64,
         mut data: &[u8],
     ) -> Result<(), TransportError> {
         // The agent need not be awake for what is held for a moment: it comes by.
         core.driven = true;
-        if core.put_alone(link, offset_bytes, data) {
+        if core.put_alone(link, address, data) {
             self.shared.release(core);
             return Ok(());
         }
         let mut patience = Patience::default();
         loop {
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
-            let accepted = match core.put(link, offset_bytes, piece) {
+            let accepted = match core.put(link, address, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
                 Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
@@ -188,7 +242,7 @@ impl Ether {
                     return Err(TransportError::environment(what, error));
                 }
             };
-            offset_bytes += accepted;
+            address += accepted as u64;
             data = data.get(accepted..).unwrap_or_default();
             let mut came = false;
             if data.is_empty() && !core.socket.has_come() {
@@ -349,25 +403,39 @@ impl Transport for Ether {
         self.links.get(pe as usize)?.map(|_| Route::Carried)
     }
 
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        self.links.get(pe as usize)?.map(|_| Route::Carried)
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.hold()?.own.register(segment, window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        if let Ok(mut core) = self.hold() {
+            core.own.unregister(segment);
+        }
+    }
+
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
-            return self.segment.put(offset_bytes, src);
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put(at, src);
         }
         let link = self.link(pe)?;
-        // All segments are of one size.
-        self.segment.memory().range(offset_bytes, src.len())?;
-        self.put(pe, link, offset_bytes, src)
+        let address = self.address(pe, offset_bytes, src.len(), 1)?;
+        self.put(pe, link, address, src)
     }
 
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
-            return self.segment.put_word(offset_bytes, value);
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put_word(at, value);
         }
         let link = self.link(pe)?;
-        self.segment.word(offset_bytes)?;
-        self.put(pe, link, offset_bytes, &value.to_ne_bytes())
+        let address = self.address(pe, offset_bytes, 8, 8)?;
+        self.put(pe, link, address, &value.to_ne_bytes())
     }
 
     fn store_line(
@@ -378,11 +446,11 @@ impl Transport for Ether {
         payload: &[u8],
     ) -> Result<(), TransportError> {
         if pe == self.pe {
-            self.origin.check()?;
-            return self.segment.put_line(offset_bytes, header, payload);
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put_line(at, header, payload);
         }
         let link = self.link(pe)?;
-        self.segment.memory().line(offset_bytes)?;
+        let address = self.address(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
         let mut line = [0; LINE_BYTES];
         let (head, body) = line.split_at_mut(HEADER_BYTES);
         head.copy_from_slice(&header.to_ne_bytes());
@@ -396,7 +464,7 @@ impl Transport for Ether {
         place.copy_from_slice(payload);
         // Whole dwords at the beginning of a block are one packet.
         let len = (HEADER_BYTES + payload.len()).next_multiple_of(4);
-        self.put(pe, link, offset_bytes, line.get(..len).unwrap_or(&line))
+        self.put(pe, link, address, line.get(..len).unwrap_or(&line))
     }
 
     /// A link keeps the order.

@@ -92,7 +92,7 @@ impl Outlet {
                     order: SendOrder::default(),
                 },
             },
-            Some(Route::Carried) | None => Self::Posted {
+            Some(Route::Carried | Route::Offloaded) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,
@@ -328,7 +328,7 @@ impl WordOutlet {
                     offset_bytes,
                 }
             }
-            Some(Route::Carried) | None => Self::Posted {
+            Some(Route::Carried | Route::Offloaded) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,

@@ -3,13 +3,17 @@
 //!
 //! It is what "How to add a wire" in docs/ARCHITECTURE.md leads to, and no more than that.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 
+use hostwire_address::{Place, SegmentId};
 use hostwire_transport::conformance::Random;
+use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{
-    Memory, PeId, Route, Transport, TransportError, Visibility, Window, ring::PAYLOAD_BYTES,
+    Memory, Offload, PeId, Request, Route, Transport, TransportError, Visibility, Window,
+    ring::PAYLOAD_BYTES,
 };
 
 /// What is on its way, and to whom.
@@ -32,6 +36,10 @@ enum Stored {
 /// What all PEs share.
 struct Network {
     windows: Vec<Window>,
+    /// Memory that PEs have registered.
+    registered: Mutex<HashMap<(PeId, SegmentId), Window>>,
+    /// Whether the network does gets and atomics itself.
+    offloads: bool,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -66,15 +74,30 @@ impl Network {
         }
     }
 
+    /// The memory of `pe` at this place; `None` if there is none.
+    fn find(&self, pe: PeId, offset_bytes: usize) -> Option<(Window, usize)> {
+        match Place::of(offset_bytes as u64)? {
+            Place::Near(_) => Some((self.windows[pe as usize].clone(), offset_bytes)),
+            Place::Registered(segment, offset) => {
+                let registered = self.registered.lock();
+                let registered = registered.unwrap_or_else(PoisonError::into_inner);
+                Some((registered.get(&(pe, segment))?.clone(), offset as usize))
+            }
+        }
+    }
+
     fn deliver(&self, packet: &Packet) {
-        let window = &self.windows[packet.to as usize];
-        let at = packet.offset_bytes;
+        // A network of machines would end the link.
+        let Some((window, at)) = self.find(packet.to, packet.offset_bytes) else {
+            return;
+        };
         let done = match &packet.stored {
             Stored::Bytes(bytes) => window.put(at, bytes),
             Stored::Word(word) => window.put_word(at, *word),
             Stored::Line { header, payload } => window.put_line(at, *header, payload),
         };
         done.expect("the sender has checked it");
+        self.windows[packet.to as usize].notify();
     }
 }
 
@@ -116,10 +139,17 @@ impl Drop for Carrier {
 }
 
 /// The wires of a job of `pes` PEs.
-pub fn connect(pes: u32, segment_bytes: usize, seed: u64) -> Result<Vec<Toy>, TransportError> {
+pub fn connect(
+    pes: u32,
+    segment_bytes: usize,
+    seed: u64,
+    offloads: bool,
+) -> Result<Vec<Toy>, TransportError> {
     let window = |_| Window::own(Memory::anonymous(segment_bytes), Visibility::Coherent);
     let network = Arc::new(Network {
         windows: (0..pes).map(window).collect::<Result<_, _>>()?,
+        registered: Mutex::default(),
+        offloads,
         state: Mutex::new(State {
             packets: Vec::new(),
             epochs: vec![0; (pes * pes) as usize],
@@ -140,11 +170,24 @@ pub fn connect(pes: u32, segment_bytes: usize, seed: u64) -> Result<Vec<Toy>, Tr
 }
 
 impl Toy {
-    /// The segment of `pe`, to see whether there is what is to be stored to.
-    fn target(&self, pe: PeId) -> Result<&Memory, TransportError> {
-        let window = self.network.windows.get(pe as usize);
+    fn check(&self, pe: PeId) -> Result<(), TransportError> {
         let pes = self.pes();
-        Ok(window.ok_or(TransportError::NoSuchPe { pe, pes })?.memory())
+        match pe < pes {
+            true => Ok(()),
+            false => Err(TransportError::NoSuchPe { pe, pes }),
+        }
+    }
+
+    /// The memory of `pe`, to see whether there is what is to be stored to, and where in it.
+    fn target(&self, pe: PeId, offset_bytes: usize) -> Result<(Memory, usize), TransportError> {
+        self.check(pe)?;
+        let found = self.network.find(pe, offset_bytes);
+        let found = found.map(|(window, at)| (window.memory().clone(), at));
+        found.ok_or(TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: 1,
+            segment_bytes: 0,
+        })
     }
 
     fn send(&self, to: PeId, offset_bytes: usize, stored: Stored) {
@@ -197,18 +240,46 @@ impl Transport for Toy {
         let window = self.network.windows.get(pe as usize)?;
         Some(match pe == self.pe {
             true => Route::Mapped(window.clone()),
+            false if self.network.offloads => Route::Offloaded,
             false => Route::Carried,
         })
     }
 
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        self.check(pe).ok()?;
+        Some(match self.network.offloads {
+            true => Route::Offloaded,
+            false => Route::Carried,
+        })
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        let registered = self.network.registered.lock();
+        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
+        registered.insert((self.pe, segment), window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        let registered = self.network.registered.lock();
+        let mut registered = registered.unwrap_or_else(PoisonError::into_inner);
+        registered.remove(&(self.pe, segment));
+    }
+
+    fn offload(&self) -> Option<&dyn Offload> {
+        self.network.offloads.then_some(self)
+    }
+
     fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
-        self.target(pe)?.range(offset_bytes, src.len())?;
+        let (target, at) = self.target(pe, offset_bytes)?;
+        target.range(at, src.len())?;
         self.send(pe, offset_bytes, Stored::Bytes(src.to_vec()));
         Ok(())
     }
 
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
-        self.target(pe)?.word(offset_bytes)?;
+        let (target, at) = self.target(pe, offset_bytes)?;
+        target.word(at)?;
         self.send(pe, offset_bytes, Stored::Word(value));
         Ok(())
     }
@@ -220,8 +291,8 @@ impl Transport for Toy {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError> {
-        let target = self.target(pe)?;
-        target.line(offset_bytes)?;
+        let (target, at) = self.target(pe, offset_bytes)?;
+        target.line(at)?;
         if payload.len() > PAYLOAD_BYTES {
             return Err(TransportError::OutOfRange {
                 offset_bytes,
@@ -253,12 +324,36 @@ impl Transport for Toy {
     }
 
     fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        self.target(pe)?;
+        self.check(pe)?;
         Ok(self.network.lock().alive[pe as usize])
     }
 
     fn wait_limits(&self) -> WaitLimits {
         WaitLimits::SHARED
+    }
+}
+
+impl Offload for Toy {
+    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        self.wait_for(|to| to == pe);
+        let (target, at) = self.target(pe, offset_bytes)?;
+        target.copy_out(at, dst)
+    }
+
+    fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError> {
+        self.wait_for(|to| to == pe);
+        self.target(pe, request.offset_bytes)?;
+        let found = self.network.find(pe, request.offset_bytes);
+        let (window, offset_bytes) = found.expect("it was there, and nobody unregisters it");
+        let old = apply(
+            &window,
+            &Request {
+                offset_bytes,
+                ..request
+            },
+        );
+        self.network.windows[pe as usize].notify();
+        old
     }
 }
 

@@ -1,0 +1,93 @@
+//! Memory of this PE that it has registered, by the numbers of its segments.
+
+use std::sync::{PoisonError, RwLock};
+
+use hostwire_address::SegmentId;
+use hostwire_address::place::SEGMENTS_MAX;
+use hostwire_transport::{Memory, Window};
+
+use crate::error::{Error, Result};
+
+/// See the [module text](self).
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    slots: RwLock<Slots>,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    /// By number.
+    windows: Vec<Option<Window>>,
+    /// The number that was given last, and one more. Numbers come back as late as possible: who
+    /// uses one that is no longer registered should hear so, and not reach other memory.
+    next: usize,
+}
+
+impl Registry {
+    /// Gives memory a number.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`].
+    pub(crate) fn add(&self, memory: Memory) -> Result<(SegmentId, Window)> {
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let next = slots.next;
+        let numbers = (next..SEGMENTS_MAX).chain(0..next);
+        let mut free =
+            numbers.filter(|number| !matches!(slots.windows.get(*number), Some(Some(_))));
+        let number = free.next();
+        let segment = number.and_then(|number| SegmentId::new(u16::try_from(number).ok()?));
+        let Some(segment) = segment else {
+            return Err(Error::TooManySegments { max: SEGMENTS_MAX });
+        };
+        let index = segment.index();
+        if slots.windows.len() <= index {
+            slots.windows.resize(index + 1, None);
+        }
+        let window = Window::registered(memory);
+        slots.windows[index] = Some(window.clone());
+        slots.next = (index + 1) % SEGMENTS_MAX;
+        Ok((segment, window))
+    }
+
+    /// Takes the number back.
+    pub(crate) fn remove(&self, segment: SegmentId) {
+        let mut slots = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = slots.windows.get_mut(segment.index()) {
+            *slot = None;
+        }
+    }
+
+    /// The memory with this number.
+    pub(crate) fn window(&self, segment: SegmentId) -> Option<Window> {
+        let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        slots.windows.get(segment.index())?.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(registry: &Registry) -> Result<u16> {
+        let added = registry.add(Memory::anonymous(64));
+        added.map(|(segment, _)| segment.get())
+    }
+
+    #[test]
+    fn numbers_come_back_as_late_as_possible() {
+        let registry = Registry::default();
+        for expected in 0..SEGMENTS_MAX as u16 {
+            assert_eq!(add(&registry).unwrap(), expected);
+        }
+        let full = add(&registry).unwrap_err().to_string();
+        assert!(full.contains("2048"), "{full}");
+        for number in [7, 3] {
+            registry.remove(SegmentId::new(number).unwrap());
+        }
+        assert!(registry.window(SegmentId::new(3).unwrap()).is_none());
+        assert_eq!(add(&registry).unwrap(), 3);
+        registry.remove(SegmentId::new(3).unwrap());
+        assert_eq!(add(&registry).unwrap(), 7, "3 was the last one");
+        assert_eq!(add(&registry).unwrap(), 3);
+    }
+}
