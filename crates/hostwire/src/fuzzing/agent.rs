@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
-use hostwire_transport::Window;
+use hostwire_address::Place;
+use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mark, named};
 use hostwire_transport::fuzzing::wire::ScriptedWire;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
+use hostwire_transport::{Memory, Window};
 
 use super::stores::{PES, STORE, Store, StoreScript, peers};
 use crate::attachment::{Attachment, Operation, Request};
 use crate::layout::{Layout, Sizes};
 
-/// Requests of peers: held against a heap on which they are done by hand. A script of steps.
+/// Requests of peers: held against memory on which they are done by hand. A script of steps.
 ///
 /// | byte, modulo 4 | arguments | |
 /// |---|---|---|
-/// | 0 to 2 | PE, operation, operand bytes, offset, operand, compare | the PE's next request; the offset counts from the heap |
+/// | 0, 1 | PE, operation, operand bytes, offset, operand, compare | the PE's next request; the offset counts from the heap |
+/// | 2 | the same | the same; the offset counts from registered memory |
 /// | 3 | PE, number | its request line has this number, and nothing else new |
 pub(super) const SERVE: Target = Target {
     name: "agent_serve",
@@ -52,6 +55,23 @@ fn attachment(stores: Vec<Store>) -> (Layout, Arc<ScriptedWire>, Attachment) {
     let wire = Arc::new(wire);
     let attachment = Attachment::over(Arc::clone(&wire) as _, SIZES).expect("a job");
     (layout, wire, attachment)
+}
+
+/// Bytes of the registered memory.
+const REGISTERED_BYTES: usize = 512;
+/// The operation that stores to it.
+const PUT: u64 = 14;
+
+/// Does by hand what a put to registered memory asks for, with the zeros that its line has.
+fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Option<(u64, Vec<u8>)> {
+    let end = offset.checked_add(len)?;
+    let place = registered.get_mut(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
+    // The memory of who asks is not mapped here.
+    if len > 32 || from != u64::MAX {
+        return None;
+    }
+    place.fill(0);
+    Some((0, Vec::new()))
 }
 
 /// Does by hand what a request asks for. Gives the old value, or nothing for a refusal, and the
@@ -112,6 +132,10 @@ fn serve(bytes: &[u8]) {
     let own = wire.memory_of(0);
     let mut heap: Vec<u8> = (0..layout.heap_bytes()).map(|at| at as u8).collect();
     own.put(layout.heap(), &heap).expect("the heap");
+    let memory = Memory::anonymous(REGISTERED_BYTES);
+    let segment = attachment.register(memory.clone()).expect("a number");
+    let mut registered: Vec<u8> = (0..REGISTERED_BYTES).map(|at| !at as u8).collect();
+    memory.copy_in(0, &registered).expect("the memory");
     let before = all_but_requests(own, &layout);
     let mut numbers = [0_u64; PES as usize];
     let mut input = Input::new(bytes);
@@ -131,7 +155,14 @@ fn serve(bytes: &[u8]) {
         let [offset, operand, compare] = [input.number(), input.number(), input.number()];
         numbers[pe as usize] += 1;
         let number = numbers[pe as usize];
-        let place = offset.wrapping_add(heap_at);
+        let (offset, place) = match step {
+            2 => {
+                let offset = offset % REGISTERED_BYTES_MAX;
+                let place = Place::Registered(segment, offset).offset();
+                (offset, place.expect("an offset that is not too large"))
+            }
+            _ => (offset, offset.wrapping_add(heap_at)),
+        };
         for (index, word) in [place, operand, compare].into_iter().enumerate() {
             own.put_word(at + 8 + index * 8, word)
                 .expect("a request line");
@@ -142,8 +173,12 @@ fn serve(bytes: &[u8]) {
 
         // An offset that wraps around lies before the heap.
         let request = [operation, operand_bytes, offset, operand, compare];
-        let done = (place >= heap_at).then(|| by_hand(&mut heap, &request, room));
-        let done = done.flatten();
+        let done = match (step, operation) {
+            (2, PUT) => put_by_hand(&mut registered, offset, operand, compare),
+            (2, _) => by_hand(&mut registered, &request, room),
+            _ if place < heap_at => None,
+            _ => by_hand(&mut heap, &request, room),
+        };
         let theirs = wire.memory_of(pe);
         let reply = |word: usize| theirs.load_word(layout.reply(0) + word * 8);
         assert_eq!(reply(0), Ok(number), "{request:?}");
@@ -166,6 +201,12 @@ fn serve(bytes: &[u8]) {
             }
         }
     }
+    let mut got = vec![0; REGISTERED_BYTES];
+    memory.copy_out(0, &mut got).expect("the memory");
+    assert!(
+        got == registered,
+        "registered memory is not as the requests say"
+    );
     let mut got = vec![0; heap.len()];
     own.get(layout.heap(), &mut got).expect("the heap");
     assert!(got == heap, "the heap is not as the requests say");
@@ -198,7 +239,27 @@ fn serve_seeds() -> Seeds {
         )
     });
     let one = |operation, bytes, words| ask(Script::new(), operation, bytes, words).done();
+    let registered = |operation: u8, bytes: u8, words: [u64; 3]| {
+        let script = Script::new().bytes(&[2, 0, operation, bytes]);
+        words.into_iter().fold(script, Script::number).done()
+    };
     named(vec![
+        ("registered_put", registered(14, 0, [100, 32, u64::MAX])),
+        (
+            "registered_put_too_long",
+            registered(14, 0, [100, 33, u64::MAX]),
+        ),
+        (
+            "registered_put_beyond",
+            registered(14, 0, [500, 13, u64::MAX]),
+        ),
+        (
+            "registered_put_from_afar",
+            registered(14, 0, [0, 8, 70_000]),
+        ),
+        ("registered_add", registered(5, 8, [504, 3, 0])),
+        ("registered_get", registered(1, 0, [0, 512, 70_000])),
+        ("put_to_the_heap", one(14, 0, [0, 8, u64::MAX])),
         ("each", each.done()),
         ("get", one(1, 0, [8, 100, 70_000])),
         ("get_too_much", one(1, 0, [0, 4097, 70_000])),
