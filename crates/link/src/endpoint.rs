@@ -548,6 +548,14 @@ impl Endpoint {
         }
     }
 
+    /// Closes a link to a peer that is said to have ended, and informs it, in case it has not.
+    pub fn give_up(&mut self, now: Ns, link: LinkId) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.close(now, CloseReason::GivenUp, true, &mut self.shared);
+            self.touch(now, link.0);
+        }
+    }
+
     /// Whether the link may be used; `Err` if it is closed.
     ///
     /// # Errors

@@ -120,6 +120,10 @@ pub enum CloseReason {
     /// The peer broke the protocol and was cut off.
     #[error("cut off: {0}")]
     Misbehaved(Misbehaviour),
+    /// This side gave the peer up, of which it heard elsewhere that it has ended. The peer has
+    /// done no wrong.
+    #[error("the peer is said to have ended")]
+    GivenUp,
     /// The peer reports that this side broke the protocol.
     #[error("cut off by the peer: {0}")]
     CutOff(htoe::CloseReason),
@@ -165,10 +169,33 @@ pub enum Misbehaviour {
         /// The value that it offered.
         got: u16,
     },
-    /// The layer above found a fault: an answer without a request, or an address
-    /// outside the segment.
+    /// The layer above has no use for what its frame carries.
     #[error("{0}")]
-    Above(&'static str),
+    Misuse(Misuse),
+}
+
+/// What the layer above links refuses in a frame that is correct.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Misuse {
+    /// A packet where only responses may come.
+    #[error("a packet that is no response")]
+    NoResponse,
+    /// A response that no request waits for.
+    #[error("an answer that nobody asked for")]
+    Unasked,
+    /// A response of another length than its request has named.
+    #[error("an answer of the wrong size")]
+    AnswerSize,
+    /// A packet where only requests may come.
+    #[error("a packet that is no request")]
+    NoRequest,
+    /// A request that is answered, or that reads.
+    #[error("a request that is no posted write")]
+    NoPostedWrite,
+    /// A write to addresses at which there is no memory.
+    #[error("a write outside of the segments")]
+    Outside,
 }
 
 impl Misbehaviour {
@@ -177,7 +204,7 @@ impl Misbehaviour {
             Misbehaviour::CreditOverrun { .. } => htoe::CloseReason::CreditOverrun,
             Misbehaviour::CreditExcess { .. } => htoe::CloseReason::CreditExcess,
             Misbehaviour::Malformed(_) | Misbehaviour::Offer { .. } => htoe::CloseReason::Malformed,
-            Misbehaviour::Above(_) => htoe::CloseReason::Misused,
+            Misbehaviour::Misuse(_) => htoe::CloseReason::Misused,
         }
     }
 }

@@ -28,6 +28,8 @@ pub use endpoint::{
     Credits, Delivery, Departure, Endpoint, Event, Filled, Identity, LinkId, Progress, Ticket,
     Transmit,
 };
-pub use error::{CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError};
+pub use error::{
+    CloseReason, ConfigError, Misbehaviour, Misuse, Node, OpenError, ReleaseError, SendError,
+};
 pub use requests::{Answer, OUTSTANDING_MAX, RequestError, Requests, respond_data, respond_done};
 pub use time::Ns;

@@ -6,7 +6,7 @@ use hostwire_packet::ht::{
 };
 use thiserror::Error;
 
-use crate::error::Misbehaviour;
+use crate::error::{Misbehaviour, Misuse};
 
 /// Requests that can be outstanding per link: they differ in a UnitID of 5 bits and a
 /// SrcTag of 5 bits.
@@ -181,19 +181,19 @@ impl Requests {
     /// Finds the request that a response answers.
     ///
     /// # Errors
-    /// [`Misbehaviour::Above`] for an answer that nobody asked for, or of the
+    /// [`Misbehaviour::Misuse`] for an answer that nobody asked for, or of the
     /// wrong size: hand it to [`Endpoint::cut_off`](crate::Endpoint::cut_off).
     pub fn answer<'a>(&mut self, response: &PacketRepr<'a>) -> Result<Answer<'a>, Misbehaviour> {
         let ControlRepr::Response(repr) = response.control() else {
-            return Err(Misbehaviour::Above("a packet that is no response"));
+            return Err(Misbehaviour::Misuse(Misuse::NoResponse));
         };
         let index = usize::from(index(repr.unit_id, repr.src_tag));
         let pending = self.pending.get(index).copied().flatten();
-        let pending = pending.ok_or(Misbehaviour::Above("an answer that nobody asked for"))?;
+        let pending = pending.ok_or(Misbehaviour::Misuse(Misuse::Unasked))?;
         let data = response.data();
         let failed = repr.status != ResponseStatus::Normal;
         if data.len() != usize::from(pending.data_len) && !(failed && data.is_empty()) {
-            return Err(Misbehaviour::Above("an answer of the wrong size"));
+            return Err(Misbehaviour::Misuse(Misuse::AnswerSize));
         }
         self.take(repr.unit_id, repr.src_tag);
         Ok(Answer {
@@ -293,7 +293,7 @@ mod tests {
         let short = respond_data(&request, &[0; 4]).unwrap();
         assert_eq!(
             requests.answer(&short),
-            Err(Misbehaviour::Above("an answer of the wrong size"))
+            Err(Misbehaviour::Misuse(Misuse::AnswerSize))
         );
         assert!(requests.answer(&atomic).is_err());
         let abort = respond_done(&request, ResponseStatus::TargetAbort).unwrap();

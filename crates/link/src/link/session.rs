@@ -196,7 +196,7 @@ impl Session {
         self.close = match reason {
             CloseReason::Finished => Some(htoe::CloseReason::Finished),
             CloseReason::Misbehaved(how) => Some(how.on_the_wire()),
-            CloseReason::Silent { .. } | CloseReason::Stalled { .. } => {
+            CloseReason::Silent { .. } | CloseReason::Stalled { .. } | CloseReason::GivenUp => {
                 Some(htoe::CloseReason::Silent)
             }
             _ => None,

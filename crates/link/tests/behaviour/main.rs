@@ -294,6 +294,11 @@ fn finish_waits_for_the_last_ack() {
     assert_eq!(pair.give(&pair.ack(false)), Ok(0));
     assert_eq!(pair.closed(), Some(CloseReason::Finished));
     assert_eq!(pair.told(), Some(htoe::CloseReason::Finished));
+    // It is said to have ended.
+    let mut pair = Pair::new(Config::default());
+    pair.endpoint.give_up(pair.now, pair.link);
+    assert_eq!(pair.closed(), Some(CloseReason::GivenUp));
+    assert_eq!(pair.told(), Some(htoe::CloseReason::Silent));
     // And the other way round.
     let mut pair = Pair::new(Config::default());
     let close = SessionRepr {

@@ -89,7 +89,7 @@ pub enum CloseReason {
     CreditExcess,
     /// 4: a frame of this session did not hold what its header said.
     Malformed,
-    /// 5: the peer was silent for too long, or acknowledged nothing.
+    /// 5: the peer was silent for too long, acknowledged nothing, or is said to have ended.
     Silent,
     /// 6: it broke a rule of the layer above.
     Misused,

@@ -1,6 +1,6 @@
 //! What a frame delivers, applied to the memory of this PE.
 
-use hostwire_link::{Endpoint, Misbehaviour, Ns};
+use hostwire_link::{Endpoint, Misbehaviour, Misuse, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
 use hostwire_packet::htoe::CarriedPackets;
 
@@ -9,8 +9,6 @@ use crate::window::Window;
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
-/// What no correct peer writes.
-const OUTSIDE: &str = "a write outside of the segments";
 
 /// Gives a frame to the endpoint and applies what it delivers. A peer that asks for what
 /// no correct peer asks for is cut off; anything else that is wrong with a frame the
@@ -28,13 +26,13 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u
         own.window().notify();
     }
     if let Err(why) = applied {
-        return endpoint.cut_off(now, delivery.link, Misbehaviour::Above(why));
+        return endpoint.cut_off(now, delivery.link, Misbehaviour::Misuse(why));
     }
     let released = endpoint.release(now, delivery.link, delivery.filled());
     debug_assert_eq!(released, Ok(()));
 }
 
-fn apply_all(own: &Own, packets: &mut CarriedPackets<'_>) -> Result<(), &'static str> {
+fn apply_all(own: &Own, packets: &mut CarriedPackets<'_>) -> Result<(), Misuse> {
     loop {
         // Nearly all packets.
         while let Some(PlainWrite { address, data }) = packets.next_plain() {
@@ -48,19 +46,19 @@ fn apply_all(own: &Own, packets: &mut CarriedPackets<'_>) -> Result<(), &'static
 }
 
 /// Applies one packet: a posted write to an address of this PE.
-pub(crate) fn apply(own: &Own, packet: &PacketRepr<'_>) -> Result<(), &'static str> {
+pub(crate) fn apply(own: &Own, packet: &PacketRepr<'_>) -> Result<(), Misuse> {
     let ControlRepr::Request(request) = packet.control() else {
-        return Err("a packet that is no request");
+        return Err(Misuse::NoRequest);
     };
     let RequestKind::Write(Write {
         mode: WriteMode::Posted { .. },
         ..
     }) = request.kind
     else {
-        return Err("a request that is no posted write");
+        return Err(Misuse::NoPostedWrite);
     };
     for (address, run) in hostwire_link::put::runs(packet) {
-        let (window, at) = own.find(address).ok_or(OUTSIDE)?;
+        let (window, at) = own.find(address).ok_or(Misuse::Outside)?;
         store(window, at, run)?;
     }
     Ok(())
@@ -68,8 +66,8 @@ pub(crate) fn apply(own: &Own, packet: &PacketRepr<'_>) -> Result<(), &'static s
 
 /// Stores bytes of one line, or many whole lines, in order.
 #[inline]
-pub(crate) fn store_lines(own: &Own, address: u64, lines: &[u8]) -> Result<(), &'static str> {
-    let (window, mut at) = own.find(address).ok_or(OUTSIDE)?;
+pub(crate) fn store_lines(own: &Own, address: u64, lines: &[u8]) -> Result<(), Misuse> {
+    let (window, mut at) = own.find(address).ok_or(Misuse::Outside)?;
     for line in lines.chunks(LINE_BYTES) {
         store(window, at, line)?;
         // What was stored ends within the segment; the end of anything else may be nowhere.
@@ -80,10 +78,10 @@ pub(crate) fn store_lines(own: &Own, address: u64, lines: &[u8]) -> Result<(), &
 
 /// Stores one run, after all that was stored before it. Of a run that begins a line the
 /// first word comes last: it may be the header of the line.
-fn store(window: &Window, at: usize, run: &[u8]) -> Result<(), &'static str> {
+fn store(window: &Window, at: usize, run: &[u8]) -> Result<(), Misuse> {
     let memory = window.memory();
     if memory.range(at, run.len()).is_err() {
-        return Err(OUTSIDE);
+        return Err(Misuse::Outside);
     }
     let stored = match run.split_first_chunk::<WORD_BYTES>() {
         Some((word, [])) if memory.is_aligned(at, WORD_BYTES) => put_word(window, at, *word),
@@ -92,7 +90,7 @@ fn store(window: &Window, at: usize, run: &[u8]) -> Result<(), &'static str> {
         }
         _ => put(window, at, run),
     };
-    if stored { Ok(()) } else { Err(OUTSIDE) }
+    if stored { Ok(()) } else { Err(Misuse::Outside) }
 }
 
 fn put(window: &Window, at: usize, run: &[u8]) -> bool {
@@ -136,7 +134,7 @@ mod tests {
     /// The first address of PE 1.
     const FIRST: u64 = SEGMENT_BYTES as u64;
 
-    fn apply_put(own: &Own, address: u64, data: &[u8]) -> Result<(), &'static str> {
+    fn apply_put(own: &Own, address: u64, data: &[u8]) -> Result<(), Misuse> {
         let mut done = 0;
         while done < data.len() {
             let mut scratch = [0; MASKED_LEN_MAX];
@@ -181,7 +179,7 @@ mod tests {
             (u64::MAX - 7, 8),
         ] {
             let stored = apply_put(&own, at, &[7; 64][..len]);
-            assert_eq!(stored, Err(OUTSIDE), "{at}");
+            assert_eq!(stored, Err(Misuse::Outside), "{at}");
         }
         assert_eq!(apply_put(&own, end - 8, &[1; 8]), Ok(()));
     }
@@ -209,10 +207,13 @@ mod tests {
         memory.copy_out(0, &mut got).unwrap();
         assert_eq!(got, expected);
         for outside in [address(segment, 200), address(other, 0)] {
-            assert_eq!(apply_put(&own, outside, &[7]), Err(OUTSIDE));
+            assert_eq!(apply_put(&own, outside, &[7]), Err(Misuse::Outside));
         }
         own.unregister(segment);
-        assert_eq!(apply_put(&own, address(segment, 0), &[7]), Err(OUTSIDE));
+        assert_eq!(
+            apply_put(&own, address(segment, 0), &[7]),
+            Err(Misuse::Outside)
+        );
     }
 
     struct Kept(#[expect(dead_code, reason = "kept alive")] Memory);
@@ -288,7 +289,7 @@ mod tests {
         a.flush(*link);
         exchange(Ns(20_001), &mut ends, [&own; 2]);
         let (b, link) = &ends[1];
-        let why = Misbehaviour::Above(OUTSIDE);
+        let why = Misbehaviour::Misuse(Misuse::Outside);
         assert_eq!(b.is_open(*link), Err(CloseReason::Misbehaved(why)));
         let (a, link) = &ends[0];
         assert!(matches!(a.is_open(*link), Err(CloseReason::CutOff(_))));
@@ -299,6 +300,6 @@ mod tests {
         let mut requests = hostwire_link::Requests::new();
         let packet = requests.flush(7).unwrap();
         let refused = apply(&own(), &packet);
-        assert_eq!(refused, Err("a request that is no posted write"));
+        assert_eq!(refused, Err(Misuse::NoPostedWrite));
     }
 }

@@ -57,7 +57,7 @@ use std::time::{Duration, Instant};
 
 use hostwire_address::place::REGISTERED_BYTES_MAX;
 use hostwire_address::{JobMap, Place, SegmentId};
-use hostwire_link::{CloseReason, Counters, LinkId, Misbehaviour, Progress, SendError, Ticket};
+use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
 use hostwire_packet::htoe;
 
 pub use hostwire_link::seal::{JobKey, Life};
@@ -91,8 +91,6 @@ const YIELDS: u32 = 200;
 const PIECE_BYTES: usize = 40 << 10;
 /// How long a PE that ends waits for its last stores to arrive.
 const LINGER: Duration = Duration::from_secs(3);
-/// Why a link is closed to a PE of which somebody else says so. It has done no wrong.
-const HAS_ENDED: &str = "it is said to have ended";
 const HEADER_BYTES: usize = 8;
 const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
@@ -324,14 +322,12 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
-        CloseReason::Misbehaved(how) if how != Misbehaviour::Above(HAS_ENDED) => {
-            Err(TransportError::misbehaved(
-                pe,
-                "its frames",
-                "none beyond its credits and the segment",
-                reason,
-            ))
-        }
+        CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
+            pe,
+            "its frames",
+            "none beyond its credits and the segment",
+            reason,
+        )),
         CloseReason::CutOff(why) if why != htoe::CloseReason::Silent => {
             let what = format!("storing to PE {pe}");
             Err(TransportError::environment(what, reason))
@@ -514,8 +510,7 @@ impl Transport for Ether {
         {
             let now = core.now();
             if core.closed(link).is_none() {
-                let why = Misbehaviour::Above(HAS_ENDED);
-                core.endpoint.cut_off(now, link, why);
+                core.endpoint.give_up(now, link);
             }
             self.shared.release(core);
         }
@@ -589,9 +584,8 @@ mod tests {
                 && text.contains("had 8 command and 8 data, used 9 and 8"),
             "{text}"
         );
-        let told = CloseReason::Misbehaved(Misbehaviour::Above(HAS_ENDED));
         let lost = |loss| Err(TransportError::PeerLost { pe: 3, loss });
-        assert_eq!(ended(3, told), lost(Loss::Ended));
+        assert_eq!(ended(3, CloseReason::GivenUp), lost(Loss::Ended));
         let silent = CloseReason::Silent { silent_ns: 5 };
         assert_eq!(ended(3, silent), lost(Loss::Silent { silent_ms: 0 }));
         let stalled = CloseReason::Stalled {

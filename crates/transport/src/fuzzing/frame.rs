@@ -1,6 +1,7 @@
 //! Input from the network and the kernel: packets for the segment, frames in their places.
 
 use hostwire_address::JobMap;
+use hostwire_link::Misuse;
 use hostwire_packet::ht::PacketRepr;
 
 use super::kit::{Input, Script, Seeds, Target, named, shown};
@@ -146,7 +147,7 @@ fn applied(bytes: &[u8]) {
                 shown(why);
                 // Runs before the one that is outside are stored.
                 for (address, run) in hostwire_link::put::runs(&packet) {
-                    if why.contains("outside") && !put(&mut model, address as usize, run) {
+                    if why == Misuse::Outside && !put(&mut model, address as usize, run) {
                         break;
                     }
                 }
