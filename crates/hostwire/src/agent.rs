@@ -30,7 +30,7 @@ use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{Operation, PeId, Request, Route, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Pace, Watch};
-use crate::error::{Error, Result};
+use crate::error::{Error, Misbehaviour, PeerWord, Result};
 use crate::layout::{LANDING_BYTES, Layout, NOT_YET};
 use crate::registry::Registry;
 
@@ -472,21 +472,14 @@ impl Agent {
                 inner.progress()?;
                 Ok(None)
             } else {
-                Err(
-                    TransportError::misbehaved(pe, "number of its agent's reply", number, got)
-                        .into(),
-                )
+                let number = u64::from(number);
+                Err(PeerWord::ReplyNumber.out_of(number..=number, pe, got))
             }
         })?;
         match segment.load_word(reply + 16)? {
             DONE => Ok(segment.load_word(reply + 8)?),
             REFUSED => Err(refused(pe, &asked)),
-            other => {
-                Err(
-                    TransportError::misbehaved(pe, "status of its agent's reply", DONE, other)
-                        .into(),
-                )
-            }
+            other => Err(PeerWord::ReplyStatus.out_of(DONE..=DONE, pe, other)),
         }
     }
 }
@@ -501,14 +494,9 @@ fn refused(pe: PeId, asked: &Asked) -> Error {
             offset_bytes: offset,
         };
     }
-    let what = format!(
-        "operation {} at offset {} refused",
-        asked.code, asked.offset_bytes
-    );
-    Error::PeerMisbehaved(TransportError::misbehaved(
-        pe,
-        "answer of its agent",
-        "an operation on its heap done",
-        what,
-    ))
+    let how = Misbehaviour::Refused {
+        code: asked.code,
+        offset_bytes: asked.offset_bytes,
+    };
+    Error::PeerMisbehaved { pe, how }
 }

@@ -13,7 +13,7 @@ use hostwire_transport::{Origin, Transport};
 use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
-use crate::launch::{self, Bootstrap, Deadline, LaunchError, Launched, Nodes};
+use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire};
 use crate::status::Status;
@@ -143,6 +143,6 @@ fn warn_of_insecure_wire() {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-fn launch_failed(error: LaunchError) -> Error {
-    Error::Launch(format!("cannot join the job: {error}"))
+fn launch_failed(fault: LaunchError) -> Error {
+    LaunchStep::Join.failed(fault)
 }

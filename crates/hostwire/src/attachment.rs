@@ -24,7 +24,7 @@ pub use hostwire_transport::{Operation, Request};
 use crate::board::Activity;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
-use crate::launch::{Bootstrap, Launched, Nodes};
+use crate::launch::{Bootstrap, LaunchStep, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
 use crate::lost::{Lost, Watcher};
 pub use crate::status::During;
@@ -260,7 +260,7 @@ impl Attachment {
         match launcher.take() {
             Some(mut launcher) => launcher
                 .finalize()
-                .map_err(|e| Error::Launch(format!("leaving the job: {e}"))),
+                .map_err(|fault| LaunchStep::Leave.failed(fault)),
             None => Ok(()),
         }
     }
@@ -292,7 +292,7 @@ impl Attachment {
             Some(launcher) => launcher
                 .abort(status, why)
                 .map(|()| true)
-                .map_err(|e| Error::Launch(format!("ending the job: {e}"))),
+                .map_err(|fault| LaunchStep::Abort.failed(fault)),
         }
     }
 

@@ -1,12 +1,16 @@
 //! The errors of a program, and who is at fault.
 
+mod misbehaviour;
+
 use std::fmt;
 use std::sync::OnceLock;
 
-use hostwire_transport::{Loss, PeId, TransportError, quoted};
+use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError, quoted};
 
-use crate::launch::Nodes;
+use crate::launch::{LaunchError, LaunchStep, Nodes};
 use crate::settings::{LOST_AFTER, LOST_AFTER_S};
+
+pub use misbehaviour::{Misbehaviour, PeerWord};
 
 /// On which host the PEs of this process's job are, if it spans several: for texts.
 static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
@@ -49,8 +53,11 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 /// An error of hostwire. The first group of variants is the caller's fault, the second
 /// a peer's, the third that of the machine or the launcher.
+// A tag of its own: `Ok` of a put is then one short store. In the capacity of a string, where the
+// compiler would put the tag, `Ok` takes two instructions.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[repr(u16)]
 pub enum Error {
     /// The caller named elements that a segment does not have.
     #[error("elements {index} to {} are not in a segment of {elements}", index.saturating_add(*count))]
@@ -146,6 +153,9 @@ pub enum Error {
     /// checkpoint: the job is not its own.
     #[error(transparent)]
     Copied(TransportError),
+    /// The program asked a wire for something that it does not have.
+    #[error(transparent)]
+    Misused(TransportError),
     /// All team slots are taken.
     #[error("there are {max} teams already; drop one first")]
     TooManyTeams {
@@ -188,16 +198,24 @@ pub enum Error {
         pe: PeId,
     },
     /// A peer did what no correct peer does.
-    #[error(transparent)]
-    PeerMisbehaved(TransportError),
+    #[error("PE {pe} broke the protocol: {how}")]
+    PeerMisbehaved {
+        /// The peer that owns the memory; another peer may have written there.
+        pe: PeId,
+        /// What it did.
+        how: Misbehaviour,
+    },
 
-    /// The environment does not name the job of this process clearly, or its launcher
-    /// fails.
-    #[error("{0}")]
-    Launch(String),
-    /// The job spans hosts, and the wire does not.
-    #[error("{0}")]
-    SeveralHosts(String),
+    /// The environment does not name the job of this process clearly, its launcher fails, or the
+    /// job is one that the settings do not allow.
+    #[error("{step}: {fault}")]
+    Launch {
+        /// What this PE wanted.
+        step: LaunchStep,
+        /// Why it does not have it.
+        #[source]
+        fault: Box<LaunchError>,
+    },
     /// A setting in the environment is unusable.
     #[error("{variable}={} is not usable: {problem}", quoted(value))]
     Setting {
@@ -208,9 +226,15 @@ pub enum Error {
         /// The fault of the value, or the expected value.
         problem: String,
     },
-    /// The machine refused something.
-    #[error(transparent)]
-    Environment(TransportError),
+    /// The machine, the network or the launcher does not give what is needed.
+    #[error("{what}: {fault}")]
+    Environment {
+        /// The attempted operation, for people.
+        what: Box<str>,
+        /// What was wrong.
+        #[source]
+        fault: EnvironmentFault,
+    },
 }
 
 /// As it is displayed: what users of a program read if its `main` returns the error, or if it
@@ -232,6 +256,16 @@ impl Error {
     }
 }
 
+impl LaunchStep {
+    /// The error if this step fails.
+    pub(crate) fn failed(self, fault: LaunchError) -> Error {
+        Error::Launch {
+            step: self,
+            fault: Box::new(fault),
+        }
+    }
+}
+
 impl From<TransportError> for Error {
     #[cold]
     fn from(error: TransportError) -> Self {
@@ -242,9 +276,24 @@ impl From<TransportError> for Error {
                 pe,
                 pes,
             },
-            TransportError::PeerMisbehaved { .. } => Self::PeerMisbehaved(error),
+            TransportError::PeerMisbehaved { pe, how } => Self::PeerMisbehaved {
+                pe,
+                how: how.into(),
+            },
+            TransportError::Environment { what, fault } => Self::Environment { what, fault },
             TransportError::Forked { .. } | TransportError::Restored { .. } => Self::Copied(error),
-            other => Self::Environment(other),
+            other => Self::Misused(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is returned by value, on the stack of every caller.
+    #[test]
+    fn an_error_is_short() {
+        assert_eq!(size_of::<Result<()>>(), 80);
     }
 }

@@ -55,7 +55,8 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::Launch`] if the environment shows a job of more tasks that this process
-    /// cannot join: never a job of one by mistake. [`Error::SeveralHosts`] if the wire
+    /// cannot join: never a job of one by mistake; with
+    /// [`LaunchError::SeveralHosts`](crate::launch::LaunchError::SeveralHosts) if the wire
     /// does not reach all PEs. [`Error::Setting`] for a variable
     /// with an unusable value, [`Error::Environment`] for anything the machine refused.
     #[cfg(target_os = "linux")]

@@ -398,11 +398,13 @@ mod tests {
                     ..Sizes::default()
                 },
             )
-            .unwrap_err()
-            .to_string()
         };
-        assert!(with(1000, 4096).contains("HOSTWIRE_RING"));
-        assert!(with(4096, usize::MAX).contains("HOSTWIRE_HEAP"));
+        let names = |refused, expected| match refused {
+            Err(Error::Setting { variable, .. }) => assert_eq!(variable, expected),
+            other => panic!("{other:?}"),
+        };
+        names(with(1000, 4096), "HOSTWIRE_RING");
+        names(with(4096, usize::MAX), "HOSTWIRE_HEAP");
         assert!(Layout::new(0, Sizes::default()).is_err());
         assert!(Layout::new(PES_MAX + 1, Sizes::default()).is_err());
     }

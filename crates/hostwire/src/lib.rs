@@ -87,7 +87,8 @@ mod team;
 
 pub use agent::AgentMode;
 pub use element::{AtomicElement, AtomicInteger, Element};
-pub use error::{Error, Result};
+pub use error::{Error, Misbehaviour, PeerWord, Result};
+pub use hostwire_transport::EnvironmentFault;
 pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};
 pub use job::Job;

@@ -287,7 +287,7 @@ fn a_wire_works_only_in_its_run() {
         wire.poll().map(drop),
     ] {
         assert!(
-            matches!(refused, Err(TransportError::Environment { .. })),
+            matches!(refused, Err(TransportError::Misused { .. })),
             "{refused:?}"
         );
     }

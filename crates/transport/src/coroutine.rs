@@ -137,17 +137,17 @@ impl Drop for Unwound {
 /// Stops the coroutine that calls this, until it is resumed.
 ///
 /// # Errors
-/// [`TransportError::Environment`] when not called from a coroutine of this module, or
+/// [`TransportError::Misused`] when not called from a coroutine of this module, or
 /// while it unwinds.
 pub fn suspend() -> Result<(), TransportError> {
-    let refused =
-        |cause| TransportError::environment("waiting for an event of the simulation", cause);
+    let refused = |got| {
+        let what = "waiting for an event of the simulation";
+        TransportError::misused(what, "a call from a PE of the simulation", got)
+    };
     if std::thread::panicking() {
-        return Err(refused("this PE is unwinding"));
+        return Err(refused("one while this PE is unwinding"));
     }
-    let current = CURRENT
-        .get()
-        .ok_or_else(|| refused("not called from a PE of the simulation"))?;
+    let current = CURRENT.get().ok_or_else(|| refused("one from elsewhere"))?;
     // SAFETY: `CURRENT` is only `Some` while code of the coroutine that this yielder
     // belongs to runs on this thread (see there), and it lies at the root of that
     // coroutine's stack, below this very call.
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn outside_there_is_nothing_to_suspend() {
-        assert!(matches!(suspend(), Err(TransportError::Environment { .. })));
+        assert!(matches!(suspend(), Err(TransportError::Misused { .. })));
         let body = || drop(suspend());
         scope(STACK, bodies(vec![body]), |mut all| all.resume(0)).unwrap();
         assert!(suspend().is_err());

@@ -1,8 +1,12 @@
 //! The errors of a wire, and who is at fault.
 
+mod environment;
+mod misbehaviour;
+
 use core::time::Duration;
 
-use crate::printable::printable;
+pub use environment::{Disagreement, EnvironmentFault, Limit, Silence, SystemError};
+pub use misbehaviour::Misbehaviour;
 
 /// The number of a PE in its job, `0 .. pes`.
 pub type PeId = u32;
@@ -10,10 +14,10 @@ pub type PeId = u32;
 /// An error of a transport.
 ///
 /// The variants say who is at fault: the caller ([`OutOfRange`](Self::OutOfRange),
-/// [`Misaligned`](Self::Misaligned), [`NoSuchPe`](Self::NoSuchPe), [`Forked`](Self::Forked),
-/// [`Restored`](Self::Restored)), a peer
+/// [`Misaligned`](Self::Misaligned), [`NoSuchPe`](Self::NoSuchPe), [`NoWire`](Self::NoWire),
+/// [`Misused`](Self::Misused), [`Forked`](Self::Forked), [`Restored`](Self::Restored)), a peer
 /// ([`PeerLost`](Self::PeerLost), [`PeerMisbehaved`](Self::PeerMisbehaved)) or the
-/// machine ([`Environment`](Self::Environment)).
+/// machine, the network and the launcher ([`Environment`](Self::Environment)).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
@@ -45,6 +49,22 @@ pub enum TransportError {
         /// How many there are.
         pes: u32,
     },
+    /// The caller joined wires of which none leads to a PE.
+    #[error("no wire of this PE leads to PE {pe}")]
+    NoWire {
+        /// The PE.
+        pe: PeId,
+    },
+    /// The caller asked for something that cannot be done.
+    #[error("{what}: expected {expected}, got {got}")]
+    Misused {
+        /// The attempted operation.
+        what: &'static str,
+        /// What is possible.
+        expected: Box<str>,
+        /// What was asked for.
+        got: Box<str>,
+    },
     /// This process is a copy of the PE; the PE itself goes on.
     #[error(
         "this process is a child that PE {pe} (process {process}) has forked: it is no PE of the \
@@ -74,25 +94,22 @@ pub enum TransportError {
         /// How that is known.
         loss: Loss,
     },
-    /// A peer wrote something into our memory that no correct peer writes.
-    #[error("PE {pe} broke the protocol: {what}: expected {expected}, got {got}")]
+    /// A peer did what no correct peer does.
+    #[error("PE {pe} broke the protocol: {how}")]
     PeerMisbehaved {
         /// The peer that owns the memory; another peer may have written there.
         pe: PeId,
-        /// The value that was read.
-        what: &'static str,
-        /// The expected value.
-        expected: String,
-        /// The found value.
-        got: String,
+        /// What it did.
+        how: Misbehaviour,
     },
-    /// The machine refused something.
-    #[error("{what}: {cause}")]
+    /// The machine, the network or the launcher does not give what is needed.
+    #[error("{what}: {fault}")]
     Environment {
-        /// The attempted operation, and advice if it is known.
-        what: String,
-        /// The operating system's words.
-        cause: String,
+        /// The attempted operation, for people.
+        what: Box<str>,
+        /// What was wrong.
+        #[source]
+        fault: EnvironmentFault,
     },
 }
 
@@ -159,26 +176,25 @@ impl core::fmt::Display for Loss {
 
 impl TransportError {
     /// An [`Environment`](Self::Environment) error.
-    pub fn environment(what: impl Into<String>, cause: impl core::fmt::Display) -> Self {
+    #[cold]
+    pub fn environment(what: impl Into<Box<str>>, fault: impl Into<EnvironmentFault>) -> Self {
         Self::Environment {
             what: what.into(),
-            cause: printable(&cause.to_string()),
+            fault: fault.into(),
         }
     }
 
-    /// A [`PeerMisbehaved`](Self::PeerMisbehaved) error.
+    /// A [`Misused`](Self::Misused) error.
     #[cold]
-    pub fn misbehaved(
-        pe: PeId,
+    pub fn misused(
         what: &'static str,
         expected: impl core::fmt::Display,
         got: impl core::fmt::Display,
     ) -> Self {
-        Self::PeerMisbehaved {
-            pe,
+        Self::Misused {
             what,
-            expected: expected.to_string(),
-            got: got.to_string(),
+            expected: expected.to_string().into(),
+            got: got.to_string().into(),
         }
     }
 }

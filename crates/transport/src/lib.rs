@@ -95,7 +95,9 @@ pub mod window;
 #[cfg(not(loom))]
 pub mod wires;
 
-pub use error::{LOST_AFTER, Loss, PeId, TransportError};
+pub use error::{
+    EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,
+};
 #[cfg(not(loom))]
 pub use memory::Memory;
 #[cfg(not(loom))]

@@ -30,8 +30,8 @@ impl Wires {
     /// or else by the first of all.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if they are not of the same PE, or if none of them leads
-    /// to some PE.
+    /// [`TransportError::Misused`] if they are not of the same PE, [`TransportError::NoWire`] if
+    /// none of them leads to some PE.
     pub fn new(
         first: Arc<dyn Transport>,
         others: impl IntoIterator<Item = Arc<dyn Transport>>,
@@ -43,19 +43,14 @@ impl Wires {
             .iter()
             .any(|wire| (wire.pe(), wire.pes()) != (pe, pes))
         {
-            return Err(TransportError::environment(
+            let other = |wire: &Arc<dyn Transport>| format!("PE {} of {}", wire.pe(), wire.pes());
+            return Err(TransportError::misused(
                 "joining the wires of a PE",
-                "they are not of the same PE of the same job",
+                format_args!("those of PE {pe} of {pes}"),
+                wires.iter().map(other).collect::<Vec<_>>().join(", "),
             ));
         }
-        let by_pe = (0..pes).map(|pe| {
-            best(&wires, pe).ok_or_else(|| {
-                TransportError::environment(
-                    "joining the wires of a PE",
-                    format!("none of them leads to PE {pe}"),
-                )
-            })
-        });
+        let by_pe = (0..pes).map(|pe| best(&wires, pe).ok_or(TransportError::NoWire { pe }));
         Ok(Self {
             by_pe: by_pe.collect::<Result<_, _>>()?,
             wires: wires.into(),
@@ -242,9 +237,10 @@ impl Wires {
     /// What the wire to `pe` does itself.
     fn offload_to(&self, pe: PeId) -> Result<&dyn Offload, TransportError> {
         self.to(pe)?.offload().ok_or_else(|| {
-            TransportError::environment(
-                format!("an operation on memory of PE {pe} by the wire"),
-                "the wire to it carries stores only",
+            TransportError::misused(
+                "an operation that the wire does",
+                "a PE to which an offloaded route leads",
+                format_args!("PE {pe}"),
             )
         })
     }
@@ -304,13 +300,13 @@ mod tests {
     fn wires_that_do_not_belong_together_are_refused() {
         let refused = |first, others: Vec<Arc<dyn Transport>>| match Wires::new(first, others) {
             Ok(_) => panic!("they were taken"),
-            Err(error) => error.to_string(),
+            Err(error) => error,
         };
         let near = || wire(3, &[0, 1], false);
-        let text = refused(near(), vec![]);
-        assert!(text.contains("leads to PE 2"), "{text}");
-        let text = refused(near(), vec![wire(4, &[0, 2], false)]);
-        assert!(text.contains("not of the same PE"), "{text}");
+        let error = refused(near(), vec![]);
+        assert_eq!(error, TransportError::NoWire { pe: 2 });
+        let error = refused(near(), vec![wire(4, &[0, 2], false)]);
+        assert!(matches!(error, TransportError::Misused { .. }), "{error}");
     }
 
     #[test]

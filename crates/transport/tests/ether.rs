@@ -12,13 +12,14 @@ use hostwire_link::{CloseReason, Counters, DropCause};
 use hostwire_testing::{is_installed, left_out, need};
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, Random, run_on_threads};
+use hostwire_transport::error::Silence;
 use hostwire_transport::ether::{
     self, Ether, EtherOptions, FramePort, Interface, LocalOptions, LocalWire, Roster, Secrets,
     Socket, XdpSocket,
 };
 use hostwire_transport::limits::Side;
 use hostwire_transport::limits::ether::{BareEther, ping_pong};
-use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
+use hostwire_transport::{EnvironmentFault, Memory, Transport, TransportError, Visibility, Window};
 
 const ETHER_TYPE: u16 = 0x88b5;
 
@@ -356,14 +357,14 @@ fn faults_are_survived_and_counted() {
 #[test]
 fn disagreement_on_encryption_is_named() {
     let key = |byte| Some(JobKey::new([byte; 32]));
-    for (keys, said) in [
-        ([key(1), key(1)], ["", ""]),
-        ([None, None], ["", ""]),
-        ([key(1), None], ["not encrypted", "are encrypted"]),
+    for (keys, expected) in [
+        ([key(1), key(1)], [None, None]),
+        ([None, None], [None, None]),
         (
-            [key(1), key(2)],
-            ["damaged on the way, or encrypted with the key of another job"; 2],
+            [key(1), None],
+            [Some(Silence::Unsealed), Some(Silence::Sealed)],
         ),
+        ([key(1), key(2)], [Some(Silence::Forged); 2]),
     ] {
         let sockets = [0, 1].map(|_| FramePort::open(Ipv4Addr::LOCALHOST.into()).unwrap());
         let sockets = sockets.map(Socket::Udp);
@@ -393,14 +394,16 @@ fn disagreement_on_encryption_is_named() {
                 .map(|thread| thread.join().unwrap())
                 .collect()
         });
-        for (joined, said) in joined.iter().zip(said) {
-            match joined {
-                Ok(_) => assert_eq!(said, ""),
-                Err(error) => {
-                    let text = error.to_string();
-                    assert!(!said.is_empty() && text.contains(said), "{text}");
-                }
-            }
+        for (joined, expected) in joined.iter().zip(expected) {
+            let got = match joined {
+                Ok(_) => None,
+                Err(TransportError::Environment {
+                    fault: EnvironmentFault::NoAnswer { silence, .. },
+                    ..
+                }) => Some(*silence),
+                Err(other) => panic!("{other}"),
+            };
+            assert_eq!(got, expected);
         }
     }
 }
@@ -462,8 +465,13 @@ fn frames_of_others_pass_an_xdp_socket() {
     };
     let socket = XdpSocket::open(left, ETHER_TYPE).unwrap();
     assert!(attached());
-    let error = XdpSocket::open(left, ETHER_TYPE).unwrap_err().to_string();
-    assert!(error.contains("in use"), "{error}");
+    assert!(matches!(
+        XdpSocket::open(left, ETHER_TYPE),
+        Err(TransportError::Environment {
+            fault: EnvironmentFault::InUse { .. },
+            ..
+        })
+    ));
     let end = |own: &Interface, peer: &Interface| {
         BareEther::open(own, ETHER_TYPE + 1, peer.station).unwrap()
     };

@@ -1,11 +1,12 @@
 //! The speed of a wire between hosts without the code of hostwire: bare frames or
 //! datagrams between the two PEs of a benchmark.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use hostwire::{Compare, Error, Result};
+use hostwire::{Compare, EnvironmentFault, Error, Result};
 use hostwire_transport::TransportError;
 use hostwire_transport::ether::{Interface, MacAddress};
 use hostwire_transport::limits::ether::{self, BareEther};
@@ -53,7 +54,7 @@ impl Opener {
     }
 
     fn open(&self, interface: Interface, peer: MacAddress) -> Result<BareEther> {
-        let gone = || Error::Launch("the thread that opens sockets has ended".into());
+        let gone = || failed(io::Error::other("the thread that opens sockets has ended"));
         self.ask.send((interface, peer)).map_err(|_| gone())?;
         Ok(self.answer.recv().map_err(|_| gone())??)
     }
@@ -147,8 +148,6 @@ pub struct Datagrams {
 
 impl Datagrams {
     fn open(bench: &Context, interface: &Interface) -> Result<Self> {
-        let failed =
-            |e: std::io::Error| Error::Launch(format!("cannot open a socket for the limit: {e}"));
         let socket = UdpSocket::bind((interface.address()?, 0)).map_err(failed)?;
         let own = socket.local_addr().map_err(failed)?;
         let ip = match own {
@@ -285,6 +284,15 @@ impl Datagrams {
     }
 }
 
+fn failed(error: io::Error) -> Error {
+    TransportError::environment("opening a socket for the limit", error).into()
+}
+
 fn silent() -> Error {
-    Error::Launch("the other side of the limit is silent".into())
+    let within = format_args!(
+        "an answer of the other side within {} s",
+        PATIENCE.as_secs()
+    );
+    let fault = EnvironmentFault::unexpected(within, "none");
+    TransportError::environment("measuring the limit", fault).into()
 }

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hostwire::{Element, Error, Job, Result, Symmetric};
-use hostwire_transport::Memory;
+use hostwire::{Element, EnvironmentFault, Error, Job, Result, Symmetric};
 use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
+use hostwire_transport::{Memory, TransportError};
 
 use super::args::{Bench, PeArgs};
 use super::bare::Opener;
@@ -34,7 +34,7 @@ fn run(args: &PeArgs) -> Result<()> {
     let opener = Opener::new();
     let record = args.record.as_deref().map(record::open).transpose();
     let record = record.map_err(|error| {
-        Error::Launch(format!("cannot open the record of this benchmark: {error}"))
+        TransportError::environment("opening the record of this benchmark", error)
     })?;
     let job = Job::attach()?;
     let bench = Context {
@@ -180,9 +180,12 @@ impl Context {
         object: &'a Symmetric<T>,
         pe: u32,
     ) -> Result<(&'a Memory, usize)> {
-        object
-            .memory(pe)
-            .ok_or_else(|| Error::Launch("this wire does not map memory".into()))
+        let missing = "this wire does not map memory";
+        let none = || {
+            let fault = EnvironmentFault::Unsupported { missing };
+            TransportError::environment("measuring memory without hostwire", fault).into()
+        };
+        object.memory(pe).ok_or_else(none)
     }
 
     /// A word of the arena of `pe`, on a line of its own.

@@ -41,7 +41,7 @@ fn a_pe_of_another_user_is_told_why_it_cannot_attach() {
         "{ended:#?}"
     );
     assert!(
-        ended.stderr.contains("waiting for PE 1 to attach"),
+        ended.stderr.contains("PE 1 did not come in time"),
         "{ended:#?}"
     );
 }

@@ -5,18 +5,18 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::sync::Arc;
 
-use hostwire_transport::PeId;
+use hostwire_transport::error::Disagreement;
 use hostwire_transport::ether::{
     Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Roster,
     Secrets, Socket, XdpSocket,
 };
 use hostwire_transport::shm::{Gathering, Host, Meeting, ShmOptions};
-use hostwire_transport::{Transport, Wires};
+use hostwire_transport::{EnvironmentFault, PeId, Transport, TransportError, Wires};
 
 use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
-use crate::launch::{self, Bootstrap, Nodes};
-use crate::settings::{INSECURE_WIRE, Settings, WIRE, Wire};
+use crate::launch::{self, Bootstrap, LaunchError, Nodes, NodesError};
+use crate::settings::{Settings, Wire};
 
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
@@ -31,34 +31,9 @@ pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> 
     }
 }
 
-/// The whole text from PE 0, so that a user reads it once.
 fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> Error {
-    let count = nodes.nodes().len();
-    let own = nodes
-        .node_of(pe)
-        .and_then(|n| nodes.nodes().get(n as usize));
-    let host = own.map_or("?", |node| node.host.as_str());
-    let (noun, remedy) = match nodes.is_one_kernel() {
-        true => (
-            "network namespaces of one machine",
-            "start all PEs in one of them, as containers with --network=host are",
-        ),
-        false => (
-            "hosts",
-            "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
-        ),
-    };
-    let between = Wire::listed_between_hosts();
-    Error::SeveralHosts(match pe {
-        0 => format!(
-            "the job spans {count} {noun}: {nodes}; the wire {wire} joins PEs of one host, for \
-             several {WIRE} has to be {between}: set it, or {remedy}"
-        ),
-        _ => format!(
-            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire {wire} joins \
-             PEs of one: see what PE 0 says"
-        ),
-    })
+    let nodes = nodes.clone();
+    launch_failed(LaunchError::SeveralHosts { pe, nodes, wire })
 }
 
 /// Joins the PEs of this host by shared memory and those of others by the wire.
@@ -70,7 +45,7 @@ pub(super) fn attach(
 ) -> Result<Wires> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
-    let socket = open(settings, pe, pes, &here)?;
+    let socket = open(settings, pe, nodes, &here)?;
     let gathering = match here.local() {
         0 if here.count() > 1 => Some(Gathering::open(here.count())?),
         _ => None,
@@ -92,10 +67,10 @@ pub(super) fn attach(
     };
     let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
-    let cards = read_cards(&cards, &own)?;
+    let cards = read_cards(&cards, pe, &own)?;
     let card = |pe: PeId| {
-        let none = || Error::Launch(format!("cannot join the job: there is no PE {pe}"));
-        cards.get(pe as usize).ok_or_else(none)
+        let none = TransportError::NoSuchPe { pe, pes };
+        cards.get(pe as usize).ok_or(none)
     };
 
     let first = here.first();
@@ -134,23 +109,16 @@ fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
     let members = members.map(|node| node.pes.clone()).unwrap_or_default();
     match members.iter().position(|other| *other == pe) {
         Some(local) => Ok(Host::new(pes, members, local as u32)?),
-        None => Err(Error::Launch(format!(
-            "cannot join the job: PE {pe} is on none of its hosts"
-        ))),
+        None => Err(launch_failed(NodesError::Missing { pe }.into())),
     }
 }
 
-fn open(settings: &Settings, pe: PeId, pes: u32, here: &Host) -> Result<Socket> {
+fn open(settings: &Settings, pe: PeId, nodes: &Nodes, here: &Host) -> Result<Socket> {
     let interface = Interface::choose(settings.interface.as_deref())?;
     let wire = settings.wire();
     if wire.takes_one_pe_per_host() && here.count() > 1 {
-        let takes_several = |wire: Wire| wire.spans_hosts() && !wire.takes_one_pe_per_host();
-        return Err(Error::Launch(format!(
-            "cannot join the job: the wire {wire} takes one PE per host, and there are {} on this \
-             one; {WIRE} has to be {}",
-            here.count(),
-            Wire::listed(takes_several, "or")
-        )));
+        let here = here.count();
+        return Err(launch_failed(LaunchError::OnePePerHost { wire, here }));
     }
     match wire {
         Wire::Udp => Ok(Socket::Udp(FramePort::open(interface.address()?)?)),
@@ -158,10 +126,8 @@ fn open(settings: &Settings, pe: PeId, pes: u32, here: &Host) -> Result<Socket> 
             let socket = XdpSocket::open(&interface, settings.ether_type)?;
             Ok(Socket::Xdp(Box::new(socket)))
         }
-        Wire::Ether => open_packets(settings, &interface, pe, pes, here),
-        Wire::Shm | Wire::Stores => Err(Error::Launch(format!(
-            "cannot join the job: the wire {wire} joins PEs of one host"
-        ))),
+        Wire::Ether => open_packets(settings, &interface, pe, here),
+        Wire::Shm | Wire::Stores => Err(several_hosts(pe, nodes, wire)),
     }
 }
 
@@ -169,19 +135,14 @@ fn open_packets(
     settings: &Settings,
     interface: &Interface,
     pe: PeId,
-    pes: u32,
     here: &Host,
 ) -> Result<Socket> {
     // Virtual links have 16-bit numbers, and the PEs of a host share them.
-    let remote = u64::from(pes) - u64::from(here.count());
+    let remote = u64::from(here.pes()) - u64::from(here.count());
     let end = (u64::from(here.local()) + 1) * remote;
     if u64::from(here.count()) * remote > 1 << 16 {
-        return Err(Error::Launch(format!(
-            "cannot join the job: {} PEs of one host and {remote} of others need more than 65536 \
-             virtual links; use {WIRE}={}",
-            here.count(),
-            Wire::Udp
-        )));
+        let here = here.count();
+        return Err(launch_failed(LaunchError::TooManyLinks { here, remote }));
     }
     // At most 65536.
     let links = (end - remote) as u32..end as u32;
@@ -203,7 +164,7 @@ fn secrets(cards: &[Card]) -> Result<Option<Secrets>> {
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| Error::Launch(format!("cannot get a random number: {e}")))?;
+        .map_err(|e| TransportError::environment("drawing a random number", e))?;
     Ok(bytes)
 }
 
@@ -272,40 +233,42 @@ impl FromStr for Card {
 }
 
 /// The cards of all PEs, which fit to the own.
-pub(crate) fn read_cards(cards: &[Vec<u8>], own: &Card) -> Result<Vec<Card>> {
+pub(crate) fn read_cards(cards: &[Vec<u8>], pe: PeId, own: &Card) -> Result<Vec<Card>> {
+    let with = pe;
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
         let text = String::from_utf8_lossy(card);
         // Not the text itself: it may hold the key.
         let seen = format!("{} words", text.split(' ').count());
         let card: Card = text.parse().map_err(|()| unclear(pe, &seen))?;
-        if (card.len_bytes, card.ring_bytes) != (own.len_bytes, own.ring_bytes) {
-            return Err(Error::Launch(format!(
-                "cannot join the job: PE {pe} has a segment of {} bytes with rings of {}, and this \
-                 one of {} with {} (do all PEs run with the same heap and ring sizes?)",
-                card.len_bytes, card.ring_bytes, own.len_bytes, own.ring_bytes
-            )));
-        }
-        if card.life.is_some() != own.life.is_some() {
-            let (theirs, ours) = match own.life {
-                Some(_) => ("without", "with"),
-                None => ("with", "without"),
-            };
-            return Err(Error::Launch(format!(
-                "cannot join the job: PE {pe} runs {theirs} encryption and this one {ours}: \
-                 {INSECURE_WIRE} has to be the same for all PEs"
-            )));
+        if let Some(about) = card.differs(own) {
+            let fault = EnvironmentFault::Disagreement { pe, with, about };
+            return Err(TransportError::environment("joining the job", fault).into());
         }
         read.push(card);
     }
     Ok(read)
 }
 
+impl Card {
+    /// What this PE and the own one would have to agree about, and do not.
+    fn differs(&self, own: &Self) -> Option<Disagreement> {
+        let (theirs, ours) = (self.len_bytes, own.len_bytes);
+        if theirs != ours {
+            return Some(Disagreement::SegmentBytes { theirs, ours });
+        }
+        let (theirs, ours) = (self.ring_bytes, own.ring_bytes);
+        if theirs != ours {
+            return Some(Disagreement::RingBytes { theirs, ours });
+        }
+        let theirs = self.life.is_some();
+        (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
+    }
+}
+
 fn unclear(pe: PeId, seen: &str) -> Error {
-    let seen: String = seen.chars().take(80).collect();
-    Error::Launch(format!(
-        "cannot join the job: PE {pe} does not say clearly where it is: {seen:?}"
-    ))
+    let seen = seen.chars().take(80).collect();
+    launch_failed(LaunchError::Card { pe, seen })
 }
 
 #[cfg(test)]
@@ -315,6 +278,16 @@ mod tests {
     const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 -";
     const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
     const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
+
+    /// What PE 1 and this PE, PE 0, have to agree about.
+    fn different(about: Disagreement) -> Error {
+        let fault = EnvironmentFault::Disagreement {
+            pe: 1,
+            with: 0,
+            about,
+        };
+        TransportError::environment("joining the job", fault).into()
+    }
 
     #[test]
     fn cards_come_back() {
@@ -327,7 +300,7 @@ mod tests {
     #[test]
     fn cards_that_do_not_fit_are_named() {
         let own: Card = TEXT.parse().unwrap();
-        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], &own);
+        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], 0, &own);
         let read_texts: Vec<_> = read(TEXT).unwrap().iter().map(Card::to_string).collect();
         assert_eq!(read_texts, [TEXT; 2]);
         for bad in [
@@ -338,13 +311,25 @@ mod tests {
             "1 2 3 secret - udp=10.9.0.1:4000 -",
             "1 2 3 bare key udp=10.9.0.1:4000 -",
         ] {
-            let error = read(bad).unwrap_err().to_string();
-            assert!(error.contains("PE 1 does not say clearly"), "{error}");
+            let error = read(bad).unwrap_err();
+            let Error::Launch { fault, .. } = &error else {
+                panic!("{error}");
+            };
+            assert!(
+                matches!(**fault, LaunchError::Card { pe: 1, .. }),
+                "{error}"
+            );
         }
-        let error = read("8 4096 7 bare - udp=10.9.0.1:4000 -")
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("PE 1 has a segment of 8 bytes"), "{error}");
+        let (theirs, ours) = (8, 4_194_304);
+        assert_eq!(
+            read("8 4096 7 bare - udp=10.9.0.1:4000 -").unwrap_err(),
+            different(Disagreement::SegmentBytes { theirs, ours })
+        );
+        let (theirs, ours) = (8, 4096);
+        assert_eq!(
+            read("4194304 8 7 bare - udp=10.9.0.1:4000 -").unwrap_err(),
+            different(Disagreement::RingBytes { theirs, ours })
+        );
     }
 
     #[test]
@@ -359,7 +344,9 @@ mod tests {
         }
         for wire in [Wire::Shm, Wire::Stores] {
             let refused = allow(&settings(wire), 0, &nodes);
-            assert!(matches!(refused, Err(Error::SeveralHosts(_))));
+            let nodes = nodes.clone();
+            let fault = LaunchError::SeveralHosts { pe: 0, nodes, wire };
+            assert_eq!(refused, Err(launch_failed(fault)));
         }
     }
 
@@ -368,7 +355,7 @@ mod tests {
         let card = |life: &str, key: &str| format!("8 8 7 {life} {key} udp=10.9.0.1:4000 -");
         let read = |own: &str, other: &str| {
             let own: Card = own.parse().unwrap();
-            read_cards(&[own.to_string().into(), other.into()], &own)
+            read_cards(&[own.to_string().into(), other.into()], 0, &own)
         };
         let (first, other, bare) = (card(LIFE, KEY), card(LIFE, "-"), card("bare", "-"));
         let made = secrets(&read(&first, &other).unwrap()).unwrap().unwrap();
@@ -376,20 +363,11 @@ mod tests {
         assert_eq!(made.lives.len(), 2);
         assert!(secrets(&read(&bare, &bare).unwrap()).unwrap().is_none());
         assert!(secrets(&read(&other, &other).unwrap()).is_err());
-        for (own, other, said) in [
-            (
-                &first,
-                &bare,
-                "PE 1 runs without encryption and this one with",
-            ),
-            (
-                &bare,
-                &other,
-                "PE 1 runs with encryption and this one without",
-            ),
-        ] {
-            let error = read(own, other).unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+        for (own, other, theirs) in [(&first, &bare, false), (&bare, &other, true)] {
+            assert_eq!(
+                read(own, other).unwrap_err(),
+                different(Disagreement::Encryption { theirs })
+            );
         }
         // A card that is broken is not repeated: the key may be in it.
         let error = read(&first, &format!("{first} more"))

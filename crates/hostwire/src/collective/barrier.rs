@@ -7,10 +7,10 @@
 
 use std::sync::atomic::Ordering;
 
-use hostwire_transport::{PeId, TransportError, Visibility};
+use hostwire_transport::{PeId, Visibility};
 
 use crate::board::Activity;
-use crate::error::{Error, Result};
+use crate::error::{Error, PeerWord, Result};
 use crate::inner::{Departure, Inner, Watch};
 use crate::layout::PES_MAX;
 use crate::team::Team;
@@ -73,13 +73,7 @@ fn rounds<'a>(team: &'a Team, epoch: u64, watch: impl Fn(PeId) -> Watch<'a>) -> 
             } else if got == epoch - 1 || got == 0 && unprepared {
                 Ok(None)
             } else {
-                Err(TransportError::misbehaved(
-                    from,
-                    "its flag of a barrier",
-                    format_args!("{} to {}", epoch - 1, epoch + 1),
-                    got,
-                )
-                .into())
+                Err(PeerWord::BarrierFlag.out_of(epoch - 1..=epoch + 1, from, got))
             }
         })?;
         round += 1;

@@ -116,7 +116,7 @@ fn card(bytes: &[u8]) {
         "8192 4096 7 ffffffffffffffffffffffffffffffff - udp=10.9.0.1:4000 -",
     ] {
         let own: Card = own.parse().expect("a card");
-        match read_cards(&[own.to_string().into_bytes(), bytes.to_vec()], &own) {
+        match read_cards(&[own.to_string().into_bytes(), bytes.to_vec()], 0, &own) {
             Ok(cards) => {
                 let first = cards.first().map(Card::to_string);
                 assert_eq!(first, Some(own.to_string()));

@@ -25,6 +25,7 @@ pub(crate) mod words;
 
 #[cfg(target_os = "linux")]
 use hostwire_pmix::PmixError;
+use hostwire_transport::PeId;
 
 #[cfg(target_os = "linux")]
 pub use environment::{Clues, LaunchEnv, launch_environment, launch_environment_from};
@@ -37,6 +38,7 @@ pub use crate::deadline::Deadline;
 use crate::deadline::silence;
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
+use crate::settings::{WIRE, Wire};
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -89,8 +91,23 @@ pub trait Bootstrap: Send {
     fn finalize(&mut self) -> Result<(), LaunchError>;
 }
 
-/// Why a process cannot find its job.
-#[derive(Debug, thiserror::Error)]
+/// What a process wants of its launcher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchStep {
+    /// To join the job.
+    #[error("cannot join the job")]
+    Join,
+    /// To leave it in good order.
+    #[error("leaving the job")]
+    Leave,
+    /// To end all of it.
+    #[error("ending the job")]
+    Abort,
+}
+
+/// Why a process cannot find its job, or not join it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// The environment shows several tasks, and no launcher that this process could use.
@@ -148,6 +165,77 @@ pub enum LaunchError {
     /// The values of the PEs about their hosts make no sense.
     #[error(transparent)]
     Nodes(#[from] NodesError),
+    /// The job spans hosts, and the wire does not.
+    #[error("{}", several_hosts(*pe, nodes, *wire))]
+    SeveralHosts {
+        /// This PE.
+        pe: PeId,
+        /// Where the PEs are.
+        nodes: Nodes,
+        /// The wire that the settings name.
+        wire: Wire,
+    },
+    /// The wire takes one PE of each host, and there are more.
+    #[error(
+        "the wire {wire} takes one PE per host, and there are {here} on this one; {WIRE} has to be {}",
+        Wire::listed(|wire| wire.spans_hosts() && !wire.takes_one_pe_per_host(), "or")
+    )]
+    OnePePerHost {
+        /// The wire.
+        wire: Wire,
+        /// How many PEs there are on this host.
+        here: u32,
+    },
+    /// The wire does not have as many links as the PEs of this host need.
+    #[error(
+        "{here} PEs of one host and {remote} of others need more than 65536 virtual links; use \
+         {WIRE}={}",
+        Wire::Udp
+    )]
+    TooManyLinks {
+        /// How many PEs there are on this host.
+        here: u32,
+        /// How many on others.
+        remote: u64,
+    },
+    /// The values of a PE about the wire make no sense.
+    #[error("PE {pe} does not say clearly where it is: {seen:?}")]
+    Card {
+        /// The PE.
+        pe: PeId,
+        /// What there is, without its secrets.
+        seen: String,
+    },
+}
+
+/// The whole text from PE 0, so that a user reads it once.
+fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> String {
+    let count = nodes.nodes().len();
+    let own = nodes
+        .node_of(pe)
+        .and_then(|n| nodes.nodes().get(n as usize));
+    let host = own.map_or("?", |node| node.host.as_str());
+    let (noun, remedy) = match nodes.is_one_kernel() {
+        true => (
+            "network namespaces of one machine",
+            "start all PEs in one of them, as containers with --network=host are",
+        ),
+        false => (
+            "hosts",
+            "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
+        ),
+    };
+    let between = Wire::listed_between_hosts();
+    match pe {
+        0 => format!(
+            "the job spans {count} {noun}: {nodes}; the wire {wire} joins PEs of one host, for \
+             several {WIRE} has to be {between}: set it, or {remedy}"
+        ),
+        _ => format!(
+            "PE {pe} runs on {host}, and the job spans {count} {noun}, where the wire {wire} joins \
+             PEs of one: see what PE 0 says"
+        ),
+    }
 }
 
 /// The link of an attached process to its launcher.
@@ -215,4 +303,80 @@ pub fn all_gather(
     (0..bootstrap.size())
         .map(|rank| bootstrap.get(rank, key))
         .collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_settings_do_not_allow_is_told_with_what_they_do() {
+        let silent = LaunchError::Silent {
+            asked: "PMIx_Fence",
+            waited_s: 9,
+        };
+        for (error, text) in [
+            (
+                LaunchError::OnePePerHost {
+                    wire: Wire::Xdp,
+                    here: 3,
+                },
+                "the wire xdp takes one PE per host, and there are 3 on this one; HOSTWIRE_WIRE has \
+                 to be ether or udp",
+            ),
+            (
+                LaunchError::TooManyLinks {
+                    here: 300,
+                    remote: 400,
+                },
+                "300 PEs of one host and 400 of others need more than 65536 virtual links; use \
+                 HOSTWIRE_WIRE=udp",
+            ),
+            (
+                LaunchError::Card {
+                    pe: 1,
+                    seen: "2 words".into(),
+                },
+                "PE 1 does not say clearly where it is: \"2 words\"",
+            ),
+            (
+                NodesError::Missing { pe: 1 }.into(),
+                "PE 1 is on none of the hosts in the table from PE 0",
+            ),
+            (
+                silent,
+                "the launcher: no answer to PMIx_Fence within 9 s: the launcher is silent, or processes \
+                 of the job have not come as far; HOSTWIRE_ATTACH_TIMEOUT sets how many seconds to \
+                 wait",
+            ),
+        ] {
+            let error = LaunchStep::Join.failed(error);
+            assert_eq!(error.to_string(), format!("cannot join the job: {text}"));
+        }
+    }
+
+    #[test]
+    fn a_job_that_spans_hosts_is_told_where_its_pes_are_and_what_to_set() {
+        let nodes = Nodes::one(2);
+        let text = |pe| {
+            let (nodes, wire) = (nodes.clone(), Wire::Shm);
+            LaunchError::SeveralHosts { pe, nodes, wire }.to_string()
+        };
+        assert_eq!(
+            text(0),
+            format!(
+                "the job spans 1 network namespaces of one machine: {nodes}; the wire shm joins PEs \
+                 of one host, for several HOSTWIRE_WIRE has to be ether, xdp or udp: set it, or \
+                 start all PEs in one of them, as containers with --network=host are"
+            )
+        );
+        let host = &nodes.nodes()[0].host;
+        assert_eq!(
+            text(1),
+            format!(
+                "PE 1 runs on {host}, and the job spans 1 network namespaces of one machine, where \
+                 the wire shm joins PEs of one: see what PE 0 says"
+            )
+        );
+    }
 }

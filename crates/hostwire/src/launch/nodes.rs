@@ -65,6 +65,12 @@ pub enum NodesError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The table leaves out a PE.
+    #[error("PE {pe} is on none of the hosts in the table from PE 0")]
+    Missing {
+        /// The PE.
+        pe: PeId,
+    },
 }
 
 /// The values of a PE about its host.

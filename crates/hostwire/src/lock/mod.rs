@@ -13,11 +13,10 @@ mod front;
 
 use std::sync::atomic::Ordering;
 
-use hostwire_transport::{PeId, TransportError};
+use hostwire_transport::{Operation, PeId, Request, TransportError};
 
 use crate::attachment::Attachment;
-use crate::error::{Error, Result};
-use hostwire_transport::{Operation, Request};
+use crate::error::{Error, Misbehaviour, Result};
 
 pub use front::{Guard, Lock};
 
@@ -197,15 +196,24 @@ impl RawLock<'_> {
     }
 }
 
+fn damaged(home: PeId, got: u32) -> Error {
+    Error::PeerMisbehaved {
+        pe: home,
+        how: Misbehaviour::Lock { got },
+    }
+}
+
 impl LockError {
     /// As an error of a job, of a lock with this home.
     pub(crate) fn of_job(self, home: PeId) -> Error {
         match self {
             Self::Job(error) => error,
-            Self::NotHeld | Self::NotSet | Self::Damaged { .. } => {
-                TransportError::misbehaved(home, "word of a lock", "what its queue stored", self)
-                    .into()
+            Self::NotHeld => {
+                let what = "giving a lock back";
+                TransportError::misused(what, "one that this PE holds", "another one").into()
             }
+            Self::NotSet => damaged(home, 0),
+            Self::Damaged { got } => damaged(home, got),
         }
     }
 }

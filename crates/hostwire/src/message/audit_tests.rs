@@ -109,10 +109,10 @@ fn run<T: Send + 'static>(programs: [fn(Pair) -> T; 2]) -> [T; 2] {
 
 #[track_caller]
 fn assert_blames<T: core::fmt::Debug>(pe: PeId, result: Result<T>) {
-    let Err(Error::PeerMisbehaved(error)) = &result else {
-        panic!("{result:?}");
-    };
-    assert!(error.to_string().contains(&format!("PE {pe} ")), "{error}");
+    match &result {
+        Err(Error::PeerMisbehaved { pe: blamed, .. }) => assert_eq!(*blamed, pe),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -11,13 +11,12 @@
 //! are no data; else 16 bytes of the first line.
 
 use hostwire_transport::PeId;
-use hostwire_transport::TransportError;
 
 use super::Kind;
 use super::long::Announcement;
 use super::pattern::Envelope;
 use super::peer::Peer;
-use crate::error::Result;
+use crate::error::{Error, PeerWord, Result};
 
 /// The ring's kind of a message with its upper half of a tag and data in front.
 const WIDE: u8 = 5;
@@ -111,13 +110,8 @@ impl Peer {
                 front.form = Form::Announced(announcement);
             }
             other => {
-                return Err(TransportError::misbehaved(
-                    self.pe,
-                    "kind of a line in its message ring",
-                    format_args!("1 to {ANSWER}"),
-                    other,
-                )
-                .into());
+                let kinds = 1..=u64::from(ANSWER);
+                return Err(PeerWord::LineKind.out_of(kinds, self.pe, other.into()));
             }
         }
         Ok(Some(Next::Message(front)))
@@ -145,18 +139,12 @@ impl Peer {
     }
 
     #[cold]
-    fn bad_length(&self, len: usize, least: usize) -> crate::Error {
-        TransportError::misbehaved(
-            self.pe,
-            "first line of a long message, or of one with a long tag",
-            format_args!("{least} bytes"),
-            len,
-        )
-        .into()
+    fn bad_length(&self, len: usize, least: usize) -> Error {
+        PeerWord::FirstLineBytes.out_of(least as u64..=u64::MAX, self.pe, len as u64)
     }
 }
 
 #[cold]
-pub(super) fn bad_tag(pe: PeId, word: u64) -> crate::Error {
-    TransportError::misbehaved(pe, "upper half of a tag", "less than 2^32", word).into()
+pub(super) fn bad_tag(pe: PeId, word: u64) -> Error {
+    PeerWord::TagHigh.out_of(0..=u64::from(u32::MAX), pe, word)
 }

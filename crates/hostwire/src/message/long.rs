@@ -15,9 +15,9 @@
 //!
 //! Whatever a peer says is a number that is checked here.
 
-use hostwire_transport::{PeId, TransportError};
+use hostwire_transport::PeId;
 
-use crate::error::Result;
+use crate::error::{PeerWord, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, Mail};
 
@@ -61,17 +61,20 @@ impl Announcement {
             word.copy_from_slice(&bytes[index * 8..][..8]);
             u64::from_le_bytes(word)
         };
-        let bad = |what, got| TransportError::misbehaved(pe, what, "a number in range", got);
+        let bad = |what: PeerWord, max, got| what.out_of(0..=max, pe, got);
+        let number_max = u64::from(u32::MAX);
         Ok(Self {
-            number: u32::try_from(word(0)).map_err(|_| bad("number of a long message", word(0)))?,
+            number: u32::try_from(word(0))
+                .map_err(|_| bad(PeerWord::LongNumber, number_max, word(0)))?,
             len_bytes: usize::try_from(word(1))
                 .ok()
                 .filter(|len| isize::try_from(*len).is_ok())
-                .ok_or_else(|| bad("length of a long message", word(1)))?,
+                .ok_or_else(|| bad(PeerWord::LongBytes, isize::MAX as u64, word(1)))?,
             source: match word(2) {
                 NO_SOURCE => None,
                 offset => Some(
-                    usize::try_from(offset).map_err(|_| bad("source of a long message", offset))?,
+                    usize::try_from(offset)
+                        .map_err(|_| bad(PeerWord::LongSource, usize::MAX as u64, offset))?,
                 ),
             },
             data: word(3),
@@ -109,10 +112,7 @@ impl Delivery {
             (1, 0) => Ok(Self::Fetched),
             (2, offset) => Ok(Self::Direct(offset as usize)),
             (3, 0) => Ok(Self::Staged),
-            _ => Err(
-                TransportError::misbehaved(pe, "way it wants a long message", "1 to 3", word)
-                    .into(),
-            ),
+            _ => Err(PeerWord::Delivery.out_of(1..=3, pe, word)),
         }
     }
 }
@@ -153,22 +153,11 @@ pub(crate) fn load_count(
     let got = inner.segment().load_word(inner.layout.mail(pe, word))?;
     let (of, count) = (got >> 32, got & 0xffff_ffff);
     if of != u64::from(number) {
-        return Err(TransportError::misbehaved(
-            pe,
-            "number of the long message that it counts pieces of",
-            number,
-            of,
-        )
-        .into());
+        let number = u64::from(number);
+        return Err(PeerWord::PiecesOf.out_of(number..=number, pe, of));
     }
     if count < before || count > most {
-        return Err(TransportError::misbehaved(
-            pe,
-            "pieces of a long message",
-            format_args!("{before} to {most}"),
-            count,
-        )
-        .into());
+        return Err(PeerWord::Pieces.out_of(before..=most, pe, count));
     }
     Ok(count)
 }

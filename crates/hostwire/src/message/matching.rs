@@ -12,7 +12,7 @@
 //! they are received, and to send them whole again when half of that is left. All that the
 //! PE still keeps of a message is what its announcement says, one for each send that waits.
 
-use hostwire_transport::{PeId, TransportError};
+use hostwire_transport::PeId;
 
 use super::Messages;
 use super::front::{ANSWER, Form, Front, Next};
@@ -20,7 +20,7 @@ use super::long::{DELIVERED, Delivery};
 use super::pattern::{Pattern, Source};
 use super::peer::{ASIDE_BYTES, Arriving, Aside, Body, Peer};
 use super::requests::{Ticket, Work};
-use crate::error::Result;
+use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
 
 /// A message that a receive takes, and where it is.
@@ -209,13 +209,10 @@ impl Messages {
                 Ok(())
             }
             Ok(None) => Ok(()),
-            Err(()) => Err(TransportError::misbehaved(
+            Err(()) => Err(Error::PeerMisbehaved {
                 pe,
-                "number of the long message that it answers",
-                "one that waits for an answer",
-                number,
-            )
-            .into()),
+                how: Misbehaviour::Unasked { number },
+            }),
         }
     }
 
@@ -237,13 +234,11 @@ impl Messages {
             }
             Form::Whole(skip) => {
                 if peer.aside_bytes > most {
-                    return Err(TransportError::misbehaved(
-                        pe,
-                        "bytes of its messages that nobody receives",
-                        format_args!("at most {most}"),
-                        peer.aside_bytes + envelope.len_bytes,
-                    )
-                    .into());
+                    let how = Misbehaviour::Unreceived {
+                        bytes_max: most,
+                        got_bytes: peer.aside_bytes + envelope.len_bytes,
+                    };
+                    return Err(Error::PeerMisbehaved { pe, how });
                 }
                 (Body::Whole(vec![0; envelope.len_bytes]), skip)
             }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hostwire_transport::ring::{CreditInlet, Inlet, Outlet, RingReceiver, RingSender, WordOutlet};
-use hostwire_transport::{PeId, Transport, TransportError};
+use hostwire_transport::{PeId, Transport};
 
 use super::Kind;
 use super::awaited::Awaited;
 use super::long::Announcement;
 use super::pattern::Envelope;
 use super::requests::Ticket;
-use crate::error::Result;
+use crate::error::{PeerWord, Result};
 use crate::layout::{Layout, Mail};
 
 /// What a message that was set aside takes beside its bytes, about.
@@ -144,13 +144,8 @@ impl Peer {
     pub(super) fn take_announcement(&mut self, announcement: &Announcement) -> Result<()> {
         let expected = self.heard.wrapping_add(1);
         if announcement.number != expected {
-            return Err(TransportError::misbehaved(
-                self.pe,
-                "number of a long message",
-                expected,
-                announcement.number,
-            )
-            .into());
+            let (expected, got) = (u64::from(expected), u64::from(announcement.number));
+            return Err(PeerWord::LongNumber.out_of(expected..=expected, self.pe, got));
         }
         self.heard = expected;
         self.receiver.take(&mut [])?;

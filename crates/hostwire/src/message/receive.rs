@@ -1,7 +1,7 @@
 //! Receiving, as a state machine that is polled.
 
+use hostwire_transport::PeId;
 use hostwire_transport::ring::{Head, Taken};
-use hostwire_transport::{PeId, TransportError};
 
 use super::Messages;
 use super::buffer::Buffer;
@@ -11,7 +11,7 @@ use super::matching::Found;
 use super::pattern::{Envelope, Pattern};
 use super::peer::{Arriving, Body};
 use super::requests::{Ticket, named};
-use crate::error::{Error, Result};
+use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
@@ -474,12 +474,10 @@ impl Messages {
     }
 }
 
-fn misplaced(pe: PeId, source: usize, len: usize) -> Error {
-    TransportError::misbehaved(
-        pe,
-        "source of a long message",
-        "bytes in its segment",
-        format_args!("{len} bytes at {source}"),
-    )
-    .into()
+fn misplaced(pe: PeId, offset_bytes: usize, len_bytes: usize) -> Error {
+    let how = Misbehaviour::Source {
+        offset_bytes,
+        len_bytes,
+    };
+    Error::PeerMisbehaved { pe, how }
 }

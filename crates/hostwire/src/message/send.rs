@@ -11,7 +11,7 @@ use super::long::{
 use super::pattern::Envelope;
 use super::requests::Ticket;
 use super::{Kind, Messages};
-use crate::error::Result;
+use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
 use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
 
@@ -285,14 +285,7 @@ impl<'a> Sending<'a> {
                 let len = self.payload.len_bytes();
                 self.payload
                     .put(inner, self.to, offset, 0, len)
-                    .map_err(|_| {
-                        TransportError::misbehaved(
-                            self.to,
-                            "place it wants a long message at",
-                            "an offset in its segment",
-                            offset,
-                        )
-                    })?;
+                    .map_err(|error| misplaced(error, self.to, offset, len))?;
                 messages.answer(self.to, number, DELIVERED)?;
                 State::Telling
             }
@@ -332,5 +325,19 @@ impl<'a> Sending<'a> {
             }
         };
         Ok(may > put)
+    }
+}
+
+/// The peer is at fault for a place that it does not have, and for nothing else.
+fn misplaced(error: Error, to: PeId, offset_bytes: usize, len_bytes: usize) -> Error {
+    match error {
+        Error::Misused(TransportError::OutOfRange { .. }) => Error::PeerMisbehaved {
+            pe: to,
+            how: Misbehaviour::Destination {
+                offset_bytes,
+                len_bytes,
+            },
+        },
+        other => other,
     }
 }

@@ -5,7 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use hostwire_transport::printable;
+use hostwire_transport::{SystemError, printable};
 
 use super::connection::Connection;
 use super::variables;
@@ -16,7 +16,7 @@ use crate::deadline::Deadline;
 const PUT_LINE_BYTES_MAX: usize = 1000;
 
 /// Errors between this process and its launcher.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PmiError {
     /// A launcher's variable is missing or not what it should be.
@@ -35,7 +35,7 @@ pub enum PmiError {
         /// `PMI_FD=5` or `PMI_PORT=host:port`.
         place: String,
         /// Why.
-        source: io::Error,
+        source: SystemError,
     },
     /// The connection broke. The launcher has ended, or ends this process.
     #[error("lost the launcher while asking it for {asked}: {reason}")]
@@ -151,7 +151,10 @@ impl Client {
             let place = format!("PMI_PORT={address}");
             let stream = reach(&address, deadline)
                 .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
-                .map_err(|source| PmiError::Unreachable { place, source })?;
+                .map_err(|e| PmiError::Unreachable {
+                    place,
+                    source: e.into(),
+                })?;
             return Client::start_from_port(stream.into(), id, deadline).map(Some);
         }
         Ok(None)

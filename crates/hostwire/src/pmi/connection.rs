@@ -24,9 +24,9 @@ pub(super) struct Connection {
 impl Connection {
     /// The socket that a launcher left open as `fd`.
     pub(super) fn inherited(fd: u32, deadline: Deadline) -> Result<Self, PmiError> {
-        let failed = |source| PmiError::Unreachable {
+        let failed = |e: io::Error| PmiError::Unreachable {
             place: format!("PMI_FD={fd}"),
-            source,
+            source: e.into(),
         };
         let n = i32::try_from(fd).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
         let socket = inherited_socket(n).map_err(failed)?;

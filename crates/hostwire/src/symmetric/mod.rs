@@ -135,11 +135,9 @@ impl Inner {
         if self.heap.borrow_mut().release(offset) {
             Ok(())
         } else {
-            Err(TransportError::environment(
-                "giving symmetric memory back",
-                format!("offset {offset} of the heap is not allocated"),
-            )
-            .into())
+            let what = "giving symmetric memory back";
+            let got = format_args!("offset {offset} of the heap");
+            Err(TransportError::misused(what, "an object of this PE", got).into())
         }
     }
 }

@@ -104,9 +104,10 @@ impl VirtualWire {
             own.open_lines |= !whole_lines;
         })?;
         match self.perform(Op::Store { address, data })? {
-            Outcome::Aborted => Err(TransportError::environment(
-                format!("storing to PE {pe} at address {address:#x}"),
-                "no register of this processor claims that address",
+            Outcome::Aborted => Err(TransportError::misused(
+                "storing to another PE",
+                "an address that a register of this processor claims",
+                format_args!("{address:#x}, of PE {pe}"),
             )),
             _ => Ok(()),
         }
@@ -147,9 +148,10 @@ impl VirtualWire {
 
 #[cold]
 fn not_running() -> TransportError {
-    TransportError::environment(
+    TransportError::misused(
         "using the wire of a simulated PE",
-        "its simulation is not running",
+        "a call while its simulation runs",
+        "one before or after",
     )
 }
 

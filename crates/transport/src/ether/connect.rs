@@ -12,7 +12,7 @@ use super::core::{Core, HOLD_NS};
 use super::faults::{Faults, Injector};
 use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
-use crate::error::{LOST_AFTER, PeId, TransportError};
+use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
 use crate::origin::Origin;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -63,14 +63,18 @@ impl Secrets {
         origin: &Origin,
         socket: &Socket,
     ) -> Result<Seals<FrameNumbers>, TransportError> {
-        let wrong = |what| TransportError::environment("making the keys of this PE", what);
-        if self.lives.len() != roster.peers.len() {
-            return Err(wrong("not as many lives as PEs"));
+        let pes = roster.peers.len();
+        let wrong = || {
+            let expected = format_args!("lives of {pes} PEs");
+            TransportError::misused("making the keys of this PE", expected, self.lives.len())
+        };
+        let own = self.lives.get(roster.pe as usize).ok_or_else(wrong)?;
+        if self.lives.len() != pes {
+            return Err(wrong());
         }
-        let own = self.lives.get(roster.pe as usize);
         let own = End {
             node: Node(roster.pe),
-            life: *own.ok_or_else(|| wrong("this PE is not in the roster"))?,
+            life: *own,
         };
         let pairs = self.lives.iter().zip(&roster.peers);
         let peers = pairs.map(|(life, peer)| peer.map(|_| *life));
@@ -112,7 +116,8 @@ impl Ether {
     /// before.
     ///
     /// # Errors
-    /// [`TransportError::Environment`]: a roster that does not fit, or PEs that do not
+    /// [`TransportError::Misused`] for a roster that does not fit;
+    /// [`TransportError::Environment`], as [`EnvironmentFault::NoAnswer`] for a PE that does not
     /// answer by `deadline`.
     pub fn connect(
         segment: Window,
@@ -125,7 +130,7 @@ impl Ether {
         crate::sync::registered();
         rights::give_up(socket.rights())?;
         let remote = roster.peers.iter().flatten().count();
-        socket.set_peers(roster.peers.clone())?;
+        socket.set_peers(roster.pe, roster.peers.clone())?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
@@ -145,21 +150,17 @@ impl Ether {
             job,
             incarnation: wall_clock_ns(),
         };
-        let failed = |e: &dyn core::fmt::Display| {
-            TransportError::environment("making the links of this PE", e)
-        };
-        let mut endpoint =
-            Endpoint::new(config, identity, wall_clock_ns()).map_err(|e| failed(&e))?;
+        let mut endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
         // The numbers of the links of other PEs of this host.
         for number in 0..socket.first_link() {
             let placeholder = Node(PLACEHOLDER + number);
-            endpoint.link(placeholder).map_err(|e| failed(&e))?;
+            endpoint.link(placeholder).map_err(no_link)?;
         }
         let mut links = Vec::new();
         for (pe, peer) in (0..).zip(&roster.peers) {
             links.push(match peer {
                 None => None,
-                Some(_) => Some(endpoint.link(Node(pe)).map_err(|e| failed(&e))?),
+                Some(_) => Some(endpoint.link(Node(pe)).map_err(no_link)?),
             });
         }
 
@@ -171,7 +172,7 @@ impl Ether {
         let mut core = Core::new(endpoint, socket, own, seals, injector);
         let now = core.now();
         for link in links.iter().flatten() {
-            core.endpoint.open(now, *link).map_err(|e| failed(&e))?;
+            core.endpoint.open(now, *link).map_err(no_link)?;
         }
         let shared = Arc::new(Shared::new(core)?);
         let mut wire = Self {
@@ -205,7 +206,7 @@ impl Ether {
                 let state = core.endpoint.is_open(link);
                 let counters = core.counters();
                 self.shared.release(core);
-                let why = match state {
+                let silence = match state {
                     Ok(true) => break,
                     // It was there, and has done all that it had to do.
                     Err(CloseReason::PeerFinished) => break,
@@ -213,13 +214,16 @@ impl Ether {
                         self.shared.wait_for_frames(super::LOOK_AGAIN);
                         continue;
                     }
-                    Ok(false) => silence(&counters).to_owned(),
-                    Err(CloseReason::Unreachable { .. }) => silence(&counters).to_owned(),
-                    Err(reason) => reason.to_string(),
+                    Ok(false) | Err(CloseReason::Unreachable { .. }) => silence(&counters),
+                    Err(reason) => return super::ended(pe, reason),
                 };
                 return Err(TransportError::environment(
                     format!("connecting to PE {pe} at {address}"),
-                    format!("{why} (does the network carry {address} from here?)"),
+                    EnvironmentFault::NoAnswer {
+                        pe,
+                        address: address.to_string().into(),
+                        silence,
+                    },
                 ));
             }
         }
@@ -228,18 +232,26 @@ impl Ether {
 }
 
 /// Why a peer does not answer, as far as the frames that were dropped tell.
-fn silence(counters: &Counters) -> &'static str {
+fn silence(counters: &Counters) -> Silence {
     let seen = |cause| counters.dropped(cause) > 0;
     if seen(DropCause::Sealed) {
-        "no answer: frames that come are encrypted, and this PE runs without encryption"
+        Silence::Sealed
     } else if seen(DropCause::Unsealed) {
-        "no answer: frames that come are not encrypted, and this PE accepts none like that"
+        Silence::Unsealed
     } else if seen(DropCause::Forged) {
-        "no answer: the frames that come are damaged on the way, or encrypted with the key of \
-         another job; which of the two cannot be told"
+        Silence::Forged
     } else {
-        "it does not answer"
+        Silence::Unknown
     }
+}
+
+/// Why a link cannot be made.
+fn no_link(why: impl core::fmt::Display) -> TransportError {
+    let detail = why.to_string().into();
+    TransportError::environment(
+        "making the links of this PE",
+        EnvironmentFault::Links { detail },
+    )
 }
 
 /// The addresses of a job of `pes` PEs, all of which have as large a segment.
@@ -248,24 +260,26 @@ fn map(pes: u32, segment: &Window) -> Result<JobMap, TransportError> {
     JobMap::new(pes, near_bytes).ok_or_else(|| {
         TransportError::environment(
             format!("giving addresses to {pes} PEs with {near_bytes} bytes each"),
-            "there are not as many below 2^63",
+            EnvironmentFault::NoRoom { cause: None },
         )
     })
 }
 
 /// The roster has this PE, and no more PEs than links can be numbered for.
 fn check(roster: &Roster) -> Result<(), TransportError> {
-    let wrong = |what| {
-        Err(TransportError::environment(
-            "joining the PEs of a job",
-            what,
-        ))
-    };
+    let what = "joining the PEs of a job";
+    let pes = roster.peers.len();
     if roster.peers.get(roster.pe as usize) != Some(&None) {
-        return wrong("this PE is not in the roster, or not where it is");
+        let expected = "a roster with this PE, without an address";
+        return Err(TransportError::misused(
+            what,
+            expected,
+            format_args!("PE {} in one of {pes} PEs", roster.pe),
+        ));
     }
-    if roster.peers.len() >= PLACEHOLDER as usize {
-        return wrong("there are more PEs than links can be numbered for");
+    if pes >= PLACEHOLDER as usize {
+        let expected = format_args!("fewer than {PLACEHOLDER} PEs");
+        return Err(TransportError::misused(what, expected, pes));
     }
     Ok(())
 }

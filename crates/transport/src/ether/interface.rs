@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 
 /// An Ethernet interface that is up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,9 @@ impl Interface {
         self.ip.map(IpAddr::V4).ok_or_else(|| {
             TransportError::environment(
                 format!("finding an address for UDP on {}", self.name),
-                "it has no IPv4 address",
+                EnvironmentFault::NoAddress {
+                    interface: self.name.as_str().into(),
+                },
             )
         })
     }
@@ -70,23 +72,19 @@ fn choose(
     name: Option<&str>,
     default: Option<&str>,
 ) -> Result<Interface, TransportError> {
-    let names: Vec<&str> = interfaces.iter().map(|one| one.name.as_str()).collect();
-    let there_are = match names.is_empty() {
-        true => "no Ethernet interface is up".to_owned(),
-        false => format!("the Ethernet interfaces that are up: {}", names.join(", ")),
-    };
     let called = |name: &str| interfaces.iter().find(|one| one.name == name);
     let chosen = match (name, &interfaces[..]) {
-        (Some(name), _) => called(name).ok_or(format!("there is no {name:?} (HOSTWIRE_IFACE)")),
-        (None, [only]) => Ok(only),
-        (None, _) => default
-            .and_then(called)
-            .ok_or_else(|| "no default route shows which; set HOSTWIRE_IFACE".to_owned()),
+        (Some(name), _) => called(name),
+        (None, [only]) => Some(only),
+        (None, _) => default.and_then(called),
     };
-    chosen.cloned().map_err(|why| {
+    chosen.cloned().ok_or_else(|| {
         TransportError::environment(
             "choosing a network interface",
-            format!("{why}; {there_are}"),
+            EnvironmentFault::NoInterface {
+                named: name.map(Into::into),
+                up: interfaces.into_iter().map(|one| one.name).collect(),
+            },
         )
     })
 }
@@ -195,20 +193,20 @@ mod tests {
         assert_eq!(name(choose(two(), Some("b"), Some("a"))), "b");
         assert_eq!(name(choose(two(), None, Some("a"))), "a");
         assert_eq!(name(choose(vec![interface("c")], None, Some("a"))), "c");
-        for (name, default, said) in [
-            (
-                Some("x"),
-                None,
-                "no \"x\" (HOSTWIRE_IFACE); the Ethernet interfaces that are up: a, b",
-            ),
-            (None, None, "set HOSTWIRE_IFACE"),
-            (None, Some("tun0"), "set HOSTWIRE_IFACE"),
-        ] {
-            let error = choose(two(), name, default).unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+        let none = |named: Option<&str>, up: &[&str]| {
+            let fault = EnvironmentFault::NoInterface {
+                named: named.map(Into::into),
+                up: up.iter().map(|name| (*name).to_owned()).collect(),
+            };
+            Err(TransportError::environment(
+                "choosing a network interface",
+                fault,
+            ))
+        };
+        for (name, default) in [(Some("x"), None), (None, None), (None, Some("tun0"))] {
+            assert_eq!(choose(two(), name, default), none(name, &["a", "b"]));
         }
-        let error = choose(vec![], None, None).unwrap_err().to_string();
-        assert!(error.contains("no Ethernet interface is up"), "{error}");
+        assert_eq!(choose(vec![], None, None), none(None, &[]));
     }
 
     #[test]

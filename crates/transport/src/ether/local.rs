@@ -97,7 +97,7 @@ pub fn local(
         for (pe, socket) in (0..pes).zip(sockets) {
             let host = (pe % hosts) as usize;
             let Some(shm) = shared.get_mut(host).and_then(Iterator::next) else {
-                return Err(TransportError::environment("dealing out PEs", "too few"));
+                return Err(TransportError::NoSuchPe { pe, pes });
             };
             let peers = (0..pes).zip(&addresses);
             let peers =
@@ -119,10 +119,8 @@ pub fn local(
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {
-                Err(TransportError::environment(
-                    "connecting a PE",
-                    "its thread panicked",
-                ))
+                let panicked = std::io::Error::other("its thread panicked");
+                Err(TransportError::environment("connecting a PE", panicked))
             })
         });
         joined.collect()
@@ -139,7 +137,8 @@ fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, Tran
             ether_type,
         } => {
             let interface = interfaces.get(pe as usize).ok_or_else(|| {
-                TransportError::environment("choosing an interface", "fewer than PEs")
+                let (what, got) = ("choosing an interface", interfaces.len());
+                TransportError::misused(what, format_args!("one for each of {pes} PEs"), got)
             })?;
             let socket = XdpSocket::open(interface, *ether_type)?;
             Ok(Socket::Xdp(Box::new(socket)))
@@ -150,7 +149,8 @@ fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, Tran
         } => {
             let (host, local) = (pe % hosts, pe / hosts);
             let interface = interfaces.get(host as usize).ok_or_else(|| {
-                TransportError::environment("choosing an interface", "fewer than hosts")
+                let (what, got) = ("choosing an interface", interfaces.len());
+                TransportError::misused(what, format_args!("one for each of {hosts} hosts"), got)
             })?;
             let remote = pes - (pes - host).div_ceil(hosts);
             let links = local * remote..(local + 1) * remote;

@@ -74,7 +74,7 @@ pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
 pub use self::tally::{SocketCounters, counted};
 
 use self::agent::{Hold, Shared};
-use crate::error::{Loss, PeId, TransportError};
+use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
@@ -235,10 +235,7 @@ impl Ether {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
                 Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
-                Err(error) => {
-                    let what = format!("storing to PE {pe}");
-                    return Err(TransportError::environment(what, error));
-                }
+                Err(error) => return Err(storing_failed(pe, error)),
             };
             address += accepted as u64;
             data = data.get(accepted..).unwrap_or_default();
@@ -322,21 +319,26 @@ fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
         CloseReason::PeerFinished => Ok(()),
-        CloseReason::Misbehaved(_) => Err(TransportError::misbehaved(
+        CloseReason::Misbehaved(how) => Err(TransportError::PeerMisbehaved {
             pe,
-            "its frames",
-            "none beyond its credits and the segment",
-            reason,
-        )),
+            how: Misbehaviour::Frames(how),
+        }),
         CloseReason::CutOff(why) if why != htoe::CloseReason::Silent => {
-            let what = format!("storing to PE {pe}");
-            Err(TransportError::environment(what, reason))
+            Err(storing_failed(pe, reason))
         }
         reason => Err(TransportError::PeerLost {
             pe,
             loss: loss(reason),
         }),
     }
+}
+
+fn storing_failed(pe: PeId, why: impl std::fmt::Display) -> TransportError {
+    let detail = why.to_string().into();
+    TransportError::environment(
+        format!("storing to PE {pe}"),
+        EnvironmentFault::Links { detail },
+    )
 }
 
 /// What the end of a link says of its peer.
@@ -564,25 +566,23 @@ impl Drop for Ether {
 
 #[cfg(test)]
 mod tests {
-    use hostwire_link::Misbehaviour;
     use hostwire_packet::ht::VirtualChannel;
 
     use super::*;
 
     #[test]
     fn who_overruns_its_credits_is_told_apart_from_who_is_lost() {
-        let overrun = CloseReason::Misbehaved(Misbehaviour::CreditOverrun {
+        let overrun = hostwire_link::Misbehaviour::CreditOverrun {
             channel: VirtualChannel::Posted,
             granted_command: 8,
             granted_data: 8,
             used_command: 9,
             used_data: 8,
-        });
-        let text = ended(3, overrun).unwrap_err().to_string();
-        assert!(
-            text.contains("PE 3 broke the protocol")
-                && text.contains("had 8 command and 8 data, used 9 and 8"),
-            "{text}"
+        };
+        let how = Misbehaviour::Frames(overrun);
+        assert_eq!(
+            ended(3, CloseReason::Misbehaved(overrun)),
+            Err(TransportError::PeerMisbehaved { pe: 3, how })
         );
         let lost = |loss| Err(TransportError::PeerLost { pe: 3, loss });
         assert_eq!(ended(3, CloseReason::GivenUp), lost(Loss::Ended));
@@ -591,13 +591,10 @@ mod tests {
         let stalled = CloseReason::Stalled {
             stalled_ns: 12_345_000_000,
         };
-        let error = ended(3, stalled).unwrap_err();
         assert_eq!(
-            error,
-            lost(Loss::Unacknowledged { stalled_ms: 12_345 }).unwrap_err()
+            ended(3, stalled),
+            lost(Loss::Unacknowledged { stalled_ms: 12_345 })
         );
-        assert!(error.to_string().contains("12.3 s"), "{error}");
-        assert!(error.to_string().contains("MTU"), "{error}");
         let given_up = CloseReason::CutOff(htoe::CloseReason::Silent);
         assert_eq!(ended(3, given_up), lost(Loss::GaveUp));
         assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));

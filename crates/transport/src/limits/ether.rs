@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::Side;
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 use crate::ether::Interface;
 use crate::ether::socket::{BareSocket, SEND_BATCH_FRAMES};
 
@@ -103,7 +103,10 @@ impl BareEther {
 fn lost(doing: &str) -> TransportError {
     TransportError::environment(
         format!("{doing} bare frames"),
-        format!("nothing for {} s from the other end", PATIENCE.as_secs()),
+        EnvironmentFault::unexpected(
+            format_args!("a frame of the other end within {} s", PATIENCE.as_secs()),
+            "none",
+        ),
     )
 }
 
@@ -211,7 +214,10 @@ fn receive_all(end: &mut BareEther, frames: u64) -> Result<(), TransportError> {
         if number != expected {
             return Err(TransportError::environment(
                 "receiving bare frames",
-                format!("frame {number} came in place of frame {expected}: some were lost"),
+                EnvironmentFault::unexpected(
+                    format_args!("frame {expected}"),
+                    format_args!("frame {number}: some were lost"),
+                ),
             ));
         }
         let come = expected + 1;

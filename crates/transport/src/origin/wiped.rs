@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 
 /// A mapping of its own.
 #[derive(Debug)]
@@ -22,10 +22,10 @@ unsafe impl Sync for Words {}
 impl Words {
     /// `count` words, at least one.
     pub(super) fn new(count: usize) -> Result<Self, TransportError> {
-        let failed = |cause: &dyn core::fmt::Display| {
+        let failed = |fault: EnvironmentFault| {
             let what = "keeping the state of a job from children that are forked \
                         (madvise with MADV_WIPEONFORK, from Linux 4.14 on)";
-            TransportError::environment(what, cause)
+            TransportError::environment(what, fault)
         };
         let len_bytes = count.saturating_mul(size_of::<AtomicU64>());
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
@@ -38,16 +38,18 @@ impl Words {
                 MapFlags::PRIVATE,
             )
         }
-        .map_err(|e| failed(&e))?;
-        let words = NonNull::new(base.cast()).ok_or_else(|| failed(&"null address"))?;
+        .map_err(|e| failed(e.into()))?;
+        let words = NonNull::new(base.cast())
+            .ok_or_else(|| failed(EnvironmentFault::NoRoom { cause: None }))?;
         // Unmaps it on every path from here on.
         let words = Self { words, count };
         // SAFETY: advice on the mapping just made changes nothing in this process.
         unsafe { rustix::mm::madvise(base, len_bytes, Advice::LinuxWipeOnFork) }
-            .map_err(|e| failed(&e))?;
+            .map_err(|e| failed(e.into()))?;
         // SAFETY: as above. Emulators that take any advice do nothing of it.
         if unsafe { libc::madvise(base, len_bytes, -1) } == 0 {
-            return Err(failed(&"advice that does not exist was taken as well"));
+            let missing = "advice that does not exist was taken as well";
+            return Err(failed(EnvironmentFault::Unsupported { missing }));
         }
         Ok(words)
     }

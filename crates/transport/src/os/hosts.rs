@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
 use super::netlink::Netlink;
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 
 /// Most hosts that can be made.
 pub const HOSTS_MAX: u32 = 64;
@@ -36,13 +36,15 @@ impl Hosts {
     /// interface [`INTERFACE`] with an [`address`](Self::address).
     ///
     /// # Errors
-    /// [`TransportError::Environment`]; without the right to make namespaces
-    /// (CAP_SYS_ADMIN) with a text that says so.
+    /// [`TransportError::Misused`] for fewer than 2 or more than [`HOSTS_MAX`];
+    /// [`TransportError::Environment`], without the right to make namespaces
+    /// [`EnvironmentFault::NotPermitted`].
     pub fn new(count: u32, mtu_bytes: u32) -> Result<Self, TransportError> {
         if !(2..=HOSTS_MAX).contains(&count) {
-            return Err(TransportError::environment(
+            return Err(TransportError::misused(
                 "making hosts of this machine",
-                format!("2 to {HOSTS_MAX} are possible, got {count}"),
+                format_args!("2 to {HOSTS_MAX}"),
+                count,
             ));
         }
         let hosts = (0..count)
@@ -177,8 +179,11 @@ fn refused(cause: io::Error) -> TransportError {
     match cause.raw_os_error() {
         Some(libc::EPERM) => TransportError::environment(
             what,
-            "not allowed without CAP_SYS_ADMIN; run as root, or in a user namespace of your \
-             own (unshare --user --map-root-user --net)",
+            EnvironmentFault::NotPermitted {
+                rights: "CAP_SYS_ADMIN",
+                advice: "run as root, or in a user namespace of your own (unshare --user \
+                         --map-root-user --net)",
+            },
         ),
         _ => TransportError::environment(what, cause),
     }
@@ -196,8 +201,13 @@ mod tests {
     /// Hosts, if this process may make some. Says so if it may not.
     fn hosts(count: u32) -> Option<Hosts> {
         if !rustix::process::geteuid().is_root() {
-            let error = Hosts::new(count, 1500).unwrap_err().to_string();
-            assert!(error.contains("CAP_SYS_ADMIN"), "{error}");
+            assert!(matches!(
+                Hosts::new(count, 1500),
+                Err(TransportError::Environment {
+                    fault: EnvironmentFault::NotPermitted { .. },
+                    ..
+                })
+            ));
             left_out(&need::ROOT, "only root may make namespaces");
             return None;
         }
@@ -235,8 +245,8 @@ mod tests {
     #[test]
     fn too_few_and_too_many_are_refused() {
         for count in [0, 1, HOSTS_MAX + 1] {
-            let error = Hosts::new(count, 1500).unwrap_err().to_string();
-            assert!(error.contains("2 to 64"), "{error}");
+            let refused = TransportError::misused("making hosts of this machine", "2 to 64", count);
+            assert_eq!(Hosts::new(count, 1500).unwrap_err(), refused);
         }
     }
 }

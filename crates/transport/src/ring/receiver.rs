@@ -4,7 +4,7 @@ use super::line::load;
 use super::{
     CreditStore, HOLD, Header, KIND_CONTINUED, LineLoad, PAYLOAD_BYTES, PlainLine, Position, Slots,
 };
-use crate::error::{PeId, TransportError};
+use crate::error::{Misbehaviour, PeId, TransportError};
 use crate::sync::Ordering;
 use crate::{arrival, pin};
 
@@ -287,18 +287,12 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if header.stamp() == self.next.stamp {
             return Ok(());
         }
-        let got = format_args!(
-            "stamp {} instead of {}",
-            header.stamp().0,
-            self.next.stamp.0
-        )
-        .to_string();
-        Err(TransportError::misbehaved(
-            self.peer,
-            "a line in its message ring that has been overwritten, or was never stored",
-            format_args!("line {next} of the {lines} that it has stored"),
-            got,
-        ))
+        Err(self.misbehaved(Misbehaviour::MissingLine {
+            line: next,
+            stored: lines,
+            expected: self.next.stamp.0.into(),
+            got: header.stamp().0.into(),
+        }))
     }
 
     /// The message that comes next, if its first line is there.
@@ -430,34 +424,32 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
 
     #[cold]
     fn bad_stamp(&self, header: Header) -> TransportError {
-        TransportError::misbehaved(
-            self.peer,
-            "stamp of a line in its message ring",
-            format_args!("{} or {}", self.next.stamp.0, self.next.before.0),
-            header.stamp().0,
-        )
+        self.misbehaved(Misbehaviour::Stamp {
+            next: self.next.stamp.0.into(),
+            before: self.next.before.0.into(),
+            got: header.stamp().0.into(),
+        })
     }
 
     #[cold]
     fn bad_first_line(&self, head: Head) -> TransportError {
-        TransportError::misbehaved(
-            self.peer,
-            "first line of a message in its ring",
-            format_args!(
-                "kind 1 to 7 with at most {} bytes",
-                self.next.slots.message_bytes_max()
-            ),
-            format_args!("kind {} with {} bytes", head.kind, head.len_bytes),
-        )
+        self.misbehaved(Misbehaviour::FirstLine {
+            bytes_max: self.next.slots.message_bytes_max(),
+            kind: head.kind,
+            len_bytes: head.len_bytes,
+        })
     }
 
     #[cold]
     fn bad_next_line(&self, rest: usize, header: Header) -> TransportError {
-        TransportError::misbehaved(
-            self.peer,
-            "further line of a message in its ring",
-            format_args!("a continued line with {rest} bytes to come"),
-            format_args!("kind {} with {} bytes", header.kind(), header.len_bytes()),
-        )
+        self.misbehaved(Misbehaviour::NextLine {
+            rest_bytes: rest,
+            kind: header.kind(),
+            len_bytes: header.len_bytes(),
+        })
+    }
+
+    fn misbehaved(&self, how: Misbehaviour) -> TransportError {
+        TransportError::PeerMisbehaved { pe: self.peer, how }
     }
 }

@@ -4,7 +4,7 @@ use super::line::store;
 use super::{
     CreditLoad, HOLD, Header, KIND_CONTINUED, LineStore, PAYLOAD_BYTES, Position, Slots, lines_for,
 };
-use crate::error::{PeId, TransportError};
+use crate::error::{Misbehaviour, PeId, TransportError};
 
 /// How far [`RingSender::send_line_at_once`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -319,12 +319,14 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let freed = word & !HOLD;
         let known = self.room - self.next.slots.count();
         if freed < known || freed > self.next.line {
-            return Err(TransportError::misbehaved(
-                self.peer,
-                "credit of a message ring",
-                format_args!("{known} to {} lines", self.next.line),
-                freed,
-            ));
+            return Err(TransportError::PeerMisbehaved {
+                pe: self.peer,
+                how: Misbehaviour::Credit {
+                    min: known,
+                    max: self.next.line,
+                    got: freed,
+                },
+            });
         }
         self.room = freed + self.next.slots.count();
         self.held = word & HOLD != 0;

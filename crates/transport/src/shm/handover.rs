@@ -26,13 +26,16 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
 
-use crate::error::{PeId, TransportError};
+use crate::error::{Disagreement, EnvironmentFault, Limit, Loss, PeId, TransportError};
+use crate::printable::printable;
 
 use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
 const REFUSED: u64 = u64::MAX;
+/// What PE 0 attempts, for errors.
+const ATTACHING: &str = "attaching the PEs of the job";
 /// Descriptors that a guest gets.
 const FILES: usize = 2;
 
@@ -57,9 +60,9 @@ impl core::str::FromStr for Ticket {
             TransportError::environment(
                 "reading the ticket of the job from the launcher",
                 // Not the text itself: the key may be in it.
-                format!(
-                    "expected 64 hexadecimal digits, got {} characters",
-                    text.chars().count()
+                EnvironmentFault::unexpected(
+                    "64 hexadecimal digits",
+                    format_args!("{} characters", text.chars().count()),
                 ),
             )
         };
@@ -187,45 +190,51 @@ impl Gathering {
         let Some(hello) = receive_hello(&stranger, self.ticket.key) else {
             return Ok(false); // not of this job: dropped unanswered
         };
-        let refusal = if hello.pes != own.pes {
-            Some(format!(
-                "PE {} says that the job has {} PEs, PE 0 says {}",
-                hello.pe, hello.pes, own.pes
-            ))
-        } else if hello.segment_bytes != own.segment_bytes {
-            Some(format!(
-                "PE {} has a segment of {} bytes, PE 0 of {}: all PEs need the same program and the same sizes (HOSTWIRE_HEAP, HOSTWIRE_RING, SHMEM_SYMMETRIC_SIZE)",
-                hello.pe, hello.segment_bytes, own.segment_bytes
-            ))
-        } else if hello.ring_bytes != own.ring_bytes {
-            Some(format!(
-                "PE {} has message rings of {} bytes, PE 0 of {}: all PEs need the same program and the same sizes (HOSTWIRE_HEAP, HOSTWIRE_RING, SHMEM_SYMMETRIC_SIZE)",
-                hello.pe, hello.ring_bytes, own.ring_bytes
-            ))
-        } else if hello.pe == 0 || hello.pe >= own.pes {
-            Some(format!(
-                "PE {} is not one of the {} PEs of the job",
-                hello.pe, own.pes
-            ))
-        } else if guests[hello.pe as usize].is_some() {
-            Some(format!("PE {} came twice", hello.pe))
-        } else {
-            None
+        let taken = match guests.get_mut(hello.pe as usize) {
+            Some(guest @ None) if hello.pe != own.pe => Ok(guest),
+            _ => Err(EnvironmentFault::Number {
+                pe: hello.pe,
+                pes: own.pes,
+            }),
         };
-        match refusal {
-            None => {
-                guests[hello.pe as usize] = Some(stranger);
+        match differs(&hello, own).map_or(taken, Err) {
+            Ok(guest) => {
+                *guest = Some(stranger);
                 Ok(true)
             }
-            Some(why) => {
-                send_refusal(&stranger, &why);
-                Err(TransportError::environment(
-                    "attaching the PEs of the job",
-                    why,
-                ))
+            Err(fault) => {
+                send_refusal(&stranger, &fault.to_string());
+                Err(TransportError::environment(ATTACHING, fault))
             }
         }
     }
+}
+
+/// Why a PE cannot be of the job as this PE knows it.
+fn differs(hello: &Hello, own: &Hello) -> Option<EnvironmentFault> {
+    let about = if hello.pes != own.pes {
+        Disagreement::Pes {
+            theirs: hello.pes,
+            ours: own.pes,
+        }
+    } else if hello.segment_bytes != own.segment_bytes {
+        Disagreement::SegmentBytes {
+            theirs: hello.segment_bytes,
+            ours: own.segment_bytes,
+        }
+    } else if hello.ring_bytes != own.ring_bytes {
+        Disagreement::RingBytes {
+            theirs: hello.ring_bytes,
+            ours: own.ring_bytes,
+        }
+    } else {
+        return None;
+    };
+    Some(EnvironmentFault::Disagreement {
+        pe: hello.pe,
+        with: own.pe,
+        about,
+    })
 }
 
 /// The side of all other PEs.
@@ -252,7 +261,7 @@ pub(super) fn join(
     if !is_same_user(&socket) {
         return Err(TransportError::environment(
             "attaching to the job",
-            "the process that listens belongs to another user",
+            EnvironmentFault::Stranger,
         ));
     }
     send_hello(&socket, ticket.key, hello).map_err(failed)?;
@@ -271,7 +280,10 @@ fn random() -> Result<u128, TransportError> {
     if got != bytes.len() {
         return Err(TransportError::environment(
             "drawing a job key",
-            "too few random bytes",
+            EnvironmentFault::unexpected(
+                format_args!("{} random bytes", bytes.len()),
+                format_args!("{got}"),
+            ),
         ));
     }
     Ok(u128::from_le_bytes(bytes))
@@ -295,10 +307,7 @@ fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, TransportError> {
     match rustix::net::accept_with(listener, SocketFlags::CLOEXEC) {
         Ok(socket) => Ok(Some(socket)),
         Err(Errno::INTR | Errno::CONNABORTED | Errno::AGAIN) => Ok(None),
-        Err(e) => Err(TransportError::environment(
-            "accepting a PE of the job (raise the limit of open files: ulimit -n)",
-            e,
-        )),
+        Err(e) => Err(TransportError::environment("accepting a PE of the job", e)),
     }
 }
 
@@ -334,16 +343,16 @@ fn wait_for_any(
 }
 
 fn absent(cause: Errno, guests: &Guests) -> TransportError {
-    let missing: Vec<String> = guests
-        .iter()
-        .enumerate()
-        .skip(1)
-        .filter(|(_, guest)| guest.is_none())
-        .map(|(pe, _)| pe.to_string())
-        .collect();
+    if cause != Errno::TIMEDOUT {
+        return TransportError::environment(ATTACHING, cause);
+    }
+    let missing = (0..).zip(guests).skip(1);
+    let missing = missing.filter_map(|(pe, guest)| guest.is_none().then_some(pe));
     TransportError::environment(
-        format!("waiting for PE {} to attach", missing.join(", ")),
-        cause,
+        ATTACHING,
+        EnvironmentFault::Absent {
+            pes: missing.collect(),
+        },
     )
 }
 
@@ -446,33 +455,38 @@ pub(crate) fn receive_files(
     hello: &Hello,
     deadline: Instant,
 ) -> Result<Files, TransportError> {
-    let failed = |cause: String| {
+    let failed = |fault: EnvironmentFault| {
         TransportError::environment(
             format!("PE {} receiving the segments of the job", hello.pe),
-            cause,
+            fault,
         )
     };
-    wait_for_any(socket, &[], deadline).map_err(|e| failed(e.to_string()))?;
+    wait_for_any(socket, &[], deadline).map_err(|e| failed(e.into()))?;
     let mut bytes = [0; 512];
-    let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.to_string()))?;
+    let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.into()))?;
     match from_bytes(&bytes[..len])[..] {
-        [] => Err(failed("PE 0 is gone".into())),
+        [] => Err(TransportError::PeerLost {
+            pe: 0,
+            loss: Loss::Ended,
+        }),
         [MAGIC, REFUSED, ..] => {
             let text = String::from_utf8_lossy(&bytes[16..len]);
-            Err(failed(text.trim_end_matches('\0').into()))
+            let why = printable(text.trim_end_matches('\0')).into();
+            Err(failed(EnvironmentFault::Refused { why }))
         }
         [MAGIC, count] if count == FILES as u64 => {
             let got = fds.len();
             let [memory, liveness] = <[OwnedFd; FILES]>::try_from(fds).map_err(|_| {
-                failed(format!(
-                    "expected {FILES} descriptors, got {got} (raise the limit of open files: \
-                     ulimit -n)"
-                ))
+                failed(EnvironmentFault::Limit {
+                    limit: Limit::OpenFiles,
+                    detail: format!("expected {FILES} descriptors, got {got}").into(),
+                })
             })?;
             Ok(Files { memory, liveness })
         }
-        _ => Err(failed(format!(
-            "a message of {len} bytes that hands nothing over"
+        _ => Err(failed(EnvironmentFault::unexpected(
+            "the files of the job, or why there are none",
+            format_args!("a message of {len} bytes that has neither"),
         ))),
     }
 }
@@ -521,6 +535,22 @@ mod tests {
             memory: memfd::create("test", 4096)?,
             liveness: memfd::create("test", 4096)?,
         })
+    }
+
+    #[track_caller]
+    fn fault(error: TransportError) -> EnvironmentFault {
+        match error {
+            TransportError::Environment { fault, .. } => fault,
+            other => panic!("{other}"),
+        }
+    }
+
+    fn different(pe: PeId, about: Disagreement) -> EnvironmentFault {
+        EnvironmentFault::Disagreement { pe, with: 0, about }
+    }
+
+    fn refused(why: String) -> EnvironmentFault {
+        EnvironmentFault::Refused { why: why.into() }
     }
 
     #[test]
@@ -577,6 +607,10 @@ mod tests {
 
     #[test]
     fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
+        let about = &Disagreement::SegmentBytes {
+            theirs: 8192,
+            ours: 4096,
+        };
         let gathering = Gathering::open(2).unwrap();
         let ticket = gathering.ticket();
         std::thread::scope(|scope| {
@@ -586,10 +620,13 @@ mod tests {
                     ..hello(1, 2)
                 };
                 let error = join(ticket, &odd, soon()).unwrap_err();
-                assert!(error.to_string().contains("HOSTWIRE_HEAP"), "{error}");
+                assert_eq!(
+                    fault(error),
+                    refused(different(1, about.clone()).to_string())
+                );
             });
             let error = gathering.serve(&hello(0, 2), files, soon()).unwrap_err();
-            assert!(error.to_string().contains("8192"), "{error}");
+            assert_eq!(fault(error), different(1, about.clone()));
         });
     }
 
@@ -607,11 +644,16 @@ mod tests {
             send_hello(&socket, gathering.ticket().key, &hello).unwrap();
             (socket, hello)
         });
-        let error = gathering.serve(&hello(0, 3), files, soon()).unwrap_err();
-        assert!(error.to_string().contains("512"), "{error}");
-        for (socket, hello) in guests {
-            let error = receive_files(&socket, &hello, soon()).unwrap_err();
-            assert!(error.to_string().contains("HOSTWIRE_RING"), "{error}");
+        let about = Disagreement::RingBytes {
+            theirs: 512,
+            ours: 256,
+        };
+        let told = gathering.serve(&hello(0, 3), files, soon()).unwrap_err();
+        let text = told.to_string();
+        assert_eq!(fault(told), different(2, about.clone()));
+        for (guest, text) in guests.iter().zip([text, different(2, about).to_string()]) {
+            let error = receive_files(&guest.0, &guest.1, soon()).unwrap_err();
+            assert_eq!(fault(error), refused(text));
         }
     }
 
@@ -621,6 +663,7 @@ mod tests {
         let error = gathering
             .serve(&hello(0, 3), files, Instant::now())
             .unwrap_err();
-        assert!(error.to_string().contains("PE 1, 2"), "{error}");
+        let pes = [1, 2].into();
+        assert_eq!(fault(error), EnvironmentFault::Absent { pes });
     }
 }

@@ -21,7 +21,7 @@ impl Host {
     /// `members[local]`.
     ///
     /// # Errors
-    /// [`TransportError::Environment`] if they are not like that.
+    /// [`TransportError::Misused`] if they are not like that.
     pub fn new(pes: u32, members: Vec<PeId>, local: u32) -> Result<Self, TransportError> {
         let grow = members.windows(2).all(|pair| pair[0] < pair[1]);
         let exist = members.last().is_some_and(|last| *last < pes);
@@ -32,9 +32,10 @@ impl Host {
                 local,
             })
         } else {
-            Err(TransportError::environment(
+            Err(TransportError::misused(
                 "joining the PEs of a host",
-                format!("expected growing numbers below {pes}, with this PE, got {members:?}"),
+                format_args!("growing numbers below {pes}, with this PE"),
+                format_args!("{members:?}"),
             ))
         }
     }

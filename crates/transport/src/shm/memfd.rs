@@ -9,9 +9,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, SystemError, TransportError};
 use crate::memory::{Backing, Memory};
 
 const SEALS: SealFlags = SealFlags::SHRINK
@@ -27,7 +28,7 @@ const PAGE_BYTES: usize = 4096;
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
 /// allocated on first touch.
 pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> {
-    let failed = |what: &str, cause: rustix::io::Errno| {
+    let failed = |what: &str, cause: Errno| {
         TransportError::environment(format!("{what} shared memory of {len_bytes} bytes"), cause)
     };
     let file = rustix::fs::memfd_create(label, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
@@ -65,12 +66,15 @@ fn place(
     finding: impl Fn() -> String,
 ) -> Result<(NonNull<u8>, Mapping), TransportError> {
     check(file, len_bytes)?;
-    let no_room = |cause: &dyn core::fmt::Display| TransportError::environment(finding(), cause);
+    let no_room = |cause: Option<Errno>| {
+        let cause = cause.map(SystemError::from);
+        TransportError::environment(finding(), EnvironmentFault::NoRoom { cause })
+    };
     // Enough to begin at a multiple of the alignment in it.
     let reserved_bytes = len_bytes
         .checked_add(align_bytes)
         .filter(|bytes| *bytes <= isize::MAX as usize)
-        .ok_or_else(|| no_room(&"more than the address space"))?;
+        .ok_or_else(|| no_room(None))?;
     // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory
     // of this process.
     let reserved = unsafe {
@@ -81,8 +85,8 @@ fn place(
             MapFlags::PRIVATE | MapFlags::NORESERVE,
         )
     }
-    .map_err(|e| no_room(&e))?;
-    let reserved = NonNull::new(reserved.cast::<u8>()).ok_or_else(|| no_room(&"null address"))?;
+    .map_err(|e| no_room(Some(e)))?;
+    let reserved = NonNull::new(reserved.cast::<u8>()).ok_or_else(|| no_room(None))?;
     // Unmaps everything, whatever happens from here on.
     let mapping = Mapping {
         base: reserved,
@@ -103,7 +107,7 @@ fn place(
             0,
         )
     }
-    .map_err(|e| no_room(&e))?;
+    .map_err(|e| no_room(Some(e)))?;
     Ok((base, mapping))
 }
 
@@ -125,20 +129,24 @@ pub fn map_whole(file: impl AsFd) -> Result<Memory, TransportError> {
 }
 
 fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
-    let unusable = |what: String| {
-        TransportError::environment("shared memory that was handed over is unusable", what)
+    let unusable = |fault: EnvironmentFault| {
+        TransportError::environment("shared memory that was handed over is unusable", fault)
     };
     let got = rustix::fs::fstat(file)
-        .map_err(|e| unusable(e.to_string()))?
+        .map_err(|e| unusable(e.into()))?
         .st_size;
     if u64::try_from(got) != Ok(len_bytes as u64) {
-        return Err(unusable(format!(
-            "expected {len_bytes} bytes, got {got} (do all PEs run with the same heap and ring sizes?)"
+        return Err(unusable(EnvironmentFault::unexpected(
+            format_args!("{len_bytes} bytes"),
+            format_args!("{got} (do all PEs run with the same heap and ring sizes?)"),
         )));
     }
-    let seals = rustix::fs::fcntl_get_seals(file).map_err(|e| unusable(e.to_string()))?;
+    let seals = rustix::fs::fcntl_get_seals(file).map_err(|e| unusable(e.into()))?;
     if !seals.contains(SEALS) {
-        return Err(unusable(format!("expected seals {SEALS:?}, got {seals:?}")));
+        return Err(unusable(EnvironmentFault::unexpected(
+            format_args!("seals {SEALS:?}"),
+            format_args!("{seals:?}"),
+        )));
     }
     Ok(())
 }
@@ -188,23 +196,27 @@ mod tests {
     #[test]
     fn a_peer_cannot_shrink_the_file() {
         let file = create("test", 8192).unwrap();
-        assert_eq!(
-            rustix::fs::ftruncate(&file, 0),
-            Err(rustix::io::Errno::PERM)
-        );
+        assert_eq!(rustix::fs::ftruncate(&file, 0), Err(Errno::PERM));
     }
 
     #[test]
     fn a_file_of_the_wrong_size_or_without_seals_is_refused() {
         let file = create("test", 8192).unwrap();
-        assert!(
-            map(&file, 4096)
-                .unwrap_err()
-                .to_string()
-                .contains("expected 4096 bytes")
+        let refused = |file: &OwnedFd, expected: &str, got: &str| {
+            let fault = EnvironmentFault::unexpected(expected, got);
+            let what = "shared memory that was handed over is unusable";
+            assert_eq!(
+                map(file, 4096).unwrap_err(),
+                TransportError::environment(what, fault)
+            );
+        };
+        refused(
+            &file,
+            "4096 bytes",
+            "8192 (do all PEs run with the same heap and ring sizes?)",
         );
         let bare = rustix::fs::memfd_create("bare", MemfdFlags::ALLOW_SEALING).unwrap();
         rustix::fs::ftruncate(&bare, 4096).unwrap();
-        assert!(map(&bare, 4096).unwrap_err().to_string().contains("seals"));
+        refused(&bare, &format!("seals {SEALS:?}"), "SealFlags(0x0)");
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use rustix::process::{Resource, getrlimit};
 
 use super::memfd;
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, Limit, TransportError};
 use crate::memory::Memory;
 use crate::roll;
 
@@ -50,7 +50,7 @@ impl Plot {
             }),
             _ => Err(TransportError::environment(
                 finding(pes, segment_bytes),
-                "more than the address space",
+                EnvironmentFault::NoRoom { cause: None },
             )),
         }
     }
@@ -69,10 +69,10 @@ impl Plot {
                     "making the memory of {} PEs, a file of {} bytes without a name",
                     self.pes, self.file_bytes
                 ),
-                format!(
-                    "files may have at most {limit} bytes (ulimit -f): raise that, or take a \
-                     smaller HOSTWIRE_HEAP or SHMEM_SYMMETRIC_SIZE"
-                ),
+                EnvironmentFault::Limit {
+                    limit: Limit::FileBytes,
+                    detail: format!("files may have at most {limit} bytes").into(),
+                },
             ));
         }
         memfd::create("hostwire-segments", self.file_bytes)
@@ -138,16 +138,27 @@ mod tests {
     #[test]
     fn a_file_for_another_plot_is_refused() {
         let file = Plot::new(2, 4 << 20).unwrap().create().unwrap();
-        let error = Plot::new(3, 4 << 20).unwrap().map(file).unwrap_err();
-        assert!(error.to_string().contains("expected"), "{error}");
+        let refused = Plot::new(3, 4 << 20).unwrap().map(file);
+        assert!(matches!(
+            refused,
+            Err(TransportError::Environment {
+                fault: EnvironmentFault::Unexpected { .. },
+                ..
+            })
+        ));
     }
 
     #[test]
     fn more_than_the_address_space_is_an_error() {
         let segment_bytes = isize::MAX as usize / (2 << 20) * (2 << 20);
         for pes in [1, 2, 4096] {
-            let error = Plot::new(pes, segment_bytes).unwrap_err().to_string();
-            assert!(error.contains("address space"), "{error}");
+            assert!(matches!(
+                Plot::new(pes, segment_bytes),
+                Err(TransportError::Environment {
+                    fault: EnvironmentFault::NoRoom { cause: None },
+                    ..
+                })
+            ));
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use hostwire::{Compare, Job, Symmetric};
+use hostwire::{Compare, EnvironmentFault, Job, Symmetric};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::by_hand;
@@ -94,6 +94,11 @@ fn in_attach(stage: &str) -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
     let seen = match Job::attach() {
         Ok(_) => "nothing".into(),
+        Err(hostwire::Error::Launch { fault, .. }) => format!("the launcher: {fault}"),
+        Err(hostwire::Error::Environment {
+            fault: EnvironmentFault::Absent { pes },
+            ..
+        }) => format!("PE {pes:?} absent"),
         Err(error) => error.to_string(),
     };
     println!("{rank} attach {} {seen}", begin.elapsed().as_millis());

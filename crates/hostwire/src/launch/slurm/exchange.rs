@@ -125,7 +125,7 @@ impl Place {
         SlurmError::Socket {
             rank: self.rank,
             place: self.place.clone(),
-            source,
+            source: source.into(),
         }
     }
 

@@ -14,10 +14,9 @@ pub(crate) mod door;
 pub(crate) mod exchange;
 pub(crate) mod frame;
 
-use std::io;
 use std::process::{Command, Stdio};
 
-use hostwire_transport::{printable, quoted};
+use hostwire_transport::{SystemError, printable, quoted};
 
 use super::{Bootstrap, Deadline, LaunchError};
 use crate::layout::PES_MAX;
@@ -27,7 +26,7 @@ use exchange::{Exchange, Place};
 pub use frame::FrameError;
 
 /// Why the tasks of a step cannot meet.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlurmError {
     /// A variable of Slurm is missing or not what it should be.
@@ -58,7 +57,7 @@ pub enum SlurmError {
         /// The beginning of the socket's name.
         place: String,
         /// Why.
-        source: io::Error,
+        source: SystemError,
     },
     /// Tasks did not come in time.
     #[error(

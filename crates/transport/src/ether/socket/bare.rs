@@ -10,7 +10,7 @@ use super::super::interface::Interface;
 use super::super::option;
 use super::ring::Ring;
 use super::{FRAME_LEN_MAX, SEND_BATCH_FRAMES, SendError, filter};
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 
 /// Sends to one peer and receives from everybody: for [`limits`](crate::limits).
 #[derive(Debug)]
@@ -68,8 +68,11 @@ pub(super) fn open(
         return Err(match cause.raw_os_error() {
             Some(libc::EPERM) => TransportError::environment(
                 "opening a packet socket",
-                "not allowed without CAP_NET_RAW; run as root, give the program the \
-                 capability, or use UDP (HOSTWIRE_WIRE=udp)",
+                EnvironmentFault::NotPermitted {
+                    rights: "CAP_NET_RAW",
+                    advice: "run as root, give the program the capability, or use UDP \
+                             (HOSTWIRE_WIRE=udp)",
+                },
             ),
             _ => failed("opening", cause),
         });

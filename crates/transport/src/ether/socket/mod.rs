@@ -17,7 +17,7 @@ pub use xdp::XdpSocket;
 use rustix::thread::CapabilitySet;
 
 use super::address::Address;
-use crate::error::TransportError;
+use crate::error::{Disagreement, EnvironmentFault, PeId, TransportError};
 
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 16;
@@ -138,11 +138,15 @@ impl Socket {
     }
 
     /// Says who the peers are, by PE; `None` is reached another way.
-    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+    pub(super) fn set_peers(
+        &mut self,
+        own: PeId,
+        peers: Vec<Option<Address>>,
+    ) -> Result<(), TransportError> {
         match self {
-            Self::Packet(socket) => socket.set_peers(peers),
-            Self::Xdp(socket) => socket.set_peers(peers),
-            Self::Udp(socket) => socket.set_peers(peers),
+            Self::Packet(socket) => socket.set_peers(own, peers),
+            Self::Xdp(socket) => socket.set_peers(own, peers),
+            Self::Udp(socket) => socket.set_peers(own, peers),
         }
     }
 
@@ -217,12 +221,17 @@ impl Socket {
     }
 }
 
-/// A peer that speaks another way than this PE.
-fn mixed(pe: usize, address: &Address, own: &str) -> TransportError {
+/// A peer that speaks another way than this PE, `with`.
+fn mixed(pe: PeId, with: PeId, address: &Address, ours: &'static str) -> TransportError {
     TransportError::environment(
         "connecting the PEs",
-        format!(
-            "PE {pe} is at {address}, and this PE speaks {own} (do all run with the same HOSTWIRE_WIRE?)"
-        ),
+        EnvironmentFault::Disagreement {
+            pe,
+            with,
+            about: Disagreement::Wire {
+                theirs: address.to_string().into(),
+                ours,
+            },
+        },
     )
 }

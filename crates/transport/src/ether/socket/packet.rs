@@ -11,7 +11,7 @@ use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::ring::Ring;
 use super::{BATCH_FRAMES, FRAME_LEN_MAX, Received, SendError, mixed};
-use crate::error::TransportError;
+use crate::error::{PeId, TransportError};
 
 /// A packet socket of one interface and one EtherType.
 #[derive(Debug)]
@@ -69,17 +69,21 @@ impl PacketSocket {
         self.links.start
     }
 
-    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+    pub(super) fn set_peers(
+        &mut self,
+        own: PeId,
+        peers: Vec<Option<Address>>,
+    ) -> Result<(), TransportError> {
         self.known.clear();
         self.peers.clear();
-        for (pe, peer) in peers.iter().enumerate() {
+        for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Station(peer)) => {
                     self.known.insert(*peer);
                     Some(station(self.interface.index, self.ether_type, *peer))
                 }
-                Some(other) => return Err(mixed(pe, other, "bare Ethernet")),
+                Some(other) => return Err(mixed(pe, own, other, "bare Ethernet")),
             });
         }
         Ok(())

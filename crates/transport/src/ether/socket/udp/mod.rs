@@ -21,7 +21,7 @@ use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
-use crate::error::TransportError;
+use crate::error::{PeId, TransportError};
 
 /// Bytes of kernel memory that a full frame takes in a receive buffer: what the kernel
 /// counts for a datagram of 1500 bytes.
@@ -115,18 +115,22 @@ impl FramePort {
         sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0) / TRUESIZE_BYTES
     }
 
-    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
+    pub(super) fn set_peers(
+        &mut self,
+        own: PeId,
+        peers: Vec<Option<Address>>,
+    ) -> Result<(), TransportError> {
         self.peers.clear();
         self.known.clear();
         self.last = None;
-        for (pe, peer) in peers.iter().enumerate() {
+        for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Udp(port)) => {
                     self.known.insert(*port);
                     Some(SocketAddrAny::from(*port))
                 }
-                Some(other) => return Err(mixed(pe, other, "UDP")),
+                Some(other) => return Err(mixed(pe, own, other, "UDP")),
             });
         }
         Ok(())

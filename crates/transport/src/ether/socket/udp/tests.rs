@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hostwire_packet::htoe::ethernet::MacAddress;
 
 use super::*;
+use crate::error::{Disagreement, EnvironmentFault};
 
 /// For a hang: nothing is lost on the way.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,9 +42,11 @@ fn send_all(port: &mut FramePort, frames: &[(u32, &[u8])]) {
 #[test]
 fn frames_of_strangers_are_counted_and_dropped() {
     let (mut a, mut b, mut stranger) = (port(), port(), port());
-    a.set_peers(vec![None, Some(b.address())]).unwrap();
-    b.set_peers(vec![Some(a.address()), None]).unwrap();
-    stranger.set_peers(vec![None, Some(b.address())]).unwrap();
+    a.set_peers(0, vec![None, Some(b.address())]).unwrap();
+    b.set_peers(1, vec![Some(a.address()), None]).unwrap();
+    stranger
+        .set_peers(0, vec![None, Some(b.address())])
+        .unwrap();
     assert_eq!(stranger.send(&[(1, b"stranger")]), Ok(1));
     assert_eq!(stranger.send(&[(1, b"of"), (1, b"us"), (1, b"3")]), Ok(3));
     // All up to the first that is for nobody.
@@ -59,10 +62,17 @@ fn frames_of_strangers_are_counted_and_dropped() {
 #[test]
 fn a_peer_that_speaks_otherwise_is_named() {
     let station = Address::Station(MacAddress([2; 6]));
-    let error = port().set_peers(vec![None, Some(station)]).unwrap_err();
-    assert!(
-        error.to_string().contains("PE 1 is at ether=02:02"),
-        "{error}"
+    let fault = EnvironmentFault::Disagreement {
+        pe: 1,
+        with: 0,
+        about: Disagreement::Wire {
+            theirs: "ether=02:02:02:02:02:02".into(),
+            ours: "UDP",
+        },
+    };
+    assert_eq!(
+        port().set_peers(0, vec![None, Some(station)]),
+        Err(TransportError::environment("connecting the PEs", fault))
     );
 }
 
@@ -83,10 +93,10 @@ fn mixed_frames(frame_len_max: usize) -> Vec<(u32, Vec<u8>)> {
 /// What two peers get of mixed frames, in order, however these leave.
 fn mixed_frames_come(host: IpAddr, set_up: impl Fn(&mut FramePort)) {
     let [mut a, mut b, mut c] = [(); 3].map(|()| FramePort::open(host).unwrap());
-    a.set_peers(vec![None, Some(b.address()), Some(c.address())])
+    a.set_peers(0, vec![None, Some(b.address()), Some(c.address())])
         .unwrap();
-    b.set_peers(vec![Some(a.address())]).unwrap();
-    c.set_peers(vec![Some(a.address())]).unwrap();
+    b.set_peers(1, vec![Some(a.address())]).unwrap();
+    c.set_peers(2, vec![Some(a.address())]).unwrap();
     set_up(&mut a);
     let frames = mixed_frames(a.frame_len_max());
     // Fewer at a time than the smallest receive buffers hold.
@@ -146,8 +156,8 @@ fn a_frame_longer_than_the_path_is_refused_alone() {
         return;
     }
     let (mut a, mut b) = (port(), port());
-    a.set_peers(vec![None, Some(b.address())]).unwrap();
-    b.set_peers(vec![Some(a.address())]).unwrap();
+    a.set_peers(0, vec![None, Some(b.address())]).unwrap();
+    b.set_peers(1, vec![Some(a.address())]).unwrap();
     let (long, short) = ([1; 1400], [2; 900]);
     let frames: [(u32, &[u8]); 3] = [(1, &long), (1, &long), (1, &short)];
     assert_eq!(a.send(&frames), Err(SendError::Refused));
@@ -164,7 +174,7 @@ fn a_frame_longer_than_the_path_is_refused_alone() {
 fn a_receiver_that_does_not_ask_gets_datagrams() {
     let (mut a, b) = (port(), UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
     let to = Address::Udp(b.local_addr().unwrap());
-    a.set_peers(vec![None, Some(to)]).unwrap();
+    a.set_peers(0, vec![None, Some(to)]).unwrap();
     b.set_read_timeout(Some(PATIENCE)).unwrap();
     send_all(&mut a, &[(1, b"one"), (1, b"two"), (1, b"3")]);
     let mut buffer = [0; 16];

@@ -21,7 +21,7 @@ use super::super::address::Address;
 use super::super::interface::Interface;
 use super::super::option;
 use super::{BATCH_FRAMES, Received, SendError, mixed};
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, Limit, PeId, TransportError};
 
 /// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
 /// half of one, where frames are short enough.
@@ -67,9 +67,9 @@ impl XdpSocket {
     /// Opens one for frames of `ether_type` at `interface`.
     ///
     /// # Errors
-    /// [`TransportError::Environment`]: without the rights (CAP_NET_RAW, CAP_NET_ADMIN and
-    /// CAP_BPF), or if somebody else has the queue or an XDP program there, with a text
-    /// that says so.
+    /// [`TransportError::Environment`]: [`EnvironmentFault::NotPermitted`] without the rights
+    /// (CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF), [`EnvironmentFault::InUse`] if somebody else
+    /// has the queue or an XDP program there.
     pub fn open(interface: &Interface, ether_type: u16) -> Result<Self, TransportError> {
         let begin = Instant::now();
         let opened = loop {
@@ -81,22 +81,26 @@ impl XdpSocket {
             }
         };
         opened.map_err(|e| {
-            let why = match e.raw_os_error() {
-                Some(libc::EPERM) => {
-                    "not allowed without CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF; run as root, or \
-                     use HOSTWIRE_WIRE=ether or udp"
-                        .to_owned()
-                }
-                Some(libc::EBUSY) => {
-                    "in use: one PE per interface can have one, and no other XDP program".to_owned()
-                }
-                Some(libc::EAFNOSUPPORT) => "this kernel has none".to_owned(),
-                Some(libc::ENOBUFS) => "no memory may be locked; raise ulimit -l".to_owned(),
-                _ => e.to_string(),
+            let fault = match e.raw_os_error() {
+                Some(libc::EPERM) => EnvironmentFault::NotPermitted {
+                    rights: "CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF",
+                    advice: "run as root, or use HOSTWIRE_WIRE=ether or udp",
+                },
+                Some(libc::EBUSY) => EnvironmentFault::InUse {
+                    rule: "one PE per interface can have one, and no other XDP program",
+                },
+                Some(libc::EAFNOSUPPORT) => EnvironmentFault::Unsupported {
+                    missing: "this kernel has none",
+                },
+                Some(libc::ENOBUFS) => EnvironmentFault::Limit {
+                    limit: Limit::LockedMemory,
+                    detail: "no memory may be locked".into(),
+                },
+                _ => e.into(),
             };
             TransportError::environment(
                 format!("opening an AF_XDP socket on {}", interface.name),
-                why,
+                fault,
             )
         })
     }
@@ -179,11 +183,15 @@ impl XdpSocket {
         RECEIVE_PLACES as usize
     }
 
-    pub(super) fn set_peers(&mut self, peers: Vec<Option<Address>>) -> Result<(), TransportError> {
-        let stations = peers.iter().enumerate().map(|(pe, peer)| match peer {
+    pub(super) fn set_peers(
+        &mut self,
+        own: PeId,
+        peers: Vec<Option<Address>>,
+    ) -> Result<(), TransportError> {
+        let stations = (0..).zip(&peers).map(|(pe, peer)| match peer {
             None => Ok(None),
             Some(Address::Station(station)) => Ok(Some(*station)),
-            Some(other) => Err(mixed(pe, other, "bare Ethernet")),
+            Some(other) => Err(mixed(pe, own, other, "bare Ethernet")),
         });
         self.peers = stations.collect::<Result<_, _>>()?;
         self.known = self.peers.iter().flatten().copied().collect();
