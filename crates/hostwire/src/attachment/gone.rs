@@ -1,0 +1,131 @@
+//! Whether somebody who is waited for is lost, or leaves the job.
+
+use hostwire_transport::PeId;
+
+use crate::error::{Error, Result};
+
+use super::{Attachment, Departure, Watch};
+
+impl Attachment {
+    /// Why what is waited for will never happen, if that is so.
+    pub(super) fn find_gone(&self, watch: Watch<'_>) -> Result<Option<Error>> {
+        match watch {
+            Watch::Next { members, next } => self.find_absent(members, [next]),
+            Watch::Agent(pe) => Ok(self.is_lost(pe)?.then(|| self.lost.error(pe))),
+            Watch::Pair { members, to, from } => {
+                let pending = [to, from].into_iter().filter(|(_, done)| !done.get());
+                self.find_absent(members, pending.map(|(pe, _)| pe))
+            }
+            Watch::TheEnd(members) => self.find_the_end(members),
+            Watch::All(members) => {
+                for pe in members.iter().copied().filter(|pe| *pe != self.pe) {
+                    // First: as in `find_absent`.
+                    let left = self.departure(pe)?.is_some();
+                    if self.is_said_to_be_lost(pe)? {
+                        return Ok(Some(self.lost.error(pe)));
+                    }
+                    if left {
+                        return Ok(Some(Error::PeerLeft { pe }));
+                    }
+                }
+                Ok(None)
+            }
+            Watch::Anybody => self.find_newly_lost(),
+        }
+    }
+
+    /// A member or one of `next` that has died, or one of `next` that leaves the job. Who
+    /// leaves may do so because of a death, so departures are looked at first: such a death
+    /// is seen then.
+    fn find_absent(
+        &self,
+        members: &[PeId],
+        next: impl IntoIterator<Item = PeId, IntoIter: Clone>,
+    ) -> Result<Option<Error>> {
+        let next = next.into_iter();
+        let mut left = None;
+        for pe in next.clone() {
+            if left.is_none() && self.departure(pe)?.is_some() {
+                left = Some(Error::PeerLeft { pe });
+            }
+        }
+        for pe in next {
+            if self.is_lost(pe)? {
+                return Ok(Some(self.lost.error(pe)));
+            }
+        }
+        for pe in members.iter().copied() {
+            if self.is_said_to_be_lost(pe)? {
+                return Ok(Some(self.lost.error(pe)));
+            }
+        }
+        Ok(left)
+    }
+
+    /// Somebody who knows that all are leaving, or who has died without that.
+    fn find_the_end(&self, members: &[PeId]) -> Result<Option<Error>> {
+        for pe in members.iter().copied() {
+            let lost = self.is_said_to_be_lost(pe)?;
+            // Looked at second: what it stored before it ended counts.
+            if self.departure(pe)? == Some(Departure::Gone) {
+                return Ok(Some(Error::PeerLeft { pe }));
+            }
+            if lost {
+                return Ok(Some(self.lost.error(pe)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An error if a PE that has not left in good order is newly found to be lost: for
+    /// programs that wait by looking themselves.
+    pub fn look_for_lost(&self) -> Result<()> {
+        self.origin.check()?;
+        self.find_newly_lost()?.map_or(Ok(()), Err)
+    }
+
+    fn find_newly_lost(&self) -> Result<Option<Error>> {
+        let mut left = None;
+        let mut others = 0;
+        for pe in (0..self.pes).filter(|pe| *pe != self.pe) {
+            let lost = self.is_said_to_be_lost(pe)?;
+            match self.departure(pe)? {
+                Some(_) => left = Some(Error::PeerLeft { pe }),
+                None => others += 1,
+            }
+            if lost && self.departure(pe)? != Some(Departure::Gone) && self.lost.report(pe) {
+                return Ok(Some(self.lost.error(pe)));
+            }
+        }
+        // When all are leaving, nobody is there who could store anything.
+        Ok(left.filter(|_| others == 0))
+    }
+
+    /// Tells all peers how far this PE is on its way out. A copy of the process tells nothing.
+    pub fn tell_departure(&self, departure: Departure) {
+        if self.is_here() {
+            self.lost.tell_departure(&*self.wire, departure);
+        }
+    }
+
+    /// How far `pe` says that it is.
+    pub fn departure(&self, pe: PeId) -> Result<Option<Departure>> {
+        let word = self.lost.departure(&*self.wire, pe)?;
+        // Anything else is not from a correct peer, and says nothing.
+        Ok([Departure::Leaving, Departure::Gone]
+            .into_iter()
+            .find(|departure| *departure as u64 == word))
+    }
+
+    /// Looks whether `pe` is lost. May cost a system call.
+    pub fn is_lost(&self, pe: PeId) -> Result<bool> {
+        self.origin.check()?;
+        self.lost.look(&*self.wire, pe)
+    }
+
+    /// As [`is_lost`](Self::is_lost), but among hundreds of PEs it is left to the threads to
+    /// look: for waits that depend on many.
+    fn is_said_to_be_lost(&self, pe: PeId) -> Result<bool> {
+        self.lost.look_or_hear(&*self.wire, pe)
+    }
+}

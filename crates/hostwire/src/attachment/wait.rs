@@ -1,0 +1,148 @@
+//! How a PE waits.
+
+use std::time::Duration;
+
+use hostwire_transport::wait::{Backoff, WaitStep};
+
+use crate::error::Result;
+
+use super::{Attachment, Pace, Watch};
+
+/// The longest nap where nothing but the end of a sleep would tell the time.
+const NAP_MAX: Duration = Duration::from_micros(10);
+
+impl Attachment {
+    /// Polls until there is a result.
+    ///
+    /// # Errors
+    /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE
+    /// will not do what is waited for and `poll` still has nothing.
+    #[inline]
+    pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
+        self.wait_and(watch, |_| self.progress(), poll)
+    }
+
+    /// As [`wait`](Self::wait), with something else to get on with meanwhile. The one
+    /// place where a PE waits.
+    #[inline]
+    pub(crate) fn wait_and<R>(
+        &self,
+        watch: Watch<'_>,
+        progress: impl Fn(Pace) -> Result<()>,
+        poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        self.wait_before(None, watch, progress, poll)
+    }
+
+    /// As [`wait_and`](Self::wait_and), where `poll` may have something because of the time
+    /// alone: no sleep is longer than until `deadline`, as [`Transport::now`] counts.
+    #[inline]
+    pub(crate) fn wait_before<R>(
+        &self,
+        deadline: Option<Duration>,
+        watch: Watch<'_>,
+        progress: impl Fn(Pace) -> Result<()>,
+        mut poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
+        self.origin.check()?;
+        let mut backoff = Backoff::new(self.limits);
+        loop {
+            if let Some(result) = poll()? {
+                return Ok(result);
+            }
+            match backoff.step() {
+                WaitStep::Spin => {}
+                WaitStep::Pause => core::hint::spin_loop(),
+                WaitStep::Look => {
+                    if self.wire.poll()? {
+                        backoff.came();
+                    }
+                }
+                WaitStep::Work => progress(Pace::Quick)?,
+                WaitStep::Yield => {
+                    match self.wire.poll()? {
+                        true => backoff.came(),
+                        false => self.wire.yield_now(),
+                    }
+                    progress(Pace::Quick)?;
+                }
+                WaitStep::Nap(time) => {
+                    match self.wire.poll()? {
+                        true => backoff.came(),
+                        false => self.wire.nap(time),
+                    }
+                    progress(Pace::Quick)?;
+                }
+                WaitStep::Sleep(limit) => {
+                    let how_long = (limit, deadline);
+                    let slept =
+                        self.sleep_once(watch, how_long, &mut backoff, &progress, &mut poll)?;
+                    if let Some(result) = slept {
+                        return Ok(result);
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sleep_once<R>(
+        &self,
+        watch: Watch<'_>,
+        (limit, deadline): (Duration, Option<Duration>),
+        backoff: &mut Backoff,
+        progress: &dyn Fn(Pace) -> Result<()>,
+        poll: &mut dyn FnMut() -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        let pace = match limit < self.limits.sleep_max {
+            true => Pace::Quick,
+            false => Pace::Slow,
+        };
+        let limit = self.wire.arm(limit);
+        progress(pace)?;
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        let rung = self.sleep(limit, deadline);
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        if rung {
+            backoff.rung_in_vain();
+        }
+        let Some(gone) = self.find_gone(watch)? else {
+            return Ok(None);
+        };
+        // What it stored before is there by now.
+        if let Some(result) = poll()? {
+            return Ok(Some(result));
+        }
+        match watch {
+            // That may have been its part, and only the other one's is missing.
+            Watch::Pair { .. } => self.find_gone(watch)?.map_or(Ok(None), Err),
+            _ => Err(gone),
+        }
+    }
+
+    /// Sleeps until a peer stores, or for `limit`, and not beyond `deadline`. Returns whether a
+    /// peer stored.
+    fn sleep(&self, limit: Duration, deadline: Option<Duration>) -> bool {
+        let Some(deadline) = deadline else {
+            return self.wire.sleep(limit);
+        };
+        let left = deadline.saturating_sub(self.wire.now());
+        if self.wire.sleeps_in_time() {
+            return self.wire.sleep(limit.min(left));
+        }
+        self.wire.nap(left.min(NAP_MAX));
+        false
+    }
+
+    /// Lets the wire and the agent work.
+    pub fn progress(&self) -> Result<()> {
+        self.origin.check()?;
+        self.wire.poll()?;
+        self.agent.serve(&*self.wire)
+    }
+}
