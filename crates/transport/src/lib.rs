@@ -61,6 +61,7 @@ pub mod ether;
 pub mod fuzzing;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod limits;
+mod line;
 #[cfg(not(loom))]
 pub mod memory;
 #[cfg(memory_model)]

@@ -2,8 +2,8 @@
 
 use crate::arrival;
 use crate::error::TransportError;
+use crate::line::PAYLOAD_BYTES;
 use crate::memory::Memory;
-use crate::ring::PAYLOAD_BYTES;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::visibility::Visibility;
 use crate::wait::Doorbell;

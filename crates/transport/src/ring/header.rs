@@ -7,8 +7,8 @@
 //! | 31:19 | length | bytes of the message from this line on |
 //! | 63:32 | tag | the message's tag; in a continued line that of its first |
 
-/// Bytes of a line behind its header.
-pub const PAYLOAD_BYTES: usize = 56;
+pub use crate::line::PAYLOAD_BYTES;
+
 /// The kind of every line of a message but its first.
 pub const KIND_CONTINUED: u8 = 0;
 /// Kinds are below this.
@@ -23,7 +23,6 @@ const LEN_BITS: u32 = 13;
 const TAG_SHIFT: u32 = 32;
 
 const _: () = assert!(LEN_SHIFT + LEN_BITS == TAG_SHIFT);
-const _: () = assert!(PAYLOAD_BYTES + size_of::<u64>() == 64);
 
 /// A header as it lies in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
