@@ -18,13 +18,14 @@ use std::thread::JoinHandle;
 use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
-use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Window};
+use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Visibility, Window};
 
 use crate::agent::{Agent, AgentMode};
 use crate::registry::Registry;
 pub use hostwire_transport::{Operation, Request};
 
 use crate::board::Activity;
+use crate::core::Slots;
 use crate::counters::Publisher;
 use crate::error::{Error, Result};
 use crate::launch::{Bootstrap, Launched, Nodes};
@@ -42,6 +43,8 @@ use crate::taken::Taken;
 pub struct Attachment {
     origin: Origin,
     pub(crate) wire: Arc<dyn Transport>,
+    /// The own segment.
+    segment: Window,
     pub(crate) pe: PeId,
     pub(crate) pes: u32,
     pub(crate) layout: Layout,
@@ -51,7 +54,12 @@ pub struct Attachment {
     registry: Arc<Registry>,
     /// How the segment of each PE is reached.
     routes: Box<[Route]>,
+    /// See [`is_plain`](Self::is_plain).
+    is_plain: bool,
+    /// Stores to some PEs may stay here until something follows them.
+    keeps_stores: bool,
     limits: WaitLimits,
+    pub(crate) slots: Slots,
     pub(crate) lost: Arc<Lost>,
     workers: Mutex<Workers>,
     nodes: Nodes,
@@ -105,7 +113,7 @@ pub enum Watch<'a> {
 
 /// How long a wait has taken, for what is done meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub enum Pace {
     /// Not long.
     Quick,
     /// Each sleep is as long as it may be.
@@ -163,7 +171,15 @@ impl Attachment {
             pes,
             agent: Arc::new(Agent::new(&routes, layout, Arc::clone(&registry))),
             registry,
+            segment: wire.segment().clone(),
+            is_plain: routes
+                .iter()
+                .all(|route| visibility(route) == Some(Visibility::Coherent)),
+            keeps_stores: routes
+                .iter()
+                .any(|route| visibility(route) == Some(Visibility::WriteCombining)),
             routes,
+            slots: Slots::default(),
             limits: wire.wait_limits(),
             lost: Arc::new(Lost::new(
                 &wire,
@@ -255,7 +271,26 @@ impl Attachment {
     /// The own segment.
     #[inline(always)]
     pub fn segment(&self) -> &Window {
-        self.wire.segment()
+        &self.segment
+    }
+
+    /// Whether stores and loads of the CPU reach the segments of all PEs, and hardware keeps
+    /// all copies equal.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether PEs share cores: a wait should leave its core soon.
+    #[inline(always)]
+    pub fn is_crowded(&self) -> bool {
+        self.limits.pauses == 0
+    }
+
+    /// Whether a word of the own segment can be marked before peers store there: by an atomic
+    /// operation, which their stores do not get between.
+    pub(crate) fn marks_words(&self) -> bool {
+        self.segment.visibility() == Visibility::Coherent
     }
 
     /// How the segment of `pe` is reached; nothing if there is no such PE.
@@ -294,6 +329,42 @@ impl Attachment {
             return Ok(());
         }
         self.put_elsewhere(pe, offset_bytes, src)
+    }
+
+    /// Copies `len` bytes at `own_bytes` of the own segment to `offset_bytes` in that of `pe`.
+    pub fn put_own(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        own_bytes: usize,
+        len: usize,
+    ) -> Result<()> {
+        if let Some(window) = self.window(pe) {
+            window.copy_from(offset_bytes, &self.segment, own_bytes, len)?;
+            window.notify();
+            return Ok(());
+        }
+        let mut bytes = vec![0; len];
+        self.segment.get(own_bytes, &mut bytes)?;
+        self.put_elsewhere(pe, offset_bytes, &bytes)
+    }
+
+    /// Copies `len` bytes at `offset_bytes` in the segment of `pe` to `own_bytes` of the own.
+    pub fn get_own(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        own_bytes: usize,
+        len: usize,
+    ) -> Result<()> {
+        if let Some(window) = self.load_window(pe) {
+            return Ok(self
+                .segment
+                .copy_from(own_bytes, window, offset_bytes, len)?);
+        }
+        let mut bytes = vec![0; len];
+        self.get(pe, offset_bytes, &mut bytes)?;
+        Ok(self.segment.put_unannounced(own_bytes, &bytes)?)
     }
 
     #[cold]
@@ -396,4 +467,8 @@ impl Attachment {
         self.origin.check()?;
         Ok(self.wire.quiet_of(pe)?)
     }
+}
+
+fn visibility(route: &Route) -> Option<Visibility> {
+    route.window().map(Window::visibility)
 }

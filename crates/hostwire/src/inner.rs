@@ -1,12 +1,12 @@
 //! What all parts of a job share: its attachment, and what it keeps beside it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::Deref;
 use std::time::Duration;
 
-use crate::attachment::Attachment;
-use crate::attachment::Pace;
+use crate::attachment::{Attachment, Pace};
 pub(crate) use crate::attachment::{Departure, Watch};
+use crate::core::Caller;
 use crate::error::Result;
 use crate::message::Messages;
 use crate::symmetric::Heap;
@@ -16,8 +16,6 @@ pub(crate) struct Inner {
     attachment: Attachment,
     pub(crate) heap: RefCell<Heap>,
     pub(crate) messages: RefCell<Messages>,
-    /// Bit `i`: this PE is in a team in slot `i`.
-    pub(crate) team_slots: Cell<u64>,
     /// Symmetric objects whose handles were dropped here, by offset in the segment.
     pub(crate) dropped: RefCell<Vec<usize>>,
 }
@@ -37,7 +35,6 @@ impl Inner {
         Ok(Self {
             heap: RefCell::new(Heap::new(layout.heap_bytes())),
             messages: RefCell::new(Messages::new(&attachment.wire, layout)?),
-            team_slots: Cell::new(1),
             dropped: RefCell::new(Vec::new()),
             attachment,
         })
@@ -74,14 +71,17 @@ impl Inner {
         watch: Watch<'_>,
         poll: impl FnMut() -> Result<Option<R>>,
     ) -> Result<R> {
-        let progress = |pace| {
-            self.progress()?;
-            match pace {
-                Pace::Quick => Ok(()),
-                Pace::Slow => self.audit(),
-            }
-        };
+        let progress = |pace| self.get_on(pace);
         self.attachment.wait_before(deadline, watch, progress, poll)
+    }
+
+    /// As [`progress`](Self::progress), and looks for what is missing in a long wait.
+    pub(crate) fn get_on(&self, pace: Pace) -> Result<()> {
+        self.progress()?;
+        match pace {
+            Pace::Quick => Ok(()),
+            Pace::Slow => self.audit(),
+        }
     }
 
     #[cold]
@@ -106,5 +106,16 @@ impl Inner {
             }
             Err(_) => Ok(()),
         }
+    }
+}
+
+impl Caller for Inner {
+    #[inline(always)]
+    fn attachment(&self) -> &Attachment {
+        self
+    }
+
+    fn progress(&self, pace: Pace) -> Result<()> {
+        self.get_on(pace)
     }
 }

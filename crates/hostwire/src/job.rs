@@ -13,7 +13,7 @@ use crate::PeId;
 use crate::agent::AgentMode;
 use crate::attachment::Attachment;
 use crate::board::Activity;
-use crate::collective;
+use crate::core;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::{Departure, Inner};
@@ -45,6 +45,8 @@ use crate::team::Team;
 pub struct Job {
     inner: Rc<Inner>,
     world: Rc<Team>,
+    /// All PEs, for the barrier at the end.
+    leaving: core::Team,
     /// A thread looks for lost peers.
     is_watched: bool,
 }
@@ -75,10 +77,13 @@ impl Job {
         attachment.start(mode)?;
         let is_watched = attachment.is_watching();
         let inner = Rc::new(Inner::new(attachment)?);
-        collective::prepare_flags(&inner)?;
+        let world = Rc::new(Team::world(Rc::clone(&inner))?);
+        let everybody = (0..inner.pes).collect();
+        let leaving = core::Team::predefined(&inner, core::team::LEAVING, everybody)?;
         inner.status.set(Activity::Computing, None);
         Ok(Self {
-            world: Rc::new(Team::world(Rc::clone(&inner))),
+            world,
+            leaving,
             inner,
             is_watched,
         })
@@ -504,7 +509,7 @@ impl Job {
         self.inner.check_is_here()?;
         self.inner.status.set(Activity::Finalizing, None);
         self.inner.tell_departure(Departure::Leaving);
-        let met = collective::last_barrier(&self.world);
+        let met = self.leaving.last_barrier(&*self.inner);
         if met.is_ok() {
             self.inner.tell_departure(Departure::Gone);
         }

@@ -4,7 +4,6 @@
 //! | part | size | who writes it |
 //! |---|---|---|
 //! | doorbell | the last word of the first page | the owner; any peer wakes it |
-//! | barrier flags | 64 B per team slot and round | one peer per flag |
 //! | mail lines | 64 B per PE | that PE: credits and the like |
 //! | request lines | 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 64 B per PE | that PE's agent |
@@ -12,6 +11,7 @@
 //! | message rings | ring size and 5 lines per PE | that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
 //! | landing | 256 KiB | the agent that answers a get; the owner, for a put to registered memory |
+//! | teams | per team slot, see `layout/slot.rs` | the members of the team |
 //! | tools | [`Sizes::tool_bytes`] | what a front keeps for itself, such as a race detector |
 //! | statics | [`Sizes::static_bytes`] | the program: its static objects |
 //! | heap | [`Sizes::heap_bytes`] | the program |
@@ -20,12 +20,16 @@
 //! that their names say ([`SegmentKind`]). They lie side by side, so that one window maps all of
 //! them; registered memory lies elsewhere.
 
+mod slot;
+
 use hostwire_transport::PeId;
 use hostwire_transport::ring::{RING_BYTES_DEFAULT, Slots};
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
 use crate::error::{Error, Result};
 use crate::settings::check_ring;
+
+pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
 const WORD: usize = 8;
 const LINE: usize = 64;
@@ -40,13 +44,13 @@ const RING_GAP: usize = 5 * LINE;
 /// Most PEs of a job.
 pub const PES_MAX: u32 = 4096;
 /// Most teams at a time, the world included.
-pub const TEAM_SLOTS: usize = 64;
+pub const TEAMS_MAX: usize = SLOTS - 2;
+/// Places for teams in a segment: two are for teams that only the library uses.
+pub(crate) const SLOTS: usize = 256;
 /// Up to this many PEs, each looks at the rings of all others while it waits. With more PEs,
 /// each looks only at the rings whose PEs have stored that they use them, because a look at a
 /// ring takes a page of memory.
 pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
-/// Rounds of a barrier of [`PES_MAX`] PEs.
-const ROUNDS: usize = PES_MAX.ilog2() as usize;
 
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
 /// a level-two cache of 512 KiB holds all four.
@@ -131,7 +135,7 @@ pub(crate) const LOST: u64 = 0x6c6f_7374;
 pub struct Layout {
     slots: Slots,
     ring_bytes: usize,
-    flags: usize,
+    pes: u32,
     mails: usize,
     requests: usize,
     replies: usize,
@@ -140,6 +144,7 @@ pub struct Layout {
     rings: usize,
     staging: usize,
     landing: usize,
+    teams: usize,
     tools: usize,
     statics: usize,
     static_bytes: usize,
@@ -200,8 +205,7 @@ impl Layout {
         }
         let slots = check_ring(sizes.ring_bytes)?;
         let all = pes as usize;
-        let flags = FIRST_FREE_OFFSET_BYTES;
-        let mails = flags + TEAM_SLOTS * ROUNDS * LINE;
+        let mails = FIRST_FREE_OFFSET_BYTES;
         let requests = mails + all * LINE;
         let replies = requests + all * LINE;
         let replies_end = replies + all * LINE;
@@ -209,7 +213,8 @@ impl Layout {
         let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
-        let tools = landing + LANDING_BYTES;
+        let teams = landing + LANDING_BYTES;
+        let tools = (teams + SLOTS * Slot::bytes(pes)).next_multiple_of(PAGE);
         let program = Program::behind(tools, sizes).ok_or_else(|| Error::Setting {
             variable: crate::settings::HEAP.variable,
             value: sizes.heap_bytes.to_string(),
@@ -218,7 +223,7 @@ impl Layout {
         Ok(Self {
             slots,
             ring_bytes: sizes.ring_bytes,
-            flags,
+            pes,
             mails,
             requests,
             replies,
@@ -226,6 +231,7 @@ impl Layout {
             rings,
             staging,
             landing,
+            teams,
             tools,
             statics: program.statics,
             static_bytes: sizes.static_bytes,
@@ -243,9 +249,9 @@ impl Layout {
         self.slots
     }
 
-    pub(crate) fn flag(&self, team_slot: usize, round: usize) -> usize {
-        debug_assert!(team_slot < TEAM_SLOTS && round < ROUNDS);
-        self.flags + (team_slot * ROUNDS + round) * LINE
+    /// Where the members of a team meet.
+    pub(crate) fn slot(&self, number: usize) -> Slot {
+        Slot::new(self.teams, self.pes, number)
     }
 
     pub(crate) fn mail(&self, from: PeId, word: Mail) -> usize {
@@ -334,8 +340,6 @@ mod tests {
             let layout = Layout::new(pes, Sizes::default()).unwrap();
             let last = pes - 1;
             let ends = [
-                layout.flag(0, 0),
-                layout.flag(TEAM_SLOTS - 1, ROUNDS - 1) + LINE,
                 layout.mail(0, Mail::Credit),
                 layout.mail(last, Mail::Credit) + LINE,
                 layout.request(0),
@@ -348,6 +352,8 @@ mod tests {
                 layout.ring(last) + RING_BYTES_DEFAULT,
                 layout.staging(),
                 layout.landing(),
+                layout.slot(0).flag(0),
+                layout.slot(SLOTS).flag(0),
                 layout.tools(),
                 layout.statics(),
                 layout.heap(),

@@ -32,7 +32,7 @@
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`Lock`] | what one PE at a time does |
 //! | [`launch`] | finding the job, whoever started it |
-//! | [`attachment`] | what is below a job, to build something else on |
+//! | [`attachment`], [`core`] | what is below a job, to build something else on |
 //! | [`pmi`], [`board`], [`counters`] | what a launcher has to know |
 //! | `conformance` | with the feature of that name: the tests of all this, over any wire |
 
@@ -59,6 +59,7 @@ pub mod board;
 mod collective;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod core;
 pub mod counters;
 #[cfg(target_os = "linux")]
 mod deadline;
@@ -92,7 +93,7 @@ pub use hostwire_transport::EnvironmentFault;
 pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};
 pub use job::Job;
-pub use layout::{Layout, PES_MAX, Sizes, TEAM_SLOTS};
+pub use layout::{Layout, PES_MAX, Sizes, TEAMS_MAX};
 pub use lock::{Guard, Lock};
 pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
@@ -100,7 +101,7 @@ pub use registered::{Key, Opened, Registered};
 pub use symmetric::{Compare, Place, Remote, SignalOp, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
-pub use zerocopy::{self, FromBytes, Immutable, IntoBytes};
+pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};
 
 /// The examples of the README compile.
 #[cfg(doctest)]

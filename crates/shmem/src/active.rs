@@ -16,10 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hostwire::PeId;
-use hostwire::attachment::Watch;
+use hostwire::attachment::{Operation, Watch};
 use hostwire::board::Activity;
+use hostwire::core::{
+    Block, Buffers, Combine, Fold, Kind, Source, Strides, Tag, Target, fold_values,
+};
+use hostwire::{FromZeros, IntoBytes};
 
-use crate::collective::combine_ranks;
+use crate::collective::source_at;
 use crate::debug::{
     self,
     race::{self, Flow, Footprint, Members},
@@ -27,10 +31,8 @@ use crate::debug::{
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::lifecycle;
-use crate::line::{self, Kind, PAYLOAD_BYTES, Tag, add};
-use crate::owner::{Combine, Fold, Mode};
-use crate::reduction::Reduce;
-use crate::remote::{done, put_at, symmetric};
+use crate::reduction::{Reduce, combine};
+use crate::remote::{atomic_at, done, symmetric};
 use crate::runtime::{self, Runtime};
 
 /// Up to here each member of a reduction sends its values to all others; beyond, it combines its part of
@@ -153,20 +155,27 @@ impl ActiveSet {
     }
 
     fn exchange(&self, words: &debug::Signature, each: impl Fn(PeId, &debug::Signature)) {
-        let tag = Tag::new(Kind::ActiveSet, 0);
-        let line = (words.as_ptr().cast(), size_of_val(words));
+        let tag = Tag::new(Kind::Subset, 0);
+        let (attachment, team) = (&self.runtime.attachment, &self.runtime.leaving);
         let _turn = turn();
         for rank in self.others() {
-            // SAFETY: the words are a whole payload.
-            unsafe { self.send(rank, tag, line, None) };
+            let number = self.next_number(rank);
+            let sent = team.send(attachment, number, self.pe(rank), tag, words.as_bytes());
+            done(self.what, sent);
         }
         for rank in self.others() {
-            let payload = self.receive(rank, tag);
-            // SAFETY: aligned, with room for as many words; its writer is done with it, and is at
-            // most one exchange ahead.
-            let theirs = unsafe { payload.cast::<debug::Signature>().read() };
+            let received = team.receive(attachment, self.number(rank), self.pe(rank), tag);
+            let mut theirs = debug::Signature::new_zeroed();
+            let segment = attachment.segment();
+            let got = segment.get(done(self.what, received), theirs.as_mut_bytes());
+            done(self.what, got);
             each(self.members[rank], &theirs);
         }
+    }
+
+    /// A member as its rank in a team of all.
+    fn pe(&self, rank: usize) -> usize {
+        self.members[rank] as usize
     }
 
     /// Whether members may meet by lines of a team of all PEs, numbered for each two of them. The
@@ -176,42 +185,19 @@ impl ActiveSet {
         self.runtime.is_serial.load(Ordering::Relaxed)
     }
 
-    /// Sends a member the next line. Data that does not fit into the line goes to its stage
-    /// first. Every exchange goes both ways, so a member is at most one exchange ahead, and no
-    /// line is overwritten while another member reads it.
-    ///
-    /// # Safety
-    /// The payload fits a line, and what is staged fits a stage.
-    unsafe fn send(
-        &self,
-        rank: usize,
-        tag: Tag,
-        payload: (*const u8, usize),
-        staged: Option<(*const u8, usize)>,
-    ) {
-        let (runtime, what, team) = (self.runtime, self.what, &self.runtime.leaving);
-        let pe = self.members[rank];
-        let pair = &runtime.pairs[pe as usize];
+    /// The number of the next exchange with a member, which begins now. Every exchange goes both
+    /// ways, so a member is at most one exchange ahead, and no line is overwritten while another
+    /// member reads it.
+    fn next_number(&self, rank: usize) -> u64 {
+        let pair = &self.runtime.pairs[self.pe(rank)];
         let number = pair.load(Ordering::Relaxed) + 1;
         pair.store(number, Ordering::Relaxed);
-        if let Some((from, len)) = staged {
-            let stage = line::stage(runtime, team, number, team.rank);
-            // SAFETY: as the caller promises.
-            unsafe { put_at(runtime, what, pe, stage, from, len) };
-        }
-        // SAFETY: as the caller promises. The ranks of that team are the PEs.
-        unsafe { line::send(runtime, what, team, number, pe as usize, tag, payload) };
+        number
     }
 
-    /// The data that a member has sent in the present exchange.
-    fn receive(&self, rank: usize, tag: Tag) -> *const u8 {
-        let (team, pe) = (&self.runtime.leaving, self.members[rank] as usize);
-        line::receive(self.runtime, self.what, team, self.number(rank), pe, tag)
-    }
-
+    /// That of the present exchange.
     fn number(&self, rank: usize) -> u64 {
-        let pe = self.members[rank] as usize;
-        self.runtime.pairs[pe].load(Ordering::Relaxed)
+        self.runtime.pairs[self.pe(rank)].load(Ordering::Relaxed)
     }
 
     fn size(&self) -> usize {
@@ -223,19 +209,22 @@ impl ActiveSet {
     }
 
     fn own(&self, index: usize) -> &AtomicU64 {
-        let at = self.runtime.own_at(self.word(index)).cast::<AtomicU64>();
-        // SAFETY: a word of `pSync`, which was checked; an array of `long` is aligned, and
-        // it is the library's while an operation uses it.
-        unsafe { &*at }
+        let segment = self.runtime.attachment.segment();
+        done(self.what, segment.word(self.word(index)))
     }
 
     fn tell(&self, rank: usize, word: usize, by: i64) {
-        add(
+        let (pe, offset) = (self.members[rank], self.word(word));
+        let by = by as u64;
+        atomic_at(
             self.runtime,
             self.what,
-            self.members[rank],
-            self.word(word),
+            pe,
+            offset,
+            8,
+            Operation::Add,
             by,
+            0,
         );
     }
 
@@ -252,13 +241,7 @@ impl ActiveSet {
         let there = || Ok((word.load(Ordering::Acquire) as i64 > 0).then_some(()));
         done(self.what, attachment.wait(watch, there));
         attachment.activity(Activity::Computing, None);
-        add(
-            self.runtime,
-            self.what,
-            attachment.pe(),
-            self.word(index),
-            -1,
-        );
+        self.tell(self.rank, index, -1);
     }
 
     /// The members that meet, for the detector of races.
@@ -327,20 +310,21 @@ impl ActiveSet {
         (self.rank + 1..self.size()).chain(0..self.rank)
     }
 
-    /// # Safety
-    /// The source has the bytes; the offset was checked.
-    unsafe fn put(&self, rank: usize, offset: usize, source: *const u8, len: usize) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            put_at(
-                self.runtime,
-                self.what,
-                self.members[rank],
-                offset,
-                source,
-                len,
-            )
+    /// Stores `len` bytes of the source, from `at` on, at an offset that was checked.
+    fn put(&self, rank: usize, offset: usize, source: Source<'_>, at: usize, len: usize) {
+        let attachment = &self.runtime.attachment;
+        let put = source.put(attachment, self.members[rank], offset, at, len);
+        done(self.what, put);
+    }
+
+    /// Copies `len` bytes of the source, from `at` on, to an offset here.
+    fn keep(&self, offset: usize, source: Source<'_>, at: usize, len: usize) {
+        let mut buffers = Buffers {
+            source: Some(source),
+            target: Target::Own(offset),
         };
+        let kept = buffers.keep(self.runtime.attachment.segment(), 0, at, len);
+        done(self.what, kept);
     }
 
     fn locate(&self, role: &str, address: *const u8, len: usize) -> usize {
@@ -385,9 +369,10 @@ pub(crate) unsafe fn broadcast(
     if !is_root {
         return set.take(root, ARRIVED);
     }
+    // SAFETY: as the caller promises.
+    let source = unsafe { source_at(set.runtime, source, len) };
     for rank in set.others() {
-        // SAFETY: the destination was checked; the caller has the source.
-        unsafe { set.put(rank, offset, source, len) };
+        set.put(rank, offset, source, 0, len);
         done(set.what, set.runtime.attachment.fence());
         set.tell(rank, ARRIVED, 1);
     }
@@ -437,12 +422,12 @@ unsafe fn place(
         destinations,
     );
     if len > 0 {
+        // SAFETY: as the caller promises.
+        let source = unsafe { source_at(set.runtime, source, len) };
         for rank in set.others() {
-            // SAFETY: the destination was checked; the caller has the source.
-            unsafe { set.put(rank, offset + start, source, len) };
+            set.put(rank, offset + start, source, 0, len);
         }
-        // SAFETY: as above.
-        unsafe { core::ptr::copy(source, dest.wrapping_add(start), len) };
+        set.keep(offset + start, source, 0, len);
     }
     set.meet_quiet();
 }
@@ -458,13 +443,12 @@ pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8,
     let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(offset + mine, len)));
     let all = Footprint::run(source as usize, len.saturating_mul(set.size()));
     set.comes(Flow::All, all, destinations);
+    // SAFETY: as the caller promises, for each member.
+    let source = unsafe { source_at(set.runtime, source, len.saturating_mul(set.size())) };
     for rank in set.others() {
-        let block = source.wrapping_add(rank * len);
-        // SAFETY: the destination was checked; the caller has the source.
-        unsafe { set.put(rank, offset + mine, block, len) };
+        set.put(rank, offset + mine, source, rank * len, len);
     }
-    // SAFETY: as above.
-    unsafe { core::ptr::copy(source.wrapping_add(mine), dest.wrapping_add(mine), len) };
+    set.keep(offset + mine, source, mine, len);
     set.meet_quiet();
 }
 
@@ -483,11 +467,12 @@ pub(crate) unsafe fn alltoalls(
         fatal(set.what, "strides have to be at least 1");
     }
     let (dst, sst) = (dst as usize * element, sst as usize * element);
-    let span = match nelems.saturating_mul(set.size()) {
+    let span = |step: usize| match nelems.saturating_mul(set.size()) {
         0 => 0,
-        count => dst.saturating_mul(count - 1).saturating_add(element),
+        count => step.saturating_mul(count - 1).saturating_add(element),
     };
-    let offset = set.locate("the destination", dest, span);
+    let (dest_span, source_span) = (span(dst), span(sst));
+    let offset = set.locate("the destination", dest, dest_span);
     set.compare(dest, nelems, dst << 32 ^ sst);
     let mine = set.rank * nelems;
     let elements = Footprint {
@@ -504,29 +489,25 @@ pub(crate) unsafe fn alltoalls(
         ..elements
     };
     set.comes(Flow::All, sources, destinations);
-    for rank in set.others() {
-        for index in 0..nelems {
-            let from = source.wrapping_add((rank * nelems + index) * sst);
-            // SAFETY: the span was checked; the caller has the source.
-            unsafe { set.put(rank, offset + (mine + index) * dst, from, element) };
-        }
-    }
-    for index in mine..mine + nelems {
-        let (to, from) = (
-            dest.wrapping_add(index * dst),
-            source.wrapping_add(index * sst),
-        );
-        // SAFETY: as above.
-        unsafe { core::ptr::copy(from, to, element) };
+    let strides = Strides {
+        target: dst,
+        source: sst,
+        element_bytes: element,
+        count: nelems,
+    };
+    // SAFETY: as the caller promises, for each member.
+    let source = unsafe { source_at(set.runtime, source, source_span) };
+    for rank in (0..set.size()).filter(|_| nelems > 0) {
+        let ranks = (set.rank, rank);
+        let attachment = &set.runtime.attachment;
+        let put = strides.put(attachment, ranks, set.members[rank], source, offset);
+        done(set.what, put);
     }
     set.meet_quiet();
 }
 
 /// `shmem_sum_to_all` and similar routines.
-///
-/// # Safety
-/// No conditions beyond those that it checks.
-pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
+pub(crate) fn to_all<Op: 'static, T: Reduce<Op>>(
     set: &ActiveSet,
     dest: *mut T,
     source: *const T,
@@ -535,7 +516,7 @@ pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     let Ok(count) = usize::try_from(count) else {
         fatal(set.what, format_args!("{count} is no number of elements"));
     };
-    let combine = Combine::of::<Op, T>();
+    let combine = combine::<Op, T>();
     let len = count.saturating_mul(combine.element_bytes);
     let places = [
         ("the destination", dest.cast_const()),
@@ -549,62 +530,38 @@ pub(crate) unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
         Footprint::run(source as usize, len),
         destinations,
     );
-    if set.is_serial() && len <= AT_ONCE_BYTES.min(line::room(set.runtime)) {
-        // SAFETY: both were checked, and the elements fit.
-        return unsafe { to_all_at_once(set, dest.cast(), source.cast(), count, combine) };
+    if set.is_serial() && len <= AT_ONCE_BYTES.min(set.runtime.leaving.room()) {
+        return to_all_at_once(set, len, Buffers::own(from, to), combine);
     }
-    let fold = Fold {
-        runtime: set.runtime,
-        what: set.what,
+    let block = Block {
         members: &set.members,
         rank: set.rank,
-        dest: to,
+        target: to,
         source: from,
         count,
         combine,
-        mode: Mode::Reduce,
+        fold: Fold::All,
     };
     set.meet_quiet();
-    // SAFETY: both were checked, and all members are here until the next barrier.
-    unsafe { fold.own_block() };
+    done(set.what, block.run(&set.runtime.attachment));
     set.meet_quiet();
 }
 
 /// A reduction of so few elements that each member sends them to all others.
-///
-/// # Safety
-/// Both buffers have the elements, which fit a line or its stage.
-unsafe fn to_all_at_once(
-    set: &ActiveSet,
-    dest: *mut u8,
-    source: *const u8,
-    count: usize,
-    combine: Combine,
-) {
-    let len = count * combine.element_bytes;
+fn to_all_at_once(set: &ActiveSet, len: usize, mut buffers: Buffers<'_>, combine: Combine<'_>) {
     let tag = Tag::new(Kind::Reduce, len);
-    let in_line = len <= PAYLOAD_BYTES;
-    let (payload, staged) = match in_line {
-        true => ((source, len), None),
-        false => ((source, 0), Some((source, len))),
-    };
+    let (attachment, team) = (&set.runtime.attachment, &set.runtime.leaving);
     let _turn = turn();
-    for rank in set.others() {
-        // SAFETY: as the caller promises.
-        unsafe { set.send(rank, tag, payload, staged) };
-    }
-    let values = |rank: usize| {
-        let payload = set.receive(rank, tag);
-        match in_line {
-            true => payload,
-            false => {
-                let (team, pe) = (&set.runtime.leaving, set.members[rank] as usize);
-                let stage = line::stage(set.runtime, team, set.number(rank), pe);
-                set.runtime.own_at(stage)
-            }
+    let send = |bytes: &[u8]| {
+        for rank in set.others() {
+            let number = set.next_number(rank);
+            team.send_staged(attachment, number, set.pe(rank), tag, bytes)?;
         }
+        Ok(())
     };
-    let ranks = (0..set.size(), set.rank);
-    // SAFETY: as the caller promises, here and at the members that send.
-    unsafe { combine_ranks(dest, source, count, combine, ranks, values) };
+    let receive = |rank| team.receive_staged(attachment, set.number(rank), set.pe(rank), tag, len);
+    let ranks = (set.rank, set.size());
+    let segment = attachment.segment();
+    let folded = fold_values(ranks, segment, len, &mut buffers, combine, send, receive);
+    done(set.what, folded);
 }

@@ -93,7 +93,7 @@ pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c
         return None;
     }
     let team = team::find(runtime, context.team)?;
-    let pe = *team.members.get(usize::try_from(pe).ok()?)?;
+    let pe = *team.members().get(usize::try_from(pe).ok()?)?;
     c_int::try_from(pe).ok()
 }
 

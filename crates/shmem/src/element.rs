@@ -5,26 +5,29 @@
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use hostwire::{FromBytes, Immutable, IntoBytes};
 use hostwire_transport::arrival::{half_changes, word_changes};
 
-/// Types that can be moved: plain bytes, valid for every bit pattern.
-///
-/// # Safety
-/// Every bit pattern is a value, and there is no padding whose bytes matter.
-pub unsafe trait Element: Copy + Send + 'static {}
+/// Types that can be moved: every bit pattern is a value, and there is no padding.
+pub trait Element: FromBytes + IntoBytes + Immutable + Copy + Send + 'static {}
+
+impl<T: FromBytes + IntoBytes + Immutable + Copy + Send + 'static> Element for T {}
 
 /// 128 bits that are only moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, Immutable)]
+#[zerocopy(crate = "hostwire::zerocopy")]
 #[repr(C)]
 pub struct Bits128(pub [u64; 2]);
 
 /// A C `long double`. Rust has no such number: it is moved here, and combined by C.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, Immutable)]
+#[zerocopy(crate = "hostwire::zerocopy")]
 #[repr(C, align(16))]
 pub struct LongDouble(pub [u64; 2]);
 
 /// A C `float _Complex`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, FromBytes, IntoBytes, Immutable)]
+#[zerocopy(crate = "hostwire::zerocopy")]
 #[repr(C)]
 pub struct ComplexF32 {
     /// Real part.
@@ -34,7 +37,8 @@ pub struct ComplexF32 {
 }
 
 /// A C `double _Complex`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, FromBytes, IntoBytes, Immutable)]
+#[zerocopy(crate = "hostwire::zerocopy")]
 #[repr(C)]
 pub struct ComplexF64 {
     /// Real part.
@@ -42,14 +46,6 @@ pub struct ComplexF64 {
     /// Imaginary part.
     pub im: f64,
 }
-
-macro_rules! elements {
-    ($($type:ty)*) => { $(
-        // SAFETY: any bits are a value of this type.
-        unsafe impl Element for $type {}
-    )* };
-}
-elements! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 Bits128 LongDouble ComplexF32 ComplexF64 }
 
 /// The bits of an element of 4 or 8 bytes, in the lower end of a word.
 pub trait Word: Element {

@@ -4,8 +4,8 @@
 use hostwire_transport::fuzzing::kit::{Input, Target, blames, mark, named, shown, texts};
 
 use crate::debug::race::comes_back;
-use crate::line::describe_word;
 use crate::settings::{BYTES_MIN, DEFAULT_MAX, DEFAULT_MIN, Settings, default_of, parse_size};
+use hostwire::core::describe_any;
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[MEMORY, RACE_MESSAGE, SETTINGS, TAG];
@@ -118,7 +118,7 @@ const TAG: Target = Target {
         let mut input = Input::new(bytes);
         while !input.is_empty() {
             let word = input.word();
-            let text = describe_word(word);
+            let text = describe_any(word);
             shown(&text);
             let is_known = (1..=15).contains(&(word >> 56));
             assert_eq!(text == "something unknown", !is_known, "{word:#x}");

@@ -12,10 +12,11 @@ use std::sync::{MutexGuard, PoisonError};
 use hostwire::Error;
 use hostwire::attachment::Heap;
 use hostwire::board::Activity;
+use hostwire::core::Kind;
 
 use crate::fail::{fatal, say};
-use crate::line::{Kind, agree};
 use crate::runtime::{self, Runtime, State};
+use crate::team::agree;
 
 /// The largest alignment of an object.
 const ALIGN: usize = 64;
@@ -58,7 +59,7 @@ fn allocate(
         return core::ptr::null_mut();
     }
     let at = take(runtime, what, size, alignment, zeroed);
-    meet(runtime, what, Kind::Malloc, size);
+    meet(runtime, what, Kind::Allocate, size);
     at
 }
 
@@ -179,7 +180,7 @@ pub(crate) unsafe fn realloc(at: *mut u8, size: usize) -> *mut u8 {
     }
     let runtime = runtime::get(WHAT);
     let (offset, had) = block(runtime, WHAT, at);
-    meet(runtime, WHAT, Kind::Realloc, size);
+    meet(runtime, WHAT, Kind::Resize, size);
     if size <= had && size > had / 2 {
         books(runtime).resize(offset, size);
         runtime.debug.allocated(runtime, offset, size);
@@ -191,6 +192,6 @@ pub(crate) unsafe fn realloc(at: *mut u8, size: usize) -> *mut u8 {
         unsafe { core::ptr::copy_nonoverlapping(at, new, had.min(size)) };
         release(runtime, offset);
     }
-    meet(runtime, WHAT, Kind::Realloc, size);
+    meet(runtime, WHAT, Kind::Resize, size);
     new
 }

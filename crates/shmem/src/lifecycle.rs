@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use hostwire::attachment::{Attachment, Departure, Heap};
 use hostwire::board::Activity;
+use hostwire::core::team::{LEAVING, SHARED, WORLD};
+use hostwire::core::{Kind, Tag};
 use hostwire::{AgentMode, Error, Sizes};
 use hostwire_transport::Window;
 
@@ -20,13 +22,13 @@ use crate::fail::{self, fatal};
 use crate::fast::{self, Region};
 use crate::fork;
 use crate::heap::HEAP_ALIGN;
-use crate::line::{self, Kind, Tag};
 use crate::mpi;
+use crate::remote::done;
 use crate::runtime::{self, Runtime, State};
 use crate::settings::{self, Settings};
 use crate::signals::{self, ENDINGS};
 use crate::statics::{self, Statics};
-use crate::team::{self, Slots, TeamState};
+use crate::team::{self, Handles, TeamState};
 
 /// `SHMEM_THREAD_SINGLE`.
 pub(crate) const THREAD_SINGLE: c_int = 0;
@@ -131,7 +133,8 @@ fn again(what: &'static str) {
     };
     runtime.attachment.tell_departure(Departure::Here);
     start(what, runtime);
-    line::sync_again(runtime, what);
+    let world = &runtime.world.core;
+    done(what, world.barrier_again(&runtime.attachment));
 }
 
 fn start(what: &'static str, runtime: &'static Runtime) {
@@ -164,12 +167,11 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             heap_bytes: settings.symmetric_bytes.unwrap_or(heap_bytes),
             heap_align_bytes: HEAP_ALIGN,
             static_bytes: statics.len_bytes,
-            tool_bytes: team::lines_bytes(pes) + Debug::area_bytes(settings, pes),
+            tool_bytes: Debug::area_bytes(settings, pes),
         })
     })?;
     let (pe, pes) = (attachment.pe(), attachment.pes());
     let layout = *attachment.layout();
-    let lines = layout.tools();
     let own = attachment.segment().memory().clone();
     let alias = own.range(layout.statics(), statics.len_bytes)?;
     let own_address = address(attachment.segment());
@@ -209,16 +211,14 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             layout.heap(),
         ),
         statics,
-        lines,
         heap: Mutex::new(Heap::new(layout.heap_bytes())),
-        slots: Mutex::new(Slots::new()),
-        world: TeamState::world(pe, pes),
-        shared: TeamState::shared(pe, shared),
-        leaving: TeamState::leaving(pe, pes),
+        handles: Mutex::new(Handles::default()),
+        world: TeamState::predefined(&attachment, WORLD, (0..pes).collect())?,
+        shared: TeamState::predefined(&attachment, SHARED, shared)?,
+        leaving: hostwire::core::Team::predefined(&attachment, LEAVING, (0..pes).collect())?,
         pairs: (0..pes).map(|_| AtomicU64::new(0)).collect(),
         is_serial: AtomicBool::new(false),
-        crowded: attachment.limits().pauses == 0,
-        debug: Debug::new(settings, lines + team::lines_bytes(pes), pe, pes),
+        debug: Debug::new(settings, layout.tools(), pe, pes),
         attachment,
     })
 }
@@ -251,7 +251,7 @@ fn compare_layouts(what: &'static str, runtime: &Runtime, statics: &Statics, lev
         level as u64,
     ];
     let start = Tag::new(Kind::Start, 0);
-    line::exchange(
+    team::exchange(
         runtime,
         what,
         &runtime.world,
@@ -285,7 +285,7 @@ pub(crate) fn finalize() {
     let runtime = runtime::get(WHAT);
     *count = count.saturating_sub(1);
     if *count > 0 {
-        line::barrier(runtime, WHAT, &runtime.world);
+        team::barrier(runtime, WHAT, &runtime.world);
         if let Some(race) = runtime.debug.race() {
             race.barrier(runtime, WHAT, runtime.world.meeting());
         }
@@ -302,7 +302,7 @@ fn end(runtime: &Runtime) {
         race.finish(runtime, WHAT, runtime.world.meeting());
     }
     runtime.attachment.tell_departure(Departure::Leaving);
-    line::last_barrier(runtime, WHAT);
+    done(WHAT, runtime.leaving.last_barrier(&runtime.attachment));
     runtime.attachment.tell_departure(Departure::Gone);
     runtime::set_state(State::Finalized);
     arguments::set_checked(false);

@@ -33,7 +33,7 @@ pub(crate) fn team_ptr(what: &'static str, team: Team, address: *const u8, pe: c
     };
     let member = usize::try_from(pe)
         .ok()
-        .and_then(|rank| team.members.get(rank));
+        .and_then(|rank| team.members().get(rank));
     let (Some(&pe), Some(offset)) = (member, runtime.locate(address as usize, 1)) else {
         return core::ptr::null_mut();
     };

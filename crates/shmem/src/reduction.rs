@@ -2,6 +2,9 @@
 
 use core::ffi::c_int;
 
+use hostwire::core::Combine;
+use hostwire_transport::Values;
+
 use crate::element::{ComplexF32, ComplexF64, Element, LongDouble};
 
 /// Bitwise and.
@@ -21,27 +24,24 @@ pub enum Prod {}
 
 /// Values that `Op` combines.
 pub trait Reduce<Op>: Element {
-    /// `dest[i] = a[i] Op b[i]` for all `n`.
-    ///
-    /// # Safety
-    /// `n` elements at each; `dest` may be `a` or `b`, and overlaps neither otherwise.
-    unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize);
+    /// `sum[i] = sum[i] Op values[i]` for all elements of both.
+    fn combine(sum: &mut [u8], values: Values<'_>);
+}
+
+/// What combines elements `T` by `Op`.
+pub(crate) fn combine<Op: 'static, T: Reduce<Op>>() -> Combine<'static> {
+    Combine {
+        function: &T::combine,
+        element_bytes: size_of::<T>(),
+    }
 }
 
 macro_rules! combine {
     ($op:ty: $($type:ty)*, |$a:ident, $b:ident| $result:expr) => { $(
         impl Reduce<$op> for $type {
             #[inline]
-            unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize) {
-                for i in 0..n {
-                    // SAFETY: the caller has `n` elements there.
-                    let $a = unsafe { a.add(i).read() };
-                    // SAFETY: as above.
-                    let $b = unsafe { b.add(i).read() };
-                    let result = $result;
-                    // SAFETY: as above.
-                    unsafe { dest.add(i).write(result) };
-                }
+            fn combine(sum: &mut [u8], values: Values<'_>) {
+                values.combine(sum, |$a: Self, $b: Self| $result);
             }
         }
     )* };
@@ -76,10 +76,13 @@ unsafe extern "C" {
 macro_rules! combine_in_c {
     ($($op:ty: $code:expr),*) => { $(
         impl Reduce<$op> for LongDouble {
-            #[inline]
-            unsafe fn combine(dest: *mut Self, a: *const Self, b: *const Self, n: usize) {
-                // SAFETY: as the caller promises.
-                unsafe { hostwire_longdouble_reduce($code, dest, a, b, n) }
+            fn combine(sum: &mut [u8], values: Values<'_>) {
+                values.combine_some(sum, |sum: &mut [Self], values| {
+                    let (at, n) = (sum.as_mut_ptr(), sum.len().min(values.len()));
+                    // SAFETY: both slices have `n` elements, aligned as their type says; C
+                    // reads element `i` of both before it writes that of the first.
+                    unsafe { hostwire_longdouble_reduce($code, at, at, values.as_ptr(), n) }
+                });
             }
         }
     )* };
@@ -88,12 +91,13 @@ combine_in_c! { Min: 0, Max: 1, Sum: 2, Prod: 3 }
 
 #[cfg(test)]
 mod tests {
+    use hostwire::IntoBytes;
+
     use super::*;
 
-    fn combine<Op, T: Reduce<Op> + Default>(a: &[T], b: &[T]) -> Vec<T> {
-        let mut result = vec![T::default(); a.len()];
-        // SAFETY: three arrays of the same length.
-        unsafe { T::combine(result.as_mut_ptr(), a.as_ptr(), b.as_ptr(), a.len()) };
+    fn combine<Op, T: Reduce<Op>>(a: &[T], b: &[T]) -> Vec<T> {
+        let mut result = a.to_vec();
+        T::combine(result.as_mut_bytes(), Values::private(b.as_bytes()));
         result
     }
 

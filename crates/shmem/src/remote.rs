@@ -100,14 +100,6 @@ pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
     }
 }
 
-/// As [`stored`], if it is all the same whether `pe` lives.
-#[inline]
-pub(crate) fn wake(runtime: &Runtime, pe: PeId) {
-    if let Some(bell) = bell(runtime, pe) {
-        bell.notify();
-    }
-}
-
 #[inline]
 fn bell(runtime: &Runtime, pe: PeId) -> Option<Doorbell<'static>> {
     let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES)?;
@@ -137,20 +129,20 @@ pub(crate) fn target(runtime: &'static Runtime, what: &str, ctx: Ctx, pe: c_int)
     let team = context::team_of(runtime, what, ctx);
     let member = usize::try_from(pe)
         .ok()
-        .and_then(|rank| team.members.get(rank));
+        .and_then(|rank| team.members().get(rank));
     match member {
         Some(pe) => *pe,
         None => fatal(
             what,
             format_args!(
                 "there is no PE {pe}: the {} {} PEs (0 to {})",
-                if team.slot == 0 {
+                if team.core.slot() == 0 {
                     "job has"
                 } else {
                     "team of the context has"
                 },
-                team.members.len(),
-                team.members.len() - 1
+                team.size(),
+                team.size() - 1
             ),
         ),
     }

@@ -8,7 +8,7 @@ use hostwire::attachment::{Attachment, Heap};
 use crate::debug::Debug;
 use crate::fail;
 use crate::fast::Region;
-use crate::team::{Slots, TeamState};
+use crate::team::{Handles, TeamState};
 
 /// See the [module text](self). Made once, and never given back: a program may finalize
 /// the library and initialise it again.
@@ -23,22 +23,18 @@ pub(crate) struct Runtime {
     pub(crate) near: Box<[Option<usize>]>,
     pub(crate) heap_region: Region,
     pub(crate) statics: Region,
-    /// Where in a segment the lines of the teams begin.
-    pub(crate) lines: usize,
     /// The books of the symmetric heap; offsets are relative to it.
     pub(crate) heap: Mutex<Heap>,
-    pub(crate) slots: Mutex<Slots>,
+    pub(crate) handles: Mutex<Handles>,
     pub(crate) world: TeamState,
     pub(crate) shared: TeamState,
     /// All PEs, for the barrier at the end.
-    pub(crate) leaving: TeamState,
+    pub(crate) leaving: hostwire::core::Team,
     /// By PE: exchanges with it in operations on active sets, which number their lines so.
     pub(crate) pairs: Box<[AtomicU64]>,
     /// By their first initialisation, no PE has several threads in the library at a time, so
     /// operations come in one order.
     pub(crate) is_serial: AtomicBool,
-    /// PEs share cores: a wait should leave its core soon.
-    pub(crate) crowded: bool,
     pub(crate) debug: Debug,
 }
 

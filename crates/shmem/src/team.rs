@@ -1,32 +1,21 @@
-//! Teams: who is in them, and the memory through which their members meet.
-//!
-//! A team has a *slot*, the same number at all its members, agreed on when it is made. In
-//! each segment a slot has flags for barriers and *lines*, 64 bytes each: a stamp that
-//! says to which operation the line belongs, a tag that names the operation of its
-//! writer, and up to 48 bytes. There are `entries` of them per member and slot, so that a
-//! member may be a few operations ahead.
+//! Teams: the handles of C programs, and their rules, around those of [`hostwire::core`].
 
 use core::ffi::{c_int, c_long};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hostwire::PeId;
+use hostwire::attachment::Attachment;
+use hostwire::core::{self as teams, Kind, Tag};
+use hostwire::{Error, PeId};
 
 use crate::debug::race::{self, Members};
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
 use crate::lifecycle;
-use crate::line::{self, LINE_BYTES, Tag};
+use crate::remote::done;
 use crate::runtime::{self, Runtime};
 
-/// Most teams at a time, the predefined ones included.
-pub(crate) const SLOTS: usize = 256;
-/// Slots of the predefined teams.
-pub(crate) const WORLD_SLOT: usize = 0;
-const SHARED_SLOT: usize = 1;
-/// That of all PEs when they leave the job.
-const LEAVING_SLOT: usize = 2;
 /// `SHMEM_TEAM_NUM_CONTEXTS`.
 const NUM_CONTEXTS: c_long = 1;
 const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
@@ -35,125 +24,78 @@ const ALIVE: u64 = u64::from_le_bytes(*b"hwteam\0\0");
 #[derive(Debug)]
 pub struct TeamState {
     alive: AtomicU64,
-    pub(crate) slot: usize,
-    /// Stamps begin behind this value: earlier teams with this slot used no higher one.
-    base: u64,
-    pub(crate) rank: usize,
-    /// The PEs, by rank.
-    pub(crate) members: Box<[PeId]>,
+    /// Who is in it, and where they meet.
+    pub(crate) core: teams::Team,
     config: TeamConfig,
     /// Split from `SHMEM_TEAM_SHARED`, or that itself.
     pub(crate) is_of_shared: bool,
-    /// Operations by lines that have begun here.
-    pub(crate) operations: AtomicU64,
-    /// An operation that all members are known to have begun.
-    pub(crate) known: AtomicU64,
-    pub(crate) barriers: AtomicU64,
 }
 
-/// Which slots this PE has in use.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    used: [u64; SLOTS / 64],
-    /// The highest stamp of all teams that were destroyed.
-    newest: u64,
-    /// Teams that were destroyed; kept, so that their use is noticed.
+/// The addresses of teams that the program has made.
+#[derive(Debug, Default)]
+pub(crate) struct Handles {
+    /// Of teams that were destroyed; kept, so that their use is noticed.
     destroyed: Vec<usize>,
-    /// Addresses of those that live.
+    /// Of those that live.
     live: Vec<usize>,
 }
 
-impl Slots {
-    pub(crate) fn new() -> Self {
-        let mut used = [0; SLOTS / 64];
-        used[0] = 1 << WORLD_SLOT | 1 << SHARED_SLOT | 1 << LEAVING_SLOT;
-        Self {
-            used,
-            newest: 0,
-            destroyed: Vec::new(),
-            live: Vec::new(),
-        }
-    }
-
-    /// Whether `slot` was free; it no longer is.
-    fn take(&mut self, slot: usize) -> bool {
-        let (word, bit) = (&mut self.used[slot / 64], 1 << (slot % 64));
-        let was_free = *word & bit == 0;
-        *word |= bit;
-        was_free
-    }
-
-    fn give_back(&mut self, slot: usize) {
-        self.used[slot / 64] &= !(1 << (slot % 64));
-    }
+fn handles(runtime: &Runtime) -> MutexGuard<'_, Handles> {
+    let handles: &Mutex<Handles> = &runtime.handles;
+    handles.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TeamState {
-    fn new(slot: usize, base: u64, members: Box<[PeId]>, rank: usize, config: TeamConfig) -> Self {
+    fn new(core: teams::Team, config: TeamConfig, is_of_shared: bool) -> Self {
         Self {
-            is_of_shared: slot == SHARED_SLOT,
             alive: AtomicU64::new(ALIVE),
-            slot,
-            base,
-            rank,
-            members,
+            core,
             config,
-            operations: AtomicU64::new(0),
-            known: AtomicU64::new(1),
-            barriers: AtomicU64::new(0),
+            is_of_shared,
         }
     }
 
-    /// A predefined team: `pe` is one of the members.
-    fn predefined(slot: usize, pe: PeId, members: Box<[PeId]>) -> Self {
-        let rank = members.iter().position(|member| *member == pe);
-        Self::new(slot, 0, members, rank.unwrap_or(0), TeamConfig::default())
-    }
-
-    pub(crate) fn world(pe: PeId, pes: u32) -> Self {
-        Self::predefined(WORLD_SLOT, pe, (0..pes).collect())
-    }
-
-    /// Those whose memory `pe` reaches by loads and stores, itself included.
-    pub(crate) fn shared(pe: PeId, members: Box<[PeId]>) -> Self {
-        Self::predefined(SHARED_SLOT, pe, members)
-    }
-
-    pub(crate) fn leaving(pe: PeId, pes: u32) -> Self {
-        Self::predefined(LEAVING_SLOT, pe, (0..pes).collect())
+    /// A predefined team: this PE is one of the members.
+    pub(crate) fn predefined(
+        attachment: &Attachment,
+        slot: usize,
+        members: Box<[PeId]>,
+    ) -> hostwire::Result<Self> {
+        let core = teams::Team::predefined(attachment, slot, members)?;
+        let is_of_shared = slot == teams::team::SHARED;
+        Ok(Self::new(core, TeamConfig::default(), is_of_shared))
     }
 
     #[inline(always)]
     pub(crate) fn size(&self) -> usize {
-        self.members.len()
+        self.core.size()
     }
 
-    /// The stamp of the operation with this number.
     #[inline(always)]
-    pub(crate) fn stamp(&self, number: u64) -> u64 {
-        self.base + number
+    pub(crate) fn rank(&self) -> usize {
+        self.core.rank()
+    }
+
+    /// The PEs, by rank.
+    #[inline(always)]
+    pub(crate) fn members(&self) -> &[PeId] {
+        self.core.members()
     }
 
     /// Whether it has the same PEs as `other`, in the same order.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.members == other.members
+        self.members() == other.members()
     }
 
     /// The members that meet, for the detector of races.
     pub(crate) fn meeting(&self) -> Members<'_> {
-        let members = self.members.iter().map(|pe| u64::from(*pe));
-        let team = [self.slot as u64, self.base].into_iter().chain(members);
+        let members = self.members().iter().map(|pe| u64::from(*pe));
+        let team = self.core.identity().into_iter().chain(members);
         Members {
             team: race::hash(team),
-            members: &self.members,
-            rank: self.rank,
+            members: self.members(),
+            rank: self.rank(),
         }
-    }
-
-    /// The highest stamp that it has used.
-    fn newest(&self) -> u64 {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        self.stamp(count(&self.barriers).max(count(&self.operations)))
     }
 }
 
@@ -180,7 +122,7 @@ fn named(what: &str, team: Team) -> Option<&'static TeamState> {
 }
 
 pub(crate) fn my_pe(team: Team) -> c_int {
-    named("shmem_team_my_pe", team).map_or(-1, |team| team.rank as c_int)
+    named("shmem_team_my_pe", team).map_or(-1, |team| team.rank() as c_int)
 }
 
 pub(crate) fn n_pes(team: Team) -> c_int {
@@ -222,15 +164,11 @@ pub(crate) fn translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_
     };
     let pe = usize::try_from(src_pe)
         .ok()
-        .and_then(|rank| from.members.get(rank));
+        .and_then(|rank| from.members().get(rank));
     let Some(pe) = pe else {
         return -1;
     };
-    let rank = match to.slot {
-        WORLD_SLOT => Some(*pe as usize),
-        _ => to.members.iter().position(|member| member == pe),
-    };
-    rank.map_or(-1, |rank| rank as c_int)
+    to.core.rank_of(*pe).map_or(-1, |rank| rank as c_int)
 }
 
 /// `shmem_team_split_strided`: the code to return, and the team.
@@ -277,7 +215,7 @@ pub(crate) fn split_2d(
         return invalid;
     }
     let width = width.min(parent.size());
-    let (x, y) = (parent.rank % width, parent.rank / width);
+    let (x, y) = (parent.rank() % width, parent.rank() / width);
     let row: Box<[usize]> = (0..width)
         .map(|x| y * width + x)
         .filter(|rank| *rank < parent.size())
@@ -296,8 +234,7 @@ pub(crate) fn split_2d(
 }
 
 /// Makes a team of these ranks of `parent`. All members of the parent call it, those of
-/// one new team with the same ranks; different new teams have no member in common, and so
-/// may have the same slot.
+/// one new team with the same ranks; different new teams have no member in common.
 fn split(
     runtime: &'static Runtime,
     what: &'static str,
@@ -305,21 +242,22 @@ fn split(
     ranks: &[usize],
     config: TeamConfig,
 ) -> (c_int, Team) {
-    let rank = ranks.iter().position(|rank| *rank == parent.rank);
-    let Some((slot, base)) = agree_on_slot(runtime, what, parent, rank.is_some()) else {
-        crate::fail::say(&format!(
-            "{what}: there are {SLOTS} teams already; destroy one first"
-        ));
-        return (-1, TEAM_INVALID);
+    let has_threads = lifecycle::may_have_threads();
+    let core = match parent.core.split(&runtime.attachment, ranks, has_threads) {
+        Err(Error::TooManyTeams { max }) => {
+            crate::fail::say(&format!(
+                "{what}: there are {max} teams already; destroy one first"
+            ));
+            return (-1, TEAM_INVALID);
+        }
+        made => done(what, made),
     };
-    let Some(rank) = rank else {
+    let Some(core) = core else {
         return (0, TEAM_INVALID);
     };
-    let members = ranks.iter().map(|rank| parent.members[*rank]).collect();
-    let mut state = TeamState::new(slot, base, members, rank, config);
-    state.is_of_shared = parent.is_of_shared;
-    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    let address = match slots.destroyed.pop() {
+    let state = TeamState::new(core, config, parent.is_of_shared);
+    let mut handles = handles(runtime);
+    let address = match handles.destroyed.pop() {
         Some(address) => {
             let old = core::ptr::with_exposed_provenance_mut::<TeamState>(address);
             // SAFETY: made below, and destroyed: no correct program uses it.
@@ -328,91 +266,8 @@ fn split(
         }
         None => Box::into_raw(Box::new(state)).expose_provenance(),
     };
-    slots.live.push(address);
+    handles.live.push(address);
     (0, Team(core::ptr::with_exposed_provenance_mut(address)))
-}
-
-/// The words that members of a team exchange to agree on a slot.
-#[derive(Debug, Clone, Copy)]
-struct Knowledge {
-    used: [u64; SLOTS / 64],
-    /// The highest stamp of the teams that any of them has destroyed.
-    newest: u64,
-    /// Whether threads may split other teams at the same time, or that a slot was lost
-    /// to one of them.
-    contended: bool,
-}
-
-impl Knowledge {
-    fn exchange(mut self, runtime: &Runtime, what: &'static str, team: &TeamState) -> Self {
-        let used = self.used;
-        let last = [self.newest, u64::from(self.contended)];
-        let words: [u64; 6] = [used[0], used[1], used[2], used[3], last[0], last[1]];
-        let tag = Tag::split();
-        line::exchange(runtime, what, team, tag, &words, |_, theirs: &[u64; 6]| {
-            (self.used.iter_mut().zip(theirs)).for_each(|(ours, theirs)| *ours |= theirs);
-            self.newest = self.newest.max(theirs[4]);
-            self.contended |= theirs[5] != 0;
-        });
-        self
-    }
-
-    /// The first free slot from `start` on.
-    fn free_from(&self, start: usize) -> Option<usize> {
-        (start..SLOTS + start)
-            .map(|slot| slot % SLOTS)
-            .find(|slot| self.used[slot / 64] >> (slot % 64) & 1 == 0)
-    }
-}
-
-/// A slot that is free at all members of `parent`, and in use from now on at those that
-/// are `inside` a new team, and what its stamps begin behind. `None` if there is none.
-fn agree_on_slot(
-    runtime: &Runtime,
-    what: &'static str,
-    parent: &TeamState,
-    inside: bool,
-) -> Option<(usize, u64)> {
-    let slots = || runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut start = 0;
-    loop {
-        let (used, newest) = {
-            let slots = slots();
-            (slots.used, slots.newest)
-        };
-        let known = Knowledge {
-            used,
-            newest,
-            contended: lifecycle::may_have_threads(),
-        };
-        let agreed = known.exchange(runtime, what, parent);
-        let free = agreed.free_from(start);
-        let (taken, newest) = {
-            let mut slots = slots();
-            let taken = !inside || free.is_some_and(|slot| slots.take(slot));
-            (taken, slots.newest)
-        };
-        let slot = free?;
-        if !agreed.contended {
-            return Some((slot, agreed.newest));
-        }
-        // Another thread of some member may have taken it for another team meanwhile, or even
-        // have given it back again.
-        let lost = Knowledge {
-            contended: !taken,
-            newest,
-            ..agreed
-        };
-        let lost = lost.exchange(runtime, what, parent);
-        if !lost.contended {
-            return Some((slot, lost.newest));
-        }
-        if inside && taken {
-            slots().give_back(slot);
-        }
-        // Elsewhere than those that split other teams.
-        start = (start + 1 + parent.slot * 5) % SLOTS;
-    }
 }
 
 /// `shmem_team_destroy`. Nothing for the invalid team.
@@ -429,29 +284,55 @@ pub(crate) fn destroy(team: Team) {
         fatal(WHAT, "called with a team that was destroyed");
     };
     // No member has an operation under way in the slot when it is released.
-    line::barrier(runtime, WHAT, state);
+    barrier(runtime, WHAT, state);
     forget(runtime, state, team.0.expose_provenance());
 }
 
 fn forget(runtime: &Runtime, state: &TeamState, address: usize) {
-    let mut slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-    slots.newest = slots.newest.max(state.newest());
-    slots.give_back(state.slot);
-    slots.live.retain(|live| *live != address);
-    slots.destroyed.push(address);
+    let mut handles = handles(runtime);
+    state.core.give_up(&runtime.attachment);
+    handles.live.retain(|live| *live != address);
+    handles.destroyed.push(address);
     state.alive.store(0, Ordering::Relaxed);
 }
 
 /// Destroys all teams that the program made: all PEs are in `shmem_finalize`.
 pub(crate) fn forget_all(runtime: &Runtime) {
-    let live = {
-        let slots = runtime.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.live.clone()
-    };
+    let live = handles(runtime).live.clone();
     for address in live {
         let state = core::ptr::with_exposed_provenance::<TeamState>(address);
         // SAFETY: made by `split`, and lives.
         forget(runtime, unsafe { &*state }, address);
+    }
+}
+
+/// Waits for all members. All their earlier stores have then arrived.
+#[inline]
+pub(crate) fn barrier(runtime: &Runtime, what: &'static str, team: &TeamState) {
+    runtime.debug.before_barrier(runtime, what, team);
+    done(what, team.core.barrier(&runtime.attachment));
+}
+
+/// Every member sends a few words to all others; `each` gets them, in any order. Ends like a
+/// barrier.
+pub(crate) fn exchange<const N: usize>(
+    runtime: &Runtime,
+    what: &'static str,
+    team: &TeamState,
+    tag: Tag,
+    words: &[u64; N],
+    each: impl FnMut(usize, &[u64; N]),
+) {
+    let exchanged = team.core.exchange(&runtime.attachment, tag, words, each);
+    done(what, exchanged);
+}
+
+/// A barrier of all PEs in which they compare what they are about to do.
+pub(crate) fn agree(runtime: &Runtime, what: &'static str, kind: Kind, number: usize) {
+    let tag = Tag::new(kind, number);
+    exchange(runtime, what, &runtime.world, tag, &[], |_, []| {});
+    if let Some(race) = runtime.debug.race() {
+        race.barrier(runtime, what, runtime.world.meeting());
     }
 }
 
@@ -460,7 +341,7 @@ pub(crate) fn forget_all(runtime: &Runtime) {
 pub(crate) fn barrier_all() {
     const WHAT: &str = "shmem_barrier_all";
     let runtime = runtime::get(WHAT);
-    line::barrier(runtime, WHAT, &runtime.world);
+    barrier(runtime, WHAT, &runtime.world);
     if let Some(race) = runtime.debug.race() {
         race.barrier(runtime, WHAT, runtime.world.meeting());
     }
@@ -475,7 +356,8 @@ pub(crate) fn sync_all() {
 }
 
 fn sync_members(runtime: &Runtime, what: &'static str, team: &TeamState) {
-    line::sync(runtime, what, team);
+    runtime.debug.before_barrier(runtime, what, team);
+    done(what, team.core.sync(&runtime.attachment));
     if let Some(race) = runtime.debug.race() {
         race.sync(runtime, what, team.meeting());
     }
@@ -492,9 +374,4 @@ pub(crate) fn sync(what: What, team: Team) -> c_int {
         }
         None => -1,
     }
-}
-
-/// Bytes of the lines of all slots, in each segment.
-pub(crate) fn lines_bytes(pes: u32) -> usize {
-    SLOTS * line::slot_lines(pes) * LINE_BYTES
 }

@@ -89,6 +89,8 @@ pub mod sync;
 #[cfg(not(loom))]
 pub mod transport;
 #[cfg(not(loom))]
+pub mod values;
+#[cfg(not(loom))]
 pub mod visibility;
 pub mod wait;
 #[cfg(not(loom))]
@@ -114,6 +116,8 @@ pub use roll::{Entry, Roll};
 pub use route::Route;
 #[cfg(not(loom))]
 pub use transport::{Offload, Transport};
+#[cfg(not(loom))]
+pub use values::Values;
 #[cfg(not(loom))]
 pub use visibility::Visibility;
 #[cfg(not(loom))]

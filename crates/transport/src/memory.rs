@@ -174,6 +174,7 @@ impl Memory {
 
     /// Copies `len` bytes of `from`, at `from_offset_bytes`, to `offset_bytes` here.
     /// The two ranges may overlap.
+    #[inline(always)]
     pub fn copy_from(
         &self,
         offset_bytes: usize,
@@ -192,8 +193,15 @@ impl Memory {
                 return Ok(());
             }
         }
-        // SAFETY: both ranges were checked, and `copy` allows them to overlap.
-        unsafe { core::ptr::copy(src, dst, len) }
+        if len == 8 {
+            // SAFETY: 8 bytes in a checked range, at any alignment.
+            let word = unsafe { src.cast::<u64>().read_unaligned() };
+            // SAFETY: as many in the other checked range.
+            unsafe { dst.cast::<u64>().write_unaligned(word) };
+        } else {
+            // SAFETY: both ranges were checked, and `copy` allows them to overlap.
+            unsafe { core::ptr::copy(src, dst, len) }
+        }
         Ok(())
     }
 

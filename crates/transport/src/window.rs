@@ -5,6 +5,7 @@ use crate::error::TransportError;
 use crate::line::PAYLOAD_BYTES;
 use crate::memory::Memory;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::values::Values;
 use crate::visibility::Visibility;
 use crate::wait::Doorbell;
 
@@ -202,6 +203,102 @@ impl Window {
         self.put_word(offset_bytes, header)
     }
 
+    /// Stores one 64-byte line: a header word, and in front of it a second word and up to 48
+    /// bytes behind that.
+    ///
+    /// # Errors
+    /// As [`put_line`](Self::put_line).
+    #[inline(always)]
+    pub fn put_two_words(
+        &self,
+        offset_bytes: usize,
+        words: [u64; 2],
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let line = self.memory.line(offset_bytes)?;
+        if self.visibility != Visibility::Coherent || payload.len() > PAYLOAD_BYTES - 8 {
+            return self.put_in_one(offset_bytes, words, payload);
+        }
+        line[1].store(words[1], Ordering::Relaxed);
+        self.memory.copy_in(offset_bytes + 16, payload)?;
+        line[0].store(
+            words[0],
+            order!("put_two_words: release", Ordering::Release),
+        );
+        self.notify();
+        Ok(())
+    }
+
+    /// As [`put_line`](Self::put_line), the second word being a part of its payload.
+    #[cold]
+    #[inline(never)]
+    fn put_in_one(
+        &self,
+        offset_bytes: usize,
+        words: [u64; 2],
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let bytes = [&words[1].to_ne_bytes(), payload].concat();
+        self.put_line(offset_bytes, words[0], &bytes)
+    }
+
+    /// Copies `len` bytes at `at_bytes` of `from` to `offset_bytes`; wakes nobody. The two may
+    /// overlap.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`].
+    #[inline(always)]
+    pub fn copy_from(
+        &self,
+        offset_bytes: usize,
+        from: &Window,
+        at_bytes: usize,
+        len: usize,
+    ) -> Result<(), TransportError> {
+        if self.visibility != Visibility::Flushed && from.visibility != Visibility::Flushed {
+            let memory = &self.memory;
+            return memory.copy_from(offset_bytes, &from.memory, at_bytes, len);
+        }
+        let mut bytes = vec![0; len];
+        from.get(at_bytes, &mut bytes)?;
+        self.put_unannounced(offset_bytes, &bytes)
+    }
+
+    /// Whether elements can be combined where they are: see [`values`](Self::values).
+    #[inline(always)]
+    pub fn has_values_in_place(&self) -> bool {
+        cfg!(not(memory_model)) && self.visibility == Visibility::Coherent
+    }
+
+    /// The elements in `len` bytes at `offset_bytes`, where they are if loads find them there,
+    /// or else copied to `room`.
+    ///
+    /// # Errors
+    /// [`TransportError::OutOfRange`], also if the room is needed and too small.
+    #[inline(always)]
+    pub fn values<'a>(
+        &'a self,
+        offset_bytes: usize,
+        len: usize,
+        room: &'a mut [u8],
+    ) -> Result<Values<'a>, TransportError> {
+        #[cfg(not(memory_model))]
+        if self.visibility == Visibility::Coherent {
+            let at = self.memory.range(offset_bytes, len)?;
+            // SAFETY: in range, and mapped for as long as `self`; nobody has a reference to
+            // plain data in a `Memory`.
+            return Ok(unsafe { Values::shared(at, len) });
+        }
+        let room_bytes = room.len();
+        let room = room.get_mut(..len).ok_or(TransportError::OutOfRange {
+            offset_bytes: 0,
+            len_bytes: len,
+            segment_bytes: room_bytes,
+        })?;
+        self.get(offset_bytes, room)?;
+        Ok(Values::private(room))
+    }
+
     /// Loads one word, before everything loaded after it.
     #[inline(always)]
     pub fn load_word(&self, offset_bytes: usize) -> Result<u64, TransportError> {
@@ -223,8 +320,9 @@ impl Window {
         self.memory.half(offset_bytes)
     }
 
-    /// Polls the word up to `polls` times, as long as it is `from`: the beginning of a
-    /// wait. See [`arrival`]. Does nothing where polling takes more than loading.
+    /// Polls the word up to `polls` times, as long as it is `from`, and says whether it has
+    /// changed: the beginning of a wait. See [`arrival`]. Says no at once where polling takes
+    /// more than loading.
     ///
     /// # Errors
     /// As [`load_word`](Self::load_word).
@@ -234,11 +332,15 @@ impl Window {
         offset_bytes: usize,
         from: u64,
         polls: u32,
-    ) -> Result<(), TransportError> {
-        if self.visibility == Visibility::Coherent {
-            arrival::word_changes(self.memory.word(offset_bytes)?, from, polls);
+    ) -> Result<bool, TransportError> {
+        match self.visibility {
+            Visibility::Coherent => Ok(arrival::word_changes(
+                self.memory.word(offset_bytes)?,
+                from,
+                polls,
+            )),
+            Visibility::WriteCombining | Visibility::Flushed => Ok(false),
         }
-        Ok(())
     }
 
     /// Wakes the PE behind the window if it sleeps and can be woken from here.

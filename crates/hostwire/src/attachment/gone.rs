@@ -18,17 +18,20 @@ impl Attachment {
             }
             Watch::TheEnd(members) => self.find_the_end(members),
             Watch::All(members) => {
-                for pe in members.iter().copied().filter(|pe| *pe != self.pe) {
-                    // First: as in `find_absent`.
-                    let left = self.departure(pe)?.is_some();
+                let others = || members.iter().copied().filter(|pe| *pe != self.pe);
+                let mut left = None;
+                // First: as in `find_absent`.
+                for pe in others() {
+                    if left.is_none() && self.departure(pe)?.is_some() {
+                        left = Some(Error::PeerLeft { pe });
+                    }
+                }
+                for pe in others() {
                     if self.is_said_to_be_lost(pe)? {
                         return Ok(Some(self.lost.error(pe)));
                     }
-                    if left {
-                        return Ok(Some(Error::PeerLeft { pe }));
-                    }
                 }
-                Ok(None)
+                Ok(left)
             }
             Watch::Anybody => self.find_newly_lost(),
         }

@@ -100,6 +100,10 @@ impl Attachment {
             false => Pace::Slow,
         };
         let limit = self.wire.arm(limit);
+        if self.keeps_stores {
+            // What this PE waits for may be the answer to one of them.
+            self.wire.fence()?;
+        }
         progress(pace)?;
         if let Some(result) = poll()? {
             return Ok(Some(result));

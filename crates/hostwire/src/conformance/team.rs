@@ -1,7 +1,7 @@
 //! Teams.
 
 use super::{Setup, collective};
-use crate::{Error, Job, TEAM_SLOTS, Team};
+use crate::{Error, Job, TEAMS_MAX, Team};
 
 /// All collective operations, small and large.
 fn use_team(team: &Team) {
@@ -91,11 +91,11 @@ pub fn teams_nest_and_overlap(setup: &Setup<'_>) {
     });
 }
 
-/// There are 64 teams at a time; a dropped one makes room, once all have dropped it.
+/// There is room for some teams at a time; a dropped one makes room, once all have dropped it.
 pub fn team_slots_run_out_and_come_back(setup: &Setup<'_>) {
     setup.job(|job| {
-        let mut teams: Vec<Team> = (1..TEAM_SLOTS).map(|_| whole(job).unwrap()).collect();
-        let full = Err(Error::TooManyTeams { max: TEAM_SLOTS });
+        let mut teams: Vec<Team> = (1..TEAMS_MAX).map(|_| whole(job).unwrap()).collect();
+        let full = Err(Error::TooManyTeams { max: TEAMS_MAX });
         assert_eq!(whole(job).map(|_| ()), full);
         // One PE alone drops a team: its slot is still in use elsewhere.
         if job.pe() == 0 {

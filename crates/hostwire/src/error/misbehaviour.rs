@@ -92,6 +92,9 @@ pub enum PeerWord {
     /// In a barrier.
     #[error("its flag of a barrier")]
     BarrierFlag,
+    /// In another operation of a team.
+    #[error("its line of a collective operation")]
+    TeamLine,
     /// From its agent.
     #[error("number of its agent's reply")]
     ReplyNumber,

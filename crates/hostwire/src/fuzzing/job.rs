@@ -7,7 +7,8 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mar
 use hostwire_transport::fuzzing::wire::ScriptedWire;
 
 use super::stores::{PES, STORE, Store, StoreScript, peers};
-use crate::collective::FIRST;
+use crate::core::FIRST_STAMP;
+use crate::core::team::LEAVING;
 use crate::layout::{Layout, Sizes};
 use crate::{AgentMode, Error, Job, Result};
 
@@ -225,7 +226,14 @@ fn seeds() -> Seeds {
     let staged = long(u64::MAX).mail(4, 1, 1);
     let flag =
         |script: Script, round: u8, value: u64| script.bytes(&[STORE | 6, 0, round]).number(value);
-    let first = FIRST + 1;
+    let first = FIRST_STAMP;
+    let leaving = |script: Script, round: u8| {
+        let script = script.bytes(&[STORE | 6, LEAVING as u8, round]);
+        script.number(first)
+    };
+    let reduce = || mapped().bytes(&[6, 1]);
+    // Of one element of 8 bytes.
+    let sum = 10 << 56 | 8;
     let met = |script: Script| flag(flag(script.byte(5), 0, first), 1, first);
     named(vec![
         ("message", receive(mapped()).line(1, 5, 8, &[1; 8]).done()),
@@ -291,8 +299,8 @@ fn seeds() -> Seeds {
             "never_sent",
             send_long(mapped()).answer(1, 3).mail(3, 1, 9).done(),
         ),
-        ("barrier", met(met(mapped())).done()),
-        ("barriers_ahead", flag(met(mapped()), 0, 99).byte(5).done()),
+        ("barrier", met(met(stores())).done()),
+        ("barriers_ahead", flag(met(stores()), 0, 99).byte(5).done()),
         (
             "leaving",
             mapped()
@@ -317,15 +325,16 @@ fn seeds() -> Seeds {
                 .mail(0, 1 << 20, 5)
                 .done(),
         ),
+        ("reduce", reduce().meet(1, sum, 5).meet(2, sum, 6).done()),
+        ("reduce_or_gather", reduce().meet(1, 7 << 56 | 8, 5).done()),
+        ("reduce_what", reduce().meet(1, u64::MAX, 5).done()),
         (
-            "reduce",
-            mapped().bytes(&[6, 1]).line(2, 0, 8, &[1; 8]).done(),
+            "reduced_too_often",
+            reduce().bytes(&[STORE | 6, 0, 0x82]).number(9).done(),
         ),
         (
             "finalize",
-            flag(flag(mapped(), 0, first), 1, first)
-                .mail(5, 0, 2)
-                .done(),
+            leaving(leaving(stores(), 0), 1).mail(5, 0, 2).done(),
         ),
         (
             "exchange",
@@ -352,8 +361,14 @@ mod tests {
     }
 
     /// The seeds that end in an error. Numbers do not count.
-    fn refusals() -> [(&'static str, Error); 9] {
+    fn refusals() -> [(&'static str, Error); 12] {
         let broke = |how| Error::PeerMisbehaved { pe: 1, how };
+        let differs = |theirs: &str| Error::CollectiveMismatch {
+            operation: "a collective operation",
+            pe: 1,
+            theirs: theirs.into(),
+            ours: "a reduction of 8 bytes".into(),
+        };
         let pieces = PeerWord::Pieces.out_of(0..=1, 1, 9);
         [
             (
@@ -390,6 +405,9 @@ mod tests {
                     len_bytes: 1,
                 }),
             ),
+            ("reduce_or_gather", differs("a gather from all of 8 bytes")),
+            ("reduce_what", differs("something unknown")),
+            ("reduced_too_often", PeerWord::TeamLine.out_of(0..=2, 1, 9)),
             ("leaving", Error::PeerLeft { pe: 2 }),
             (
                 "told_lost",
@@ -433,6 +451,7 @@ mod tests {
             ("wide", "received"),
             ("barrier", "met"),
             ("exchange", "exchanged"),
+            ("reduce", "reduced"),
         ] {
             reaches(name, place);
         }

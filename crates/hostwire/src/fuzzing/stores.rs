@@ -23,7 +23,7 @@ pub(super) const PES: u32 = 3;
 /// | 3 | PE, word, value, value | a word of a mail line: the first value in its upper half |
 /// | 4 | PE, number, old value, status | a reply of its agent |
 /// | 5 | PE, operation, operand bytes, number, offset, operand, compare | a request to the agent |
-/// | 6 | slot, round, value | a flag of a barrier |
+/// | 6 | slot, place, value | a flag of a barrier, or a word of a line of a team |
 /// | 7 | offset, value | any word of the segment |
 #[derive(Debug, Clone)]
 pub(super) enum Store {
@@ -32,6 +32,8 @@ pub(super) enum Store {
     Reply(usize, [u64; 3]),
     Request(usize, u64, [u64; 3]),
     Flag(usize, usize, u64),
+    /// Slot, operation, PE, word.
+    Meeting(usize, u64, usize, usize, u64),
     Word(u64, u64),
 }
 
@@ -80,11 +82,17 @@ impl Store {
                 let words = [input.number(), input.number(), input.number()];
                 Self::Request(pe, header, words)
             }
-            6 => Self::Flag(
-                usize::from(input.byte() % 64),
-                usize::from(input.byte() % 12),
-                input.number(),
-            ),
+            6 => {
+                let (slot, place) = (usize::from(input.byte() % 64), input.byte());
+                let bits = |from: u8, count: u8| usize::from(place >> from & ((1 << count) - 1));
+                match place < LINE {
+                    true => Self::Flag(slot, usize::from(place % 12), input.number()),
+                    false => {
+                        let (pe, entry, word) = (bits(0, 1) + 1, bits(1, 2), bits(3, 3));
+                        Self::Meeting(slot, entry as u64, pe, word, input.number())
+                    }
+                }
+            }
             _ => Self::Word(input.number(), input.number()),
         }
     }
@@ -133,7 +141,10 @@ fn do_it(layout: &Layout, lines: &mut [u64], segment: &Window, store: &Store) {
             put_words(at + 8, words);
             put(at, *header);
         }
-        Store::Flag(slot, round, value) => put(layout.flag(*slot, *round), *value),
+        Store::Meeting(slot, entry, pe, word, value) => {
+            put(layout.slot(*slot).line(*entry, *pe) + word * 8, *value);
+        }
+        Store::Flag(slot, round, value) => put(layout.slot(*slot).flag(*round), *value),
         Store::Word(offset, value) => {
             let words = layout.segment_bytes() as u64 / 8;
             put((offset % words * 8) as usize, *value);
@@ -153,7 +164,13 @@ pub(super) trait StoreScript {
     fn mail(self, word: u8, high: u64, low: u64) -> Self;
     /// A reply of the agent of PE 1.
     fn reply(self, words: [u64; 3]) -> Self;
+    /// A line of PE `pe` in an operation of all, number 1: its tag, data and stamp.
+    fn meet(self, pe: u8, tag: u64, data: u64) -> Self;
 }
+
+/// From here on the place in the slot of a team is not a flag: bit 0 is the PE, bits 1 and 2 are
+/// the number of the operation, and bits 3 to 5 the word of the line.
+const LINE: u8 = 0x80;
 
 /// The mark of a store in a script of operations and stores.
 pub(super) const STORE: u8 = 0x80;
@@ -177,6 +194,14 @@ impl StoreScript for Script {
 
     fn mail(self, word: u8, high: u64, low: u64) -> Self {
         self.bytes(&[STORE | 3, 0, word]).number(high).number(low)
+    }
+
+    fn meet(self, pe: u8, tag: u64, data: u64) -> Self {
+        let words = [(1, tag), (2, data), (0, crate::core::FIRST_STAMP)];
+        words.into_iter().fold(self, |script, (word, value)| {
+            let place = LINE | (pe - 1) | 1 << 1 | word << 3;
+            script.bytes(&[STORE | 6, 0, place]).number(value)
+        })
     }
 
     fn reply(self, words: [u64; 3]) -> Self {

@@ -296,8 +296,8 @@ fn a_flag_of_the_first_barrier_that_is_gone_is_missed() {
         |pair| {
             let job = pair.job(0);
             pair.meet();
-            let flag = pair.layout.flag(0, 0);
-            pair.wait_for(0, flag, crate::collective::FIRST + 1);
+            let flag = pair.layout.slot(0).flag(0);
+            pair.wait_for(0, flag, crate::core::FIRST_STAMP);
             pair.wipe(0, flag);
             job.barrier()
         },

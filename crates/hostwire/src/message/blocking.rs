@@ -28,21 +28,6 @@ impl Inner {
         })
     }
 
-    /// As [`send`](Self::send), of a short message of a team that `to` is about to receive,
-    /// before it does anything else: it does not wait for that, whatever else `to` keeps.
-    #[inline]
-    pub(crate) fn send_due(
-        &self,
-        members: &[PeId],
-        to: PeId,
-        tag: u64,
-        bytes: &[u8],
-    ) -> Result<()> {
-        self.send_or(Kind::Team, to, tag, bytes, |sending| {
-            self.run_send(sending.due(), members, to)
-        })
-    }
-
     /// The short ways, or else what `otherwise` does.
     #[inline(always)]
     fn send_or(

@@ -97,9 +97,6 @@ pub(crate) struct Sending<'a> {
     tag: u64,
     data: u64,
     payload: Payload<'a>,
-    /// It is sent whole even if its receiver keeps much already: it is short, and the
-    /// receiver is about to take it.
-    is_due: bool,
     /// Its name, if it is in the background.
     ticket: Option<Ticket>,
     state: State,
@@ -130,7 +127,6 @@ impl<'a> Sending<'a> {
             tag,
             data: 0,
             payload,
-            is_due: false,
             ticket: None,
             state: State::Begin,
         }
@@ -138,11 +134,6 @@ impl<'a> Sending<'a> {
 
     pub(crate) fn with_data(mut self, data: u64) -> Self {
         self.data = data;
-        self
-    }
-
-    pub(crate) fn due(mut self) -> Self {
-        self.is_due = true;
         self
     }
 
@@ -225,8 +216,8 @@ impl<'a> Sending<'a> {
         if len > peer.sender.message_bytes_max() {
             return self.announce(inner, messages);
         }
-        if !peer.sender.has_room(lines_for(len), self.is_due)? {
-            return match peer.sender.is_held() && !self.is_due {
+        if !peer.sender.has_room(lines_for(len), false)? {
+            return match peer.sender.is_held() {
                 true => self.announce(inner, messages),
                 false => Ok(false),
             };
@@ -239,7 +230,6 @@ impl<'a> Sending<'a> {
         let (tag, bytes) = (self.tag as u32, bytes.unwrap_or_default());
         let sent = match prefix {
             Some(prefix) => peer.sender.try_send_behind(kind, tag, &prefix, bytes)?,
-            None if self.is_due => peer.sender.try_send_held(kind, tag, bytes)?,
             None => peer.sender.try_send(kind, tag, bytes)?,
         };
         Ok(self.finish(sent))

@@ -17,7 +17,6 @@ pub use remote::Remote;
 pub use until::Compare;
 
 use crate::board::Activity;
-use crate::collective;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -149,8 +148,8 @@ fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
     let mut dropped: Vec<u64> = inner.dropped.borrow().iter().map(|o| *o as u64).collect();
     dropped.sort_unstable();
     let mine = [len_bytes as u64, dropped.len() as u64];
-    let mut all = vec![0; 2 * world.members.len()];
-    collective::all_gather(world, &mine, &mut all)?;
+    let mut all = vec![0; 2 * world.size() as usize];
+    world.all_gather(&mine, &mut all)?;
     for (pe, asked) in (0..).zip(all.chunks_exact(2)) {
         if asked[0] != len_bytes as u64 {
             return Err(Error::CollectiveMismatch {
@@ -176,8 +175,8 @@ fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
         });
     }
     dropped.resize(most, u64::MAX);
-    let mut lists = vec![0; most * world.members.len()];
-    collective::all_gather(world, &dropped, &mut lists)?;
+    let mut lists = vec![0; most * world.size() as usize];
+    world.all_gather(&dropped, &mut lists)?;
     let by_all: Vec<usize> = dropped
         .iter()
         .filter(|offset| **offset != u64::MAX)

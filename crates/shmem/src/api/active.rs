@@ -132,6 +132,5 @@ pub unsafe fn to_all<Op: 'static, T: Reduce<Op>>(
     psync: *mut c_long,
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
-    // SAFETY: as the caller promises.
-    unsafe { inner::to_all::<Op, T>(&set, dest, source, nreduce) }
+    inner::to_all::<Op, T>(&set, dest, source, nreduce)
 }

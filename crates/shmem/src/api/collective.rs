@@ -3,6 +3,8 @@
 
 use core::ffi::c_int;
 
+use hostwire::core::Fold;
+
 use crate::collective as inner;
 use crate::element::Element;
 use crate::fast::What;
@@ -19,8 +21,7 @@ pub unsafe fn broadcast<T: Element>(
     pe_root: c_int,
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::broadcast(what, team, dest.cast(), source.cast(), len, pe_root) }
+    inner::broadcast(what, team, dest.cast(), source.cast(), len, pe_root)
 }
 
 /// `shmem_collect`, of all types.
@@ -45,8 +46,7 @@ pub unsafe fn fcollect<T: Element>(
     nelems: usize,
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::fcollect(what, team, dest.cast(), source.cast(), len) }
+    inner::fcollect(what, team, dest.cast(), source.cast(), len)
 }
 
 /// `shmem_alltoall`, of all types.
@@ -58,8 +58,7 @@ pub unsafe fn alltoall<T: Element>(
     nelems: usize,
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::alltoall(what, team, dest.cast(), source.cast(), len) }
+    inner::alltoall(what, team, dest.cast(), source.cast(), len)
 }
 
 /// `shmem_alltoalls`, of all types.
@@ -73,8 +72,7 @@ pub unsafe fn alltoalls<T: Element>(
     nelems: usize,
 ) -> c_int {
     let strides = (dst, sst, size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::alltoalls(what, team, dest.cast(), source.cast(), strides, nelems) }
+    inner::alltoalls(what, team, dest.cast(), source.cast(), strides, nelems)
 }
 
 /// `shmem_and_reduce` and similar routines, of all types.
@@ -85,8 +83,7 @@ pub unsafe fn reduce<Op: 'static, T: Reduce<Op>>(
     source: *const T,
     nreduce: usize,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { inner::reduce::<Op, T>(what, team, dest, source, nreduce) }
+    inner::fold::<Op, T>(what, team, dest, source, nreduce, Fold::All)
 }
 
 /// `shmem_sum_inscan`, of all types.
@@ -97,8 +94,7 @@ pub unsafe fn inscan<Op: 'static, T: Reduce<Op>>(
     source: *const T,
     nelems: usize,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { inner::scan::<Op, T>(what, team, dest, source, nelems, true) }
+    inner::fold::<Op, T>(what, team, dest, source, nelems, Fold::UpTo)
 }
 
 /// `shmem_sum_exscan`, of all types.
@@ -109,6 +105,5 @@ pub unsafe fn exscan<Op: 'static, T: Reduce<Op>>(
     source: *const T,
     nelems: usize,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { inner::scan::<Op, T>(what, team, dest, source, nelems, false) }
+    inner::fold::<Op, T>(what, team, dest, source, nelems, Fold::Before)
 }

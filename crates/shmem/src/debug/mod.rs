@@ -14,13 +14,13 @@ mod location;
 pub(crate) mod race;
 
 use hostwire::PeId;
+use hostwire::core::{Kind, Tag};
 
 use crate::abi::constants::SAME_TYPES;
 use crate::fail::{fatal, say};
-use crate::line::{self, Kind, Tag};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
-use crate::team::TeamState;
+use crate::team::{self, TeamState};
 use bounds::Bounds;
 use race::Race;
 
@@ -153,8 +153,8 @@ impl Debug {
     ) {
         let ours = signature(what, arguments);
         let tag = Tag::new(Kind::Agree, 0);
-        line::exchange(runtime, what, team, tag, &ours, |rank, theirs| {
-            must_agree(what, team.members[rank], theirs, &ours);
+        team::exchange(runtime, what, team, tag, &ours, |rank, theirs| {
+            must_agree(what, team.members()[rank], theirs, &ours);
         });
     }
 

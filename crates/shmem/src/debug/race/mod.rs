@@ -515,7 +515,11 @@ impl Race {
 }
 
 fn looks(runtime: &Runtime) -> u32 {
-    if runtime.crowded { 1 } else { LOOKS }
+    if runtime.attachment.is_crowded() {
+        1
+    } else {
+        LOOKS
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

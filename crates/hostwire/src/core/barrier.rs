@@ -1,0 +1,240 @@
+//! Barriers.
+//!
+//! Dissemination: in round `k` a member signals the one `2^k` ranks after it and waits for the
+//! one `2^k` ranks before it. Each flag is written by one peer and holds the number of the
+//! barrier, so it is never reset. No number is 0, and no flag is either once its owner has begun:
+//! a flag that was wiped out does not look like a peer that has not arrived.
+
+use std::sync::atomic::Ordering;
+
+use super::line::Awaited;
+use super::{Caller, Team};
+use crate::attachment::{Attachment, Departure, Watch};
+use crate::board::Activity;
+use crate::error::{Error, PeerWord, Result};
+use crate::layout::ROUNDS;
+
+/// What flags hold before the first barrier of the first team that uses them.
+pub(super) const UNUSED: u64 = 1;
+/// What the first barrier of that team stores.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) const FIRST_STAMP: u64 = UNUSED + 1;
+/// Low bits of the counter in which a barrier counts who has come; the stamp is above them.
+const ARRIVALS_BITS: u32 = crate::layout::PES_MAX.ilog2() + 1;
+
+impl Team {
+    /// Waits for all members. All their earlier stores have then arrived.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`], [`Error::PeerLeft`], [`Error::PeerMisbehaved`].
+    #[inline]
+    pub fn barrier<C: Caller>(&self, caller: &C) -> Result<()> {
+        self.quiet(caller)?;
+        // Where stores are instructions, the flags below are stored after all data, and no
+        // member passes before it has seen them.
+        self.sync(caller)
+    }
+
+    /// Waits for all members.
+    ///
+    /// # Errors
+    /// As [`barrier`](Self::barrier).
+    #[inline]
+    pub fn sync<C: Caller>(&self, caller: &C) -> Result<()> {
+        self.meet(caller, Activity::Barrier, Watch::All(&self.members))
+    }
+
+    /// As [`barrier`](Self::barrier), where members may still be leaving the job from the last
+    /// time: only a dead PE will not come.
+    pub fn barrier_again<C: Caller>(&self, caller: &C) -> Result<()> {
+        // A PE that has passed must not treat this one as a PE that has left.
+        self.quiet(caller)?;
+        let watch = Watch::Next {
+            members: &self.members,
+            next: self.members[self.rank],
+        };
+        self.meet(caller, Activity::Barrier, watch)
+    }
+
+    /// The last barrier of the job: a PE that has passed it may have ended.
+    pub fn last_barrier<C: Caller>(&self, caller: &C) -> Result<()> {
+        self.quiet(caller)?;
+        let met = self.meet(caller, Activity::Finalizing, Watch::TheEnd(&self.members));
+        match met {
+            // A PE that has passed knows that all have arrived.
+            Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. })
+                if caller.attachment().departure(pe)? == Some(Departure::Gone) =>
+            {
+                Ok(())
+            }
+            met => met,
+        }
+    }
+
+    /// If some PEs are reached otherwise than by instructions, waits until all stores to them
+    /// have arrived.
+    #[inline]
+    pub(super) fn quiet<C: Caller>(&self, caller: &C) -> Result<()> {
+        match caller.attachment().is_plain() {
+            true => Ok(()),
+            false => caller.attachment().quiet(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn meet<C: Caller>(
+        &self,
+        caller: &C,
+        doing: Activity,
+        watch: Watch<'_>,
+    ) -> Result<()> {
+        let attachment = caller.attachment();
+        attachment.check_is_here()?;
+        let size = self.size();
+        if size > 1 {
+            // A barrier that failed has not taken place: who tries it again must not look as if
+            // it were ahead of those that still wait in it.
+            let number = self.barriers.load(Ordering::Relaxed) + 1;
+            if size > 2 && attachment.is_crowded() && attachment.is_plain() {
+                self.meet_crowded(caller, doing, watch, number)?;
+            } else {
+                self.meet_in_rounds(caller, doing, watch, number)?;
+            }
+            self.barriers.store(number, Ordering::Relaxed);
+        }
+        let begun = self.operations.load(Ordering::Relaxed);
+        self.known.store(begun + 1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[inline]
+    fn meet_in_rounds<C: Caller>(
+        &self,
+        caller: &C,
+        doing: Activity,
+        watch: Watch<'_>,
+        number: u64,
+    ) -> Result<()> {
+        let (size, stamp) = (self.size(), self.stamp(number));
+        let mut round = 0;
+        while 1 << round < size {
+            let to = self.rank + (1 << round);
+            let to = if to >= size { to - size } else { to };
+            let from = self.rank + size - (1 << round);
+            let from = self.members[if from >= size { from - size } else { from }];
+            let flag = self.slot.flag(round);
+            self.put_word(caller, to, flag, stamp)?;
+            let word = Awaited {
+                offset: flag,
+                doing,
+                // Other members may have passed and leave, but not the one whose signal this
+                // one needs.
+                watch: match watch {
+                    Watch::All(members) => Watch::Next {
+                        members,
+                        next: from,
+                    },
+                    watch => watch,
+                },
+            };
+            word.meets(caller, |got| match got {
+                // A peer can be one barrier ahead, never more.
+                got if got == stamp || got == stamp + 1 => Ok(true),
+                got if got < stamp && (got != 0 || !attachment_is_marked(caller)) => Ok(false),
+                got => Err(PeerWord::BarrierFlag.out_of(stamp - 1..=stamp + 1, from, got)),
+            })?;
+            round += 1;
+        }
+        Ok(())
+    }
+
+    /// If PEs share cores, each of them should be scheduled only once: all count themselves at
+    /// rank 0, and the last one to arrive informs the others.
+    #[cold]
+    fn meet_crowded<C: Caller>(
+        &self,
+        caller: &C,
+        doing: Activity,
+        watch: Watch<'_>,
+        number: u64,
+    ) -> Result<()> {
+        let (size, stamp) = (self.size(), self.stamp(number));
+        let attachment = caller.attachment();
+        let Some(first) = attachment.atomic_window(self.members[0]) else {
+            return self.meet_in_rounds(caller, doing, watch, number);
+        };
+        let counter = first.word(self.slot.counter())?;
+        // It never decreases, also for later teams and barriers: a member that is late and reads
+        // it once more sees that its own barrier is over.
+        let nobody = stamp << ARRIVALS_BITS;
+        let all = nobody + size as u64;
+        let (Ok(before) | Err(before)) =
+            counter.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |count| {
+                Some(count.max(nobody) + 1)
+            });
+        if before.max(nobody) + 1 == all {
+            for rank in (0..size).filter(|rank| *rank != self.rank) {
+                self.put_word(caller, rank, self.slot.release(), stamp)?;
+            }
+            return Ok(());
+        }
+        let word = Awaited {
+            offset: self.slot.release(),
+            doing,
+            watch,
+        };
+        let met = word.meets(caller, |got| Ok(got >= stamp));
+        match met {
+            // A member that has passed may leave before this one is informed. But then it and
+            // all others have counted themselves. So if a member leaves while some are still
+            // missing, the barrier never ends.
+            Err(Error::PeerLeft { .. }) if counter.load(Ordering::Acquire) >= all => Ok(()),
+            Err(error) => {
+                // This member has not been here, unless the others have been told so.
+                let _ = counter.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |count| {
+                    (nobody < count && count < all).then(|| count - 1)
+                });
+                Err(error)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Stores one word into the segment of `rank`, after everything stored before. It does no
+    /// harm if the PE has seen the word and left before this returns, or if it has died: this
+    /// member then waits for all, and learns it there.
+    #[inline(always)]
+    fn put_word<C: Caller>(
+        &self,
+        caller: &C,
+        rank: usize,
+        offset: usize,
+        value: u64,
+    ) -> Result<()> {
+        match caller
+            .attachment()
+            .put_word(self.members[rank], offset, value)
+        {
+            Err(Error::PeerLost { .. }) => Ok(()),
+            told => told,
+        }
+    }
+
+    /// Marks the own flags of this team as unused: 0 is then no flag. Peers may be in its first
+    /// barrier already. Left out if no atomic operation can keep their stores apart from this.
+    pub(super) fn mark_flags(&self, attachment: &Attachment) -> Result<()> {
+        if !attachment.marks_words() {
+            return Ok(());
+        }
+        for round in 0..ROUNDS {
+            let flag = attachment.segment().word(self.slot.flag(round))?;
+            let _ = flag.compare_exchange(0, UNUSED, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn attachment_is_marked<C: Caller>(caller: &C) -> bool {
+    caller.attachment().marks_words()
+}

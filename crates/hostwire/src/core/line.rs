@@ -1,0 +1,396 @@
+//! Lines: 64 bytes that a member stores into the segment of another.
+//!
+//! A line is valid if its stamp is that of the present operation; lines are never cleared. A
+//! member may use an entry again when all members have completed the operation that used it
+//! before. This holds if all members are known to have *begun* a later one; otherwise a barrier
+//! is put in between.
+
+use std::sync::atomic::Ordering;
+
+use hostwire_transport::PeId;
+use zerocopy::{FromZeros, IntoBytes};
+
+use super::{Caller, Team};
+use crate::attachment::{Pace, Watch};
+use crate::board::Activity;
+use crate::error::{Error, PeerWord, Result};
+use crate::layout::{ENTRIES, STAGE_BYTES};
+
+/// Bytes of data in a line, behind its stamp and its tag.
+pub const LINE_DATA_BYTES: usize = 48;
+/// Where in a line the tag is, and where the data.
+const TAG: usize = 8;
+const DATA: usize = 16;
+
+/// What the writer of a line is doing: an operation, and a number that has to be the same at
+/// all members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tag {
+    kind: Kind,
+    number: u64,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $code:literal $text:literal $unit:literal),* $(,)?) => {
+        /// An operation, by its [`Tag`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $name = $code),* }
+
+        /// The name of the operation with this code, and the unit of its number.
+        fn describe(code: u8) -> (&'static str, &'static str) {
+            match code {
+                $($code => ($text, $unit),)*
+                _ => ("something unknown", ""),
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The first operation of a job.
+    Start = 1 "the start of the job" "",
+    /// Making teams.
+    Split = 2 "a split of the team" "",
+    /// Allocating symmetric memory.
+    Allocate = 3 "an allocation" " bytes",
+    /// Giving it back.
+    Free = 4 "a release of memory" " (offset in the heap)",
+    /// From one to all.
+    Broadcast = 5 "a broadcast" " bytes",
+    /// From all to all, of any length each.
+    Collect = 6 "a gather of different lengths" "",
+    /// From all to all, of one length.
+    Gather = 7 "a gather from all" " bytes",
+    /// A piece from each to each.
+    Exchange = 8 "an all-to-all" " bytes",
+    /// The same, of elements that lie apart.
+    Scattered = 9 "a strided all-to-all" " elements",
+    /// Combining the values of all.
+    Reduce = 10 "a reduction" " bytes",
+    /// Combining those up to each.
+    Scan = 11 "a scan" " bytes",
+    /// Comparing what the members are about to do.
+    Agree = 12 "a check of arguments" "",
+    /// Changing the size of symmetric memory.
+    Resize = 13 "a change of an allocation" " bytes",
+    /// A member that has taken what it got.
+    Answer = 14 "the end of a broadcast" " bytes",
+    /// What some members do that are no team.
+    Subset = 15 "an operation of some members" "",
+    /// From all to one.
+    Collected = 16 "a gather at one member" "",
+    /// From one, a piece to each.
+    Scatter = 17 "a scatter" "",
+    /// A piece of any length from each to each.
+    Pieces = 18 "an all-to-all of different lengths" "",
+    /// Combining, a piece of the result for each.
+    ReduceScatter = 19 "a reduction in pieces" " bytes",
+}
+
+const NUMBER: u64 = (1 << 56) - 1;
+
+impl Tag {
+    /// That of an operation with this number.
+    #[inline(always)]
+    pub fn new(kind: Kind, number: usize) -> Self {
+        Self {
+            kind,
+            number: number as u64 & NUMBER,
+        }
+    }
+
+    #[inline(always)]
+    fn word(self) -> u64 {
+        (self.kind as u64) << 56 | self.number
+    }
+
+    /// This operation and the one that another member has said, as far as they differ.
+    fn told_from(self, theirs: u64) -> (String, String) {
+        let says = |word: u64| {
+            let (text, unit) = describe((word >> 56) as u8);
+            let number = format!("{}{unit}", word & NUMBER);
+            match (theirs >> 56 == self.kind as u64, unit) {
+                (true, _) => number,
+                (false, "") => text.into(),
+                (false, _) => format!("{text} of {number}"),
+            }
+        };
+        (says(theirs), says(self.word()))
+    }
+}
+
+/// Any word where a tag should be comes out as text.
+#[cfg(feature = "fuzzing")]
+pub fn describe_any(word: u64) -> String {
+    Tag::new(Kind::Start, 0).told_from(word).0
+}
+
+/// Changes to some other value that a wait looks at before it gets ready to wait longer.
+/// Fitted.
+const FIRST_CHANGES: u32 = 16;
+
+/// A word of the own segment that another member stores.
+pub(super) struct Awaited<'a> {
+    pub(super) offset: usize,
+    pub(super) doing: Activity,
+    pub(super) watch: Watch<'a>,
+}
+
+impl Awaited<'_> {
+    /// Waits until the word meets a condition.
+    #[inline(always)]
+    pub(super) fn meets<C: Caller>(
+        &self,
+        caller: &C,
+        is_there: impl Fn(u64) -> Result<bool>,
+    ) -> Result<()> {
+        let attachment = caller.attachment();
+        let segment = attachment.segment();
+        for _ in 0..FIRST_CHANGES {
+            let seen = segment.load_word(self.offset)?;
+            if is_there(seen)? {
+                return Ok(());
+            }
+            if !segment.await_change(self.offset, seen, attachment.spins())? {
+                break;
+            }
+        }
+        self.meets_later(caller, &is_there)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn meets_later<C: Caller>(
+        &self,
+        caller: &C,
+        is_there: &dyn Fn(u64) -> Result<bool>,
+    ) -> Result<()> {
+        let attachment = caller.attachment();
+        attachment.activity(self.doing, None);
+        let progress = |pace: Pace| caller.progress(pace);
+        let met = attachment.wait_and(self.watch, progress, || {
+            let seen = attachment.segment().load_word(self.offset)?;
+            Ok(is_there(seen)?.then_some(()))
+        });
+        attachment.activity(Activity::Computing, None);
+        met
+    }
+}
+
+impl Team {
+    /// Begins an operation by lines and returns its number.
+    #[inline(always)]
+    pub fn begin<C: Caller>(&self, caller: &C) -> Result<u64> {
+        let number = self.operations.load(Ordering::Relaxed) + 1;
+        if number >= self.known.load(Ordering::Relaxed) + ENTRIES {
+            self.meet(caller, Activity::Collective, Watch::All(&self.members))?;
+        }
+        self.operations.store(number, Ordering::Relaxed);
+        Ok(number)
+    }
+
+    /// Notes that all members have begun operation `number`. Either all members call this or
+    /// none, because they have to agree when [`begin`](Self::begin) puts a barrier in between.
+    #[inline]
+    pub fn all_began(&self, number: u64) {
+        self.known.store(number, Ordering::Relaxed);
+    }
+
+    /// Stores a line of operation `number` to `rank`, after everything stored to it before.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`]; [`Error::Length`] with more than [`LINE_DATA_BYTES`].
+    #[inline(always)]
+    pub fn send<C: Caller>(
+        &self,
+        caller: &C,
+        number: u64,
+        rank: usize,
+        tag: Tag,
+        data: &[u8],
+    ) -> Result<()> {
+        let (pe, offset) = (self.members[rank], self.slot.line(number, self.rank));
+        let words = [self.stamp(number), tag.word()];
+        match caller.attachment().window(pe) {
+            Some(window) => Ok(window.put_two_words(offset, words, data)?),
+            None => send_by_wire(caller, pe, offset, words, data),
+        }
+    }
+
+    /// Waits for the line of `rank` of operation `number`, and returns where in the own segment
+    /// its data is. It stays until the operation is over.
+    ///
+    /// # Errors
+    /// [`Error::CollectiveMismatch`] if the member is in another operation; what ends a wait.
+    #[inline(always)]
+    pub fn receive<C: Caller>(
+        &self,
+        caller: &C,
+        number: u64,
+        rank: usize,
+        tag: Tag,
+    ) -> Result<usize> {
+        let (offset, stamp) = (self.slot.line(number, rank), self.stamp(number));
+        let line = Awaited {
+            offset,
+            doing: Activity::Collective,
+            // Others may be done with it and be leaving; who has to send must not.
+            watch: Watch::Next {
+                members: &self.members,
+                next: self.members[rank],
+            },
+        };
+        line.meets(caller, |got| match got == stamp {
+            true => Ok(true),
+            false if got < stamp => Ok(false),
+            false => Err(PeerWord::TeamLine.out_of(0..=stamp, self.members[rank], got)),
+        })?;
+        let theirs = caller.attachment().segment().load_word(offset + TAG)?;
+        if theirs != tag.word() {
+            return Err(mismatch(self.members[rank], theirs, tag));
+        }
+        Ok(offset + DATA)
+    }
+
+    /// The most bytes that go with a line, in it or in the stage that belongs to it.
+    pub fn room(&self) -> usize {
+        match self.has_stages {
+            true => STAGE_BYTES,
+            false => LINE_DATA_BYTES,
+        }
+    }
+
+    /// As [`send`](Self::send), with up to [`room`](Self::room) bytes.
+    #[inline(always)]
+    pub fn send_staged<C: Caller>(
+        &self,
+        caller: &C,
+        number: u64,
+        rank: usize,
+        tag: Tag,
+        data: &[u8],
+    ) -> Result<()> {
+        if data.len() <= LINE_DATA_BYTES {
+            return self.send(caller, number, rank, tag, data);
+        }
+        let stage = self.slot.stage(number, self.rank);
+        let attachment = caller.attachment();
+        attachment.put(self.members[rank], stage, data)?;
+        self.send(caller, number, rank, tag, &[])
+    }
+
+    /// As [`receive`](Self::receive), of `len` bytes.
+    #[inline(always)]
+    pub fn receive_staged<C: Caller>(
+        &self,
+        caller: &C,
+        number: u64,
+        rank: usize,
+        tag: Tag,
+        len: usize,
+    ) -> Result<usize> {
+        let line = self.receive(caller, number, rank, tag)?;
+        Ok(match len <= LINE_DATA_BYTES {
+            true => line,
+            false => self.slot.stage(number, rank),
+        })
+    }
+
+    /// The other members, those behind this one first: so not all begin with the same.
+    #[inline]
+    pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        (self.rank + 1..self.size()).chain(0..self.rank)
+    }
+
+    /// Every member sends a few words to all others; `each` gets them, in any order. Ends like a
+    /// barrier.
+    pub fn exchange<C: Caller, const N: usize>(
+        &self,
+        caller: &C,
+        tag: Tag,
+        words: &[u64; N],
+        mut each: impl FnMut(usize, &[u64; N]),
+    ) -> Result<()> {
+        const { assert!(N * 8 <= LINE_DATA_BYTES) };
+        self.quiet(caller)?;
+        let number = self.begin(caller)?;
+        for rank in self.others() {
+            self.send(caller, number, rank, tag, words.as_bytes())?;
+        }
+        for rank in self.others() {
+            let data = self.receive(caller, number, rank, tag)?;
+            let mut theirs = <[u64; N]>::new_zeroed();
+            let segment = caller.attachment().segment();
+            segment.get(data, theirs.as_mut_bytes())?;
+            each(rank, &theirs);
+        }
+        self.all_began(number);
+        Ok(())
+    }
+
+    /// Every member tells all others that it is here, and waits for them.
+    pub(super) fn gather_all<C: Caller>(&self, caller: &C, tag: Tag) -> Result<()> {
+        let number = self.begin(caller)?;
+        for rank in self.others() {
+            self.send(caller, number, rank, tag, &[])?;
+        }
+        for rank in self.others() {
+            self.receive(caller, number, rank, tag)?;
+        }
+        self.all_began(number);
+        Ok(())
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn send_by_wire<C: Caller>(
+    caller: &C,
+    pe: PeId,
+    offset: usize,
+    [stamp, tag]: [u64; 2],
+    data: &[u8],
+) -> Result<()> {
+    let attachment = caller.attachment();
+    attachment.check(pe)?;
+    attachment.fence_of(pe)?;
+    let bytes = [&tag.to_ne_bytes(), data].concat();
+    let wire = attachment.wire();
+    Ok(wire.store_line(pe, offset, stamp, &bytes)?)
+}
+
+#[cold]
+#[inline(never)]
+fn mismatch(pe: PeId, theirs: u64, ours: Tag) -> Error {
+    let (theirs, ours) = ours.told_from(theirs);
+    Error::CollectiveMismatch {
+        operation: "a collective operation",
+        pe,
+        theirs,
+        ours,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mismatch_names_what_differs() {
+        let ours = Tag::new(Kind::Broadcast, 10);
+        let told = |theirs: Tag| ours.told_from(theirs.word());
+        assert_eq!(
+            told(Tag::new(Kind::Broadcast, 9)),
+            ("9 bytes".into(), "10 bytes".into())
+        );
+        assert_eq!(
+            told(Tag::new(Kind::Split, 0)),
+            (
+                "a split of the team".into(),
+                "a broadcast of 10 bytes".into()
+            )
+        );
+        assert_eq!(ours.told_from(0xff << 56).0, "something unknown");
+    }
+}

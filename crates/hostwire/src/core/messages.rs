@@ -1,0 +1,563 @@
+//! Operations over private memory, of any length: what does not fit into lines goes by messages.
+//!
+//! Small ones are *direct*: see `small`. Large ones move each byte as few times as possible:
+//! rings, pairs, reduction in pieces. The first message between two members of an operation
+//! comes behind a line that says which operation it is, so members that call different ones, or
+//! with different lengths, hear so.
+
+use core::cell::Cell;
+use core::ops::Range;
+
+use hostwire_transport::{PeId, Values};
+
+use super::{Buffers, Caller, Combine, Fold, Kind, Tag, Team};
+use crate::error::{Error, Result};
+
+/// Sends and receives bytes in private memory, of any length.
+pub trait Messages: Caller {
+    /// Sends `bytes` to `to`; waits until they may be reused.
+    ///
+    /// # Errors
+    /// [`Error::PeerLost`]; [`Error::PeerLeft`].
+    fn send(&self, members: &[PeId], to: PeId, tag: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Receives the message of `from`, which has as many bytes as `into`.
+    ///
+    /// # Errors
+    /// [`Error::CollectiveMismatch`] if it has not.
+    fn receive(&self, members: &[PeId], from: PeId, tag: u64, into: &mut [u8]) -> Result<()>;
+
+    /// Both at a time.
+    ///
+    /// # Errors
+    /// As of both.
+    fn exchange(
+        &self,
+        members: &[PeId],
+        to: (PeId, &[u8]),
+        from: (PeId, &mut [u8]),
+        tag: u64,
+    ) -> Result<()>;
+}
+
+/// Most PEs of a team of which each sends to each at once. Fitted.
+const DIRECT_PES_MAX: usize = 64;
+/// Up to this many bytes of result, an all-gather doubles what each has in every step; beyond
+/// it, pieces go around. Fitted.
+const DOUBLING_BYTES_MAX: usize = 64 << 10;
+/// Up to this many bytes of each, a reduction in more members than send to each other at once
+/// gathers the values of all. Fitted.
+const GATHERED_BYTES_MAX: usize = 512;
+
+/// Where the piece of each rank lies, the pieces being behind each other, in bytes.
+#[derive(Debug)]
+pub struct Pieces {
+    /// By rank; and the end.
+    begins: Vec<usize>,
+}
+
+impl Pieces {
+    /// Of these lengths.
+    pub fn new(lens: impl IntoIterator<Item = usize>) -> Self {
+        let mut begins = vec![0];
+        let mut end = 0_usize;
+        for len in lens {
+            end = end.saturating_add(len);
+            begins.push(end);
+        }
+        Self { begins }
+    }
+
+    /// Bytes of all.
+    pub fn all(&self) -> usize {
+        self.begins.last().copied().unwrap_or(0)
+    }
+
+    /// That of a rank.
+    pub fn of_rank(&self, rank: usize) -> Range<usize> {
+        self.begins[rank]..self.begins[rank + 1]
+    }
+}
+
+/// One operation under way.
+struct Operation<'a, M> {
+    team: &'a Team,
+    caller: &'a M,
+    number: u64,
+    tag: Tag,
+    /// The member to which a line went last, and that from which one came.
+    to: Cell<Option<usize>>,
+    from: Cell<Option<usize>>,
+}
+
+impl<'a, M: Messages> Operation<'a, M> {
+    fn new(team: &'a Team, caller: &'a M, tag: Tag) -> Result<Self> {
+        Ok(Self {
+            number: team.begin(caller)?,
+            team,
+            caller,
+            tag,
+            to: Cell::new(None),
+            from: Cell::new(None),
+        })
+    }
+
+    /// All members are known to have begun it.
+    fn all_began(&self) {
+        self.team.all_began(self.number);
+    }
+
+    /// What separates its messages from those of the next.
+    fn message_tag(&self) -> u64 {
+        (self.team.slot() as u64) << 24 | self.team.stamp(self.number) & 0xff_ffff
+    }
+
+    fn announce(&self, to: usize) -> Result<()> {
+        if self.to.replace(Some(to)) == Some(to) {
+            return Ok(());
+        }
+        self.team.send(self.caller, self.number, to, self.tag, &[])
+    }
+
+    fn hear(&self, from: usize) -> Result<()> {
+        if self.from.replace(Some(from)) == Some(from) {
+            return Ok(());
+        }
+        let heard = self.team.receive(self.caller, self.number, from, self.tag);
+        heard.map(|_| ())
+    }
+
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<()> {
+        self.announce(to)?;
+        let members = &self.team.members;
+        let caller = self.caller;
+        caller.send(members, members[to], self.message_tag(), bytes)
+    }
+
+    fn receive(&self, from: usize, into: &mut [u8]) -> Result<()> {
+        self.hear(from)?;
+        let members = &self.team.members;
+        let caller = self.caller;
+        caller.receive(members, members[from], self.message_tag(), into)
+    }
+
+    fn exchange(&self, to: usize, out: &[u8], from: usize, into: &mut [u8]) -> Result<()> {
+        self.announce(to)?;
+        self.hear(from)?;
+        let members = &self.team.members;
+        let (to, from) = ((members[to], out), (members[from], into));
+        self.caller.exchange(members, to, from, self.message_tag())
+    }
+}
+
+impl Team {
+    fn check_rank(&self, rank: u32) -> Result<usize> {
+        match (rank as usize) < self.size() {
+            true => Ok(rank as usize),
+            false => Err(Error::NoSuchPe {
+                what: "rank",
+                pe: rank,
+                pes: self.size() as u32,
+            }),
+        }
+    }
+
+    /// Whether each member sends to each at once.
+    fn is_direct(&self, len: usize) -> bool {
+        len <= self.room() && self.size() <= DIRECT_PES_MAX
+    }
+
+    /// Copies the `values` of rank `root` to all others: directly, or by a binomial tree.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPe`]; of this and all that follow: [`Error::PeerLost`],
+    /// [`Error::CollectiveMismatch`], [`Error::PeerMisbehaved`].
+    pub fn broadcast_private<M: Messages>(
+        &self,
+        caller: &M,
+        root: u32,
+        values: &mut [u8],
+    ) -> Result<()> {
+        let root = self.check_rank(root)?;
+        let len = values.len();
+        if self.is_direct(len) {
+            return self.broadcast_small(caller, root, len, &mut Buffers::in_place(values));
+        }
+        let operation = Operation::new(self, caller, Tag::new(Kind::Broadcast, len))?;
+        let size = self.size();
+        // Ranks counted from the root.
+        let own = (self.rank + size - root) % size;
+        let rank_of = |relative: usize| (relative + root) % size;
+        let mut reach = 1;
+        while reach < size {
+            if own < reach {
+                if own + reach < size {
+                    operation.send(rank_of(own + reach), values)?;
+                }
+            } else if own < 2 * reach {
+                operation.receive(rank_of(own - reach), values)?;
+            }
+            reach *= 2;
+        }
+        Ok(())
+    }
+
+    /// Puts the `values` of all behind each other; `all` has room for as many of each.
+    pub fn gather_private<M: Messages>(
+        &self,
+        caller: &M,
+        values: &[u8],
+        all: &mut [u8],
+    ) -> Result<()> {
+        let (size, own, each) = (self.size(), self.rank, values.len());
+        if self.is_direct(each) {
+            return self.gather_small(caller, each, &mut Buffers::private(values, all));
+        }
+        let operation = Operation::new(self, caller, Tag::new(Kind::Gather, each))?;
+        all[own * each..][..each].copy_from_slice(values);
+        if all.len() <= DOUBLING_BYTES_MAX {
+            double(&operation, values, all)?;
+        } else {
+            // Around a ring: each step passes on what the last one brought.
+            let (next, previous) = ((own + 1) % size, (own + size - 1) % size);
+            let mut passed = values.to_vec();
+            for step in 1..size {
+                let from = (own + size - step) % size;
+                let place = &mut all[from * each..][..each];
+                operation.exchange(next, &passed, previous, place)?;
+                passed.copy_from_slice(place);
+            }
+        }
+        operation.all_began();
+        Ok(())
+    }
+
+    /// Gives each rank a piece of `out`, and puts what each has for this one into `into`.
+    pub fn all_to_all_private<M: Messages>(
+        &self,
+        caller: &M,
+        out: &[u8],
+        into: &mut [u8],
+    ) -> Result<()> {
+        let (own, each) = (self.rank, out.len() / self.size());
+        if self.is_direct(each) {
+            return self.exchange_small(caller, each, &mut Buffers::private(out, into));
+        }
+        into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
+        self.exchange_pieces(caller, Tag::new(Kind::Exchange, each), out, into)
+    }
+
+    /// In step `k`, a piece of `out` goes to the rank `k` on, and one of `into` comes from the
+    /// rank `k` back. Both hold a piece for each rank; the own one stays as it is.
+    fn exchange_pieces<M: Messages>(
+        &self,
+        caller: &M,
+        tag: Tag,
+        out: &[u8],
+        into: &mut [u8],
+    ) -> Result<()> {
+        let operation = Operation::new(self, caller, tag)?;
+        let (size, own) = (self.size(), self.rank);
+        let each = out.len() / size;
+        for step in 1..size {
+            let (to, from) = ((own + step) % size, (own + size - step) % size);
+            let (out, into) = (&out[to * each..][..each], &mut into[from * each..][..each]);
+            operation.exchange(to, out, from, into)?;
+        }
+        operation.all_began();
+        Ok(())
+    }
+
+    /// Puts the piece of each rank into `all` of rank `root`.
+    pub fn gather_to<M: Messages>(
+        &self,
+        caller: &M,
+        root: u32,
+        values: &[u8],
+        pieces: &Pieces,
+        all: &mut [u8],
+    ) -> Result<()> {
+        let root = self.check_rank(root)?;
+        let operation = Operation::new(self, caller, Tag::new(Kind::Collected, 0))?;
+        if self.rank != root {
+            return operation.send(root, values);
+        }
+        all[pieces.of_rank(root)].copy_from_slice(values);
+        for rank in self.ranks().filter(|rank| *rank != root) {
+            operation.receive(rank, &mut all[pieces.of_rank(rank)])?;
+        }
+        Ok(())
+    }
+
+    /// Gives each rank its piece of `all` of rank `root`.
+    pub fn scatter_from<M: Messages>(
+        &self,
+        caller: &M,
+        root: u32,
+        all: &[u8],
+        pieces: &Pieces,
+        values: &mut [u8],
+    ) -> Result<()> {
+        let root = self.check_rank(root)?;
+        let operation = Operation::new(self, caller, Tag::new(Kind::Scatter, 0))?;
+        if self.rank != root {
+            return operation.receive(root, values);
+        }
+        // Not all begin with rank 0, if several do this one after another.
+        for rank in self.others() {
+            operation.send(rank, &all[pieces.of_rank(rank)])?;
+        }
+        values.copy_from_slice(&all[pieces.of_rank(root)]);
+        Ok(())
+    }
+
+    /// Puts the piece of each rank into `all` of all.
+    pub fn gather_pieces<M: Messages>(
+        &self,
+        caller: &M,
+        values: &[u8],
+        pieces: &Pieces,
+        all: &mut [u8],
+    ) -> Result<()> {
+        let operation = Operation::new(self, caller, Tag::new(Kind::Collect, 0))?;
+        let (size, own) = (self.size(), self.rank);
+        all[pieces.of_rank(own)].copy_from_slice(values);
+        for step in 1..size {
+            let (to, from) = ((own + step) % size, (own + size - step) % size);
+            operation.exchange(to, values, from, &mut all[pieces.of_rank(from)])?;
+        }
+        operation.all_began();
+        Ok(())
+    }
+
+    /// Gives each rank its piece of `out`, and puts that of each rank for this one into `into`.
+    pub fn exchange_any<M: Messages>(
+        &self,
+        caller: &M,
+        (out, going): (&[u8], &Pieces),
+        (into, coming): (&mut [u8], &Pieces),
+    ) -> Result<()> {
+        let operation = Operation::new(self, caller, Tag::new(Kind::Pieces, 0))?;
+        let (size, own) = (self.size(), self.rank);
+        into[coming.of_rank(own)].copy_from_slice(&out[going.of_rank(own)]);
+        for step in 1..size {
+            let (to, from) = ((own + step) % size, (own + size - step) % size);
+            let (out, into) = (&out[going.of_rank(to)], &mut into[coming.of_rank(from)]);
+            operation.exchange(to, out, from, into)?;
+        }
+        operation.all_began();
+        Ok(())
+    }
+
+    /// Combines the `values` of all; the result is theirs.
+    pub fn reduce_private<M: Messages>(
+        &self,
+        caller: &M,
+        values: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let len = values.len();
+        if self.size() == 1 || len == 0 {
+            return Ok(());
+        }
+        if self.is_direct(len) {
+            let mut buffers = Buffers::in_place(values);
+            return self.fold_small(caller, len, &mut buffers, combine, Fold::All);
+        }
+        if len <= GATHERED_BYTES_MAX && len * self.size() <= DOUBLING_BYTES_MAX {
+            let mut all = vec![0; len * self.size()];
+            self.gather_private(caller, values, &mut all)?;
+            fold(values, &all, combine);
+            return Ok(());
+        }
+        // Each rank reduces one piece of all values, then all gather the pieces.
+        let tag = Tag::new(Kind::Reduce, len);
+        let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
+        self.gather_private(caller, &reduced, &mut all)?;
+        values.copy_from_slice(&all[..len]);
+        Ok(())
+    }
+
+    /// As [`reduce_private`](Self::reduce_private), for rank `root` alone: small ones are
+    /// gathered and combined there; of long ones each rank combines a piece.
+    pub fn reduce_to<M: Messages>(
+        &self,
+        caller: &M,
+        root: u32,
+        values: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let (len, size) = (values.len(), self.size());
+        let is_root = self.check_rank(root)? == self.rank;
+        if size == 1 || len == 0 {
+            return Ok(());
+        }
+        let is_small = len <= GATHERED_BYTES_MAX && len * size <= DOUBLING_BYTES_MAX;
+        if is_small || self.is_direct(len) {
+            let pieces = Pieces::new((0..size).map(|_| len));
+            let mut all = vec![0; if is_root { pieces.all() } else { 0 }];
+            self.gather_to(caller, root, values, &pieces, &mut all)?;
+            if is_root {
+                fold(values, &all, combine);
+            }
+            return Ok(());
+        }
+        let tag = Tag::new(Kind::Reduce, len);
+        let (reduced, mut all) = self.reduce_piece(caller, tag, values, combine)?;
+        let pieces = Pieces::new((0..size).map(|_| reduced.len()));
+        self.gather_to(caller, root, &reduced, &pieces, &mut all)?;
+        if is_root {
+            values.copy_from_slice(&all[..len]);
+        }
+        Ok(())
+    }
+
+    /// The piece of the result that this rank combines, and room for the pieces of all, which
+    /// may be longer than the values: the last piece is filled up with zeros, which are thrown
+    /// away.
+    fn reduce_piece<M: Messages>(
+        &self,
+        caller: &M,
+        tag: Tag,
+        values: &[u8],
+        combine: Combine<'_>,
+    ) -> Result<(Vec<u8>, Vec<u8>)> {
+        let element_bytes = combine.element_bytes.max(1);
+        let count = (values.len() / element_bytes).div_ceil(self.size());
+        let each = count * element_bytes;
+        let mut padded = values.to_vec();
+        padded.resize(each * self.size(), 0);
+        let mut reduced = vec![0; each];
+        self.scatter_reduced(caller, tag, &padded, &mut reduced, combine)?;
+        Ok((reduced, padded))
+    }
+
+    /// Combines the pieces of all that are for this rank.
+    pub fn reduce_scatter<M: Messages>(
+        &self,
+        caller: &M,
+        values: &[u8],
+        into: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let tag = Tag::new(Kind::ReduceScatter, into.len());
+        self.scatter_reduced(caller, tag, values, into, combine)
+    }
+
+    fn scatter_reduced<M: Messages>(
+        &self,
+        caller: &M,
+        tag: Tag,
+        values: &[u8],
+        into: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        let mut mine = values.to_vec();
+        self.exchange_pieces(caller, tag, values, &mut mine)?;
+        fold(into, &mine, combine);
+        Ok(())
+    }
+
+    /// Combines `values` of all ranks up to and including this one.
+    pub fn scan_private<M: Messages>(
+        &self,
+        caller: &M,
+        values: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let len = values.len();
+        if self.is_direct(len) {
+            let mut buffers = Buffers::in_place(values);
+            return self.fold_small(caller, len, &mut buffers, combine, Fold::UpTo);
+        }
+        let mut behind = self.before(caller, values, combine)?.1;
+        values.swap_with_slice(&mut behind);
+        Ok(())
+    }
+
+    /// As [`scan_private`](Self::scan_private), without the own values. Rank 0 has none: its
+    /// values stay as they are.
+    pub fn scan_before_private<M: Messages>(
+        &self,
+        caller: &M,
+        values: &mut [u8],
+        combine: Combine<'_>,
+    ) -> Result<()> {
+        let len = values.len();
+        if self.is_direct(len) {
+            let kept = (self.rank == 0).then(|| values.to_vec());
+            let mut buffers = Buffers::in_place(values);
+            self.fold_small(caller, len, &mut buffers, combine, Fold::Before)?;
+            if let Some(kept) = kept {
+                values.copy_from_slice(&kept);
+            }
+            return Ok(());
+        }
+        if let (Some(before), _) = self.before(caller, values, combine)? {
+            values.copy_from_slice(&before);
+        }
+        Ok(())
+    }
+
+    /// A chain: each rank waits for the one before it. What that has combined, and the same
+    /// with the own values.
+    fn before<M: Messages>(
+        &self,
+        caller: &M,
+        values: &[u8],
+        combine: Combine<'_>,
+    ) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
+        let operation = Operation::new(self, caller, Tag::new(Kind::Scan, values.len()))?;
+        let (mut before, mut with_own) = (None, values.to_vec());
+        if self.rank > 0 {
+            let got = before.insert(vec![0; values.len()]);
+            operation.receive(self.rank - 1, got)?;
+            with_own.copy_from_slice(got);
+            (combine.function)(&mut with_own, Values::private(values));
+        }
+        if self.rank + 1 < self.size() {
+            operation.send(self.rank + 1, &with_own)?;
+        }
+        Ok((before, with_own))
+    }
+
+    fn ranks(&self) -> Range<usize> {
+        0..self.size()
+    }
+}
+
+/// Combines the pieces of `all`, each as long as `into`, from the first to the last.
+fn fold(into: &mut [u8], all: &[u8], combine: Combine<'_>) {
+    let (first, rest) = all.split_at(into.len());
+    into.copy_from_slice(first);
+    for piece in rest.chunks_exact(into.len()) {
+        (combine.function)(into, Values::private(piece));
+    }
+}
+
+/// Bruck's algorithm: every PE has its own piece and those of the ranks before it, twice as many
+/// after each step. The first step is the same as that of the ring, so that PEs with different
+/// lengths notice this, whichever algorithm they use.
+fn double<M: Messages>(operation: &Operation<'_, M>, values: &[u8], all: &mut [u8]) -> Result<()> {
+    let (size, each, own) = (operation.team.size(), values.len(), operation.team.rank);
+    // From the own rank backwards.
+    let mut pieces = all.to_vec();
+    pieces[..each].copy_from_slice(values);
+    let mut have = 1;
+    while have < size {
+        let more = have.min(size - have);
+        let (to, from) = ((own + have) % size, (own + size - have) % size);
+        let (there, coming) = pieces.split_at_mut(have * each);
+        let (out, into) = (&there[..more * each], &mut coming[..more * each]);
+        operation.exchange(to, out, from, into)?;
+        have += more;
+    }
+    for back in 1..size {
+        let rank = (own + size - back) % size;
+        all[rank * each..][..each].copy_from_slice(&pieces[back * each..][..each]);
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Teams and what their members do together, once for all ways to program a job: untyped, over
+//! own segments and private memory, by whatever reaches the peers.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`team`] | who is in a team, and how PEs agree on a new one |
+//! | `line` | 64 bytes from each member to each other one: the beginning of every operation |
+//! | `barrier` | by words of their own, not lines |
+//! | [`buffers`] | where the data of an operation is |
+//! | `small` | operations whose data goes in lines, or in the stages that belong to them |
+//! | `symmetric` | longer ones, over the same offsets in all segments |
+//! | `owner` | of these, reductions: each member combines a block for all |
+//! | [`messages`] | longer ones over private memory |
+//!
+//! It is for those who build such a thing as [`Job`](crate::Job) or the OpenSHMEM library.
+//! Threads may use different teams at a time; operations of one team follow each other, and
+//! all members call the same.
+//!
+//! Reductions and scans combine in the order of ranks, whatever their size and whichever member
+//! comes first: results are the same in every run, to the last bit.
+
+mod barrier;
+pub mod buffers;
+mod line;
+pub mod messages;
+mod owner;
+mod small;
+mod symmetric;
+pub mod team;
+
+use crate::attachment::{Attachment, Pace};
+use crate::error::Result;
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use barrier::FIRST_STAMP;
+pub use buffers::{Buffers, Combine, Fold, Source, Target};
+#[cfg(feature = "fuzzing")]
+pub use line::describe_any;
+pub use line::{Kind, LINE_DATA_BYTES, Tag};
+pub use owner::Block;
+pub use small::fold_values;
+pub use symmetric::Strides;
+pub use team::{Slots, Team};
+
+/// Who calls, and what it gets on with while it waits.
+pub trait Caller {
+    /// Its place in the job.
+    fn attachment(&self) -> &Attachment;
+
+    /// Does what has to go on while this PE waits.
+    ///
+    /// # Errors
+    /// What ends the wait.
+    fn progress(&self, pace: Pace) -> Result<()>;
+}
+
+impl Caller for Attachment {
+    #[inline(always)]
+    fn attachment(&self) -> &Attachment {
+        self
+    }
+
+    fn progress(&self, _pace: Pace) -> Result<()> {
+        Attachment::progress(self)
+    }
+}

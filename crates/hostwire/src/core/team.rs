@@ -1,0 +1,343 @@
+//! Who is in a team, and how PEs agree on a new one.
+//!
+//! A team has a *slot*, the same number at all its members: a part of each segment through which
+//! they meet. Teams without a common member may have the same slot.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hostwire_transport::PeId;
+
+use super::barrier::UNUSED;
+use super::{Caller, Kind, Tag};
+use crate::attachment::Attachment;
+use crate::error::{Error, Result};
+use crate::layout::{SLOTS, Slot, TEAMS_MAX};
+
+/// That of all PEs.
+pub const WORLD: usize = 0;
+/// That of the PEs that share memory.
+pub const SHARED: usize = 1;
+/// That of all PEs when they leave the job: a PE that is still in a barrier must not take the
+/// last one for it, and learns that a member is leaving.
+pub const LEAVING: usize = 2;
+const RESERVED: u64 = 1 << WORLD | 1 << SHARED | 1 << LEAVING;
+
+/// Some PEs, in an order: each has a *rank*.
+#[derive(Debug)]
+pub struct Team {
+    number: usize,
+    pub(super) slot: Slot,
+    pub(super) has_stages: bool,
+    /// Stamps begin behind this value: earlier teams with this slot used no higher one.
+    base: u64,
+    pub(super) rank: usize,
+    pub(super) members: Box<[PeId]>,
+    /// Operations by lines that have begun here.
+    pub(super) operations: AtomicU64,
+    /// An operation that all members are known to have begun.
+    pub(super) known: AtomicU64,
+    pub(super) barriers: AtomicU64,
+}
+
+impl Team {
+    fn new(
+        attachment: &Attachment,
+        number: usize,
+        base: u64,
+        members: Box<[PeId]>,
+        rank: usize,
+    ) -> Result<Self> {
+        let team = Self {
+            number,
+            slot: attachment.layout().slot(number),
+            has_stages: Slot::has_stages(attachment.pes()),
+            base,
+            rank,
+            members,
+            operations: AtomicU64::new(0),
+            known: AtomicU64::new(1),
+            barriers: AtomicU64::new(0),
+        };
+        team.mark_flags(attachment)?;
+        Ok(team)
+    }
+
+    /// A team that no PE has to agree on, with one of the slots [`WORLD`], [`SHARED`] and
+    /// [`LEAVING`]. This PE is one of the members.
+    pub fn predefined(
+        attachment: &Attachment,
+        number: usize,
+        members: Box<[PeId]>,
+    ) -> Result<Self> {
+        let own = members.iter().position(|pe| *pe == attachment.pe());
+        Self::new(attachment, number, UNUSED, members, own.unwrap_or(0))
+    }
+
+    /// How many members there are.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The rank of this PE.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The PEs, by rank.
+    #[inline(always)]
+    pub fn members(&self) -> &[PeId] {
+        &self.members
+    }
+
+    /// The rank of a PE, if it is a member.
+    pub fn rank_of(&self, pe: PeId) -> Option<usize> {
+        match self.number {
+            WORLD => (pe < self.size() as u32).then_some(pe as usize),
+            _ => self.members.iter().position(|member| *member == pe),
+        }
+    }
+
+    /// Two numbers which no other team of these members has.
+    pub fn identity(&self) -> [u64; 2] {
+        [self.number as u64, self.base]
+    }
+
+    /// The number of its slot.
+    pub fn slot(&self) -> usize {
+        self.number
+    }
+
+    /// The stamp of the operation with this number.
+    #[inline(always)]
+    pub(super) fn stamp(&self, number: u64) -> u64 {
+        self.base + number
+    }
+
+    /// The highest stamp that it has used.
+    fn newest(&self) -> u64 {
+        let count = |counter: &AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+        self.stamp(count(&self.barriers).max(count(&self.operations)))
+    }
+
+    /// Makes a team of these ranks. All members of this team call it, those of one new team
+    /// with the same ranks. No team for a member that is not one of them. `has_threads` if
+    /// threads of this PE may make other teams at the same time.
+    ///
+    /// # Errors
+    /// [`Error::TooManyTeams`] at all members alike.
+    pub fn split<C: Caller>(
+        &self,
+        caller: &C,
+        ranks: &[usize],
+        has_threads: bool,
+    ) -> Result<Option<Self>> {
+        let rank = ranks.iter().position(|rank| *rank == self.rank);
+        let (number, base) = self.agree_on_slot(caller, rank.is_some(), has_threads)?;
+        let Some(rank) = rank else {
+            return Ok(None);
+        };
+        let members = ranks.iter().map(|rank| self.members[*rank]).collect();
+        Self::new(caller.attachment(), number, base, members, rank).map(Some)
+    }
+
+    /// Makes teams of the members with equal `color`, ranked by `key` and then by their rank
+    /// here. No team for a member without one.
+    ///
+    /// # Errors
+    /// As [`split`](Self::split).
+    pub fn split_by<C: Caller>(
+        &self,
+        caller: &C,
+        color: Option<u32>,
+        key: u32,
+        has_threads: bool,
+    ) -> Result<Option<Self>> {
+        let word = color.map_or(u64::MAX, u64::from);
+        let mut chosen = vec![(key, self.rank)];
+        let mine = [word, u64::from(key)];
+        self.exchange(caller, Tag::new(Kind::Split, 0), &mine, |rank, theirs| {
+            if theirs[0] == word {
+                chosen.push((theirs[1] as u32, rank));
+            }
+        })?;
+        chosen.sort_unstable();
+        let ranks: Vec<usize> = match color {
+            Some(_) => chosen.into_iter().map(|(_, rank)| rank).collect(),
+            None => Vec::new(),
+        };
+        self.split(caller, &ranks, has_threads)
+    }
+
+    /// A slot that is free at all members, and in use from now on at those that are `inside` a
+    /// new team, and what its stamps begin behind.
+    fn agree_on_slot<C: Caller>(
+        &self,
+        caller: &C,
+        inside: bool,
+        has_threads: bool,
+    ) -> Result<(usize, u64)> {
+        let slots = &caller.attachment().slots;
+        let mut start = 0;
+        loop {
+            let known = slots.known(has_threads);
+            let agreed = known.exchange(caller, self)?;
+            let free = agreed.free_from(start);
+            let taken = !inside || free.is_some_and(|slot| slots.take(slot));
+            let free = free.ok_or(Error::TooManyTeams { max: TEAMS_MAX })?;
+            if !agreed.is_contended {
+                return Ok((free, agreed.newest));
+            }
+            // Another thread of some member may have taken it for another team meanwhile, or
+            // even have given it back again.
+            let lost = slots.known(!taken).exchange(caller, self)?;
+            if !lost.is_contended {
+                return Ok((free, lost.newest));
+            }
+            if inside && taken {
+                slots.give_back(free, 0);
+            }
+            // Elsewhere than those that split other teams.
+            start = (start + 1 + self.number * 5) % SLOTS;
+        }
+    }
+
+    /// The slot may be used for another team, when all members have said so. They have no
+    /// operation under way.
+    pub fn give_up(&self, attachment: &Attachment) {
+        attachment.slots.give_back(self.number, self.newest());
+    }
+}
+
+/// Which slots this PE has in use.
+#[derive(Debug)]
+pub struct Slots(Mutex<Used>);
+
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    slots: [u64; SLOTS / 64],
+    /// The highest stamp of all teams that were given up.
+    newest: u64,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        let mut slots = [0; SLOTS / 64];
+        slots[0] = RESERVED;
+        Self(Mutex::new(Used {
+            slots,
+            newest: UNUSED,
+        }))
+    }
+}
+
+impl Slots {
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `slot` was free; it no longer is.
+    fn take(&self, slot: usize) -> bool {
+        let used = &mut *self.used();
+        let (word, bit) = (&mut used.slots[slot / 64], 1 << (slot % 64));
+        let was_free = *word & bit == 0;
+        *word |= bit;
+        was_free
+    }
+
+    fn give_back(&self, slot: usize, newest: u64) {
+        let used = &mut *self.used();
+        used.slots[slot / 64] &= !(1 << (slot % 64));
+        used.newest = used.newest.max(newest);
+    }
+
+    fn known(&self, is_contended: bool) -> Knowledge {
+        Knowledge {
+            used: *self.used(),
+            is_contended,
+        }
+    }
+}
+
+/// What members of a team exchange to agree on a slot.
+#[derive(Debug, Clone, Copy)]
+struct Knowledge {
+    used: Used,
+    /// Whether threads may split other teams at the same time, or that a slot was lost to one
+    /// of them.
+    is_contended: bool,
+}
+
+/// The slots that are in use at some member, and the highest stamp.
+struct Agreed {
+    used: [u64; SLOTS / 64],
+    newest: u64,
+    is_contended: bool,
+}
+
+impl Knowledge {
+    fn exchange<C: Caller>(self, caller: &C, team: &Team) -> Result<Agreed> {
+        let Used { slots, newest } = self.used;
+        let mut agreed = Agreed {
+            used: slots,
+            newest,
+            is_contended: self.is_contended,
+        };
+        let last = [newest, u64::from(self.is_contended)];
+        let words = [slots[0], slots[1], slots[2], slots[3], last[0], last[1]];
+        let tag = Tag::new(Kind::Split, 0);
+        team.exchange(caller, tag, &words, |_, theirs| {
+            for (ours, theirs) in agreed.used.iter_mut().zip(theirs) {
+                *ours |= theirs;
+            }
+            // A stamp that no team reaches is not from a correct peer.
+            agreed.newest = agreed.newest.max(theirs[4] & STAMPS);
+            agreed.is_contended |= theirs[5] != 0;
+        })?;
+        Ok(agreed)
+    }
+}
+
+/// So that operations of teams, and barriers that count arrivals below their stamps, have room.
+const STAMPS: u64 = (1 << 48) - 1;
+
+impl Agreed {
+    /// The first free slot from `start` on.
+    fn free_from(&self, start: usize) -> Option<usize> {
+        (start..SLOTS + start)
+            .map(|slot| slot % SLOTS)
+            .find(|slot| self.used[slot / 64] >> (slot % 64) & 1 == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_taken_once_and_come_back() {
+        let slots = Slots::default();
+        assert!(!slots.take(LEAVING) && slots.take(3) && !slots.take(3) && slots.take(255));
+        slots.give_back(3, 70);
+        slots.give_back(255, 50);
+        assert_eq!(slots.used().newest, 70);
+        assert!(slots.take(3) && slots.take(255));
+    }
+
+    #[test]
+    fn the_search_for_a_slot_goes_around() {
+        let mut agreed = Agreed {
+            used: [u64::MAX; SLOTS / 64],
+            newest: 0,
+            is_contended: false,
+        };
+        assert_eq!(agreed.free_from(7), None);
+        agreed.used[1] &= !(1 << 5);
+        assert_eq!(
+            (agreed.free_from(0), agreed.free_from(70)),
+            (Some(69), Some(69))
+        );
+    }
+}

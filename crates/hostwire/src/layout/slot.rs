@@ -1,0 +1,130 @@
+//! The part of a segment through which the members of one team meet.
+//!
+//! | in each segment, per slot | written by | |
+//! |---|---|---|
+//! | flag of round `k` | the member `2^k` ranks before | the number of the barrier |
+//! | counter | all members, at rank 0 | stamp of the barrier and arrivals, where PEs share cores |
+//! | release | the last to arrive | the number of the barrier |
+//! | line `entry`, `rank` | that member | stamp, tag, 48 bytes |
+//! | stage `entry`, `rank` | that member | 2 KiB that belong to the line; in jobs of up to 64 PEs |
+
+use super::{LINE, PES_MAX};
+
+/// Rounds of a barrier of [`PES_MAX`] PEs.
+pub(crate) const ROUNDS: usize = PES_MAX.ilog2() as usize;
+const COUNTER: usize = ROUNDS;
+const RELEASE: usize = ROUNDS + 1;
+const FIRST: usize = ROUNDS + 2;
+
+/// Operations that a member may be ahead of another.
+pub(crate) const ENTRIES: u64 = 4;
+/// Bytes of a stage.
+pub(crate) const STAGE_BYTES: usize = 2 << 10;
+/// Most PEs of a job that has stages: address space is not endless.
+const STAGED_PES_MAX: u32 = 64;
+
+/// Where one slot lies. See the [module text](self).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    begin: usize,
+    pes: usize,
+}
+
+impl Slot {
+    /// The slot `number` of those that begin at `first`, in a job of `pes` PEs.
+    pub(super) fn new(first: usize, pes: u32, number: usize) -> Self {
+        Self {
+            begin: first + number * Self::bytes(pes),
+            pes: pes as usize,
+        }
+    }
+
+    /// Bytes of one slot in a job of `pes` PEs.
+    pub(super) fn bytes(pes: u32) -> usize {
+        let entries = ENTRIES as usize * pes as usize;
+        let stages = match Self::has_stages(pes) {
+            true => entries * STAGE_BYTES,
+            false => 0,
+        };
+        (FIRST + entries) * LINE + stages
+    }
+
+    /// Whether a job of so many PEs has stages.
+    pub(crate) fn has_stages(pes: u32) -> bool {
+        pes <= STAGED_PES_MAX
+    }
+
+    /// The flag of a round of a barrier.
+    #[inline(always)]
+    pub(crate) fn flag(&self, round: usize) -> usize {
+        debug_assert!(round < ROUNDS);
+        self.begin + round * LINE
+    }
+
+    /// The counter of a barrier.
+    pub(crate) fn counter(&self) -> usize {
+        self.begin + COUNTER * LINE
+    }
+
+    /// The word by which a barrier ends.
+    pub(crate) fn release(&self) -> usize {
+        self.begin + RELEASE * LINE
+    }
+
+    #[inline(always)]
+    fn entry(&self, number: u64, rank: usize) -> usize {
+        debug_assert!(rank < self.pes);
+        (number % ENTRIES) as usize * self.pes + rank
+    }
+
+    /// The line of `rank` for the operation with this number.
+    #[inline(always)]
+    pub(crate) fn line(&self, number: u64, rank: usize) -> usize {
+        self.begin + (FIRST + self.entry(number, rank)) * LINE
+    }
+
+    /// The stage that belongs to that line.
+    pub(crate) fn stage(&self, number: u64, rank: usize) -> usize {
+        let stages = (FIRST + ENTRIES as usize * self.pes) * LINE;
+        self.begin + stages + self.entry(number, rank) * STAGE_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_slot_follow_each_other() {
+        for pes in [1, 2, 64, 65] {
+            let slot = Slot::new(4096, pes, 3);
+            let last = pes as usize - 1;
+            let mut starts = vec![slot.flag(0), slot.flag(ROUNDS - 1), slot.counter()];
+            starts.push(slot.release());
+            starts.extend(
+                (0..ENTRIES).flat_map(|entry| [slot.line(entry, 0), slot.line(entry, last)]),
+            );
+            if Slot::has_stages(pes) {
+                starts.extend(
+                    (0..ENTRIES).flat_map(|entry| [slot.stage(entry, 0), slot.stage(entry, last)]),
+                );
+            }
+            let mut sorted = starts.clone();
+            sorted.dedup();
+            assert!(
+                sorted.is_sorted() && sorted.iter().all(|at| at % LINE == 0),
+                "{starts:?}"
+            );
+            let room = if Slot::has_stages(pes) {
+                STAGE_BYTES
+            } else {
+                LINE
+            };
+            assert_eq!(
+                starts[starts.len() - 1] + room,
+                Slot::new(4096, pes, 4).begin
+            );
+            assert_eq!(slot.line(ENTRIES + 1, 0), slot.line(1, 0));
+        }
+    }
+}
