@@ -19,7 +19,7 @@ mod setting;
 mod wire;
 
 #[cfg(target_os = "linux")]
-use hostwire_transport::ether::Faults;
+use hostwire_transport::faults::Faults;
 
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;

@@ -19,6 +19,7 @@
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
 //! | [`shm`] | the transport between processes of one host |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
+//! | [`faults`] | faults on purpose, for tests |
 //! | [`os`] | what the launcher needs of the operating system |
 //! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
 //! | [`conformance`] | the tests that every transport must pass |
@@ -56,6 +57,8 @@ pub mod coroutine;
 pub mod error;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod ether;
+#[cfg(not(loom))]
+pub mod faults;
 #[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;

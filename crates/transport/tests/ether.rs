@@ -40,9 +40,9 @@ impl Fabric for Hosts {
 
 const BARE: LocalOptions = LocalOptions {
     insecure: true,
+    faults: None,
     ether: EtherOptions {
         lost_after: hostwire_transport::LOST_AFTER,
-        faults: None,
     },
 };
 
@@ -331,25 +331,25 @@ fn who_has_finished_takes_stores_that_do_nothing() {
 #[test]
 fn faults_are_survived_and_counted() {
     let faults = "drop=0.05,dup=0.05,reorder=0.05,flip=0.05,seed=11";
-    let options = LocalOptions {
-        ether: EtherOptions {
+    for insecure in [false, true] {
+        let options = LocalOptions {
+            insecure,
             faults: Some(faults.parse().unwrap()),
-            ..EtherOptions::default()
-        },
-        ..LocalOptions::default()
-    };
-    let wires = udp_pair(&options).unwrap();
-    let [from, to] = &wires[..] else {
-        panic!("two PEs");
-    };
-    let data = Random::new(3).bytes(1 << 19);
-    from.store(1, 1 << 18, &data).unwrap();
-    from.quiet().unwrap();
-    let mut got = vec![0; data.len()];
-    to.segment().get(1 << 18, &mut got).unwrap();
-    assert!(got == data, "{faults}");
-    assert!(from.socket_counters().injected > 20);
-    assert!(from.counters().frames_resent > 0);
+            ..LocalOptions::default()
+        };
+        let wires = udp_pair(&options).unwrap();
+        let [from, to] = &wires[..] else {
+            panic!("two PEs");
+        };
+        let data = Random::new(3).bytes(1 << 19);
+        from.store(1, 1 << 18, &data).unwrap();
+        from.quiet().unwrap();
+        let mut got = vec![0; data.len()];
+        to.segment().get(1 << 18, &mut got).unwrap();
+        assert!(got == data, "{faults}, insecure: {insecure}");
+        assert!(from.socket_counters().injected > 20);
+        assert!(from.counters().frames_resent > 0);
+    }
 }
 
 /// Two PEs that do not agree on encryption or on the key get an error instead of waiting

@@ -45,7 +45,10 @@ pub(super) fn attach(
 ) -> Result<Wires> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
-    let socket = open(settings, pe, nodes, &here)?;
+    let mut socket = open(settings, pe, nodes, &here)?;
+    if let Some(faults) = settings.faults {
+        socket = socket.with_faults(faults, pe);
+    }
     let gathering = match here.local() {
         0 if here.count() > 1 => Some(Gathering::open(here.count())?),
         _ => None,
@@ -94,7 +97,6 @@ pub(super) fn attach(
     let shm = segment.attach(here, meeting, ShmOptions::default())?;
     let options = EtherOptions {
         lost_after: Duration::from_secs(settings.lost_after_s),
-        faults: settings.faults,
     };
     let own = shm.segment().clone();
     let ether = Ether::connect(own, socket, &roster, &options, segment.deadline)?;

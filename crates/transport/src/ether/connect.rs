@@ -9,7 +9,6 @@ use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity
 
 use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
-use super::faults::{Faults, Injector};
 use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
@@ -96,7 +95,6 @@ impl Default for EtherOptions {
     fn default() -> Self {
         Self {
             lost_after: LOST_AFTER,
-            faults: None,
         }
     }
 }
@@ -106,8 +104,6 @@ impl Default for EtherOptions {
 pub struct EtherOptions {
     /// How long a PE of another host may be silent before it is lost.
     pub lost_after: Duration,
-    /// Faults that the frames of this PE are to meet.
-    pub faults: Option<Faults>,
 }
 
 impl Ether {
@@ -164,12 +160,9 @@ impl Ether {
             });
         }
 
-        let injector = options
-            .faults
-            .map(|faults| Injector::new(faults, roster.pe));
         let map = map(links.len() as u32, &segment)?;
         let own = Own::new(segment.clone(), roster.pe, map.clone())?;
-        let mut core = Core::new(endpoint, socket, own, seals, injector);
+        let mut core = Core::new(endpoint, socket, own, seals);
         let now = core.now();
         for link in links.iter().flatten() {
             core.endpoint.open(now, *link).map_err(no_link)?;

@@ -12,7 +12,6 @@ use hostwire_packet::htoe::sealed;
 
 use super::FrameNumbers;
 use super::apply::take_frame;
-use super::faults::Injector;
 use super::outbox::Outbox;
 use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
@@ -51,7 +50,7 @@ pub(super) struct Core {
     pub(super) socket: Socket,
     counters: SocketCounters,
     pub(super) own: Own,
-    path: Path,
+    guard: Guard,
     outbox: Outbox,
     /// Frames that leave together, or did last.
     departures: Vec<Departure>,
@@ -76,49 +75,6 @@ pub(super) struct Core {
     pub(super) looked: bool,
 }
 
-/// What stands between the endpoint and the network.
-#[derive(Debug)]
-struct Path {
-    guard: Guard,
-    injector: Option<Injector>,
-    /// Faults that frames met on purpose.
-    injected: u64,
-}
-
-impl Path {
-    /// Whether frames are sent as they are.
-    const fn is_bare(&self) -> bool {
-        self.guard.seals.is_none() && self.injector.is_none()
-    }
-
-    /// Puts what becomes of a frame into the outbox.
-    #[inline]
-    fn pass(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
-        match self.injector {
-            None => outbox.push(peer.0, |place| self.guard.seal(peer, frame, place)),
-            Some(_) => self.pass_with_faults(peer, frame, outbox),
-        }
-    }
-
-    #[cold]
-    fn pass_with_faults(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
-        let Self {
-            guard,
-            injector: Some(injector),
-            injected,
-        } = self
-        else {
-            return;
-        };
-        let mut sealed = vec![0; frame.len() + seal::OVERHEAD];
-        let len = guard.seal(peer, frame, &mut sealed);
-        sealed.truncate(len);
-        *injected += injector.pass(peer.0, &sealed, &mut |pe, frame| {
-            outbox.push(pe, |place| copy(frame, place));
-        });
-    }
-}
-
 /// Encryption, or none.
 #[derive(Debug)]
 struct Guard {
@@ -128,6 +84,17 @@ struct Guard {
 }
 
 impl Guard {
+    /// Whether frames are encrypted.
+    const fn seals(&self) -> bool {
+        self.seals.is_some()
+    }
+
+    /// Puts a frame into the outbox, encrypted where that is asked for.
+    #[inline]
+    fn pass(&mut self, peer: Node, frame: &[u8], outbox: &mut Outbox) {
+        outbox.push(peer.0, |place| self.seal(peer, frame, place));
+    }
+
     /// The frame in what has come; nothing if it is dropped.
     fn open<'a>(&mut self, bytes: &'a mut [u8]) -> Option<&'a [u8]> {
         let opened = match &mut self.seals {
@@ -174,7 +141,6 @@ impl Core {
         socket: Socket,
         own: Own,
         seals: Option<Seals<FrameNumbers>>,
-        injector: Option<Injector>,
     ) -> Self {
         let frame_len_max = socket.frame_len_max();
         Self {
@@ -182,13 +148,9 @@ impl Core {
             socket,
             counters: SocketCounters::default(),
             own,
-            path: Path {
-                guard: Guard {
-                    seals,
-                    counters: Counters::default(),
-                },
-                injector,
-                injected: 0,
+            guard: Guard {
+                seals,
+                counters: Counters::default(),
             },
             outbox: Outbox::new(frame_len_max),
             departures: Vec::new(),
@@ -244,8 +206,8 @@ impl Core {
         };
         let (peer, frame) = (transmit.peer, transmit.frame);
         let socket = &mut self.socket;
-        if !self.path.is_bare() || socket.send(&[(peer.0, frame)]).is_err() {
-            self.path.pass(peer, frame, &mut self.outbox);
+        if self.guard.seals() || socket.send(&[(peer.0, frame)]).is_err() {
+            self.guard.pass(peer, frame, &mut self.outbox);
             self.outbox.send_once(socket);
         }
         // The frame is on its way: what is left to do costs nobody time.
@@ -316,11 +278,11 @@ impl Core {
             endpoint,
             socket,
             own,
-            path,
+            guard,
             ..
         } = self;
         let received = socket.receive(&mut |bytes| {
-            if let Some(frame) = path.guard.open(bytes) {
+            if let Some(frame) = guard.open(bytes) {
                 take_frame(endpoint, own, now, frame);
             }
         });
@@ -354,13 +316,13 @@ impl Core {
     /// Takes frames that are to leave together: sends them, or leaves them to
     /// [`send_waiting`](Self::send_waiting). Whether there were any.
     fn take_departures(&mut self, now: Ns) -> bool {
-        if self.path.is_bare() {
+        if !self.guard.seals() {
             return self.send_as_they_are(now);
         }
         while self.outbox.has_room()
             && let Some(Transmit { peer, frame, .. }) = self.endpoint.poll_transmit(now)
         {
-            self.path.pass(peer, frame, &mut self.outbox);
+            self.guard.pass(peer, frame, &mut self.outbox);
         }
         !self.outbox.is_empty()
     }
@@ -401,16 +363,15 @@ impl Core {
     /// What the endpoint and what stands before it have counted.
     pub(super) fn counters(&self) -> Counters {
         let mut counters = self.endpoint.counters();
-        counters += &self.path.guard.counters;
+        counters += &self.guard.counters;
         counters
     }
 
     /// What the wire has counted beside those.
     pub(super) fn socket_counters(&self) -> SocketCounters {
-        SocketCounters {
-            injected: self.path.injected,
-            ..self.counters
-        }
+        let mut counters = self.counters;
+        counters += &self.socket.counters();
+        counters
     }
 
     /// Longest frame of the endpoint.

@@ -10,6 +10,7 @@ use super::{
     Ether, EtherOptions, FramePort, Interface, PacketSocket, Roster, Secrets, Socket, XdpSocket,
 };
 use crate::error::{PeId, TransportError};
+use crate::faults::Faults;
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 use crate::wires::Wires;
@@ -40,6 +41,8 @@ pub enum LocalWire {
 pub struct LocalOptions {
     /// Whether frames go bare.
     pub insecure: bool,
+    /// Faults that frames meet.
+    pub faults: Option<Faults>,
     /// The rest.
     pub ether: EtherOptions,
 }
@@ -87,7 +90,13 @@ pub fn local(
         shared.push(wires.into_iter());
     }
     let sockets = (0..pes)
-        .map(|pe| open(pe, pes, hosts, wire))
+        .map(|pe| {
+            let socket = open(pe, pes, hosts, wire)?;
+            Ok(match options.faults {
+                Some(faults) => socket.with_faults(faults, pe),
+                None => socket,
+            })
+        })
         .collect::<Result<Vec<_>, _>>()?;
     let addresses: Vec<_> = sockets.iter().map(Socket::address).collect();
     let deadline = Instant::now() + PATIENCE;

@@ -39,7 +39,6 @@ mod agent;
 pub(crate) mod apply;
 mod connect;
 mod core;
-mod faults;
 pub(crate) mod interface;
 mod local;
 mod numbers;
@@ -65,12 +64,11 @@ pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
 pub use self::connect::{EtherOptions, Roster, Secrets};
-pub use self::faults::{Faults, FaultsError};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
-pub use self::socket::{FramePort, Offload, PacketSocket, Socket, XdpSocket};
+pub use self::socket::{FaultySocket, FramePort, Offload, PacketSocket, Socket, XdpSocket};
 pub use self::tally::{SocketCounters, counted};
 
 use self::agent::{Hold, Shared};

@@ -4,8 +4,9 @@ use core::fmt::Display;
 use core::str::FromStr;
 
 use super::kit::{Target, blames, named, shown, texts};
+use crate::ether::Address;
 use crate::ether::interface::default_route;
-use crate::ether::{Address, Faults};
+use crate::faults::Faults;
 use crate::shm::Ticket;
 
 /// The ticket of a job.

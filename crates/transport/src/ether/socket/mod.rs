@@ -1,6 +1,7 @@
 //! Where frames leave this process and come in: bare Ethernet or UDP.
 
 mod bare;
+mod faulty;
 mod filter;
 mod packet;
 pub(crate) mod ring;
@@ -10,6 +11,7 @@ mod xdp;
 use std::os::fd::BorrowedFd;
 
 pub(crate) use bare::BareSocket;
+pub use faulty::FaultySocket;
 pub use packet::PacketSocket;
 pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
@@ -17,7 +19,9 @@ pub use xdp::XdpSocket;
 use rustix::thread::CapabilitySet;
 
 use super::address::Address;
+use super::tally::SocketCounters;
 use crate::error::{Disagreement, EnvironmentFault, PeId, TransportError};
+use crate::faults::Faults;
 
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 16;
@@ -59,6 +63,8 @@ pub enum Socket {
     Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
     Udp(FramePort),
+    /// One of the others, and faults that all frames to it meet.
+    Faulty(Box<FaultySocket>),
 }
 
 /// What a call of [`Socket::receive`] has found.
@@ -77,12 +83,27 @@ impl Received {
 }
 
 impl Socket {
+    /// The same, and frames that PE `pe` sends meet faults.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults, pe: PeId) -> Self {
+        Self::Faulty(Box::new(FaultySocket::new(self, faults, pe)))
+    }
+
+    /// What it has counted itself.
+    pub(super) fn counters(&self) -> SocketCounters {
+        match self {
+            Self::Packet(_) | Self::Xdp(_) | Self::Udp(_) => SocketCounters::default(),
+            Self::Faulty(faulty) => faulty.counters(),
+        }
+    }
+
     /// Where this PE is reached.
     pub fn address(&self) -> Address {
         match self {
             Self::Packet(socket) => socket.address(),
             Self::Xdp(socket) => socket.address(),
             Self::Udp(socket) => socket.address(),
+            Self::Faulty(faulty) => faulty.socket().address(),
         }
     }
 
@@ -92,6 +113,7 @@ impl Socket {
             Self::Packet(socket) => socket.frame_len_max(),
             Self::Xdp(socket) => socket.frame_len_max(),
             Self::Udp(socket) => socket.frame_len_max(),
+            Self::Faulty(faulty) => faulty.socket().frame_len_max(),
         }
     }
 
@@ -100,6 +122,7 @@ impl Socket {
         match self {
             Self::Packet(_) | Self::Xdp(_) => 0,
             Self::Udp(socket) => socket.header_bytes(),
+            Self::Faulty(faulty) => faulty.socket().header_bytes(),
         }
     }
 
@@ -108,6 +131,7 @@ impl Socket {
         match self {
             Self::Packet(_) | Self::Xdp(_) => false,
             Self::Udp(socket) => socket.offload().sending,
+            Self::Faulty(faulty) => faulty.socket().joins_frames(),
         }
     }
 
@@ -117,6 +141,7 @@ impl Socket {
             Self::Packet(socket) => socket.frames_max(),
             Self::Xdp(socket) => socket.frames_max(),
             Self::Udp(socket) => socket.frames_max(),
+            Self::Faulty(faulty) => faulty.socket().frames_max(),
         }
     }
 
@@ -125,6 +150,7 @@ impl Socket {
         match self {
             Self::Packet(socket) => socket.first_link(),
             Self::Xdp(_) | Self::Udp(_) => 0,
+            Self::Faulty(faulty) => faulty.socket().first_link(),
         }
     }
 
@@ -134,6 +160,7 @@ impl Socket {
             Self::Packet(_) => CapabilitySet::NET_RAW,
             Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
             Self::Udp(_) => CapabilitySet::empty(),
+            Self::Faulty(faulty) => faulty.socket().rights(),
         }
     }
 
@@ -147,6 +174,7 @@ impl Socket {
             Self::Packet(socket) => socket.set_peers(own, peers),
             Self::Xdp(socket) => socket.set_peers(own, peers),
             Self::Udp(socket) => socket.set_peers(own, peers),
+            Self::Faulty(faulty) => faulty.socket_mut().set_peers(own, peers),
         }
     }
 
@@ -156,6 +184,7 @@ impl Socket {
             Self::Packet(socket) => socket.send(frames),
             Self::Xdp(socket) => socket.send(frames),
             Self::Udp(socket) => socket.send(frames),
+            Self::Faulty(faulty) => faulty.send(frames),
         }
     }
 
@@ -190,6 +219,7 @@ impl Socket {
             Self::Packet(socket) => socket.is_empty(),
             Self::Xdp(socket) => socket.is_empty(),
             Self::Udp(_) => false,
+            Self::Faulty(faulty) => faulty.socket().is_empty(),
         }
     }
 
@@ -199,6 +229,7 @@ impl Socket {
             Self::Packet(socket) => !socket.is_empty(),
             Self::Xdp(socket) => !socket.is_empty(),
             Self::Udp(_) => false,
+            Self::Faulty(faulty) => faulty.socket().has_come(),
         }
     }
 
@@ -208,6 +239,7 @@ impl Socket {
             Self::Packet(socket) => socket.receive(take),
             Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
+            Self::Faulty(faulty) => faulty.socket_mut().receive(take),
         }
     }
 
@@ -217,6 +249,7 @@ impl Socket {
             Self::Packet(socket) => socket.fd(),
             Self::Xdp(socket) => socket.fd(),
             Self::Udp(socket) => socket.fd(),
+            Self::Faulty(faulty) => faulty.socket().fd(),
         }
     }
 }
