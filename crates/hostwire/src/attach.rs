@@ -6,8 +6,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hostwire_transport::faults::Faulty;
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
+use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{Origin, Transport};
 
 use crate::attachment::Attachment;
@@ -40,20 +42,17 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         ring_bytes: sizes.ring_bytes,
         deadline: deadline.at(),
     };
-    let options = ShmOptions {
-        stores_only: settings.wire() == Wire::Stores,
-        ..ShmOptions::default()
-    };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
-            let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone, options)?;
-            (Arc::new(wire), Launched::by_nobody(1))
+            let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone)?;
+            (within_host(wire, &settings)?, Launched::by_nobody(1))
         }
         Some(mut launcher) => {
             let (meeting, nodes) = meet(&mut *launcher)?;
             let wire: Arc<dyn Transport> = match meeting {
                 Some(meeting) => {
-                    Arc::new(segment.attach(Host::only(pe, pes)?, meeting, options)?)
+                    let wire = segment.attach(Host::only(pe, pes)?, meeting)?;
+                    within_host(wire, &settings)?
                 }
                 None => {
                     over_hosts::allow(&settings, pe, &nodes)?;
@@ -93,11 +92,22 @@ struct Segment {
 
 impl Segment {
     /// Shares memory with the other PEs of a host.
-    fn attach(&self, host: Host, meeting: Meeting, options: ShmOptions) -> Result<Shm> {
+    fn attach(&self, host: Host, meeting: Meeting) -> Result<Shm> {
         let (len_bytes, ring_bytes) = (self.len_bytes, self.ring_bytes);
+        let options = ShmOptions::default();
         let wire = Shm::attach(host, len_bytes, ring_bytes, meeting, self.deadline, options);
         Ok(wire?)
     }
+}
+
+/// The wire of a job of one host, as the settings want it.
+fn within_host(wire: Shm, settings: &Settings) -> Result<Arc<dyn Transport>> {
+    let wire: Arc<dyn Transport> = Arc::new(wire);
+    Ok(match settings.faults {
+        Some(faults) => Arc::new(Faulty::new(wire, faults)?),
+        None if settings.wire() == Wire::Stores => Arc::new(StoresOnly::new(wire)?),
+        None => wire,
+    })
 }
 
 /// Learns from the launcher where each PE is and how to reach PE 0, or publishes it. No

@@ -1,43 +1,65 @@
 //! The suite of the API over shared memory that declares the contract of every kind of
-//! wire.
+//! wire, and over shared memory with something around it.
+
+use std::sync::Arc;
 
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
-use hostwire_transport::Visibility;
-use hostwire_transport::conformance::Threads;
+use hostwire_transport::conformance::{Threads, Wrapping};
+use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::ShmOptions;
+use hostwire_transport::wrap::StoresOnly;
+use hostwire_transport::{Transport, Visibility};
+
+type Wire = Arc<dyn Transport>;
 
 /// Alone, a pair, odd, even, and more than there are cores.
 const PES: [u32; 5] = [1, 2, 3, 4, 8];
 
-fn run(name: &str, options: ShmOptions, mode: AgentMode) {
+fn as_it_is(wire: Wire) -> Wire {
+    wire
+}
+
+fn stores_only(wire: Wire) -> Wire {
+    Arc::new(StoresOnly::new(wire).unwrap())
+}
+
+/// Only what a wire may do.
+fn faulty(wire: Wire) -> Wire {
+    let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
+    Arc::new(Faulty::new(wire, faults).unwrap())
+}
+
+fn run(name: &str, visibility: Visibility, wrap: fn(Wire) -> Wire, mode: AgentMode) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
-    let fabric = Threads { options };
+    let threads = Threads {
+        options: ShmOptions { visibility },
+    };
+    let fabric = Wrapping {
+        fabric: &threads,
+        wrap: &wrap,
+    };
     for pes in PES {
         (case.run)(&Setup::new(&fabric, pes, mode));
     }
 }
 
 macro_rules! over {
-    ($wire:ident, $visibility:ident, $stores_only:literal, $mode:ident; $($case:ident,)*) => {
+    ($wire:ident, $visibility:ident, $wrap:ident, $mode:ident; $($case:ident,)*) => {
         mod $wire {
             use super::*;
 
-            const OPTIONS: ShmOptions = ShmOptions {
-                visibility: Visibility::$visibility,
-                stores_only: $stores_only,
-            };
-
             $(#[test]
             fn $case() {
-                run(stringify!($case), OPTIONS, AgentMode::$mode);
+                run(stringify!($case), Visibility::$visibility, $wrap, AgentMode::$mode);
             })*
         }
     };
 }
 
-hostwire::conformance_cases!(over!(coherent, Coherent, false, Thread));
+hostwire::conformance_cases!(over!(coherent, Coherent, as_it_is, Thread));
 // What it takes on such memory is tested in `model.rs`: this memory forgives whatever is forgotten.
-hostwire::conformance_cases!(over!(declared_flushed, Flushed, false, Thread));
-hostwire::conformance_cases!(over!(stores_only, Coherent, true, Thread));
-hostwire::conformance_cases!(over!(stores_only_polled, Coherent, true, Polled));
+hostwire::conformance_cases!(over!(declared_flushed, Flushed, as_it_is, Thread));
+hostwire::conformance_cases!(over!(stores_only, Coherent, stores_only, Thread));
+hostwire::conformance_cases!(over!(stores_only_polled, Coherent, stores_only, Polled));
+hostwire::conformance_cases!(over!(reordered_and_doubled, Coherent, faulty, Thread));

@@ -13,12 +13,11 @@ use hostwire::{
     AgentMode, Compare, Error, Job, Layout, Lock, Result, SignalOp, Sizes, Symmetric, Team, op,
 };
 use hostwire_transport::conformance::copies::{Copying, in_copy};
-use hostwire_transport::conformance::{Fabric, Program, Threads, run_on_threads};
+use hostwire_transport::conformance::{Fabric, Program, Threads, Wrapping, run_on_threads};
 use hostwire_transport::ether::{
     self, Ether, EtherOptions, FramePort, JobKey, Life, LocalOptions, LocalWire, Roster, Secrets,
     Socket,
 };
-use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::{Memory, Transport, TransportError, Visibility, Window};
 
 const SIZES: Sizes = Sizes {
@@ -288,12 +287,9 @@ fn a_child_on_shared_memory() {
 
 #[test]
 fn a_child_on_stores_alone() {
-    let options = ShmOptions {
-        stores_only: true,
-        ..ShmOptions::default()
-    };
+    let threads = Threads::default();
     for mode in [AgentMode::Thread, AgentMode::Polled] {
-        children_are_refused_and_harmless(&Threads { options }, mode);
+        children_are_refused_and_harmless(&Wrapping::stores_only(&threads), mode);
     }
 }
 

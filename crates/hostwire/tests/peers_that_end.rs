@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use hostwire::{AgentMode, Compare, Error, Job, Loss, Sizes, Source, Tag};
-use hostwire_transport::conformance::{Fabric, Threads};
+use hostwire_transport::conformance::{Fabric, Threads, Wrapping};
 
 fn run(pes: u32, program: impl Fn(Job) + Sync) {
     let sizes = Sizes {
@@ -146,12 +146,9 @@ fn gets_and_atomics_of_a_dead_pe_end_where_its_agent_is_asked() {
         ..Sizes::default()
     };
     let layout = hostwire::Layout::new(2, sizes).unwrap();
-    let options = hostwire_transport::shm::ShmOptions {
-        stores_only: true,
-        ..Default::default()
-    };
+    let threads = Threads::default();
     for mode in [AgentMode::Thread, AgentMode::Polled] {
-        Threads { options }.run(2, layout.segment_bytes(), &|wire| {
+        Wrapping::stores_only(&threads).run(2, layout.segment_bytes(), &|wire| {
             let job = Job::over(wire, sizes, mode).unwrap();
             let word = job.alloc::<u64>(1).unwrap();
             if job.pe() == 1 {

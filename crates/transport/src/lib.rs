@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`transport`], [`route`] | the waist: the [`Transport`] trait, and how a wire leads to a PE |
 //! | [`wires`] | several wires of a job as one |
+//! | [`wrap`] | a wire around another wire |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`operation`] | atomic operations on memory of others |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
@@ -49,6 +50,8 @@ compile_error!(
 #[macro_use]
 mod site;
 
+#[cfg(not(loom))]
+mod addresses;
 pub mod arrival;
 #[cfg(not(loom))]
 pub mod conformance;
@@ -100,6 +103,8 @@ pub mod wait;
 pub mod window;
 #[cfg(not(loom))]
 pub mod wires;
+#[cfg(not(loom))]
+pub mod wrap;
 
 pub use error::{
     EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,

@@ -260,15 +260,16 @@ impl Offload for Wires {
 mod tests {
     use super::*;
     use crate::shm::{ShmOptions, local_part};
+    use crate::wrap::StoresOnly;
 
     /// The wires of PE 0 of a job of `pes` to these, over segments of their own.
     fn wire(pes: u32, members: &[PeId], stores_only: bool) -> Arc<dyn Transport> {
-        let options = ShmOptions {
-            stores_only,
-            ..ShmOptions::default()
-        };
-        let wires = local_part(pes, members, 1 << 16, options).unwrap();
-        Arc::new(wires.into_iter().next().unwrap())
+        let wires = local_part(pes, members, 1 << 16, ShmOptions::default()).unwrap();
+        let wire = Arc::new(wires.into_iter().next().unwrap());
+        match stores_only {
+            true => Arc::new(StoresOnly::new(wire).unwrap()),
+            false => wire,
+        }
     }
 
     fn is_mapped(wires: &Wires, pe: PeId) -> bool {

@@ -1,46 +1,66 @@
-//! The suite of the transports over shared memory. What it takes on other memory is tested on
-//! a model of it: see `tests/model.rs`.
+//! The suite of the transports over shared memory, as it is and with something around it. What
+//! it takes on other memory is tested on a model of it: see `tests/model.rs`.
 
-use hostwire_transport::Visibility;
+use std::sync::Arc;
+
+use hostwire_transport::Transport;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Threads};
-use hostwire_transport::shm::ShmOptions;
+use hostwire_transport::conformance::{CASES, Case, Fabric, Threads, Wrapping};
+use hostwire_transport::faults::Faulty;
+use hostwire_transport::wrap::StoresOnly;
 
-fn run(name: &str, options: ShmOptions) {
-    let case = CASES.iter().find(|case| case.name == name).unwrap();
+type Wire = Arc<dyn Transport>;
+
+/// Beside the suite, which also runs where PEs are no processes.
+const COPIES: Case = Case {
+    name: "copies_are_refused",
+    run: copies_of_a_pe_are_refused,
+};
+
+fn coherent(wire: Wire) -> Wire {
+    wire
+}
+
+fn stores_only(wire: Wire) -> Wire {
+    Arc::new(StoresOnly::new(wire).unwrap())
+}
+
+/// Only what a wire may do.
+fn faulty(wire: Wire) -> Wire {
+    let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
+    Arc::new(Faulty::new(wire, faults).unwrap())
+}
+
+fn run(name: &str, wrap: fn(Wire) -> Wire) {
+    let fabric: &dyn Fabric = &Threads::default();
+    let fabric = Wrapping {
+        fabric,
+        wrap: &wrap,
+    };
+    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
     for pes in 1..=8 {
-        (case.run)(&Threads { options }, pes);
+        (case.unwrap().run)(&fabric, pes);
     }
 }
 
 macro_rules! over {
-    ($wire:ident, $visibility:ident, $stores_only:literal; $($case:ident,)*) => {
+    ($wire:ident; $($case:ident,)*) => {
         mod $wire {
-            use super::*;
-
-            const OPTIONS: ShmOptions = ShmOptions {
-                visibility: Visibility::$visibility,
-                stores_only: $stores_only,
-            };
+            use super::run;
 
             $(#[test]
             fn $case() {
-                run(stringify!($case), OPTIONS);
+                run(stringify!($case), super::$wire);
             })*
+
+            #[test]
+            fn copies_are_refused() {
+                run("copies_are_refused", super::$wire);
+            }
         }
     };
 }
 
-hostwire_transport::transport_cases!(over!(coherent, Coherent, false));
-hostwire_transport::transport_cases!(over!(stores_only, Coherent, true));
-
-#[test]
-fn copies_are_refused() {
-    for stores_only in [false, true] {
-        let options = ShmOptions {
-            stores_only,
-            ..ShmOptions::default()
-        };
-        copies_of_a_pe_are_refused(&Threads { options }, 2);
-    }
-}
+hostwire_transport::transport_cases!(over!(coherent));
+hostwire_transport::transport_cases!(over!(stores_only));
+hostwire_transport::transport_cases!(over!(faulty));

@@ -14,4 +14,5 @@ mod many;
 mod programs;
 mod scarce;
 mod scribble;
+mod stores;
 mod strangers;

@@ -10,7 +10,7 @@ use hostwire_transport::ether::{
     Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Roster,
     Secrets, Socket, XdpSocket,
 };
-use hostwire_transport::shm::{Gathering, Host, Meeting, ShmOptions};
+use hostwire_transport::shm::{Gathering, Host, Meeting};
 use hostwire_transport::{EnvironmentFault, PeId, Transport, TransportError, Wires};
 
 use super::{Segment, launch_failed};
@@ -94,7 +94,7 @@ pub(super) fn attach(
         peers: peers.collect(),
         secrets: secrets(&cards)?,
     };
-    let shm = segment.attach(here, meeting, ShmOptions::default())?;
+    let shm = segment.attach(here, meeting)?;
     let options = EtherOptions {
         lost_after: Duration::from_secs(settings.lost_after_s),
     };

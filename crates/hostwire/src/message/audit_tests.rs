@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use hostwire_transport::ring::{CreditInlet, Outlet, RingSender};
 use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{PeId, Transport};
 
 use super::super::Kind;
@@ -85,14 +86,11 @@ impl Pair {
 /// Runs both PEs, in threads that are left alone when they hang, and returns what they say.
 fn run<T: Send + 'static>(programs: [fn(Pair) -> T; 2]) -> [T; 2] {
     let layout = Layout::new(2, SIZES).unwrap();
-    let options = ShmOptions {
-        stores_only: true,
-        ..ShmOptions::default()
-    };
-    let wires = local(2, layout.segment_bytes(), options).unwrap();
-    let mut wires = wires
-        .into_iter()
-        .map(|wire| Arc::new(wire) as Arc<dyn Transport>);
+    let wires = local(2, layout.segment_bytes(), ShmOptions::default()).unwrap();
+    let mut wires = wires.into_iter().map(|wire| {
+        let wire = StoresOnly::new(Arc::new(wire)).unwrap();
+        Arc::new(wire) as Arc<dyn Transport>
+    });
     let pair = Pair {
         wires: [wires.next().unwrap(), wires.next().unwrap()],
         layout,

@@ -1,7 +1,6 @@
 //! What a PE keeps of messages that it does not receive is bounded, and nothing is lost.
 
-use hostwire_transport::conformance::{Fabric, Threads};
-use hostwire_transport::shm::ShmOptions;
+use hostwire_transport::conformance::{Fabric, Threads, Wrapping};
 
 use crate::agent::AgentMode;
 use crate::job::Job;
@@ -18,12 +17,10 @@ const BUDGET_BYTES: usize = 8 << 10;
 
 fn run(pes: u32, program: impl Fn(&Job) + Sync) {
     let layout = Layout::new(pes, SIZES).unwrap();
-    for stores_only in [false, true] {
-        let options = ShmOptions {
-            stores_only,
-            ..ShmOptions::default()
-        };
-        Threads { options }.run(pes, layout.segment_bytes(), &|wire| {
+    let threads = Threads::default();
+    let fabrics: [&dyn Fabric; 2] = [&threads, &Wrapping::stores_only(&threads)];
+    for fabric in fabrics {
+        fabric.run(pes, layout.segment_bytes(), &|wire| {
             let job = Job::over(wire, SIZES, AgentMode::Thread).unwrap();
             job.messages(|messages| messages.budget_bytes = BUDGET_BYTES);
             program(&job);

@@ -9,6 +9,7 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
+use crate::wrap::StoresOnly;
 
 /// The program of each PE of a test, with its end of the wire.
 pub type Program<'a> = dyn Fn(Arc<dyn Transport>) + Sync + 'a;
@@ -30,6 +31,35 @@ pub trait Fabric: Sync {
 pub struct Threads {
     /// The properties of the wire.
     pub options: ShmOptions,
+}
+
+/// Another fabric, with something around the wire of each PE.
+pub struct Wrapping<'a> {
+    /// The fabric.
+    pub fabric: &'a dyn Fabric,
+    /// Makes the wire of a PE of that of the fabric.
+    pub wrap: &'a Wrap<'a>,
+}
+
+/// From a wire to one around it.
+pub type Wrap<'a> = dyn Fn(Arc<dyn Transport>) -> Arc<dyn Transport> + Sync + 'a;
+
+impl<'a> Wrapping<'a> {
+    /// With only posted stores used of the wire.
+    pub fn stores_only(fabric: &'a dyn Fabric) -> Self {
+        let wrap = &|wire| {
+            let wire = StoresOnly::new(wire).expect("making the wire");
+            Arc::new(wire) as Arc<dyn Transport>
+        };
+        Self { fabric, wrap }
+    }
+}
+
+impl Fabric for Wrapping<'_> {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let wrapped = |wire| program((self.wrap)(wire));
+        self.fabric.run(pes, segment_bytes, &wrapped);
+    }
 }
 
 /// For a hang; no test takes this long.

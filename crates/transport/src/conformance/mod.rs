@@ -28,7 +28,7 @@ mod waiting;
 
 #[cfg(target_os = "linux")]
 pub use fabric::Threads;
-pub use fabric::{Fabric, Program, run_on_threads};
+pub use fabric::{Fabric, Program, Wrap, Wrapping, run_on_threads};
 pub use mapped::*;
 pub use order::*;
 pub use random::Random;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hostwire_address::JobMap;
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
 
@@ -11,6 +10,7 @@ use super::agent::Shared;
 use super::core::{Core, HOLD_NS};
 use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
+use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
 use crate::origin::Origin;
 use crate::wait::WaitLimits;
@@ -160,8 +160,8 @@ impl Ether {
             });
         }
 
-        let map = map(links.len() as u32, &segment)?;
-        let own = Own::new(segment.clone(), roster.pe, map.clone())?;
+        let addresses = Addresses::new(links.len() as u32, segment.memory())?;
+        let own = Own::new(segment.clone(), roster.pe, addresses.map().clone())?;
         let mut core = Core::new(endpoint, socket, own, seals);
         let now = core.now();
         for link in links.iter().flatten() {
@@ -174,7 +174,7 @@ impl Ether {
             limits: limits(links.len() - remote),
             links,
             segment,
-            map,
+            addresses,
             shared: Arc::clone(&shared),
             agent: None,
         };
@@ -245,17 +245,6 @@ fn no_link(why: impl core::fmt::Display) -> TransportError {
         "making the links of this PE",
         EnvironmentFault::Links { detail },
     )
-}
-
-/// The addresses of a job of `pes` PEs, all of which have as large a segment.
-fn map(pes: u32, segment: &Window) -> Result<JobMap, TransportError> {
-    let near_bytes = segment.memory().len_bytes() as u64;
-    JobMap::new(pes, near_bytes).ok_or_else(|| {
-        TransportError::environment(
-            format!("giving addresses to {pes} PEs with {near_bytes} bytes each"),
-            EnvironmentFault::NoRoom { cause: None },
-        )
-    })
 }
 
 /// The roster has this PE, and no more PEs than links can be numbered for.

@@ -54,8 +54,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hostwire_address::place::REGISTERED_BYTES_MAX;
-use hostwire_address::{JobMap, Place, SegmentId};
+use hostwire_address::{Place, SegmentId};
 use hostwire_link::{CloseReason, Counters, LinkId, Progress, SendError, Ticket};
 use hostwire_packet::htoe;
 
@@ -72,6 +71,7 @@ pub use self::socket::{FaultySocket, FramePort, Offload, PacketSocket, Socket, X
 pub use self::tally::{SocketCounters, counted};
 
 use self::agent::{Hold, Shared};
+use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
@@ -100,7 +100,7 @@ pub struct Ether {
     /// By PE, where this wire leads there.
     links: Vec<Option<LinkId>>,
     segment: Window,
-    map: JobMap,
+    addresses: Addresses,
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
@@ -142,51 +142,13 @@ impl Ether {
         })
     }
 
-    /// The address of `len` bytes at `offset_bytes` of `pe`, the first one a multiple of `align`.
-    #[inline]
-    fn address(
-        &self,
-        pe: PeId,
-        offset_bytes: usize,
-        len: usize,
-        align: usize,
-    ) -> Result<u64, TransportError> {
-        let misfit = |segment_bytes| TransportError::OutOfRange {
-            offset_bytes,
-            len_bytes: len,
-            segment_bytes,
-        };
-        if !offset_bytes.is_multiple_of(align) {
-            return Err(TransportError::Misaligned {
-                offset_bytes,
-                align_bytes: align,
-            });
-        }
-        let place = Place::of(offset_bytes as u64).ok_or_else(|| misfit(0))?;
-        let address = match place {
-            Place::Near(offset) => {
-                // All segments are of one size.
-                self.segment.memory().range(offset_bytes, len)?;
-                self.map.near(pe).map(|near| near.start.0 + offset)
-            }
-            Place::Registered(_, offset) => {
-                if offset + len as u64 > REGISTERED_BYTES_MAX {
-                    return Err(misfit(REGISTERED_BYTES_MAX as usize));
-                }
-                self.map.address(pe, place).map(|address| address.0)
-            }
-        };
-        let pes = self.pes();
-        address.ok_or(TransportError::NoSuchPe { pe, pes })
-    }
-
     /// The window onto memory of this PE, and where in it `offset_bytes` lies.
     fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
         if !Place::is_registered(offset_bytes as u64) {
             self.origin.check()?;
             return Ok((self.segment.clone(), offset_bytes));
         }
-        let address = self.address(self.pe, offset_bytes, 1, 1)?;
+        let address = self.addresses.of(self.pe, offset_bytes, 1, 1)?;
         let core = self.hold()?;
         let found = core.own.find(address);
         let found = found.map(|(window, at)| (window.clone(), at));
@@ -420,7 +382,7 @@ impl Transport for Ether {
             return own.put(at, src);
         }
         let link = self.link(pe)?;
-        let address = self.address(pe, offset_bytes, src.len(), 1)?;
+        let address = self.addresses.of(pe, offset_bytes, src.len(), 1)?;
         self.put(pe, link, address, src)
     }
 
@@ -430,7 +392,7 @@ impl Transport for Ether {
             return own.put_word(at, value);
         }
         let link = self.link(pe)?;
-        let address = self.address(pe, offset_bytes, 8, 8)?;
+        let address = self.addresses.of(pe, offset_bytes, 8, 8)?;
         self.put(pe, link, address, &value.to_ne_bytes())
     }
 
@@ -446,7 +408,9 @@ impl Transport for Ether {
             return own.put_line(at, header, payload);
         }
         let link = self.link(pe)?;
-        let address = self.address(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
+        let address = self
+            .addresses
+            .of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
         let mut line = [0; LINE_BYTES];
         let (head, body) = line.split_at_mut(HEADER_BYTES);
         head.copy_from_slice(&header.to_ne_bytes());

@@ -11,7 +11,7 @@ counters! {
         /// Frames that the system did not take; they are sent again.
         pub unsent: u64 = ["frames the system refused"],
         /// Faults that frames met on purpose, for tests.
-        pub injected: u64 = ["faults injected"],
+        pub injected: u64 = (crate::faults::COUNTER),
     }
 }
 

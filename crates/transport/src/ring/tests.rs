@@ -11,6 +11,7 @@ use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::window::FIRST_FREE_OFFSET_BYTES;
+use crate::wrap::StoresOnly;
 
 const RING_OFFSET: usize = FIRST_FREE_OFFSET_BYTES;
 /// In the sender's segment.
@@ -27,12 +28,20 @@ struct Fixture {
     wires: Vec<Arc<dyn Transport>>,
 }
 
-fn fixture(ring_bytes: usize, options: ShmOptions) -> Fixture {
+/// What the wire declares, and whether only its stores are used.
+type Wire = (Visibility, bool);
+
+const PLAIN: Wire = (Visibility::Coherent, false);
+
+fn fixture(ring_bytes: usize, (visibility, stores_only): Wire) -> Fixture {
     let slots = Slots::of_bytes(ring_bytes).unwrap();
-    let wires: Vec<Arc<dyn Transport>> = shm::local(2, RING_OFFSET + ring_bytes, options)
-        .unwrap()
-        .into_iter()
-        .map(|wire| Arc::new(wire) as Arc<dyn Transport>)
+    let made = shm::local(2, RING_OFFSET + ring_bytes, ShmOptions { visibility });
+    let wires = made.unwrap().into_iter();
+    let wires: Vec<Arc<dyn Transport>> = wires
+        .map(|wire| match stores_only {
+            true => Arc::new(StoresOnly::new(Arc::new(wire)).unwrap()) as Arc<dyn Transport>,
+            false => Arc::new(wire),
+        })
         .collect();
     let sender = RingSender::new(
         Outlet::new(&wires[0], 1, RING_OFFSET, slots).unwrap(),
@@ -54,18 +63,12 @@ fn fixture(ring_bytes: usize, options: ShmOptions) -> Fixture {
     }
 }
 
-fn wires() -> [ShmOptions; 4] {
-    let with = |visibility, stores_only| ShmOptions {
-        visibility,
-        stores_only,
-    };
-    [
-        with(Visibility::Coherent, false),
-        with(Visibility::WriteCombining, false),
-        with(Visibility::Flushed, false),
-        with(Visibility::Coherent, true),
-    ]
-}
+const WIRES: [Wire; 4] = [
+    PLAIN,
+    (Visibility::WriteCombining, false),
+    (Visibility::Flushed, false),
+    (Visibility::Coherent, true),
+];
 
 #[derive(Debug, Clone)]
 enum Op {
@@ -101,7 +104,7 @@ proptest! {
         ring_bytes in prop::sample::select(vec![256usize, 512, 1024, 4096, 16384]),
         wire in 0..4usize,
     ) {
-        let mut ring = fixture(ring_bytes, wires()[wire]);
+        let mut ring = fixture(ring_bytes, WIRES[wire]);
         let mut model: VecDeque<(u8, u32, Vec<u8>)> = VecDeque::new();
         let mut queued_lines = 0;
         let mut fill = 0u8;
@@ -157,7 +160,7 @@ proptest! {
     /// panic, never a byte outside.
     #[test]
     fn scribbled_memory_is_survived(noise in proptest::collection::vec(any::<u8>(), 4096), credit in any::<u64>(), sends in 0..70u32) {
-        let mut ring = fixture(4096, ShmOptions::default());
+        let mut ring = fixture(4096, PLAIN);
         for tag in 0..sends {
             let _ = ring.sender.try_send(1, tag, &tag.to_le_bytes());
         }
@@ -184,7 +187,7 @@ proptest! {
 
 #[test]
 fn a_line_lies_in_memory_as_documented() {
-    let mut ring = fixture(256, ShmOptions::default());
+    let mut ring = fixture(256, PLAIN);
     let payload: Vec<u8> = (1..=64).collect();
     assert_eq!(ring.sender.try_send(3, 0x0403_0201, &payload), Ok(true));
     let mut bytes = [0; 128];
@@ -202,7 +205,7 @@ fn a_line_lies_in_memory_as_documented() {
 
 #[test]
 fn a_full_ring_refuses_until_the_receiver_is_back_with_a_batch_of_credits() {
-    let mut ring = fixture(1024, ShmOptions::default());
+    let mut ring = fixture(1024, PLAIN);
     for tag in 0..16 {
         assert_eq!(ring.sender.try_send(1, tag, &[]), Ok(true));
     }
@@ -220,8 +223,8 @@ fn a_full_ring_refuses_until_the_receiver_is_back_with_a_batch_of_credits() {
 
 #[test]
 fn a_hold_stops_messages_once_the_credit_at_hand_is_used_and_nothing_else() {
-    for options in wires() {
-        let mut ring = fixture(1024, options);
+    for wire in WIRES {
+        let mut ring = fixture(1024, wire);
         assert_eq!(ring.receiver.hold(true), Ok(()));
         // Of what it could send before it has not looked.
         for tag in 0..16 {
@@ -254,8 +257,8 @@ fn a_hold_stops_messages_once_the_credit_at_hand_is_used_and_nothing_else() {
 fn what_stands_in_front_of_a_message_is_looked_at_and_left_out() {
     let payload: Vec<u8> = (0..=255).collect();
     let front = [0xf0; 16];
-    for options in wires() {
-        let mut ring = fixture(4096, options);
+    for wire in WIRES {
+        let mut ring = fixture(4096, wire);
         for len in [0, 1, 39, 40, 41, 95, 96, 97, 200, 256] {
             let sent = ring.sender.try_send_behind(5, 9, &front, &payload[..len]);
             assert_eq!(sent, Ok(true));
@@ -275,7 +278,7 @@ fn what_stands_in_front_of_a_message_is_looked_at_and_left_out() {
 
 #[test]
 fn the_short_way_takes_what_matches_and_nothing_else() {
-    let mut ring = fixture(1024, ShmOptions::default());
+    let mut ring = fixture(1024, PLAIN);
     let mut out = [0; 200];
     for len in [0, 8, 56, 57, 64, 112, 113, 200] {
         let payload: Vec<u8> = (0..len).map(|i| i as u8 ^ 0x55).collect();
@@ -307,7 +310,7 @@ fn the_short_way_takes_what_matches_and_nothing_else() {
 
 #[test]
 fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
-    let mut ring = fixture(1024, ShmOptions::default());
+    let mut ring = fixture(1024, PLAIN);
     let line = |kind, len| Header::new(Stamp::of_lap(0), kind, len, 9).0;
     let wire = Arc::clone(&ring.wires[0]);
     let store = |at: usize, header, payload: &[u8]| {
@@ -335,7 +338,7 @@ fn the_short_way_gives_up_on_a_late_line_and_the_long_way_goes_on() {
 #[test]
 fn the_longest_message_fits_whatever_credits_are_held_back() {
     for ring_bytes in [256, 512, 1024, 4096, 1 << 20] {
-        let mut ring = fixture(ring_bytes, ShmOptions::default());
+        let mut ring = fixture(ring_bytes, PLAIN);
         let longest = vec![7; ring.slots.message_bytes_max()];
         let mut out = vec![0; longest.len()];
         for short in 0..ring.slots.count().min(64) {
@@ -352,7 +355,7 @@ fn the_longest_message_fits_whatever_credits_are_held_back() {
 
 #[test]
 fn a_message_whose_second_line_is_late_is_taken_in_two_steps() {
-    let mut ring = fixture(1024, ShmOptions::default());
+    let mut ring = fixture(1024, PLAIN);
     let first = Header::new(Stamp::of_lap(0), 1, 60, 9).0;
     let second = Header::new(Stamp::of_lap(0), KIND_CONTINUED, 4, 9).0;
     let wire = Arc::clone(&ring.wires[0]);

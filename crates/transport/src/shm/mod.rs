@@ -41,8 +41,6 @@ use plot::Plot;
 pub struct ShmOptions {
     /// The contract that windows declare and obey.
     pub visibility: Visibility,
-    /// Hide everything but posted stores.
-    pub stores_only: bool,
 }
 
 /// The shared-memory transport.
@@ -129,7 +127,7 @@ impl Shm {
             }
         };
         let windows = (0..host.count()).map(window).collect::<Result<_, _>>()?;
-        let plain = options.visibility == Visibility::Coherent && !options.stores_only;
+        let plain = options.visibility == Visibility::Coherent;
         let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
             origin: Origin::new(host.pe())?,
@@ -199,9 +197,6 @@ impl Transport for Shm {
 
     fn route(&self, pe: PeId) -> Option<Route> {
         let local = self.host.local_of(pe)?;
-        if self.options.stores_only && pe != self.host.pe() {
-            return Some(Route::Carried);
-        }
         Some(Route::Mapped(self.windows.get(local as usize)?.clone()))
     }
 

@@ -1,8 +1,12 @@
-//! The suite of the transports over the toy wire.
+//! The suite of the transports over the toy wire, as it is and with faults.
 
 mod wire;
 
-use hostwire_transport::conformance::{CASES, Fabric, Program, run_on_threads};
+use std::sync::Arc;
+
+use hostwire_transport::Transport;
+use hostwire_transport::conformance::{CASES, Fabric, Program, Wrapping, run_on_threads};
+use hostwire_transport::faults::Faulty;
 
 /// PEs are threads of this process.
 struct Toys {
@@ -17,18 +21,37 @@ impl Fabric for Toys {
     }
 }
 
+/// With faults that no program may see.
+fn faulty(wire: Arc<dyn Transport>) -> Arc<dyn Transport> {
+    let faults = "reorder=0.3,dup=0.3,seed=1".parse().unwrap();
+    Arc::new(Faulty::new(wire, faults).unwrap())
+}
+
+fn run(name: &str, is_faulty: bool) {
+    let case = CASES.iter().find(|case| case.name == name).unwrap();
+    for (seed, pes) in (1..).zip([1, 2, 3, 4]) {
+        for offloads in [false, true] {
+            let toys = Toys { seed, offloads };
+            let wrapping = Wrapping {
+                fabric: &toys,
+                wrap: &faulty,
+            };
+            let fabric: &dyn Fabric = if is_faulty { &wrapping } else { &toys };
+            (case.run)(fabric, pes);
+        }
+    }
+}
+
 macro_rules! over {
-    (; $($case:ident,)*) => {
-        $(#[test]
-        fn $case() {
-            let case = CASES.iter().find(|case| case.name == stringify!($case)).unwrap();
-            for (seed, pes) in (1..).zip([1, 2, 3, 4]) {
-                for offloads in [false, true] {
-                    (case.run)(&Toys { seed, offloads }, pes);
-                }
-            }
-        })*
+    ($wire:ident, $is_faulty:literal; $($case:ident,)*) => {
+        mod $wire {
+            $(#[test]
+            fn $case() {
+                super::run(stringify!($case), $is_faulty);
+            })*
+        }
     };
 }
 
-hostwire_transport::transport_cases!(over!());
+hostwire_transport::transport_cases!(over!(as_it_is, false));
+hostwire_transport::transport_cases!(over!(faulty, true));

@@ -1,0 +1,49 @@
+//! Stores within a host that are late, made twice, lost or damaged.
+
+use crate::job::{Ended, Job, hostwire};
+use crate::programs::{all_fine, fault_probe};
+
+fn run(pes: u32, faults: &str, options: &[&str], arguments: &[&str]) -> Ended {
+    let (pes, probe) = (pes.to_string(), fault_probe());
+    let run = ["run", "-n", &pes, "--stats"];
+    let mut command = hostwire(&[&run[..], options, &[&probe], arguments].concat());
+    command.env("HOSTWIRE_FAULTS", faults);
+    Job::start(command).end()
+}
+
+#[test]
+fn programs_do_not_see_stores_that_are_late_or_made_twice() {
+    for (pes, faults) in [
+        (2, "reorder=0.3,dup=0.3,seed=1"),
+        (3, "reorder=1,dup=1,seed=2"),
+        (5, "reorder=0.1,dup=0.5,seed=3"),
+    ] {
+        let ended = run(pes, faults, &[], &["everything"]);
+        assert_eq!(ended.status, 0, "{faults}: {ended:#?}");
+        assert_eq!(ended.sorted_lines(), all_fine(pes), "{faults}");
+        let met = ended.stderr.contains("faults injected");
+        assert!(met, "{faults}: {ended:#?}");
+    }
+}
+
+/// The promise of the wire is broken. What becomes of the job is said, with the number of a PE.
+#[test]
+fn a_job_that_misses_stores_ends_and_says_who_waits() {
+    for faults in [
+        "drop=0.001,seed=1",
+        "drop=0.01,seed=2",
+        "drop=0.2,seed=3",
+        "drop=1",
+        "flip=0.01,seed=4",
+        "flip=1,seed=5",
+    ] {
+        let ended = run(3, faults, &["--timeout", "4s"], &["everything"]);
+        let named = |line: &str| {
+            let behind = line.split("PE ").nth(1);
+            behind.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let is_told = ended.stderr.lines().any(named);
+        assert!(ended.status == 0 || is_told, "{faults}: {ended:#?}");
+        assert!(!ended.stderr.contains("panicked"), "{faults}: {ended:#?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The addresses of what PEs store to, as frames name them.
+
+use hostwire_address::place::REGISTERED_BYTES_MAX;
+use hostwire_address::{JobMap, Place};
+
+use crate::error::{EnvironmentFault, PeId, TransportError};
+use crate::memory::Memory;
+
+/// Which places PEs have, and their addresses.
+#[derive(Debug, Clone)]
+pub(crate) struct Addresses {
+    /// The own segment: those of all PEs are of one size.
+    segment: Memory,
+    map: JobMap,
+}
+
+impl Addresses {
+    /// Of a job of `pes` PEs with segments as long as this one.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if there are not as many addresses.
+    pub(crate) fn new(pes: u32, segment: &Memory) -> Result<Self, TransportError> {
+        let near_bytes = segment.len_bytes() as u64;
+        let map = JobMap::new(pes, near_bytes).ok_or_else(|| {
+            TransportError::environment(
+                format!("giving addresses to {pes} PEs with {near_bytes} bytes each"),
+                EnvironmentFault::NoRoom { cause: None },
+            )
+        })?;
+        Ok(Self {
+            segment: segment.clone(),
+            map,
+        })
+    }
+
+    /// The map of the job.
+    pub(crate) fn map(&self) -> &JobMap {
+        &self.map
+    }
+
+    /// The address of `len` bytes at `offset_bytes` of `pe`, the first one a multiple of `align`.
+    /// Whether registered memory is there, only its owner knows.
+    #[inline]
+    pub(crate) fn of(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        len: usize,
+        align: usize,
+    ) -> Result<u64, TransportError> {
+        let misfit = |segment_bytes| TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: len,
+            segment_bytes,
+        };
+        if !offset_bytes.is_multiple_of(align) {
+            return Err(TransportError::Misaligned {
+                offset_bytes,
+                align_bytes: align,
+            });
+        }
+        let place = Place::of(offset_bytes as u64).ok_or_else(|| misfit(0))?;
+        let address = match place {
+            Place::Near(offset) => {
+                self.segment.range(offset_bytes, len)?;
+                self.map.near(pe).map(|near| near.start.0 + offset)
+            }
+            Place::Registered(_, offset) => {
+                if offset + len as u64 > REGISTERED_BYTES_MAX {
+                    return Err(misfit(REGISTERED_BYTES_MAX as usize));
+                }
+                self.map.address(pe, place).map(|address| address.0)
+            }
+        };
+        let pes = self.map.pes();
+        address.ok_or(TransportError::NoSuchPe { pe, pes })
+    }
+}

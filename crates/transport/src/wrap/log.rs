@@ -1,0 +1,120 @@
+//! A wire for tests that keeps a list of what it is asked to do.
+
+use core::time::Duration;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Store;
+use crate::error::{PeId, TransportError};
+use crate::memory::Memory;
+use crate::route::Route;
+use crate::transport::Transport;
+use crate::visibility::Visibility;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// What it was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Store(PeId, Store<'static>),
+    Fence(Option<PeId>),
+    Quiet(Option<PeId>),
+}
+
+/// The wire of PE 0. Its time goes on by a microsecond whenever somebody looks.
+pub(crate) struct Log {
+    segment: Window,
+    pes: u32,
+    asked: Mutex<Vec<Asked>>,
+    looks: AtomicU64,
+}
+
+impl Log {
+    pub(crate) fn new(pes: u32) -> Self {
+        let memory = Memory::anonymous(1 << 20);
+        Self {
+            segment: Window::own(memory, Visibility::Coherent).unwrap(),
+            pes,
+            asked: Mutex::default(),
+            looks: AtomicU64::new(0),
+        }
+    }
+
+    /// What it was asked since this was called last.
+    pub(crate) fn take(&self) -> Vec<Asked> {
+        core::mem::take(&mut self.asked.lock().unwrap())
+    }
+
+    fn push(&self, asked: Asked) -> Result<(), TransportError> {
+        self.asked.lock().unwrap().push(asked);
+        Ok(())
+    }
+}
+
+impl Transport for Log {
+    fn pe(&self) -> PeId {
+        0
+    }
+
+    fn pes(&self) -> u32 {
+        self.pes
+    }
+
+    fn segment(&self) -> &Window {
+        &self.segment
+    }
+
+    fn route(&self, pe: PeId) -> Option<Route> {
+        (pe < self.pes).then(|| Route::Mapped(self.segment.clone()))
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.push(Asked::Store(
+            pe,
+            Store::bytes(offset_bytes, src).into_owned(),
+        ))
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.push(Asked::Store(pe, Store::word(offset_bytes, value)))
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        let line = Store::line(offset_bytes, header, payload);
+        self.push(Asked::Store(pe, line.into_owned()))
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        self.push(Asked::Fence(None))
+    }
+
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.push(Asked::Fence(Some(pe)))
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        self.push(Asked::Quiet(None))
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        self.push(Asked::Quiet(Some(pe)))
+    }
+
+    fn is_alive(&self, _pe: PeId) -> Result<bool, TransportError> {
+        Ok(true)
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        WaitLimits::SHARED
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_micros(self.looks.fetch_add(1, Ordering::Relaxed))
+    }
+}

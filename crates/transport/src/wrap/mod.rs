@@ -1,0 +1,325 @@
+//! A wire around another wire.
+//!
+//! All that a PE stores to others passes through one place, a [`Stage`]. The route to every
+//! other PE is [`Route::Carried`], however the inner wire leads there, so that nothing goes
+//! past that place: gets and atomics are asked of agents, by stores.
+
+#[cfg(test)]
+pub(crate) mod log;
+mod store;
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use hostwire_address::SegmentId;
+
+pub use store::Store;
+
+use crate::addresses::Addresses;
+use crate::error::{Loss, PeId, TransportError};
+use crate::origin::Origin;
+use crate::route::Route;
+use crate::transport::Transport;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// What stores pass through on their way to a wire.
+///
+/// It is never called in a copy of the process.
+pub trait Stage: Send + Sync {
+    /// Takes a store to another PE, which is one that the wire can make. Nothing is stored when
+    /// an error is returned.
+    fn store(
+        &self,
+        wire: &dyn Transport,
+        pe: PeId,
+        store: Store<'_>,
+    ) -> Result<(), TransportError> {
+        store.send(wire, pe)
+    }
+
+    /// Returns when the wire has all earlier stores to `pe`, or to all.
+    fn settle(&self, wire: &dyn Transport, pe: Option<PeId>) -> Result<(), TransportError> {
+        let _ = (wire, pe);
+        Ok(())
+    }
+
+    /// Called while a thread waits. What is kept back for no reason goes on its way.
+    fn look(&self, wire: &dyn Transport) {
+        let _ = wire;
+    }
+
+    /// No store follows. May be called twice.
+    fn finish(&self, wire: &dyn Transport) {
+        let _ = self.settle(wire, None);
+    }
+
+    /// What it has counted; see [`Transport::tally`].
+    fn tally(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+}
+
+/// A stage that does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Open;
+
+impl Stage for Open {}
+
+/// A wire of which only posted stores are used, as on a network.
+pub type StoresOnly = Wrapped<Open>;
+
+impl StoresOnly {
+    /// Around `wire`.
+    ///
+    /// # Errors
+    /// As [`Wrapped::around`].
+    pub fn new(wire: Arc<dyn Transport>) -> Result<Self, TransportError> {
+        Self::around(wire, Open)
+    }
+}
+
+/// See the [module text](self).
+pub struct Wrapped<S: Stage> {
+    origin: Origin,
+    wire: Arc<dyn Transport>,
+    /// By PE: whether the wire leads there.
+    leads: Box<[bool]>,
+    addresses: Addresses,
+    stage: S,
+}
+
+impl<S: Stage> Wrapped<S> {
+    /// `wire`, with a stage before it.
+    ///
+    /// # Errors
+    /// As [`Origin::new`]; [`TransportError::Environment`] if there are more PEs than addresses.
+    pub fn around(wire: Arc<dyn Transport>, stage: S) -> Result<Self, TransportError> {
+        let leads = (0..wire.pes()).map(|pe| wire.route(pe).is_some());
+        let segment = wire.segment().memory();
+        Ok(Self {
+            origin: Origin::new(wire.pe())?,
+            addresses: Addresses::new(wire.pes(), segment)?,
+            leads: leads.collect(),
+            stage,
+            wire,
+        })
+    }
+
+    /// What stores pass through.
+    pub fn stage(&self) -> &S {
+        &self.stage
+    }
+
+    fn pass(&self, pe: PeId, store: Store<'_>) -> Result<(), TransportError> {
+        self.origin.check()?;
+        if pe == self.wire.pe() {
+            return store.send(&*self.wire, pe);
+        }
+        if self.leads.get(pe as usize) != Some(&true) {
+            let pes = self.pes();
+            return Err(TransportError::NoSuchPe { pe, pes });
+        }
+        store.address(&self.addresses, pe)?;
+        self.stage.store(&*self.wire, pe, store)
+    }
+
+    fn settle(&self, pe: Option<PeId>) -> Result<(), TransportError> {
+        self.origin.check()?;
+        self.stage.settle(&*self.wire, pe)
+    }
+
+    fn look(&self) {
+        if self.origin.is_here() {
+            self.stage.look(&*self.wire);
+        }
+    }
+}
+
+impl<S: Stage> Transport for Wrapped<S> {
+    fn pe(&self) -> PeId {
+        self.wire.pe()
+    }
+
+    fn pes(&self) -> u32 {
+        self.wire.pes()
+    }
+
+    fn segment(&self) -> &Window {
+        self.wire.segment()
+    }
+
+    fn route(&self, pe: PeId) -> Option<Route> {
+        let route = self.wire.route(pe)?;
+        Some(match pe == self.wire.pe() {
+            true => route,
+            false => Route::Carried,
+        })
+    }
+
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Option<Route> {
+        let route = self.wire.registered_route(pe, segment)?;
+        match route {
+            _ if pe == self.wire.pe() => Some(route),
+            Route::Carried | Route::Offloaded => Some(Route::Carried),
+            // The wire need not take stores to it.
+            Route::Mapped(_) => None,
+        }
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.wire.register(segment, window)
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        self.wire.unregister(segment);
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        self.pass(pe, Store::bytes(offset_bytes, src))
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.pass(pe, Store::word(offset_bytes, value))
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        self.pass(pe, Store::line(offset_bytes, header, payload))
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        let settled = self.settle(None);
+        settled.and(self.wire.fence())
+    }
+
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let settled = self.settle(Some(pe));
+        settled.and(self.wire.fence_of(pe))
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        let settled = self.settle(None);
+        settled.and(self.wire.quiet())
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        let settled = self.settle(Some(pe));
+        settled.and(self.wire.quiet_of(pe))
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.look();
+        self.wire.poll()
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        self.wire.is_alive(pe)
+    }
+
+    fn loss(&self, pe: PeId) -> Loss {
+        self.wire.loss(pe)
+    }
+
+    fn give_up(&self, pe: PeId) {
+        self.wire.give_up(pe);
+    }
+
+    fn finish(&self) {
+        if self.origin.is_here() {
+            self.stage.finish(&*self.wire);
+        }
+        self.wire.finish();
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.wire.wait_limits()
+    }
+
+    fn tally(&self) -> Vec<(String, u64)> {
+        let mut tally = self.wire.tally();
+        tally.extend(self.stage.tally());
+        tally
+    }
+
+    fn arm(&self, wanted: Duration) -> Duration {
+        self.look();
+        self.wire.arm(wanted)
+    }
+
+    fn sleep_max(&self, wanted: Duration) -> Duration {
+        self.wire.sleep_max(wanted)
+    }
+
+    fn sleep(&self, limit: Duration) -> bool {
+        self.wire.sleep(limit)
+    }
+
+    fn sleeps_in_time(&self) -> bool {
+        self.wire.sleeps_in_time()
+    }
+
+    fn now(&self) -> Duration {
+        self.wire.now()
+    }
+
+    fn nap(&self, time: Duration) {
+        self.wire.nap(time);
+    }
+
+    fn yield_now(&self) {
+        self.wire.yield_now();
+    }
+}
+
+impl<S: Stage> Drop for Wrapped<S> {
+    fn drop(&mut self) {
+        if self.origin.is_here() {
+            self.stage.finish(&*self.wire);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log::{Asked, Log};
+    use super::*;
+
+    #[test]
+    fn everything_but_the_own_segment_is_carried() {
+        let log = Arc::new(Log::new(3));
+        let wire = StoresOnly::new(Arc::clone(&log) as _).unwrap();
+        let routes: Vec<_> = (0..4).map(|pe| wire.route(pe)).collect();
+        assert!(
+            matches!(
+                routes[..],
+                [
+                    Some(Route::Mapped(_)),
+                    Some(Route::Carried),
+                    Some(Route::Carried),
+                    None
+                ]
+            ),
+            "{routes:?}"
+        );
+        assert!(wire.reach().is_none());
+        wire.store(1, 8192, b"bytes").unwrap();
+        wire.store_word(2, 8192, 7).unwrap();
+        wire.fence_of(2).unwrap();
+        wire.store_line(1, 8192, 9, b"line").unwrap();
+        wire.quiet().unwrap();
+        let expected = [
+            Asked::Store(1, Store::bytes(8192, b"bytes")),
+            Asked::Store(2, Store::word(8192, 7)),
+            Asked::Fence(Some(2)),
+            Asked::Store(1, Store::line(8192, 9, b"line")),
+            Asked::Quiet(None),
+        ];
+        assert_eq!(log.take(), expected);
+    }
+}
