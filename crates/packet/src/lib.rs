@@ -26,6 +26,7 @@ mod crc32;
 mod error;
 pub mod ht;
 pub mod htoe;
+pub mod pcapng;
 pub mod pcie;
 
 pub use crc32::crc32_ieee;

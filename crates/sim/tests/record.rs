@@ -17,6 +17,7 @@ use hostwire_sim::engine::Ps;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
 use hostwire_sim::record::{Direction, Encapsulation, Recording, TimeUnit};
+use hostwire_testing::pcapng::blocks;
 use protobuf::{Value, fields};
 
 /// Two boards; a line of 64 bytes, one of 4, and a read that is never answered.
@@ -37,21 +38,6 @@ fn pcapng(recording: &Recording) -> Vec<u8> {
     let mut bytes = Vec::new();
     recording.write_pcapng(&mut bytes).unwrap();
     bytes
-}
-
-/// (type, body) of every block; checks both lengths.
-fn blocks(bytes: &[u8]) -> Vec<(u32, &[u8])> {
-    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    let mut blocks = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let length = word(at + 4) as usize;
-        assert_eq!(length % 4, 0);
-        assert_eq!(word(at + length - 4) as usize, length);
-        blocks.push((word(at), &bytes[at + 8..at + length - 4]));
-        at += length;
-    }
-    blocks
 }
 
 #[test]

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod need;
+pub mod pcapng;
 
 use std::ffi::OsStr;
 use std::fmt::Display;
