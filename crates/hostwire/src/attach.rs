@@ -4,10 +4,11 @@ pub(crate) mod over_hosts;
 
 use std::io::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::os::process::inherited_fd;
+use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
 use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{Origin, Transport};
@@ -45,7 +46,8 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
             let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone)?;
-            (within_host(wire, &settings)?, Launched::by_nobody(1))
+            let wire = recorded(within_host(wire, &settings)?, &settings)?;
+            (wire, Launched::by_nobody(1))
         }
         Some(mut launcher) => {
             let (meeting, nodes) = meet(&mut *launcher)?;
@@ -63,6 +65,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                     Arc::new(wire?)
                 }
             };
+            let wire = recorded(wire, &settings)?;
             // From here on every PE holds the lock that shows that it is alive.
             launcher.fence().map_err(launch_failed)?;
             let launcher = Some(launcher);
@@ -108,6 +111,20 @@ fn within_host(wire: Shm, settings: &Settings) -> Result<Arc<dyn Transport>> {
         None if settings.wire() == Wire::Stores => Arc::new(StoresOnly::new(wire)?),
         None => wire,
     })
+}
+
+/// A wire of any job, with a recorder around it if the settings want one.
+fn recorded(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn Transport>> {
+    let Some(folder) = &settings.record else {
+        return Ok(wire);
+    };
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let options = record::Options {
+        folder: folder.into(),
+        limit_bytes: settings.record_limit_bytes as u64,
+        epoch: since_1970.unwrap_or_default().saturating_sub(wire.now()),
+    };
+    Ok(Arc::new(Recorder::new(wire, &options)?))
 }
 
 /// Learns from the launcher where each PE is and how to reach PE 0, or publishes it. No

@@ -31,9 +31,9 @@ pub use crate::settings_table as table;
 
 use crate::error::Result;
 use crate::layout::Sizes;
-#[cfg(target_os = "linux")]
-use kinds::File;
 use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
+#[cfg(target_os = "linux")]
+use kinds::{File, Folder};
 
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =
@@ -41,6 +41,8 @@ pub const INSECURE_WIRE_WARNING: &str =
 /// What [`LOST_AFTER`] is where it is not set, in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
+#[cfg(target_os = "linux")]
+const RECORD_LIMIT_BYTES: usize = 1 << 30;
 
 table! {
     /// What the environment says, checked: the library asks as a process joins its job, and a
@@ -127,6 +129,26 @@ table! {
                     reorder stores and make them twice, but with drop and flip the program misses \
                     stores or reads wrong ones: it may fail, or wait for ever (see `hostwire run \
                     --timeout`).".into(),
+    }
+
+    /// The folder into which each PE writes what it stores to others, as a capture file for Wireshark
+    #[cfg(target_os = "linux")]
+    pub record: Option<String> = RECORD("HOSTWIRE_RECORD": Folder) {
+        without: || "nothing is recorded".into(),
+        flag: Some(Flag::of_value("record", "DIR")),
+        detail: || "It is made if it does not exist, and files of an earlier job are replaced. With \
+                    any wire `pe-N.pcapng` has the stores of PE N as HToE frames that are not \
+                    encrypted. Such a job is slower: gets and atomics become stores, too.".into(),
+    }
+
+    /// Most bytes of the recording of a PE
+    #[cfg(target_os = "linux")]
+    pub(crate) record_limit_bytes: usize =
+        RECORD_LIMIT("HOSTWIRE_RECORD_LIMIT": Bytes = RECORD_LIMIT_BYTES)
+    {
+        without: || shown(RECORD_LIMIT_BYTES),
+        detail: || "What is stored beyond it is counted; see `hostwire run --stats`.".into(),
+        may_differ: true,
     }
 
     /// The launcher's `libpmix.so.2`

@@ -21,6 +21,7 @@
 //! | [`shm`] | the transport between processes of one host |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
 //! | [`faults`] | faults on purpose, for tests |
+//! | [`record`] | what a PE stores, as capture files |
 //! | [`os`] | what the launcher needs of the operating system |
 //! | [`limits`] | what the machine can do with none of this code, for the benchmarks |
 //! | [`conformance`] | the tests that every transport must pass |
@@ -84,6 +85,8 @@ mod pin;
 mod printable;
 #[cfg(not(loom))]
 pub mod reach;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub mod record;
 pub mod ring;
 #[cfg(not(loom))]
 mod roll;
@@ -105,6 +108,12 @@ pub mod window;
 pub mod wires;
 #[cfg(not(loom))]
 pub mod wrap;
+
+/// The name and the meaning of all that wires count.
+#[cfg(all(target_os = "linux", not(loom)))]
+pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ether::counted().chain(record::RecordCounters::table())
+}
 
 pub use error::{
     EnvironmentFault, LOST_AFTER, Loss, Misbehaviour, PeId, SystemError, TransportError,

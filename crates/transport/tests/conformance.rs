@@ -2,11 +2,13 @@
 //! it takes on other memory is tested on a model of it: see `tests/model.rs`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
+use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
 
 type Wire = Arc<dyn Transport>;
@@ -29,6 +31,16 @@ fn stores_only(wire: Wire) -> Wire {
 fn faulty(wire: Wire) -> Wire {
     let faults = "reorder=0.3,dup=0.3,seed=7".parse().unwrap();
     Arc::new(Faulty::new(wire, faults).unwrap())
+}
+
+/// Nobody reads the files: tests that run at the same time write to the same ones.
+fn recorded(wire: Wire) -> Wire {
+    let options = record::Options {
+        folder: env!("CARGO_TARGET_TMPDIR").into(),
+        limit_bytes: 1 << 20,
+        epoch: Duration::ZERO,
+    };
+    Arc::new(Recorder::new(wire, &options).unwrap())
 }
 
 fn run(name: &str, wrap: fn(Wire) -> Wire) {
@@ -64,3 +76,4 @@ macro_rules! over {
 hostwire_transport::transport_cases!(over!(coherent));
 hostwire_transport::transport_cases!(over!(stores_only));
 hostwire_transport::transport_cases!(over!(faulty));
+hostwire_transport::transport_cases!(over!(recorded));

@@ -1,12 +1,13 @@
 //! The processes to start, checked as far as possible before any is started.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{HEAP, INSECURE_WIRE, RING, Settings, Wire};
+use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, Wire};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HOSTS_MAX, HostPlace, Hosts};
+use hostwire_transport::record;
 use rustix::io::Errno;
 
 use super::args::Args;
@@ -70,6 +71,9 @@ pub enum StartError {
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
     Hosts { wire: Wire, cause: TransportError },
+    /// Nothing can be recorded.
+    #[error("{by}: {cause}")]
+    Record { by: String, cause: TransportError },
     /// Another error of the kernel.
     #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
@@ -121,6 +125,12 @@ impl Plan {
         limits::check_memory(given.name_of(&RING), rings, args.pes)?;
         limits::check_processes(args.pes)?;
         let binding = Binding::new(&args.bind, args.pes)?;
+        if let Some(folder) = &settings.record {
+            record::prepare(Path::new(folder)).map_err(|cause| StartError::Record {
+                by: given.name_of(&RECORD),
+                cause,
+            })?;
+        }
         let hosts = hosts(args, wire)?;
         let nofile = limits::make_room_for_descriptors(args.pes)?;
         Ok(Plan {

@@ -11,7 +11,7 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use hostwire_transport::ether::counted;
+use hostwire_transport::counted;
 
 use crate::report;
 use crate::run::parse_duration;

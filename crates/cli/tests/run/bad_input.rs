@@ -91,6 +91,13 @@ fn options() {
     assert!(refusal(&["-n", "2", "--timeout", "soon", "true"]).contains("expected a time"));
     assert!(refusal(&["-n", "2", "--timeout", "0", "true"]).ends_with("must be more than 0"));
     assert!(refusal(&["-n", "2", "--bind", "all", "true"]).contains("expected auto, none, or"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for folder in [file.path().to_owned(), file.path().join("below")] {
+        let folder = folder.to_str().unwrap();
+        let record = refusal(&["-n", "2", "--record", folder, "true"]);
+        let expected = format!("--record: recording to \"{folder}\": ");
+        assert!(record.starts_with(&expected), "{record}");
+    }
     let cpu = refusal(&["-n", "2", "--bind", "0,1023", "true"]);
     assert!(
         cpu.starts_with("--bind: CPU 1023 does not exist here"),

@@ -20,4 +20,5 @@ mod nothing_stays;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]
 mod programs;
+mod record;
 mod strangers;

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_counters_of_a_wire_fit_a_record() {
-        let names: Vec<&str> = hostwire_transport::ether::counted()
+        let names: Vec<&str> = hostwire_transport::counted()
             .map(|(name, _)| name)
             .collect();
         assert!(names.len() < RECORD_BYTES / SLOT_BYTES);

@@ -79,6 +79,23 @@ impl Kind for File {
     }
 }
 
+/// A folder.
+#[cfg(target_os = "linux")]
+pub(super) struct Folder;
+
+#[cfg(target_os = "linux")]
+impl Kind for Folder {
+    type Value = String;
+
+    fn expected() -> String {
+        "the name of a folder".into()
+    }
+
+    fn parse(text: &str) -> core::result::Result<String, String> {
+        Ok(text.to_owned())
+    }
+}
+
 /// The number that says what an Ethernet frame carries.
 pub(super) struct EtherType;
 

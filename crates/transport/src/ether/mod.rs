@@ -68,7 +68,8 @@ pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
 pub use self::socket::{FaultySocket, FramePort, Offload, PacketSocket, Socket, XdpSocket};
-pub use self::tally::{SocketCounters, counted};
+pub use self::tally::SocketCounters;
+pub(crate) use self::tally::counted;
 
 use self::agent::{Hold, Shared};
 use crate::addresses::Addresses;

@@ -16,7 +16,7 @@ counters! {
 }
 
 /// The name and the meaning of all that the wire counts: of the links, then of the socket.
-pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     Counters::table().chain(SocketCounters::table())
 }
 

@@ -49,6 +49,11 @@ pub trait Stage: Send + Sync {
         let _ = wire;
     }
 
+    /// As [`look`](Self::look), by a thread that is about to sleep.
+    fn rest(&self, wire: &dyn Transport) {
+        self.look(wire);
+    }
+
     /// No store follows. May be called twice.
     fn finish(&self, wire: &dyn Transport) {
         let _ = self.settle(wire, None);
@@ -127,12 +132,6 @@ impl<S: Stage> Wrapped<S> {
     fn settle(&self, pe: Option<PeId>) -> Result<(), TransportError> {
         self.origin.check()?;
         self.stage.settle(&*self.wire, pe)
-    }
-
-    fn look(&self) {
-        if self.origin.is_here() {
-            self.stage.look(&*self.wire);
-        }
     }
 }
 
@@ -214,7 +213,9 @@ impl<S: Stage> Transport for Wrapped<S> {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
-        self.look();
+        if self.origin.is_here() {
+            self.stage.look(&*self.wire);
+        }
         self.wire.poll()
     }
 
@@ -248,7 +249,9 @@ impl<S: Stage> Transport for Wrapped<S> {
     }
 
     fn arm(&self, wanted: Duration) -> Duration {
-        self.look();
+        if self.origin.is_here() {
+            self.stage.rest(&*self.wire);
+        }
         self.wire.arm(wanted)
     }
 

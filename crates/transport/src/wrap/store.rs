@@ -97,6 +97,20 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// What it stores.
+    pub fn contents(&self) -> Cow<'_, [u8]> {
+        match &self.what {
+            What::Bytes(bytes) => Cow::Borrowed(bytes),
+            What::Word(value) => Cow::Owned(value.to_ne_bytes().to_vec()),
+            What::Line { header, payload } => Cow::Owned(line_bytes(*header, payload)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn offset_bytes(&self) -> usize {
+        self.offset_bytes
+    }
+
     /// The same, for longer than what was stored from.
     pub fn into_owned(self) -> Store<'static> {
         let owned = |bytes: Cow<'_, [u8]>| Cow::Owned(bytes.into_owned());
@@ -127,7 +141,7 @@ impl<'a> Store<'a> {
                 What::Word(u64::from_ne_bytes(bytes))
             }
             What::Line { header, payload } => {
-                let mut line = [&header.to_ne_bytes(), &payload[..]].concat();
+                let mut line = line_bytes(header, &payload);
                 change(&mut line);
                 let (header, payload) = line.split_at(WORD_BYTES);
                 let header = header.first_chunk().copied().unwrap_or_default();
@@ -139,4 +153,9 @@ impl<'a> Store<'a> {
         };
         Store { offset_bytes, what }
     }
+}
+
+/// Header and payload, as they lie in memory.
+fn line_bytes(header: u64, payload: &[u8]) -> Vec<u8> {
+    [&header.to_ne_bytes(), payload].concat()
 }

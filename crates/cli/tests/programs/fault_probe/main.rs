@@ -32,6 +32,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     match argument(0) {
         "meet" => work::meet(),
         "everything" => work::everything(),
+        "put" => work::put(argument(1)),
         "fill" => work::fill(argument(1).parse()?),
         "memory" => work::memory(),
         "footprint" => footprint::footprint(),

@@ -61,6 +61,24 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: T, expected: T) -> Do
     Err(format!("{what} is wrong").into())
 }
 
+/// Every PE puts a text with its number to its neighbour.
+pub fn put(text: &str) -> Done {
+    let job = Job::attach()?;
+    let (me, pes) = (job.pe(), job.pes());
+    let text_of = |pe: u32| format!("{text} of PE {pe}").into_bytes();
+    let memory = job.alloc::<u8>(text.len() + 20)?;
+    memory.put((me + 1) % pes, 0, &text_of(me))?;
+    job.barrier()?;
+    let expected = text_of((me + pes - 1) % pes);
+    expect(
+        "a text",
+        memory.to_vec()?[..expected.len()].to_vec(),
+        expected,
+    )?;
+    println!("PE {me} of {pes} is fine");
+    Ok(job.finalize()?)
+}
+
 /// Every PE writes to `bytes` bytes of its heap, and reads those of its neighbour.
 pub fn fill(bytes: usize) -> Done {
     let job = Job::attach()?;
