@@ -14,7 +14,9 @@ use hostwire_transport::{Transport, Visibility};
 type Wire = Arc<dyn Transport>;
 
 /// Alone, a pair, odd, even, and more than there are cores.
-const PES: [u32; 5] = [1, 2, 3, 4, 8];
+const PES: &[u32] = &[1, 2, 3, 4, 8];
+/// Where the number of PEs makes no difference.
+const FEW: &[u32] = &[2, 3];
 
 fn as_it_is(wire: Wire) -> Wire {
     wire
@@ -30,7 +32,9 @@ fn faulty(wire: Wire) -> Wire {
     Arc::new(Faulty::new(wire, faults).unwrap())
 }
 
-fn run(name: &str, visibility: Visibility, wrap: fn(Wire) -> Wire, mode: AgentMode) {
+type Wrap = fn(Wire) -> Wire;
+
+fn run(name: &str, visibility: Visibility, (wrap, mode): (Wrap, AgentMode), pes: &[u32]) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
     let threads = Threads {
         options: ShmOptions { visibility },
@@ -39,27 +43,34 @@ fn run(name: &str, visibility: Visibility, wrap: fn(Wire) -> Wire, mode: AgentMo
         fabric: &threads,
         wrap: &wrap,
     };
-    for pes in PES {
-        (case.run)(&Setup::new(&fabric, pes, mode));
+    for pes in pes {
+        (case.run)(&Setup::new(&fabric, *pes, mode));
     }
 }
 
 macro_rules! over {
-    ($wire:ident, $visibility:ident, $wrap:ident, $mode:ident; $($case:ident,)*) => {
+    ($wire:ident, $visibility:ident, $wrap:ident, $mode:ident, $pes:ident; $($case:ident,)*) => {
         mod $wire {
             use super::*;
 
             $(#[test]
             fn $case() {
-                run(stringify!($case), Visibility::$visibility, $wrap, AgentMode::$mode);
+                let around = ($wrap as Wrap, AgentMode::$mode);
+                run(stringify!($case), Visibility::$visibility, around, $pes);
             })*
         }
     };
 }
 
-hostwire::conformance_cases!(over!(coherent, Coherent, as_it_is, Thread));
+hostwire::conformance_cases!(over!(coherent, Coherent, as_it_is, Thread, PES));
 // What it takes on such memory is tested in `model.rs`: this memory forgives whatever is forgotten.
-hostwire::conformance_cases!(over!(declared_flushed, Flushed, as_it_is, Thread));
-hostwire::conformance_cases!(over!(stores_only, Coherent, stores_only, Thread));
-hostwire::conformance_cases!(over!(stores_only_polled, Coherent, stores_only, Polled));
-hostwire::conformance_cases!(over!(reordered_and_doubled, Coherent, faulty, Thread));
+hostwire::conformance_cases!(over!(declared_flushed, Flushed, as_it_is, Thread, PES));
+hostwire::conformance_cases!(over!(stores_only, Coherent, stores_only, Thread, PES));
+hostwire::conformance_cases!(over!(
+    stores_only_polled,
+    Coherent,
+    stores_only,
+    Polled,
+    PES
+));
+hostwire::conformance_cases!(over!(reordered_and_doubled, Coherent, faulty, Thread, FEW));
