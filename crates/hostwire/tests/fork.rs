@@ -222,7 +222,7 @@ fn children_are_refused_and_harmless(fabric: &dyn Fabric, mode: AgentMode) {
             job.send(1, 7, &[5u8; 8]).unwrap();
             words.put(1, 0, &[17]).unwrap();
         }
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             let status = in_copy(how, || {
                 let wrong = hands.as_ref().unwrap().not_refused();
                 for name in &wrong {
@@ -411,7 +411,7 @@ fn store_in_parent_and_child(wire: Arc<dyn Transport>) {
     };
     for round in 0..3 {
         store(round).unwrap();
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             // It goes on storing, whatever the errors.
             let status = in_copy(how, || {
                 let stored = (0..10).filter(|i| store(1000 + i).is_ok()).count();

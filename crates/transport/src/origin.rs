@@ -7,7 +7,8 @@
 //!
 //! So everything that a copy must not use lies in [`OriginWords`]: memory that the kernel
 //! fills with zeros in a child (`MADV_WIPEONFORK`), whichever call made the child. No hook
-//! has to run and no thread has to be asked. A child that shares the memory of its parent
+//! has to run and no thread has to be asked. Under an emulator that ignores advice, a hook does it, for
+//! `fork` only (`origin/hooked.rs`). A child that shares the memory of its parent
 //! (`vfork`, `clone` with `CLONE_VM`) is not a copy in this sense: it counts with the same
 //! words, as a thread does.
 //!
@@ -32,9 +33,15 @@ impl OriginWords {
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory, or a kernel that cannot keep them from
-    /// children (Linux before 4.14, and some emulators).
+    /// children (Linux before 4.14).
     pub fn new(count: usize) -> Result<Self, TransportError> {
         words::Words::new(count.max(1)).map(Self)
+    }
+
+    /// Whether they are 0 in every copy. Under an emulator that ignores advice they are so in children
+    /// that `fork` makes, and not in those of a bare `clone`.
+    pub fn are_wiped_by_kernel(&self) -> bool {
+        self.0.are_wiped_by_kernel()
     }
 }
 
@@ -147,7 +154,7 @@ mod tests {
         let words = OriginWords::new(1000).unwrap();
         let origin = Origin::new(7).unwrap();
         words[999].store(5, Ordering::Relaxed);
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             let status = in_copy(how, || {
                 let wiped = words.iter().all(|word| word.load(Ordering::Relaxed) == 0);
                 let expected = TransportError::Forked {

@@ -556,7 +556,7 @@ mod tests {
         let remote = object.of(1).unwrap();
         let (_, bell) = object.word(1, 0).unwrap();
         assert!(bell.is_here());
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             let status = in_copy(how, || {
                 let refused = [
                     object.put(1, 0, &[1]),

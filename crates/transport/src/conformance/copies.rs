@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::pe::AREA;
 use super::{Fabric, run};
 use crate::error::TransportError;
+use crate::origin::OriginWords;
 
 /// How a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +17,18 @@ pub enum Copying {
 }
 
 impl Copying {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Fork, Self::Clone];
+    /// Every kind that can be told from the first process on this machine: under some emulators
+    /// [`Clone`](Self::Clone) cannot.
+    ///
+    /// # Panics
+    /// There is no memory to find that out.
+    pub fn kinds() -> &'static [Self] {
+        let words = OriginWords::new(1).expect("memory that is kept from children");
+        match words.are_wiped_by_kernel() {
+            true => &[Self::Fork, Self::Clone],
+            false => &[Self::Fork],
+        }
+    }
 }
 
 /// For a copy that waits for a lock without an owner.
@@ -86,7 +97,7 @@ pub fn copies_of_a_pe_are_refused(fabric: &dyn Fabric, pes: u32) {
         wire.store(to, AREA, &[7; 200]).unwrap();
         let process = std::process::id();
         let refused = |got| got == Err(TransportError::Forked { pe: pe.pe, process });
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             let status = in_copy(how, || {
                 let stores = refused(wire.store(to, AREA, &[1; 100]))
                     && refused(wire.store_word(to, AREA, 1))

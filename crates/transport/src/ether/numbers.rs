@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_copy_draws_no_number() {
-        for how in Copying::ALL {
+        for &how in Copying::kinds() {
             let origin = Origin::new(0).unwrap();
             let mut numbers = FrameNumbers::new(origin, 2).unwrap();
             assert_eq!(numbers.next(Node(1)), Some(0));

@@ -13,6 +13,10 @@ impl Words {
         Ok(Self((0..count).map(|_| AtomicU64::new(0)).collect()))
     }
 
+    pub(super) fn are_wiped_by_kernel(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     pub(super) fn words(&self) -> &[AtomicU64] {
         &self.0

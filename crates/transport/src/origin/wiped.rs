@@ -7,11 +7,16 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::error::{EnvironmentFault, TransportError};
 
+#[path = "hooked.rs"]
+mod hooked;
+
 /// A mapping of its own.
 #[derive(Debug)]
 pub(super) struct Words {
     words: NonNull<AtomicU64>,
     count: usize,
+    /// Whether the C library wipes it, because the kernel may not.
+    is_hooked: bool,
 }
 
 // SAFETY: a mapping of its own that lives as long as this does; all access is atomic.
@@ -42,20 +47,28 @@ impl Words {
         let words = NonNull::new(base.cast())
             .ok_or_else(|| failed(EnvironmentFault::NoRoom { cause: None }))?;
         // Unmaps it on every path from here on.
-        let words = Self { words, count };
+        let mut words = Self {
+            words,
+            count,
+            is_hooked: false,
+        };
         // SAFETY: advice on the mapping just made changes nothing in this process.
         unsafe { rustix::mm::madvise(base, len_bytes, Advice::LinuxWipeOnFork) }
             .map_err(|e| failed(e.into()))?;
-        // SAFETY: as above. Emulators that take any advice do nothing of it.
+        // SAFETY: as above. What takes advice that does not exist is an emulator.
         if unsafe { libc::madvise(base, len_bytes, -1) } == 0 {
-            let missing = "advice that does not exist was taken as well";
-            return Err(failed(EnvironmentFault::Unsupported { missing }));
+            // SAFETY: `drop` forgets them before it unmaps them.
+            unsafe { hooked::wipe_in_children(words.words.as_ptr(), count) }
+                .map_err(|e| failed(e.into()))?;
+            words.is_hooked = true;
         }
         Ok(words)
     }
-}
 
-impl Words {
+    pub(super) fn are_wiped_by_kernel(&self) -> bool {
+        !self.is_hooked
+    }
+
     #[inline(always)]
     pub(super) fn words(&self) -> &[AtomicU64] {
         // SAFETY: `count` words, mapped, zeroed and page aligned, for as long as `self`
@@ -66,6 +79,9 @@ impl Words {
 
 impl Drop for Words {
     fn drop(&mut self) {
+        if self.is_hooked {
+            hooked::forget(self.words.as_ptr());
+        }
         let len_bytes = self.count * size_of::<AtomicU64>();
         // SAFETY: the whole mapping that `new` made, to which no reference is left.
         let _ = unsafe { rustix::mm::munmap(self.words.as_ptr().cast(), len_bytes) };
