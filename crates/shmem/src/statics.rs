@@ -98,7 +98,9 @@ fn measure(
         .iter()
         .find(|header| header.p_type == libc::PT_GNU_RELRO)
         .map_or(0..0, span);
-    let protected = protected.start / page * page..protected.end.next_multiple_of(page);
+    // Loaders leave a page writable that is protected only in part: linkers may align for pages that
+    // are smaller than those of this kernel (Arm has 4, 16 and 64 KiB).
+    let protected = protected.start / page * page..protected.end / page * page;
     let (mut best, mut last) = (0..0, 0..0);
     for header in headers {
         let is_writable = header.p_flags & libc::PF_W != 0 && header.p_flags & libc::PF_X == 0;
@@ -315,6 +317,21 @@ mod tests {
         assert_eq!((found.address, found.len_bytes), (0x4000, 0x1000));
         // Nothing writable at all.
         assert_eq!(measure(5, &[text], 4096).len_bytes, 0);
+    }
+
+    #[test]
+    fn a_page_that_is_protected_in_part_is_the_programs() {
+        // Protected for pages of 4 KiB, on a kernel with larger ones.
+        let data = header(libc::PT_LOAD, RW, 0x1_fd98, 0x1_4000);
+        let relro = header(libc::PT_GNU_RELRO, libc::PF_R, 0x1_fd98, 0x3268);
+        let found = measure(0, &[data, relro], 0x1_0000);
+        assert_eq!((found.address, found.len_bytes), (0x2_0000, 0x2_0000));
+        let found = measure(0, &[data, relro], 4096);
+        assert_eq!((found.address, found.len_bytes), (0x2_3000, 0x1_1000));
+        // Less than a page of it: nothing is protected at all.
+        let small = header(libc::PT_GNU_RELRO, libc::PF_R, 0x1_fd98, 0x200);
+        let found = measure(0, &[data, small], 0x1_0000);
+        assert_eq!((found.address, found.len_bytes), (0x1_0000, 0x3_0000));
     }
 
     #[test]
