@@ -189,10 +189,19 @@ pub(crate) fn is_wide(len: usize) -> bool {
 
 /// Looks what this processor has.
 pub(crate) fn detect() {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx") {
+    if has_wide() {
         WIDE_LENGTHS.store(WIDE_MOST + 1 - WIDE_LEAST, Relaxed);
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_wide() -> bool {
+    std::arch::is_x86_feature_detected!("avx")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_wide() -> bool {
+    false
 }
 
 /// Copies 65 to 256 bytes: four or eight vectors of 32 bytes that may overlap, all loaded
