@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hostwire_shmem_table::Table;
 
+use crate::machine::Machine;
 use crate::{Error, library, man, tree};
 
 /// Where to.
@@ -39,7 +40,7 @@ impl Args {
 
 /// Builds everything and copies it below the prefix.
 pub fn install(table: &Table, args: &Args) -> Result<(), Error> {
-    let built = library::build(table)?;
+    let built = library::build(table, &Machine::this())?;
     place(table, &built, args)
 }
 

@@ -6,6 +6,7 @@
 //! | [`headers`] | `headers` | `include/*.h`, committed |
 //! | [`man`] | `man` | pages of the manual |
 //! | [`library`] | `library` | `libshmem.so` and `libshmem.a` in a tree that can be used as it is |
+//! | [`machine`] | | for which machine: this one or another |
 //! | [`install`] | `install`, `uninstall` | that tree below a prefix |
 //! | [`interposer`] | | a profiling tool, for tests |
 //! | [`suite`] | `suite` | headers that the C test suite includes |
@@ -16,6 +17,7 @@ pub mod headers;
 pub mod install;
 pub mod interposer;
 pub mod library;
+pub mod machine;
 pub mod man;
 pub mod suite;
 pub mod tidy;

@@ -7,9 +7,9 @@
 //! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
-//! The tree lies below the target folder and can be used from there.
+//! The tree lies below the target folder and can be used from there. That for another machine has no
+//! launcher, nor what the launcher writes: it cannot run here. `HOSTWIRE` tells `oshrun` which one to take.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -18,8 +18,9 @@ use std::process::Command;
 
 use hostwire_shmem_table::Table;
 
+use crate::machine::Machine;
 use crate::tree::{Tree, write};
-use crate::{Error, headers, root};
+use crate::{Error, headers};
 
 /// The libraries that a static library needs and the compiler does not add by itself.
 const PRIVATE_LIBS: &str = "-lpthread -ldl -lm";
@@ -68,14 +69,21 @@ const WRAPPERS: [(&str, &str, bool); 7] = [
     ),
 ];
 
-/// Builds everything in release mode and returns where the tree is.
-pub fn build(table: &Table) -> Result<PathBuf, Error> {
-    let target = target_dir();
-    cargo_build(&target)?;
+/// Builds everything for a machine in release mode and returns where the tree is.
+pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
+    let target = machine.target_dir();
+    let is_here = machine.target().is_none();
+    let mut command = machine.cargo("build");
+    command.args(["--quiet", "--release", "--locked"]);
+    command.args(["-p", "hostwire-shmem"]);
+    if is_here {
+        command.args(["-p", "hostwire-cli"]);
+    }
+    run(&mut command)?;
     let release = target.join("release");
     let tree = target.join("shmem");
-    let work = target.join("shmem-work");
-    for folder in [tree.join("bin"), tree.join("lib"), work.clone()] {
+    let (lib, work) = (tree.join("lib"), target.join("shmem-work"));
+    for folder in [tree.join("bin"), lib.clone(), work.clone()] {
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     }
     headers::tree(table).write(&tree.join("include"))?;
@@ -85,14 +93,21 @@ pub fn build(table: &Table) -> Result<PathBuf, Error> {
         include_str!("../../crates/shmem/csrc/shmemx_race.h"),
     )?;
     wrappers(&tree, &tree)?;
-    copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
+    if is_here {
+        copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
+        launcher_pages(&tree)?;
+    }
 
-    launcher_pages(&tree)?;
-
-    let rust = release.join("libhostwire_shmem.a");
-    shared(table, &rust, &work, &tree.join("lib"))?;
-    archive(table, &rust, &work, &tree.join("lib"))?;
-    hooks(&work, &tree.join("lib"))?;
+    let built = Built {
+        table,
+        machine,
+        rust: release.join("libhostwire_shmem.a"),
+        work,
+        lib,
+    };
+    built.shared()?;
+    built.archive()?;
+    built.hooks()?;
     Ok(tree)
 }
 
@@ -154,102 +169,98 @@ pub fn symbols(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// Where cargo puts what it builds.
-pub fn target_dir() -> PathBuf {
-    let root = root();
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+/// What cargo has built, and what becomes libraries of it.
+struct Built<'a> {
+    table: &'a Table,
+    machine: &'a Machine,
+    /// All of it, as cargo leaves it.
+    rust: PathBuf,
+    /// The folder for what is needed on the way.
+    work: PathBuf,
+    /// The folder for libraries.
+    lib: PathBuf,
 }
 
-fn cargo_build(target: &Path) -> Result<(), Error> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .current_dir(root())
-        .arg("build")
-        .args(["--quiet", "--release", "--locked"]);
-    command.args(["-p", "hostwire-shmem", "-p", "hostwire-cli"]);
-    run(command.arg("--target-dir").arg(target))
-}
+impl Built<'_> {
+    /// A shared library that exports only the symbols of the table. The C compiler links it, since
+    /// a Rust `cdylib` would hide the symbols of the C file and the weak names.
+    fn shared(&self) -> Result<(), Error> {
+        let mut script = Tree::default();
+        let names = symbols(self.table).join(";\n        ");
+        let text = format!("{{\n    global:\n        {names};\n    local:\n        *;\n}};\n");
+        script.add("symbols.map", text);
+        script.write(&self.work)?;
 
-/// A shared library that exports only the symbols of the table. The C compiler links it, since
-/// a Rust `cdylib` would hide the symbols of the C file and the weak names.
-fn shared(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
-    let mut script = Tree::default();
-    let names = symbols(table).join(";\n        ");
-    let text = format!("{{\n    global:\n        {names};\n    local:\n        *;\n}};\n");
-    script.add("symbols.map", text);
-    script.write(work)?;
+        let library = self.lib.join(SONAME);
+        let new = self.work.join(SONAME);
+        let mut command = self.machine.compiler();
+        command.args(["-shared", "-o"]).arg(&new);
+        command
+            .args(["-Wl,--whole-archive"])
+            .arg(&self.rust)
+            .arg("-Wl,--no-whole-archive");
+        command.arg(format!("-Wl,-soname,{SONAME}"));
+        command.arg(format!(
+            "-Wl,--version-script={}",
+            self.work.join("symbols.map").display()
+        ));
+        command.args([
+            "-Wl,--gc-sections",
+            "-Wl,-z,relro,-z,now",
+            // A program that closes a plugin which brought the library along still has the exit
+            // handlers of the library, and perhaps its threads.
+            "-Wl,-z,nodelete",
+            "-Wl,--as-needed",
+            "-lgcc_s",
+        ]);
+        run(command.args(PRIVATE_LIBS.split(' ')))?;
+        // At once, since a program that runs may have the old one mapped.
+        fs::rename(&new, &library).map_err(Error::file(&library))?;
 
-    let library = lib.join(SONAME);
-    let new = work.join(SONAME);
-    let mut command = compiler();
-    command.args(["-shared", "-o"]).arg(&new);
-    command
-        .args(["-Wl,--whole-archive"])
-        .arg(rust)
-        .arg("-Wl,--no-whole-archive");
-    command.arg(format!("-Wl,-soname,{SONAME}"));
-    command.arg(format!(
-        "-Wl,--version-script={}",
-        work.join("symbols.map").display()
-    ));
-    command.args([
-        "-Wl,--gc-sections",
-        "-Wl,-z,relro,-z,now",
-        // A program that closes a plugin which brought the library along still has the exit
-        // handlers of the library, and perhaps its threads.
-        "-Wl,-z,nodelete",
-        "-Wl,--as-needed",
-        "-lgcc_s",
-    ]);
-    run(command.args(PRIVATE_LIBS.split(' ')))?;
-    // At once, since a program that runs may have the old one mapped.
-    fs::rename(&new, &library).map_err(Error::file(&library))?;
+        let link = self.lib.join("libshmem.so");
+        let _ = fs::remove_file(&link);
+        symlink(SONAME, &link).map_err(Error::file(&link))
+    }
 
-    let link = lib.join("libshmem.so");
-    let _ = fs::remove_file(&link);
-    symlink(SONAME, &link).map_err(Error::file(&link))
-}
+    /// A static library of one object that exports only the symbols of the table, so that it
+    /// can be linked into a program with other Rust libraries.
+    fn archive(&self) -> Result<(), Error> {
+        let (object, kept) = (self.work.join("shmem.o"), self.work.join("symbols.list"));
+        write(&kept, &(symbols(self.table).join("\n") + "\n"))?;
+        let mut link = self.machine.tool("ld");
+        link.args(["-r", "-o"])
+            .arg(&object)
+            .arg("--whole-archive")
+            .arg(&self.rust);
+        run(&mut link)?;
+        let mut hide = self.machine.tool("objcopy");
+        hide.arg(format!("--keep-global-symbols={}", kept.display()))
+            // Members that the compiler of the standard library left there, which `ar` may not
+            // accept.
+            .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
+            .arg(&object);
+        run(&mut hide)?;
+        self.collect("libshmem.a", &object)
+    }
 
-/// A static library of one object that exports only the symbols of the table, so that it
-/// can be linked into a program with other Rust libraries.
-fn archive(table: &Table, rust: &Path, work: &Path, lib: &Path) -> Result<(), Error> {
-    let (object, kept) = (work.join("shmem.o"), work.join("symbols.list"));
-    write(&kept, &(symbols(table).join("\n") + "\n"))?;
-    let mut link = Command::new("ld");
-    link.args(["-r", "-o"])
-        .arg(&object)
-        .arg("--whole-archive")
-        .arg(rust);
-    run(&mut link)?;
-    let mut hide = Command::new("objcopy");
-    hide.arg(format!("--keep-global-symbols={}", kept.display()))
-        // Members that the compiler of the standard library left there, which `ar` may not
-        // accept.
-        .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
-        .arg(&object);
-    run(&mut hide)?;
-    let library = lib.join("libshmem.a");
-    let _ = fs::remove_file(&library);
-    run(Command::new("ar").arg("rcs").arg(&library).arg(&object))
-}
+    /// What `oshcc --race` links into programs: the functions that the compiler calls in front of
+    /// loads and stores.
+    fn hooks(&self) -> Result<(), Error> {
+        let (source, object) = (self.work.join("race.c"), self.work.join("race.o"));
+        write(&source, include_str!("../../crates/shmem/csrc/race.c"))?;
+        let mut command = self.machine.compiler();
+        command.args(["-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", "-o"]);
+        run(command.arg(&object).arg(&source))?;
+        self.collect("libshmem_race.a", &object)
+    }
 
-/// What `oshcc --race` links into programs: the functions that the compiler calls in front of loads
-/// and stores.
-fn hooks(work: &Path, lib: &Path) -> Result<(), Error> {
-    let (source, object) = (work.join("race.c"), work.join("race.o"));
-    write(&source, include_str!("../../crates/shmem/csrc/race.c"))?;
-    let mut command = compiler();
-    command.args(["-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", "-o"]);
-    run(command.arg(&object).arg(&source))?;
-    let library = lib.join("libshmem_race.a");
-    let _ = fs::remove_file(&library);
-    run(Command::new("ar").arg("rcs").arg(&library).arg(&object))
-}
-
-/// The C compiler.
-pub fn compiler() -> Command {
-    Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()))
+    /// A static library of one object.
+    fn collect(&self, name: &str, object: &Path) -> Result<(), Error> {
+        let library = self.lib.join(name);
+        let _ = fs::remove_file(&library);
+        let mut command = self.machine.tool("ar");
+        run(command.arg("rcs").arg(&library).arg(object))
+    }
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use hostwire_shmem_table::Table;
+use xtask::machine::Machine;
 use xtask::{Error, headers, install, library, man, root, suite, tidy};
 
 #[derive(Debug, Parser)]
@@ -41,7 +42,11 @@ enum Chore {
         out: PathBuf,
     },
     /// Build libshmem.so, libshmem.a, oshcc, oshc++ and oshrun, and print their folder.
-    Library,
+    Library {
+        /// Another machine that they are for, such as aarch64-unknown-linux-gnu; without the launcher.
+        #[arg(long, value_name = "TARGET")]
+        target: Option<String>,
+    },
     /// Install headers, libraries, wrappers, man pages, pkg-config files and a CMake package.
     Install(install::Args),
     /// Report files that break a rule that no compiler checks; see tidy.toml.
@@ -67,8 +72,11 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::Headers { check: false } => headers::tree(&table).write(&root().join("include")),
         Chore::Man { out } => man::tree(&table).write(out),
         Chore::Suite { out } => suite::tree(&table).write(out),
-        Chore::Library => {
-            let built = library::build(&table)?;
+        Chore::Library { target } => {
+            let machine = target
+                .as_deref()
+                .map_or(Ok(Machine::this()), Machine::other)?;
+            let built = library::build(&table, &machine)?;
             eprintln!("{}", built.display());
             Ok(())
         }
