@@ -1,7 +1,8 @@
 #!/bin/bash
-# The lower crates' tests, and the example programs as jobs, on 64-bit Arm: by QEMU's user emulation
-# where this machine is another one. That shows whether the code is right, not whether its order of
-# stores is: emulated on x86-64, loads and stores keep the order of x86-64. Takes half an hour there.
+# The lower crates' tests, the example programs as jobs, and libshmem with its C programs, on 64-bit
+# Arm: by QEMU's user emulation where this machine is another one. That shows whether the code is right,
+# not whether its order of stores is: emulated on x86-64, loads and stores keep the order of x86-64. Takes
+# an hour there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=aarch64-unknown-linux-gnu
@@ -28,4 +29,13 @@ job 4 hello
 job 4 wordcount README.md docs/*.md | tail -n 2
 job 2 heat2d --size 32x32 --steps 300
 job 2 gups --log2-words 10
+
+# The C programs: the suite runs here, and builds and starts them for the other machine.
+"$cargo" test --locked --target $target -p hostwire-shmem --lib
+if [[ -n $emulator ]]; then
+    export SHMEM_TEST_TARGET=$target HOSTWIRE
+    HOSTWIRE=$(realpath "$built/release/hostwire")
+fi
+# A few random ones: each takes a hundred times as long as here.
+SHMEM_TEST_RUNS=6 "$cargo" test --locked -p hostwire-shmem --test suite programs::
 echo "test-arm: all is well"

@@ -11,6 +11,7 @@ use xtask::{Tree, interposer, library, suite};
 use hostwire_testing::{is_installed, need};
 
 use crate::succeeds;
+use crate::tested::{self, MACHINE};
 
 /// A language that programs are compiled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,10 +40,11 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load().expect("the t
 pub fn tree() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        if !is_installed("cc", &need::C) {
+        if !is_installed(MACHINE.compiler().get_program(), &need::C) {
             return None;
         }
-        let tree = library::build(&TABLE).unwrap_or_else(|error| panic!("no library: {error}"));
+        let tree =
+            library::build(&TABLE, &MACHINE).unwrap_or_else(|error| panic!("no library: {error}"));
         suite::tree(&TABLE)
             .write(&work())
             .expect("headers of the suite can be written");
@@ -53,7 +55,7 @@ pub fn tree() -> Option<&'static Path> {
 
 /// Where programs go.
 pub fn work() -> PathBuf {
-    library::target_dir().join("shmem-suite")
+    MACHINE.target_dir().join("shmem-suite")
 }
 
 /// Compiles `tests/c/NAME.c`, once.
@@ -91,7 +93,7 @@ fn compile(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf
         Short::Inline => (&["--inline", "-O2"], ".inline"),
     };
     let program = work().join(format!("{name}.{suffix}{inline}"));
-    let mut command = Command::new(tree.join("bin").join(wrapper));
+    let mut command = self::wrapper(tree, wrapper);
     command
         .args(options)
         .args([standard, "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]);
@@ -112,11 +114,28 @@ fn compile(tree: &Path, name: &str, language: Language, short: Short) -> PathBuf
     program
 }
 
-/// `oshrun` for a job of so many PEs that ends after a minute.
+/// `oshcc` or `oshc++`, with the compiler of the tested machine.
+pub fn wrapper(tree: &Path, name: &str) -> Command {
+    let mut command = Command::new(tree.join("bin").join(name));
+    if tested::is_emulated() {
+        command.env("OSHCC", MACHINE.compiler().get_program());
+        command.env("OSHCXX", MACHINE.tool("g++").get_program());
+    }
+    command
+}
+
+/// Whether there is a C++ compiler for the tested machine. Says that something is left out if not.
+pub fn has_cxx() -> bool {
+    let compiler = if tested::is_emulated() { "g++" } else { "c++" };
+    is_installed(MACHINE.tool(compiler).get_program(), &need::CXX)
+}
+
+/// `oshrun` for a job of so many PEs that ends after some minutes.
 pub fn oshrun(tree: &Path, pes: usize) -> Command {
     let mut command = Command::new(tree.join("bin/oshrun"));
+    let timeout = tested::timeout_seconds().to_string();
     command
-        .args(["-n", &pes.to_string(), "--timeout", "120"])
+        .args(["-n", &pes.to_string(), "--timeout", &timeout])
         .stdin(Stdio::null());
     // What the tests set by themselves must not come from outside.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SHMEM_")) {
@@ -131,7 +150,7 @@ pub fn interposer(tree: &Path) -> PathBuf {
     source.add("calls.c", interposer::source(&TABLE));
     source.write(&work()).expect("the tool can be written");
     let library = work().join("libcalls.so");
-    let mut command = Command::new(tree.join("bin/oshcc"));
+    let mut command = wrapper(tree, "oshcc");
     command
         .args(["-std=gnu99", "-shared", "-fPIC", "-o"])
         .arg(&library);

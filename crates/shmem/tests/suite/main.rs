@@ -2,7 +2,8 @@
 //! compiles the programs in `tests/c` with `oshcc` and `oshc++`, and runs them with `oshrun`.
 //!
 //! Without a C compiler the tests are left out, and say so. `SHMEM_TEST_RUNS` sets how often the random
-//! traffic is repeated (100 by default).
+//! traffic is repeated (100 by default). `SHMEM_TEST_TARGET` builds for another machine, whose emulator
+//! runs the tests of `programs`: see `scripts/test-arm.sh`.
 
 mod build;
 mod exports;
@@ -17,6 +18,7 @@ mod programs;
 mod races;
 #[cfg(target_arch = "x86_64")]
 mod registers;
+mod tested;
 mod wrapper;
 
 use std::process::{Command, Output};

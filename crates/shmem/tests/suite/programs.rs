@@ -7,19 +7,20 @@ use std::process::Command;
 
 use hostwire_testing::{is_installed, left_out, need};
 
-use crate::build::{self, Language, TABLE, oshrun, program, tree, work};
+use crate::build::{self, Language, TABLE, has_cxx, oshrun, program, tree, work, wrapper};
 use crate::succeeds;
+use crate::tested::{add_program, is_emulated, sizes};
 
 const PES: [usize; 5] = [1, 2, 3, 4, 8];
 
 fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
     let Some(tree) = tree() else { return };
-    if language == Language::Cxx && !is_installed("c++", &need::CXX) {
+    if language == Language::Cxx && !has_cxx() {
         return;
     }
     let program = program(tree, name, language);
-    for &pes in pes {
-        succeeds(oshrun(tree, pes).arg(&program).args(arguments));
+    for pes in sizes(pes) {
+        succeeds(add_program(&mut oshrun(tree, pes), &program).args(arguments));
     }
 }
 
@@ -78,9 +79,10 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     let times = std::env::var("SHMEM_TEST_RUNS")
         .ok()
         .and_then(|times| times.parse().ok());
+    let sizes = sizes(&PES);
     for seed in 1..=times.unwrap_or(100u64) {
-        let pes = PES[seed as usize % PES.len()];
-        succeeds(oshrun(tree, pes).arg(&program).arg(seed.to_string()));
+        let pes = sizes[seed as usize % sizes.len()];
+        succeeds(add_program(&mut oshrun(tree, pes), &program).arg(seed.to_string()));
     }
 }
 
@@ -91,13 +93,13 @@ fn static_objects_of_the_medium_code_model() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/statics.c");
     for option in ["-pie", "-no-pie"] {
         let program = work().join(format!("statics.medium{option}"));
-        let mut compile = Command::new(tree.join("bin/oshcc"));
+        let mut compile = wrapper(tree, "oshcc");
         compile.args(["-std=gnu11", "-O1", "-mcmodel=medium", option, "-o"]);
         let compiled = crate::output(compile.arg(&program).arg(&source));
         if !compiled.status.success() {
             return left_out(&need::SANITIZER, "the C compiler has no medium code model");
         }
-        succeeds(oshrun(tree, 3).arg(&program));
+        succeeds(add_program(&mut oshrun(tree, 3), &program));
     }
 }
 
@@ -105,6 +107,9 @@ fn static_objects_of_the_medium_code_model() {
 #[test]
 fn address_sanitizer_finds_nothing() {
     let Some(tree) = tree() else { return };
+    if is_emulated() {
+        return left_out(&need::SANITIZER, "sanitizers do not run emulated");
+    }
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     for name in ["statics", "setup"] {
         let program = work().join(format!("{name}.asan"));
@@ -123,6 +128,9 @@ fn address_sanitizer_finds_nothing() {
 #[test]
 fn thread_sanitizer_finds_nothing() {
     let Some(tree) = tree() else { return };
+    if is_emulated() {
+        return left_out(&need::SANITIZER, "sanitizers do not run emulated");
+    }
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
     if !is_installed("setarch", &need::UTIL_LINUX) {
         return;
@@ -179,9 +187,9 @@ fn nothing_hangs_in_a_hundred_runs() {
     ];
     for name in names {
         let program = program(tree, name, Language::C11);
-        for pes in PES {
+        for pes in sizes(&PES) {
             for run in 1..=100u32 {
-                succeeds(oshrun(tree, pes).arg(&program).arg(run.to_string()));
+                succeeds(add_program(&mut oshrun(tree, pes), &program).arg(run.to_string()));
             }
         }
     }
@@ -214,9 +222,7 @@ fn every_function_is_called_and_can_be_interposed() {
         let mut command = oshrun(tree, 2);
         command.args(["-x", &format!("LD_PRELOAD={}", tool.display())]);
         command.args(["-x", &format!("SHMEM_CALLS={}", calls.display())]);
-        command
-            .arg(&program)
-            .args((!argument.is_empty()).then_some(argument));
+        add_program(&mut command, &program).args((!argument.is_empty()).then_some(argument));
         let output = crate::output(&mut command);
         let is_good = output.status.success() || argument == "global-exit";
         assert!(is_good, "{command:?}: {}", crate::text(&output));

@@ -1,0 +1,55 @@
+//! The machine that is tested: this one, or the one that `SHMEM_TEST_TARGET` names, whose programs an
+//! emulator runs. The launcher is always that of this machine.
+
+use std::env;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use xtask::machine::Machine;
+
+/// The variable that names another machine, as Rust calls it.
+const TARGET: &str = "SHMEM_TEST_TARGET";
+
+/// The machine that is tested.
+pub static MACHINE: LazyLock<Machine> = LazyLock::new(|| match env::var(TARGET) {
+    Ok(target) => Machine::other(&target).unwrap_or_else(|error| panic!("{TARGET}: {error}")),
+    Err(_) => Machine::this(),
+});
+
+/// What runs its programs here: the words in front of theirs. Cargo runs them in the same way.
+static EMULATOR: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let Some(target) = MACHINE.target() else {
+        return Vec::new();
+    };
+    let name = target.to_uppercase().replace('-', "_");
+    let variable = format!("CARGO_TARGET_{name}_RUNNER");
+    let words = env::var(&variable)
+        .unwrap_or_else(|_| panic!("{variable} must name the emulator for the {TARGET} {target}"));
+    words.split_whitespace().map(String::from).collect()
+});
+
+/// Of the tested numbers of PEs, those that are tested on this machine.
+///
+/// An emulated PE takes some ten times as long, and PEs that spin share few CPUs: 8 of them take
+/// minutes for one program.
+pub fn sizes(all: &[usize]) -> Vec<usize> {
+    const EMULATED_MAX: usize = 3;
+    let all = all.iter().copied();
+    all.filter(|pes| !is_emulated() || *pes <= EMULATED_MAX)
+        .collect()
+}
+
+/// How long a job may take.
+pub fn timeout_seconds() -> u32 {
+    if is_emulated() { 600 } else { 120 }
+}
+
+/// Whether an emulator runs the programs.
+pub fn is_emulated() -> bool {
+    MACHINE.target().is_some()
+}
+
+/// Adds a program to the command that starts it.
+pub fn add_program<'a>(command: &'a mut Command, program: &std::path::Path) -> &'a mut Command {
+    command.args(EMULATOR.iter()).arg(program)
+}
