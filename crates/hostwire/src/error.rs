@@ -5,10 +5,10 @@ mod misbehaviour;
 use std::fmt;
 use std::sync::OnceLock;
 
-use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError, quoted};
+use hostwire_transport::{EnvironmentFault, Loss, PeId, TransportError};
 
 use crate::launch::{LaunchError, LaunchStep, Nodes};
-use crate::settings::{LOST_AFTER, LOST_AFTER_S};
+use crate::settings::{LOST_AFTER, LOST_AFTER_S, SettingError};
 
 pub use misbehaviour::{Misbehaviour, PeerWord};
 
@@ -216,16 +216,9 @@ pub enum Error {
         #[source]
         fault: Box<LaunchError>,
     },
-    /// A setting in the environment is unusable.
-    #[error("{variable}={} is not usable: {problem}", quoted(value))]
-    Setting {
-        /// The variable.
-        variable: &'static str,
-        /// Its value.
-        value: String,
-        /// The fault of the value, or the expected value.
-        problem: String,
-    },
+    /// A setting is unusable.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     /// The machine, the network or the launcher does not give what is needed.
     #[error("{what}: {fault}")]
     Environment {

@@ -23,11 +23,12 @@
 mod slot;
 
 use hostwire_transport::PeId;
-use hostwire_transport::ring::{RING_BYTES_DEFAULT, Slots};
+use hostwire_transport::ring::Slots;
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
 
 use crate::error::{Error, Result};
-use crate::settings::check_ring;
+use crate::settings::{SettingError, check_ring};
+pub use crate::sizes::{PES_MAX, Sizes};
 
 pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
@@ -41,8 +42,6 @@ const PAGE: usize = 4096;
 /// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ.
 const RING_GAP: usize = 5 * LINE;
 
-/// Most PEs of a job.
-pub const PES_MAX: u32 = 4096;
 /// Most teams at a time, the world included.
 pub const TEAMS_MAX: usize = SLOTS - 2;
 /// Places for teams in a segment: two are for teams that only the library uses.
@@ -59,38 +58,6 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 pub(crate) const LANDING_BYTES: usize = 256 << 10;
 /// Pieces in staging at a time.
 pub(crate) const CHUNKS: u64 = 4;
-
-/// Sizes that a user may choose; the same for all PEs of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Bytes of each message ring: a power of two from 256 to 1 MiB.
-    pub ring_bytes: usize,
-    /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
-    pub heap_bytes: usize,
-    /// The heap begins at a multiple of this: a power of two, at least 4096.
-    pub heap_align_bytes: usize,
-    /// Bytes for the static objects of the program, where those are symmetric.
-    pub static_bytes: usize,
-    /// Bytes that a front keeps for itself.
-    pub tool_bytes: usize,
-}
-
-impl Sizes {
-    /// What a job has if nobody says anything else.
-    pub const USUAL: Self = Self {
-        ring_bytes: RING_BYTES_DEFAULT,
-        heap_bytes: 256 << 20,
-        heap_align_bytes: PAGE,
-        static_bytes: 0,
-        tool_bytes: 0,
-    };
-}
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Self::USUAL
-    }
-}
 
 /// What a PE exposes to the others in its part of the address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +182,7 @@ impl Layout {
         let landing = staging + CHUNKS as usize * CHUNK_BYTES;
         let teams = landing + LANDING_BYTES;
         let tools = (teams + SLOTS * Slot::bytes(pes)).next_multiple_of(PAGE);
-        let program = Program::behind(tools, sizes).ok_or_else(|| Error::Setting {
+        let program = Program::behind(tools, sizes).ok_or_else(|| SettingError {
             variable: crate::settings::HEAP.variable,
             value: sizes.heap_bytes.to_string(),
             problem: format!("expected at most {SEGMENT_BYTES_MAX} bytes for all segments of a PE"),
@@ -332,6 +299,8 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
+    use hostwire_transport::ring::RING_BYTES_DEFAULT;
+
     use super::*;
 
     #[test]
@@ -406,7 +375,7 @@ mod tests {
             )
         };
         let names = |refused, expected| match refused {
-            Err(Error::Setting { variable, .. }) => assert_eq!(variable, expected),
+            Err(Error::Setting(error)) => assert_eq!(error.variable, expected),
             other => panic!("{other:?}"),
         };
         names(with(1000, 4096), "HOSTWIRE_RING");

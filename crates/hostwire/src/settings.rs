@@ -23,14 +23,13 @@ use hostwire_transport::faults::Faults;
 
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
-pub use setting::{Choice, Flag, Kind, Setting, expected};
+pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 pub use wire::Wire;
 
 #[doc(hidden)]
 pub use crate::settings_table as table;
 
-use crate::error::Result;
-use crate::layout::Sizes;
+use crate::sizes::Sizes;
 use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
 #[cfg(target_os = "linux")]
 use kinds::{File, Folder};
@@ -163,8 +162,8 @@ impl Settings {
     /// Reads the environment of this process.
     ///
     /// # Errors
-    /// [`Error::Setting`](crate::Error::Setting) for the first variable whose value makes no sense.
-    pub fn from_env() -> Result<Self> {
+    /// [`SettingError`] for the first variable whose value makes no sense.
+    pub fn from_env() -> Result<Self, SettingError> {
         Self::from_lookup(|name| {
             let value = std::env::var_os(name).filter(|value| !value.is_empty());
             value.map(|value| value.to_string_lossy().into_owned())
@@ -191,7 +190,7 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn with(setting: &Setting, value: &str) -> Result<Settings> {
+    fn with(setting: &Setting, value: &str) -> Result<Settings, SettingError> {
         Settings::from_lookup(|asked| (asked == setting.variable).then(|| value.into()))
     }
 
@@ -260,7 +259,7 @@ mod tests {
             (&STATS, "yes"),
             (&FAULTS, "drop=2"),
         ] {
-            let refused = crate::Error::Setting {
+            let refused = SettingError {
                 variable: setting.variable,
                 value: value.to_owned(),
                 problem: setting.canonical(value).unwrap_err(),

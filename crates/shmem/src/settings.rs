@@ -59,7 +59,7 @@ table! {
 }
 
 impl Settings {
-    pub(crate) fn from_env() -> Result<Self, hostwire::Error> {
+    pub(crate) fn from_env() -> Result<Self, hostwire::settings::SettingError> {
         Self::from_lookup(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into()))
     }
 

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use hostwire::settings::{Setting, Settings, TABLE, WIRE, Wire};
+use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, Wire};
 
 /// What a switch that is given means.
 const ON: &str = "1";
@@ -48,8 +48,8 @@ impl Given {
     /// What holds for the job: options before the environment.
     ///
     /// # Errors
-    /// [`hostwire::Error::Setting`].
-    pub fn settings(&self) -> hostwire::Result<Settings> {
+    /// [`SettingError`].
+    pub fn settings(&self) -> Result<Settings, SettingError> {
         Settings::from_lookup(|variable| self.effective(variable))
     }
 

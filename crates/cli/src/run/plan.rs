@@ -53,7 +53,7 @@ pub enum StartError {
     Processes { pes: u32, limit: u64 },
     /// A variable of the library holds what makes no sense.
     #[error(transparent)]
-    Setting(#[from] hostwire::Error),
+    Setting(#[from] hostwire::settings::SettingError),
     /// An option that is for hosts, and no wire between them.
     #[error(
         "--{what}: the wire {wire} joins PEs of one host; say --wire {}",

@@ -5,8 +5,7 @@ use hostwire_transport::faults::Faults;
 use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};
 
 use super::RING;
-use super::setting::{Kind, expected};
-use crate::error::{Error, Result};
+use super::setting::{Kind, SettingError, expected};
 
 /// A number of bytes; see [`parse_bytes`].
 pub(super) struct Bytes;
@@ -228,9 +227,9 @@ pub(super) fn shown(bytes: usize) -> String {
 /// Checks the size of a message ring.
 ///
 /// # Errors
-/// [`Error::Setting`].
-pub(crate) fn check_ring(ring_bytes: usize) -> Result<Slots> {
-    Slots::of_bytes(ring_bytes).ok_or_else(|| Error::Setting {
+/// [`SettingError`].
+pub(crate) fn check_ring(ring_bytes: usize) -> Result<Slots, SettingError> {
+    Slots::of_bytes(ring_bytes).ok_or_else(|| SettingError {
         variable: RING.variable,
         value: ring_bytes.to_string(),
         problem: expected::<RingBytes>(),

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::error::{Error, Result};
+use hostwire_transport::quoted;
 
 /// All that anybody has to know of a setting. Tables of them are made by [`table!`](super::table).
 #[derive(Debug, Clone, Copy)]
@@ -174,18 +174,30 @@ impl Setting {
     pub fn read<K: Kind>(
         &self,
         lookup: &impl Fn(&str) -> Option<String>,
-    ) -> Result<Option<K::Value>> {
+    ) -> Result<Option<K::Value>, SettingError> {
         let mut found = self.names().map(|name| (name, lookup(name)));
         let Some((variable, Some(value))) = found.find(|(_, value)| value.is_some()) else {
             return Ok(None);
         };
         let read = K::parse(&value);
-        read.map(Some).map_err(|problem| Error::Setting {
+        read.map(Some).map_err(|problem| SettingError {
             variable,
             value,
             problem,
         })
     }
+}
+
+/// The value of a setting is unusable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}={} is not usable: {problem}", quoted(value))]
+pub struct SettingError {
+    /// The variable.
+    pub variable: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The fault of the value, or the expected value.
+    pub problem: String,
 }
 
 /// The variable.
@@ -272,10 +284,10 @@ macro_rules! settings_table {
             /// Reads what `lookup` says of each variable.
             ///
             /// # Errors
-            /// [`Error::Setting`]($crate::Error::Setting) for the first whose value makes no sense.
+            /// [`SettingError`]($crate::settings::SettingError) for the first whose value makes no sense.
             $vis fn from_lookup(
                 lookup: impl Fn(&str) -> Option<String>,
-            ) -> $crate::Result<Self> {
+            ) -> ::core::result::Result<Self, $crate::settings::SettingError> {
                 Ok(Self {
                     $($(#[cfg($cfg)])? $field: {
                         let given = $SETTING.read::<$kind>(&lookup)?;

@@ -1,0 +1,38 @@
+//! How large a job and its segments are.
+
+use hostwire_transport::ring::RING_BYTES_DEFAULT;
+
+/// Most PEs of a job.
+pub const PES_MAX: u32 = 4096;
+
+/// Sizes that a user may choose; the same for all PEs of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of each message ring: a power of two from 256 to 1 MiB.
+    pub ring_bytes: usize,
+    /// Bytes of the symmetric heap of each PE. Pages are allocated on first touch.
+    pub heap_bytes: usize,
+    /// The heap begins at a multiple of this: a power of two, at least 4096.
+    pub heap_align_bytes: usize,
+    /// Bytes for the static objects of the program, where those are symmetric.
+    pub static_bytes: usize,
+    /// Bytes that a front keeps for itself.
+    pub tool_bytes: usize,
+}
+
+impl Sizes {
+    /// What a job has if nobody says anything else.
+    pub const USUAL: Self = Self {
+        ring_bytes: RING_BYTES_DEFAULT,
+        heap_bytes: 256 << 20,
+        heap_align_bytes: 4096,
+        static_bytes: 0,
+        tool_bytes: 0,
+    };
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self::USUAL
+    }
+}
