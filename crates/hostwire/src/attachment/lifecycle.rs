@@ -113,7 +113,8 @@ impl Attachment {
     /// there is one to ask; it ends this process, too, so the caller should leave.
     ///
     /// # Errors
-    /// [`Error::Launch`] if it is gone or cannot; [`Error::Copied`].
+    /// [`Error::Launch`](crate::Error::Launch) if it is gone or cannot;
+    /// [`Error::Copied`](crate::Error::Copied).
     pub fn abort(&self, status: i32, why: &str) -> Result<bool> {
         self.origin.check()?;
         // A thread that holds the lock is in the middle of leaving, and the job with it.

@@ -15,8 +15,9 @@ impl Attachment {
     /// Polls until there is a result.
     ///
     /// # Errors
-    /// What `poll` gives; [`Error::PeerLost`] or [`Error::PeerLeft`] when a watched PE
-    /// will not do what is waited for and `poll` still has nothing.
+    /// What `poll` gives; [`Error::PeerLost`](crate::Error::PeerLost) or
+    /// [`Error::PeerLeft`](crate::Error::PeerLeft) when a watched PE will not do what is waited
+    /// for and `poll` still has nothing.
     #[inline]
     pub fn wait<R>(&self, watch: Watch<'_>, poll: impl FnMut() -> Result<Option<R>>) -> Result<R> {
         self.wait_and(watch, |_| self.progress(), poll)
