@@ -63,7 +63,7 @@ const REGISTERED_BYTES: usize = 512;
 const PUT: u64 = 14;
 
 /// Does by hand what a put to registered memory asks for, with the zeros that its line has.
-fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Option<(u64, Vec<u8>)> {
+fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Done {
     let end = offset.checked_add(len)?;
     let place = registered.get_mut(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
     // The memory of who asks is not mapped here.
@@ -76,7 +76,7 @@ fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Optio
 
 /// Does by hand what a request asks for. Gives the old value, or nothing for a refusal, and the
 /// bytes of a get.
-fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u8>)> {
+fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Done {
     let [operation, operand_bytes, offset, operand, compare] = *request;
     if operation == 1 {
         let end = offset
@@ -123,6 +123,33 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
     };
     place.copy_from_slice(&new.to_le_bytes()[..width as usize]);
     Some((old, Vec::new()))
+}
+
+/// What a request does by hand: the old value, and the bytes of a get; nothing for a refusal.
+type Done = Option<(u64, Vec<u8>)>;
+
+/// The segment of who asked has the answer.
+fn check_answer(theirs: &Window, layout: &Layout, number: u64, request: &[u64; 5], done: Done) {
+    let [operation, _, _, _, compare] = *request;
+    let reply = |word: usize| theirs.load_word(layout.reply(0) + word * 8);
+    assert_eq!(reply(0), Ok(number), "{request:?}");
+    let status = if done.is_some() { 1 } else { 2 };
+    assert_eq!(reply(2), Ok(status), "{request:?}");
+    mark(&format!(
+        "operation {} {status}",
+        "x".repeat(operation.min(13) as usize)
+    ));
+    let Some((old, bytes)) = done else { return };
+    assert_eq!(reply(1), Ok(old), "{request:?}");
+    let back = compare as usize;
+    // Who wants its data where the reply comes gets the reply, and a doorbell is rung.
+    let is_kept = |at: usize, len: usize| back >= at + len || back + bytes.len() <= at;
+    let doorbell = is_kept(DOORBELL_OFFSET_BYTES, 4);
+    if !bytes.is_empty() && is_kept(layout.reply(0), 64) && doorbell {
+        let mut got = vec![0; bytes.len()];
+        theirs.get(back, &mut got).expect("data of a get");
+        assert_eq!(got, bytes);
+    }
 }
 
 fn serve(bytes: &[u8]) {
@@ -179,27 +206,7 @@ fn serve(bytes: &[u8]) {
             _ if place < heap_at => None,
             _ => by_hand(&mut heap, &request, room),
         };
-        let theirs = wire.memory_of(pe);
-        let reply = |word: usize| theirs.load_word(layout.reply(0) + word * 8);
-        assert_eq!(reply(0), Ok(number), "{request:?}");
-        let status = if done.is_some() { 1 } else { 2 };
-        assert_eq!(reply(2), Ok(status), "{request:?}");
-        mark(&format!(
-            "operation {} {status}",
-            "x".repeat(operation.min(13) as usize)
-        ));
-        if let Some((old, bytes)) = done {
-            assert_eq!(reply(1), Ok(old), "{request:?}");
-            let back = compare as usize;
-            // Who wants its data where the reply comes gets the reply, and a doorbell is rung.
-            let is_kept = |at: usize, len: usize| back >= at + len || back + bytes.len() <= at;
-            let doorbell = is_kept(DOORBELL_OFFSET_BYTES, 4);
-            if !bytes.is_empty() && is_kept(layout.reply(0), 64) && doorbell {
-                let mut got = vec![0; bytes.len()];
-                theirs.get(back, &mut got).expect("data of a get");
-                assert_eq!(got, bytes);
-            }
-        }
+        check_answer(wire.memory_of(pe), &layout, number, &request, done);
     }
     let mut got = vec![0; REGISTERED_BYTES];
     memory.copy_out(0, &mut got).expect("the memory");
