@@ -12,9 +12,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 use hostwire_shmem_table::Table;
 
@@ -122,16 +123,8 @@ const COMPLETIONS: [(&str, &str); 3] = [
 fn launcher_pages(tree: &Path) -> Result<(), Error> {
     let launcher = tree.join("bin/hostwire");
     for (shell, path) in COMPLETIONS {
-        let mut command = Command::new(&launcher);
-        let output = command.args(["completions", shell]).output();
-        let output = output.map_err(Error::file(&launcher))?;
-        if !output.status.success() {
-            return Err(Error::Program {
-                program: "hostwire".to_owned(),
-                status: output.status,
-            });
-        }
-        write(&tree.join(path), &String::from_utf8_lossy(&output.stdout))?;
+        let script = stdout(Command::new(&launcher).args(["completions", shell]))?;
+        write(&tree.join(path), &script)?;
     }
     run(Command::new(&launcher)
         .arg("manual")
@@ -224,34 +217,73 @@ impl Built<'_> {
 
     /// A static library of one object that exports only the symbols of the table, so that it
     /// can be linked into a program with other Rust libraries.
+    ///
+    /// What nothing in it uses is left out, so that it asks a static C library for no more than it
+    /// needs.
     fn archive(&self) -> Result<(), Error> {
         let (object, kept) = (self.work.join("shmem.o"), self.work.join("symbols.list"));
-        write(&kept, &(symbols(self.table).join("\n") + "\n"))?;
+        let names = symbols(self.table);
+        write(&kept, &(names.join("\n") + "\n"))?;
+        let roots = self.work.join("roots.ld");
+        write(&roots, &format!("EXTERN({})\n", names.join(" ")))?;
+        let resolver = self.object(
+            "resolver",
+            include_str!("../../crates/shmem/csrc/resolver.c"),
+        )?;
+
         let mut link = self.machine.tool("ld");
-        link.args(["-r", "-o"])
+        link.args(["-r", "--gc-sections"])
+            .args(["--wrap=getaddrinfo", "--wrap=freeaddrinfo"])
+            .arg("-o")
             .arg(&object)
+            .args([&roots, &resolver])
             .arg("--whole-archive")
             .arg(&self.rust);
         run(&mut link)?;
+        // Members that the compiler of the standard library left there, which `ar` and `nm` may not
+        // accept.
+        let mut clean = self.machine.tool("objcopy");
+        clean.args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
+        run(clean.arg(&object))?;
+        let asked = self.work.join("undefined.list");
+        write(&asked, &self.undefined(&object)?)?;
         let mut hide = self.machine.tool("objcopy");
         hide.arg(format!("--keep-global-symbols={}", kept.display()))
-            // Members that the compiler of the standard library left there, which `ar` may not
-            // accept.
-            .args(["--remove-section=.llvmbc", "--remove-section=.llvmcmd"])
+            // The linker keeps the names that only the sections it left out referred to. They go
+            // because they are not to be global, too.
+            .arg(format!("--strip-unneeded-symbols={}", asked.display()))
             .arg(&object);
         run(&mut hide)?;
         self.collect("libshmem.a", &object)
     }
 
+    /// The names that an object leaves to others, one a line.
+    fn undefined(&self, object: &Path) -> Result<String, Error> {
+        let mut command = self.machine.tool("nm");
+        command.args(["--undefined-only", "--format=posix"]);
+        let text = stdout(command.arg(object))?;
+        let names = text.lines().filter_map(|line| line.split(' ').next());
+        Ok(names.map(|name| format!("{name}\n")).collect())
+    }
+
     /// What `oshcc --race` links into programs: the functions that the compiler calls in front of
     /// loads and stores.
     fn hooks(&self) -> Result<(), Error> {
-        let (source, object) = (self.work.join("race.c"), self.work.join("race.o"));
-        write(&source, include_str!("../../crates/shmem/csrc/race.c"))?;
+        let object = self.object("race", include_str!("../../crates/shmem/csrc/race.c"))?;
+        self.collect("libshmem_race.a", &object)
+    }
+
+    /// Compiles C for programs of any kind.
+    fn object(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let (source, object) = (
+            self.work.join(format!("{name}.c")),
+            self.work.join(format!("{name}.o")),
+        );
+        write(&source, text)?;
         let mut command = self.machine.compiler();
         command.args(["-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", "-o"]);
         run(command.arg(&object).arg(&source))?;
-        self.collect("libshmem_race.a", &object)
+        Ok(object)
     }
 
     /// A static library of one object.
@@ -272,12 +304,29 @@ fn copy(from: &Path, to: &Path) -> Result<(), Error> {
 
 /// Runs a command to its end.
 pub fn run(command: &mut Command) -> Result<(), Error> {
-    let program = command.get_program();
-    let program = Path::new(program).file_name().unwrap_or(OsStr::new("?"));
+    ended(command, Command::status, |status| *status).map(drop)
+}
+
+/// Runs a command to its end and returns what it printed.
+fn stdout(command: &mut Command) -> Result<String, Error> {
+    command.stderr(Stdio::inherit());
+    let output = ended(command, Command::output, |output| output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn ended<T>(
+    command: &mut Command,
+    start: impl FnOnce(&mut Command) -> io::Result<T>,
+    status: impl FnOnce(&T) -> ExitStatus,
+) -> Result<T, Error> {
+    let program = Path::new(command.get_program()).file_name();
+    let program = program.unwrap_or(OsStr::new("?"));
     let program = program.to_string_lossy().into_owned();
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Error::Program { program, status }),
+    match start(command) {
+        Ok(ended) => match status(&ended) {
+            status if status.success() => Ok(ended),
+            status => Err(Error::Program { program, status }),
+        },
         Err(source) => Err(Error::Start { program, source }),
     }
 }

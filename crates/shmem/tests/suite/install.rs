@@ -134,14 +134,25 @@ fn programs_are_linked_statically() {
         let program = folder.path().join("hello");
         let mut oshcc = Command::new(tree.join("bin/oshcc"));
         oshcc.arg(option).arg(&hello).arg("-o").arg(&program);
-        if !output(&mut oshcc).status.success() {
+        let linked = output(&mut oshcc);
+        if !linked.status.success() {
             return left_out(
                 &need::C,
                 "the C library is not there to be linked statically",
             );
         }
+        // The linker warns of functions that load libraries when the program runs.
+        assert_eq!(text(&linked), "", "{option}");
         let said = succeeds(oshrun(tree, 2).arg(&program));
         assert!(said.contains("PE 1 of 2"), "{option}: {said}");
+        let pmix = [("PMIX_NAMESPACE", "job"), ("PMIX_RANK", "0")];
+        let named = [("PMI_PORT", "launcher.invalid:1"), ("PMI_ID", "0")];
+        for (environment, word) in [(pmix, "linked statically"), (named, "name resolution")] {
+            let output = output(Command::new(&program).envs(environment));
+            let said = text(&output);
+            assert_eq!(output.status.code(), Some(1), "{option}: {said}");
+            assert!(said.contains(word), "{option}: {said}");
+        }
     }
 }
 
