@@ -2,8 +2,7 @@
 //! around it, the agent, who is lost, and waiting.
 //!
 //! [`Job`](crate::Job) stands on one, and so does the OpenSHMEM library. It is for those
-//! who build such a thing; programs want `Job`. Unlike a job it may be used by several
-//! threads at a time.
+//! who build such a thing; programs want `Job`. Any number of threads may use it.
 
 mod gone;
 mod lifecycle;

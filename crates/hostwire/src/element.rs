@@ -49,9 +49,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
             hostwire::FromBytes, hostwire::IntoBytes, hostwire::Immutable)]`, \
             `#[zerocopy(crate = \"hostwire::zerocopy\")]` and `#[repr(C)]`"
 )]
-pub trait Element: FromBytes + IntoBytes + Immutable + Copy + 'static {}
+pub trait Element: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static {}
 
-impl<T: FromBytes + IntoBytes + Immutable + Copy + 'static> Element for T {}
+impl<T: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static> Element for T {}
 
 /// Elements with atomic operations: 32- and 64-bit integers and floats.
 pub trait AtomicElement: Element + PartialOrd + sealed::Bits {}

@@ -1,8 +1,14 @@
 //! What all parts of a job share: its attachment, and what it keeps beside it.
+//!
+//! Any thread may use it. Messages are behind one lock, which no thread holds while it waits: a wait
+//! takes it anew each time that it looks. Puts, gets, atomics and barriers take no lock.
 
-use std::cell::RefCell;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use hostwire_transport::OwnerLock;
+use hostwire_transport::owner_lock::Guard;
 
 use crate::attachment::{Attachment, Pace};
 pub(crate) use crate::attachment::{Departure, Watch};
@@ -14,10 +20,10 @@ use crate::symmetric::Heap;
 /// See the [module text](self).
 pub(crate) struct Inner {
     attachment: Attachment,
-    pub(crate) heap: RefCell<Heap>,
-    pub(crate) messages: RefCell<Messages>,
+    heap: Mutex<Heap>,
+    messages: OwnerLock<Messages>,
     /// Symmetric objects whose handles were dropped here, by offset in the segment.
-    pub(crate) dropped: RefCell<Vec<usize>>,
+    dropped: Mutex<Vec<usize>>,
 }
 
 impl Deref for Inner {
@@ -33,11 +39,51 @@ impl Inner {
     pub(crate) fn new(attachment: Attachment) -> Result<Self> {
         let layout = &attachment.layout;
         Ok(Self {
-            heap: RefCell::new(Heap::new(layout.heap_bytes())),
-            messages: RefCell::new(Messages::new(&attachment.wire, layout)?),
-            dropped: RefCell::new(Vec::new()),
+            heap: Mutex::new(Heap::new(layout.heap_bytes())),
+            messages: OwnerLock::new(Messages::new(&attachment.wire, layout)?),
+            dropped: Mutex::new(Vec::new()),
             attachment,
         })
+    }
+
+    /// The books of the heap.
+    pub(crate) fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The symmetric objects whose handles were dropped.
+    pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The messages, when no other thread is at them.
+    pub(crate) fn messages(&self) -> Held<'_> {
+        Held {
+            inner: self,
+            messages: self.messages.lock(),
+        }
+    }
+
+    /// The messages, if nobody is at them: another thread, or a caller of this one.
+    fn try_messages(&self) -> Option<Held<'_>> {
+        let messages = self.messages.try_lock()?;
+        Some(Held {
+            inner: self,
+            messages,
+        })
+    }
+
+    /// As [`try_messages`](Self::try_messages), for the short ways of the only thread that uses
+    /// messages.
+    #[inline(always)]
+    pub(crate) fn messages_at_once(&self) -> Option<Guard<'_, Messages>> {
+        self.messages.try_lock_owned()
+    }
+
+    /// Whether several threads have used the messages.
+    #[inline(always)]
+    pub(crate) fn has_threads(&self) -> bool {
+        self.messages.is_shared()
     }
 
     /// As [`Attachment::wait`], and makes room in the rings meanwhile.
@@ -86,9 +132,9 @@ impl Inner {
 
     #[cold]
     fn audit(&self) -> Result<()> {
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) => messages.audit(),
-            Err(_) => Ok(()),
+        match self.try_messages() {
+            Some(mut messages) => messages.audit(),
+            None => Ok(()),
         }
     }
 
@@ -96,15 +142,47 @@ impl Inner {
     /// send to each other before they receive do not wait for ever.
     pub(crate) fn progress(&self) -> Result<()> {
         self.attachment.progress()?;
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) => {
+        match self.try_messages() {
+            Some(mut messages) => {
                 if messages.are_weak() {
                     // What we wait for may be the answer to a message that is still here.
                     self.wire.fence()?;
                 }
                 messages.progress(self)
             }
-            Err(_) => Ok(()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The messages, taken. Other threads of this PE that sleep learn from it what they may wait for:
+/// no store of a peer tells them.
+pub(crate) struct Held<'a> {
+    inner: &'a Inner,
+    messages: Guard<'a, Messages>,
+}
+
+impl Deref for Held<'_> {
+    type Target = Messages;
+
+    #[inline(always)]
+    fn deref(&self) -> &Messages {
+        &self.messages
+    }
+}
+
+impl DerefMut for Held<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+}
+
+impl Drop for Held<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.messages.take_news() && self.inner.has_threads() {
+            self.inner.segment().notify();
         }
     }
 }

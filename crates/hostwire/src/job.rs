@@ -1,6 +1,5 @@
 //! A job and this process's place in it.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,10 +27,31 @@ use crate::team::Team;
 
 /// This process's attachment to its job: who it is, and all it can do.
 ///
-/// One per process, used by the thread that made it. A program ends with
+/// One per process; any number of its threads may use it. A program ends with
 /// [`finalize`](Self::finalize), which waits for the other PEs. A PE that drops its job
 /// without that, because of an error or a panic, waits for nobody: the others see it as
 /// lost, instead of waiting for what it will never do.
+///
+/// # Threads
+/// Threads share a job by reference or in an [`Arc`]. No lock is held while one of them waits. A
+/// team, and so the job with its world, can be in one collective operation at a time: that is for
+/// the program to see to. `docs/memory-model.md` says what threads may rely on.
+///
+/// ```
+/// # fn main() -> hostwire::Result<()> {
+/// let job = hostwire::Job::attach()?;
+/// std::thread::scope(|scope| {
+///     for tag in 0..4 {
+///         let job = &job;
+///         scope.spawn(move || job.send(job.pe(), tag, &[tag]));
+///     }
+///     for tag in 0..4 {
+///         assert_eq!(job.recv_vec::<u64>(job.pe(), tag), Ok(vec![tag]));
+///     }
+/// });
+/// job.finalize()
+/// # }
+/// ```
 ///
 /// # Programs that fork
 /// A PE may start other programs in any way. A child that goes on with the program itself
@@ -43,8 +63,8 @@ use crate::team::Team;
 /// that the job shares. A child that shares its parent's memory (`vfork`, `clone` with
 /// `CLONE_VM`) cannot be told from its parent by looking, and must not touch the job.
 pub struct Job {
-    inner: Rc<Inner>,
-    world: Rc<Team>,
+    inner: Arc<Inner>,
+    world: Arc<Team>,
     /// All PEs, for the barrier at the end.
     leaving: core::Team,
     /// A thread looks for lost peers.
@@ -76,8 +96,8 @@ impl Job {
     fn on(attachment: Attachment, mode: AgentMode) -> Result<Self> {
         attachment.start(mode)?;
         let is_watched = attachment.is_watching();
-        let inner = Rc::new(Inner::new(attachment)?);
-        let world = Rc::new(Team::world(Rc::clone(&inner))?);
+        let inner = Arc::new(Inner::new(attachment)?);
+        let world = Arc::new(Team::world(Arc::clone(&inner))?);
         let everybody = (0..inner.pes).collect();
         let leaving = core::Team::predefined(&inner, core::team::LEAVING, everybody)?;
         inner.status.set(Activity::Computing, None);
@@ -169,7 +189,7 @@ impl Job {
 
     /// Bytes of the symmetric heap that are free.
     pub fn free_bytes(&self) -> usize {
-        self.inner.heap.borrow().free_bytes()
+        self.inner.heap().free_bytes()
     }
 
     /// Orders puts before this call before puts after it, for each target PE.
@@ -244,7 +264,7 @@ impl Job {
     /// # Source
     /// TCCluster, section VI: ordered and weakly ordered sends.
     pub fn set_send_order(&self, order: SendOrder) {
-        self.inner.messages.borrow_mut().set_order(order);
+        self.inner.messages().set_order(order);
     }
 
     /// Sends `values` to `to`, to be received with the same `tag`.
@@ -402,7 +422,7 @@ impl Job {
         let from = from.into();
         let target = Target::Bytes(values.as_mut_bytes());
         let mut receive = self.receive::<T>(from, tag.into(), target);
-        let got = receive.poll(&self.inner, &mut self.inner.messages.borrow_mut())?;
+        let got = receive.poll(&self.inner, &mut self.inner.messages())?;
         if got.is_none() && receive.has_begun() {
             return self.inner.run_receive(receive, &[], from).map(Some);
         }
@@ -418,7 +438,7 @@ impl Job {
         let from = from.into();
         let pattern = Pattern::new(Kind::User, from, tag);
         self.inner.await_message(&[], from, || {
-            let messages = &mut *self.inner.messages.borrow_mut();
+            let messages = &mut *self.inner.messages();
             messages.probe(&self.inner, &pattern)
         })
     }
@@ -433,7 +453,7 @@ impl Job {
         let from = from.into();
         let pattern = Pattern::new(Kind::User, from, tag);
         let found = {
-            let messages = &mut *self.inner.messages.borrow_mut();
+            let messages = &mut *self.inner.messages();
             messages.probe(&self.inner, &pattern)?
         };
         self.nothing_yet(from, found)
@@ -458,7 +478,7 @@ impl Job {
     /// # Errors
     /// [`Error::Copied`].
     pub fn queue<T: Element>(&self) -> Result<Queue<T>> {
-        Queue::new(Rc::clone(&self.inner), self.is_watched)
+        Queue::new(Arc::clone(&self.inner), self.is_watched)
     }
 
     /// Sends `out` to `to` and receives from `from` at the same time; neither waits for
@@ -539,7 +559,7 @@ impl Job {
 impl Job {
     /// For tests that look at what is kept of messages.
     pub(crate) fn messages<R>(&self, look: impl FnOnce(&mut crate::message::Messages) -> R) -> R {
-        look(&mut self.inner.messages.borrow_mut())
+        look(&mut self.inner.messages())
     }
 }
 

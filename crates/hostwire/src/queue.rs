@@ -1,8 +1,8 @@
 //! Messages that are sent and received in the background, and what tells of their end.
 
-use std::cell::Cell;
 use std::marker::PhantomData;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hostwire_transport::PeId;
 
@@ -46,12 +46,12 @@ use crate::symmetric::Symmetric;
 /// # }
 /// ```
 pub struct Queue<T: Element> {
-    inner: Rc<Inner>,
+    inner: Arc<Inner>,
     id: QueueId,
     /// A thread looks for lost peers.
     is_watched: bool,
     /// Those that found nothing.
-    polls: Cell<u32>,
+    polls: AtomicU32,
     elements: PhantomData<T>,
 }
 
@@ -74,14 +74,14 @@ pub struct Completion<T> {
 }
 
 impl<T: Element> Queue<T> {
-    pub(crate) fn new(inner: Rc<Inner>, is_watched: bool) -> Result<Self> {
+    pub(crate) fn new(inner: Arc<Inner>, is_watched: bool) -> Result<Self> {
         inner.check_is_here()?;
-        let id = inner.messages.borrow_mut().requests.open_queue();
+        let id = inner.messages().requests.open_queue();
         Ok(Self {
             inner,
             id,
             is_watched,
-            polls: Cell::new(0),
+            polls: AtomicU32::new(0),
             elements: PhantomData,
         })
     }
@@ -118,7 +118,7 @@ impl<T: Element> Queue<T> {
 
     fn start_send(&self, sending: Sending<'static>, to: PeId) -> Result<Ticket> {
         self.inner.check(to)?;
-        let messages = &mut *self.inner.messages.borrow_mut();
+        let messages = &mut *self.inner.messages();
         messages.start_send(&self.inner, self.id, sending)
     }
 
@@ -157,7 +157,7 @@ impl<T: Element> Queue<T> {
         }
         let pattern = Pattern::new(Kind::User, from, tag);
         let receiving = Receiving::new(pattern, size_of::<T>().max(1), target);
-        let messages = &mut *self.inner.messages.borrow_mut();
+        let messages = &mut *self.inner.messages();
         messages.start_receive(&self.inner, self.id, receiving)
     }
 
@@ -168,12 +168,12 @@ impl<T: Element> Queue<T> {
     /// [`Error::Copied`].
     pub fn cancel(&self, ticket: Ticket) -> Result<bool> {
         self.inner.check_is_here()?;
-        self.inner.messages.borrow_mut().cancel(self.id, ticket)
+        self.inner.messages().cancel(self.id, ticket)
     }
 
     /// How many have not ended.
     pub fn outstanding(&self) -> usize {
-        let messages = self.inner.messages.borrow();
+        let messages = self.inner.messages();
         messages.requests.awaited(self.id).count
     }
 
@@ -191,11 +191,11 @@ impl<T: Element> Queue<T> {
             return Ok(Some(done));
         }
         // A program that polls does so often.
-        self.polls.set(self.polls.get().wrapping_add(1));
-        if !self.polls.get().is_multiple_of(POLLS_PER_LOOK) {
+        let polls = self.polls.fetch_add(1, Ordering::Relaxed);
+        if !polls.is_multiple_of(POLLS_PER_LOOK) {
             return Ok(None);
         }
-        let awaited = self.inner.messages.borrow().requests.awaited(self.id);
+        let awaited = self.inner.messages().requests.awaited(self.id);
         for pe in awaited.peers {
             if !self.is_watched {
                 self.inner.is_lost(pe)?;
@@ -215,7 +215,7 @@ impl<T: Element> Queue<T> {
             return Ok(Some(done));
         }
         loop {
-            let awaited = self.inner.messages.borrow().requests.awaited(self.id);
+            let awaited = self.inner.messages().requests.awaited(self.id);
             if awaited.count == 0 {
                 return Ok(self.finished());
             }
@@ -225,24 +225,30 @@ impl<T: Element> Queue<T> {
             };
             let _busy = self.inner.status.during(Activity::Receiving, None);
             let waited = self.inner.wait(watch, || {
-                let mut messages = self.inner.messages.borrow_mut();
+                let mut messages = self.inner.messages();
                 if let Some(done) = messages.requests.finished(self.id) {
-                    return Ok(Some(done));
+                    return Ok(Some(Some(done)));
                 }
                 messages.progress(&self.inner)?;
                 if let Some(done) = messages.requests.finished(self.id) {
-                    return Ok(Some(done));
+                    return Ok(Some(Some(done)));
                 }
                 drop(messages);
                 for pe in &awaited.peers {
                     self.fail_if_lost(*pe);
                 }
-                Ok(self.inner.messages.borrow_mut().requests.finished(self.id))
+                let requests = &mut self.inner.messages().requests;
+                let done = requests.finished(self.id);
+                // Another thread may have had the last one.
+                let is_over = done.is_none()
+                    && self.inner.has_threads()
+                    && requests.awaited(self.id).count == 0;
+                Ok((done.is_some() || is_over).then_some(done))
             });
             match waited {
-                Ok(done) => return Ok(Some(completion(done))),
+                Ok(done) => return Ok(done.map(completion)),
                 Err(error @ (Error::PeerLost { pe, .. } | Error::PeerLeft { pe })) => {
-                    if !self.inner.messages.borrow_mut().requests.fail(pe, &error) {
+                    if !self.inner.messages().requests.fail(pe, &error) {
                         return Err(error);
                     }
                 }
@@ -253,20 +259,21 @@ impl<T: Element> Queue<T> {
 
     fn fail_if_lost(&self, pe: PeId) {
         if let Err(error) = self.inner.check(pe) {
-            self.inner.messages.borrow_mut().requests.fail(pe, &error);
+            self.inner.messages().requests.fail(pe, &error);
         }
     }
 
     fn finished(&self) -> Option<Completion<T>> {
-        let mut messages = self.inner.messages.borrow_mut();
+        let mut messages = self.inner.messages();
         messages.requests.finished(self.id).map(completion)
     }
 }
 
 impl<T: Element> Drop for Queue<T> {
     fn drop(&mut self) {
-        if let Ok(mut messages) = self.inner.messages.try_borrow_mut() {
-            messages.requests.close_queue(self.id);
+        // In a copy of the process a thread that is not there may have the lock.
+        if self.inner.is_here() {
+            self.inner.messages().requests.close_queue(self.id);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Teams: groups of PEs that do collective operations together.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hostwire_transport::PeId;
 
@@ -16,13 +16,13 @@ pub type Rank = u32;
 ///
 /// Every collective operation must be called by all PEs of the team, in the same order.
 pub struct Team {
-    pub(crate) inner: Rc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     pub(crate) core: core::Team,
 }
 
 impl Team {
     /// The team of all PEs.
-    pub(crate) fn world(inner: Rc<Inner>) -> Result<Self> {
+    pub(crate) fn world(inner: Arc<Inner>) -> Result<Self> {
         let members = (0..inner.pes).collect();
         let core = core::Team::predefined(&inner, core::team::WORLD, members)?;
         Ok(Self { inner, core })
@@ -63,7 +63,7 @@ impl Team {
         self.inner.check_is_here()?;
         let core = self.core.split_by(&*self.inner, color, key, false)?;
         Ok(core.map(|core| Team {
-            inner: Rc::clone(&self.inner),
+            inner: Arc::clone(&self.inner),
             core,
         }))
     }

@@ -15,6 +15,7 @@
 //! | [`operation`] | atomic operations on memory of others |
 //! | [`visibility`] | what a writer and a reader must do before bytes are seen |
 //! | [`origin`] | whether this process is the one that joined the job, or a copy of it |
+//! | [`owner_lock`] | a lock that costs next to nothing while one thread uses it |
 //! | [`ring`] | 64-byte self-validating slots and credits: messages out of stores |
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
@@ -79,6 +80,7 @@ pub mod operation;
 pub mod origin;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod os;
+pub mod owner_lock;
 #[cfg(not(loom))]
 mod park;
 mod pin;
@@ -124,6 +126,7 @@ pub use memory::Memory;
 pub use operation::{Operation, Request};
 #[cfg(not(loom))]
 pub use origin::Origin;
+pub use owner_lock::OwnerLock;
 pub use printable::{printable, quoted, visible};
 #[cfg(not(loom))]
 pub use reach::{Access, Bell, Extent, Reach};

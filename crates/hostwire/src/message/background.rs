@@ -86,7 +86,8 @@ impl Messages {
     /// A receive that its caller has given up goes on without it: its sender does its part,
     /// into the staging memory for one.
     pub(super) fn adopt(&mut self, receiving: Receiving<'static>) {
-        let from = receiving.peer();
+        // Otherwise it is another thread that takes the lines which are on their way.
+        let from = receiving.peer().filter(|_| receiving.takes_lines());
         let ticket = self.requests.add(0, Work::Receive(receiving));
         if let Some(peer) = from.and_then(|pe| self.peers.get_mut(pe as usize))
             && matches!(peer.arriving, Arriving::Caller)
@@ -134,6 +135,7 @@ impl Messages {
         bytes: Vec<u8>,
     ) -> Result<()> {
         let arrival = self.next_arrival();
+        self.news = true;
         let aside = Aside {
             kind,
             envelope,

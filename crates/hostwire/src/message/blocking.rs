@@ -54,8 +54,8 @@ impl Inner {
     /// Not inlined, and calls nothing: so it saves no registers.
     #[inline(never)]
     fn send_line(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) if self.is_there(to) => messages
+        match self.messages_at_once() {
+            Some(mut messages) if self.is_there(to) => messages
                 .outbound(to)
                 .map_or(Sent::No, |ring| ring.send_line_at_once(kind, tag, bytes)),
             _ => Sent::No,
@@ -64,8 +64,8 @@ impl Inner {
 
     #[inline(never)]
     fn send_pair(&self, kind: u8, to: PeId, tag: u32, bytes: &[u8]) -> Sent {
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) if self.is_there(to) => messages
+        match self.messages_at_once() {
+            Some(mut messages) if self.is_there(to) => messages
                 .outbound(to)
                 .map_or(Sent::No, |ring| ring.send_pair_at_once(kind, tag, bytes)),
             _ => Sent::No,
@@ -76,7 +76,7 @@ impl Inner {
     #[cold]
     #[inline(never)]
     fn ring(&self, to: PeId) -> Result<()> {
-        self.messages.borrow_mut().peer(to)?.sender.ring()?;
+        self.messages().peer(to)?.sender.ring()?;
         Ok(())
     }
 
@@ -85,9 +85,7 @@ impl Inner {
     #[inline(never)]
     fn send_slowly(&self, kind: Kind, to: PeId, tag: u64, bytes: &[u8]) -> Result<bool> {
         match u32::try_from(tag) {
-            Ok(tag) if self.is_there(to) => {
-                self.messages.borrow_mut().send_now(to, kind, tag, bytes)
-            }
+            Ok(tag) if self.is_there(to) => self.messages().send_now(to, kind, tag, bytes),
             _ => Ok(false),
         }
     }
@@ -102,7 +100,7 @@ impl Inner {
         self.check(to)?;
         let _busy = self.status.during(Activity::Sending, Some(to));
         self.wait(Watch::Next { members, next: to }, || {
-            let sent = sending.poll(self, &mut self.messages.borrow_mut())?;
+            let sent = sending.poll(self, &mut self.messages())?;
             Ok(sent.then_some(()))
         })
     }
@@ -141,22 +139,22 @@ impl Inner {
     #[inline(never)]
     fn receive_line(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
         let polls = self.spins();
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) => messages
+        match self.messages_at_once() {
+            Some(mut messages) => messages
                 .inbound(from)
                 .is_some_and(|ring| ring.take_line_at_once(kind, tag, out, polls)),
-            Err(_) => false,
+            None => false,
         }
     }
 
     #[inline(never)]
     fn receive_pair(&self, kind: u8, from: PeId, tag: u32, out: &mut [u8]) -> bool {
         let polls = self.spins();
-        match self.messages.try_borrow_mut() {
-            Ok(mut messages) => messages
+        match self.messages_at_once() {
+            Some(mut messages) => messages
                 .inbound(from)
                 .is_some_and(|ring| ring.take_pair_at_once(kind, tag, out, polls)),
-            Err(_) => false,
+            None => false,
         }
     }
 
@@ -176,7 +174,7 @@ impl Inner {
             if self.return_credit(from)? && self.receive_at_once(kind, from, short, out) {
                 return Ok(out.len());
             }
-            let mut messages = self.messages.borrow_mut();
+            let mut messages = self.messages();
             match messages.receive_now(from, kind, short, element_bytes, out)? {
                 Taken::All(len) => return Ok(len),
                 Taken::Part(head) => begun = Some(head),
@@ -194,7 +192,7 @@ impl Inner {
     }
 
     fn return_credit(&self, from: PeId) -> Result<bool> {
-        let mut messages = self.messages.borrow_mut();
+        let mut messages = self.messages();
         Ok(messages.peer(from)?.receiver.return_credit()?)
     }
 
@@ -205,11 +203,10 @@ impl Inner {
         members: &[PeId],
         from: Source,
     ) -> Result<Envelope> {
-        let received = self.await_message(members, from, || {
-            receiving.poll(self, &mut self.messages.borrow_mut())
-        });
+        let received =
+            self.await_message(members, from, || receiving.poll(self, &mut self.messages()));
         if received.is_err() && receiving.has_begun() {
-            receiving.give_up(self, &mut self.messages.borrow_mut());
+            receiving.give_up(self, &mut self.messages());
         }
         received
     }
@@ -246,7 +243,7 @@ impl Inner {
         let is_of_team = receive.pattern().kind == Kind::Team;
         let mut got = None;
         let exchanged = self.wait(watch, || {
-            let messages = &mut *self.messages.borrow_mut();
+            let messages = &mut *self.messages();
             if !sent.get() {
                 sent.set(send.poll(self, messages)?);
             }
@@ -261,7 +258,7 @@ impl Inner {
             Ok((sent.get() && got.is_some()).then_some(()))
         });
         if exchanged.is_err() && receive.has_begun() && !received.get() {
-            receive.give_up(self, &mut self.messages.borrow_mut());
+            receive.give_up(self, &mut self.messages());
         }
         exchanged?;
         got.unwrap_or(Err(Error::Cancelled))

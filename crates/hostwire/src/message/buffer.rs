@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::element::Element;
 
 /// Bytes that are given away and given back.
-pub(crate) trait Buffer: Any {
+pub(crate) trait Buffer: Any + Send {
     fn bytes(&self) -> &[u8];
     fn bytes_mut(&mut self) -> &mut [u8];
     fn into_any(self: Box<Self>) -> Box<dyn Any>;

@@ -107,6 +107,8 @@ pub(crate) struct Messages {
     layout: Layout,
     audit: audit::Audit,
     order: SendOrder,
+    /// Something has changed that another thread of this PE may wait for.
+    news: bool,
 }
 
 impl Messages {
@@ -136,6 +138,7 @@ impl Messages {
             layout: *layout,
             audit: audit::Audit::default(),
             order: SendOrder::default(),
+            news: false,
         })
     }
 
@@ -232,6 +235,15 @@ impl Messages {
             }
         }
         Ok(())
+    }
+
+    /// Whether something has changed since the last call that another thread of this PE may wait
+    /// for, and that no store of a peer tells it: a message of this PE to itself, a ring or the
+    /// staging memory that is free again, something in the background that has ended.
+    #[inline(always)]
+    pub(crate) fn take_news(&mut self) -> bool {
+        let ended = self.requests.take_ended();
+        core::mem::take(&mut self.news) || ended
     }
 
     /// How messages leave from now on.

@@ -125,6 +125,11 @@ impl<'a> Receiving<'a> {
         !matches!(self.state, State::Matching)
     }
 
+    /// Whether its lines are being taken from the ring.
+    pub(super) fn takes_lines(&self) -> bool {
+        matches!(self.state, State::Taking(_))
+    }
+
     pub(super) fn pattern(&self) -> &Pattern {
         &self.pattern
     }
@@ -323,6 +328,7 @@ impl<'a> Receiving<'a> {
         }
         peer.arriving = Arriving::Nothing;
         peer.settle();
+        messages.news = true;
         if let Target::Segment(offset, _) = self.target {
             inner.segment().put(offset, &self.bounce)?;
         }
@@ -470,6 +476,7 @@ impl Messages {
     fn free_staging(&mut self, from: PeId, number: u32) {
         if self.staging == Some((from, number)) {
             self.staging = None;
+            self.news = true;
         }
     }
 }

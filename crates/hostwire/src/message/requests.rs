@@ -69,6 +69,8 @@ pub(crate) struct Requests {
     runnable: Vec<Ticket>,
     queues: BTreeMap<QueueId, VecDeque<Finished>>,
     last_queue: QueueId,
+    /// Whether a queue has changed since that was asked last.
+    ended: bool,
 }
 
 impl Requests {
@@ -92,7 +94,15 @@ impl Requests {
 
     /// The next of `queue` that has ended.
     pub(crate) fn finished(&mut self, queue: QueueId) -> Option<Finished> {
-        self.queues.get_mut(&queue)?.pop_front()
+        let finished = self.queues.get_mut(&queue)?.pop_front()?;
+        self.ended = true;
+        Some(finished)
+    }
+
+    /// See [`Messages::take_news`](super::Messages::take_news).
+    #[inline(always)]
+    pub(super) fn take_ended(&mut self) -> bool {
+        core::mem::take(&mut self.ended)
     }
 
     pub(super) fn add(&mut self, queue: QueueId, work: Work) -> Ticket {
@@ -148,6 +158,7 @@ impl Requests {
 
     pub(super) fn finish(&mut self, ticket: Ticket, request: Request, result: Result<Envelope>) {
         self.release(ticket);
+        self.ended = true;
         let Request { queue, work } = request;
         let is_receive = matches!(work, Work::Receive(_));
         let buffer = match work {

@@ -9,7 +9,7 @@ mod key;
 mod opened;
 
 use std::marker::PhantomData;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hostwire_address::SegmentId;
 use hostwire_transport::Memory;
@@ -31,7 +31,7 @@ use crate::symmetric::Compare;
 /// Who still uses it after it was dropped gets [`Error::NotRegistered`], or, between hosts, loses
 /// the connection to this PE: tell others before.
 pub struct Registered<T: Element> {
-    inner: Rc<Inner>,
+    inner: Arc<Inner>,
     memory: Memory,
     segment: SegmentId,
     len: usize,
@@ -39,10 +39,10 @@ pub struct Registered<T: Element> {
 }
 
 impl<T: Element> Registered<T> {
-    pub(crate) fn new(inner: &Rc<Inner>, memory: Memory) -> Result<Self> {
+    pub(crate) fn new(inner: &Arc<Inner>, memory: Memory) -> Result<Self> {
         let segment = inner.register(memory.clone())?;
         Ok(Self {
-            inner: Rc::clone(inner),
+            inner: Arc::clone(inner),
             len: memory.len_bytes() / size_of::<T>().max(1),
             memory,
             segment,

@@ -1,7 +1,7 @@
 //! Memory that another PE has registered.
 
 use std::marker::PhantomData;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hostwire_transport::{Operation, PeId, Request};
 use zerocopy::IntoBytes;
@@ -18,7 +18,7 @@ use crate::inner::Inner;
 /// has dropped it and its agent is asked. Whether what is only stored arrives at memory that is still
 /// registered is seen by the PE alone: it then closes its connection to this PE.
 pub struct Opened<T: Element> {
-    inner: Rc<Inner>,
+    inner: Arc<Inner>,
     pe: PeId,
     /// The place of the first byte.
     first: usize,
@@ -27,7 +27,7 @@ pub struct Opened<T: Element> {
 }
 
 impl<T: Element> Opened<T> {
-    pub(crate) fn new(inner: &Rc<Inner>, key: Key) -> Result<Self> {
+    pub(crate) fn new(inner: &Arc<Inner>, key: Key) -> Result<Self> {
         inner.check(key.pe())?;
         let nobodys = || Error::NotRegistered {
             pe: key.pe(),
@@ -37,7 +37,7 @@ impl<T: Element> Opened<T> {
         // A place counts in 40 bits.
         let len_bytes = key.len_bytes() as usize;
         Ok(Self {
-            inner: Rc::clone(inner),
+            inner: Arc::clone(inner),
             pe: key.pe(),
             first: key.place().ok_or_else(nobodys)?,
             len: len_bytes / size_of::<T>().max(1),

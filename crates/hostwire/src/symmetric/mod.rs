@@ -6,7 +6,7 @@ mod heap;
 mod remote;
 mod until;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hostwire_transport::{Extent, TransportError};
 
@@ -32,8 +32,8 @@ use crate::team::Team;
 /// [`crate::Job::alloc`] after all PEs have dropped theirs; [`free`](Self::free) gives
 /// it back at once.
 pub struct Symmetric<T: Element> {
-    pub(crate) inner: Rc<Inner>,
-    world: Rc<Team>,
+    pub(crate) inner: Arc<Inner>,
+    world: Arc<Team>,
     /// Whether dropping the handle has to give the memory back.
     owned: bool,
     /// All copies, where they are within direct reach.
@@ -48,7 +48,7 @@ const LINE_BYTES: usize = 64;
 
 impl<T: Element> Symmetric<T> {
     /// Allocates `len` zeroed elements. Collective over the world.
-    pub(crate) fn allocate(world: &Rc<Team>, len: usize) -> Result<Self> {
+    pub(crate) fn allocate(world: &Arc<Team>, len: usize) -> Result<Self> {
         let inner = &world.inner;
         inner.check_is_here()?;
         let _busy = inner.status.during(Activity::Allocating, None);
@@ -56,7 +56,7 @@ impl<T: Element> Symmetric<T> {
         let len_bytes = asked.unwrap_or(usize::MAX);
         release_dropped(world, len_bytes)?;
         let align = align_of::<T>().max(LINE_BYTES);
-        let block = inner.heap.borrow_mut().allocate(len_bytes, align)?;
+        let block = inner.heap().allocate(len_bytes, align)?;
         let offset_bytes = inner.layout.heap() + block.offset;
         let zeros = [0; 4096];
         let mut done = 0;
@@ -72,8 +72,8 @@ impl<T: Element> Symmetric<T> {
         world.barrier()?;
         Ok(Self {
             extent,
-            inner: Rc::clone(inner),
-            world: Rc::clone(world),
+            inner: Arc::clone(inner),
+            world: Arc::clone(world),
             owned: true,
             offset_bytes,
             len,
@@ -113,8 +113,9 @@ impl<T: Element> Symmetric<T> {
 
 impl<T: Element> Drop for Symmetric<T> {
     fn drop(&mut self) {
-        if self.owned {
-            self.inner.dropped.borrow_mut().push(self.offset_bytes);
+        // In a copy of the process a thread that is not there may have the lock.
+        if self.owned && self.inner.is_here() {
+            self.inner.dropped().push(self.offset_bytes);
         }
     }
 }
@@ -131,7 +132,7 @@ fn out_of_range(index: usize, count: usize, elements: usize) -> Error {
 impl Inner {
     fn release(&self, offset_bytes: usize) -> Result<()> {
         let offset = offset_bytes - self.layout.heap();
-        if self.heap.borrow_mut().release(offset) {
+        if self.heap().release(offset) {
             Ok(())
         } else {
             let what = "giving symmetric memory back";
@@ -145,7 +146,7 @@ impl Inner {
 /// dropped.
 fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
     let inner = &world.inner;
-    let mut dropped: Vec<u64> = inner.dropped.borrow().iter().map(|o| *o as u64).collect();
+    let mut dropped: Vec<u64> = inner.dropped().iter().map(|o| *o as u64).collect();
     dropped.sort_unstable();
     let mine = [len_bytes as u64, dropped.len() as u64];
     let mut all = vec![0; 2 * world.size() as usize];
@@ -184,7 +185,7 @@ fn release_dropped(world: &Team, len_bytes: usize) -> Result<()> {
         .map(|offset| *offset as usize)
         .collect();
     for offset in by_all {
-        inner.dropped.borrow_mut().retain(|one| *one != offset);
+        inner.dropped().retain(|one| *one != offset);
         inner.release(offset)?;
     }
     Ok(())
