@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use hostwire::{Compare, Job, PeId, Remote, SignalOp, Symmetric};
+use hostwire::{Compare, Job, PeId, SignalOp, Symmetric};
 use hostwire_examples::{Failure, run, share};
 
 /// Measures random updates of words all over the job (HPC Challenge RandomAccess).
@@ -120,7 +120,10 @@ fn gups(job: &Job, args: Args) -> Result<(), Failure> {
 
 /// Does updates of own words. Looks at all of a few before it changes any, so that they come
 /// from memory together: an update waits for its word.
-fn update_words(table: &Table, own: &Remote<'_, u64>, numbers: &[u64]) -> hostwire::Result<()> {
+///
+/// No other PE updates them meanwhile. In reach an update is a load and a store.
+fn update_words(table: &Table, numbers: &[u64]) -> hostwire::Result<()> {
+    let (words, own) = (&table.memory, table.pe);
     let mut indices = [0; AT_ONCE];
     for numbers in numbers.chunks(AT_ONCE) {
         let mut word = [0];
@@ -129,13 +132,13 @@ fn update_words(table: &Table, own: &Remote<'_, u64>, numbers: &[u64]) -> hostwi
             (_, *index) = table.locate(*number);
         }
         for index in &indices[..numbers.len()] {
-            own.get(*index, &mut word)?;
+            words.get(own, *index, &mut word)?;
             seen ^= word[0];
         }
         std::hint::black_box(seen);
         for (index, number) in indices.iter().zip(numbers) {
-            own.get(*index, &mut word)?;
-            own.put(*index, &[word[0] ^ number])?;
+            words.get(own, *index, &mut word)?;
+            words.put(own, *index, &[word[0] ^ number])?;
         }
     }
     Ok(())
@@ -201,7 +204,6 @@ impl Table {
     fn update_alone(&self, updates: u64) -> hostwire::Result<()> {
         const STEP: u64 = 1 << 20;
         let mut progress = Progress::new(self.pe == 0, updates);
-        let own = self.own()?;
         let mut found = Vec::with_capacity(AT_ONCE);
         let mut numbers = Sequence::from(0);
         for begin in (0..updates).step_by(STEP as usize) {
@@ -210,20 +212,14 @@ impl Table {
                 if pe == self.pe {
                     found.push(number);
                     if found.len() == AT_ONCE {
-                        update_words(self, &own, &found)?;
+                        update_words(self, &found)?;
                         found.clear();
                     }
                 }
             }
             progress.tell(begin);
         }
-        update_words(self, &own, &found)
-    }
-
-    /// The words of this PE, for updates while no other PE updates them. In reach they are a
-    /// load and a store, however they are called.
-    fn own(&self) -> hostwire::Result<Remote<'_, u64>> {
-        self.memory.of(self.pe)
+        update_words(self, &found)
     }
 
     /// How many words of this PE are not what they were at first.
@@ -320,7 +316,6 @@ impl Buckets {
         table: &Table,
         numbers: impl Iterator<Item = u64>,
     ) -> hostwire::Result<()> {
-        let own = table.own()?;
         let mut held = 0;
         for number in numbers {
             let (pe, _) = table.locate(number);
@@ -328,7 +323,7 @@ impl Buckets {
             bucket.push(number);
             if pe == self.pe {
                 if bucket.len() == AT_ONCE {
-                    update_words(table, &own, bucket)?;
+                    update_words(table, bucket)?;
                     bucket.clear();
                 }
                 continue;
@@ -340,7 +335,7 @@ impl Buckets {
             }
         }
         let bucket = &mut self.peers[self.pe as usize].bucket;
-        update_words(table, &own, bucket)?;
+        update_words(table, bucket)?;
         bucket.clear();
         for to in self.others() {
             self.put(table, to, true)?;
@@ -404,7 +399,6 @@ impl Buckets {
 
     /// Does the updates that have arrived. Returns whether there were any.
     fn take(&mut self, table: &Table) -> hostwire::Result<bool> {
-        let own = table.own()?;
         let mut any = false;
         let mut numbers = [0; LOOK_AHEAD];
         for from in self.others() {
@@ -421,7 +415,7 @@ impl Buckets {
                 let len = len.min((count / 2 - peer.taken) as usize);
                 let numbers = &mut numbers[..len];
                 self.rings.read(ring + at, numbers)?;
-                update_words(table, &own, numbers)?;
+                update_words(table, numbers)?;
                 peer.taken += len as u64;
             }
             peer.has_ended = count % 2 == 1;

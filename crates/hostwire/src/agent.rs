@@ -1,8 +1,9 @@
 //! Gets and atomics on wires that only carry stores.
 //!
-//! The asking PE stores one self-validating line into the *request line* that it has in
+//! The asking PE stores one self-validating line into a *request line* that it has in
 //! the target's segment; the target's agent does the work on its own memory, stores any
-//! data back, and then the *reply line*. A PE has one request under way per target.
+//! data back, and then the *reply line*. A PE has several requests under way per target, whose
+//! agent takes them in the order of their numbers: see `agent/asking.rs`.
 //!
 //! | request line | | reply line | |
 //! |---|---|---|---|
@@ -18,6 +19,9 @@
 //! An agent runs as a thread of its own where the wire needs it, so that requests are
 //! served while the program computes; and it is polled by every wait.
 
+mod asking;
+mod getting;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
@@ -25,14 +29,16 @@ use std::time::Duration;
 use hostwire_address::Place;
 use hostwire_transport::operation::apply;
 use hostwire_transport::ring::PAYLOAD_BYTES;
-use hostwire_transport::sync::AtomicU32;
 use hostwire_transport::wait::{Backoff, WaitLimits, WaitStep};
 use hostwire_transport::{Operation, PeId, Request, Route, Transport, TransportError, Window};
 
 use crate::attachment::{Attachment, Pace, Watch};
-use crate::error::{Error, Misbehaviour, PeerWord, Result};
-use crate::layout::{LANDING_BYTES, Layout, NOT_YET};
+use crate::error::{Error, Misbehaviour, Result};
+use crate::layout::{LANDING_BYTES, Layout, REQUEST_LINES};
 use crate::registry::Registry;
+
+use asking::{Answer, Asking, LANDED_BYTES_MAX, Line, RequestId};
+pub(crate) use getting::Getting;
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;
@@ -66,6 +72,17 @@ impl Asked {
         }
     }
 
+    /// A get; where the bytes land is not known yet.
+    fn get(offset_bytes: usize, len_bytes: usize) -> Self {
+        Self::operation(Request {
+            operation: Operation::Get,
+            offset_bytes,
+            operand_bytes: 0,
+            operand: len_bytes as u64,
+            compare: 0,
+        })
+    }
+
     /// The operation with its operands; `None` if there is no such operation.
     fn request(&self) -> Option<Request> {
         Some(Request {
@@ -77,8 +94,9 @@ impl Asked {
         })
     }
 
-    fn header(&self, number: u32) -> u64 {
-        u64::from(number) | u64::from(self.code) << 32 | u64::from(self.operand_bytes) << 40
+    fn line(&self) -> Line {
+        let header = u64::from(self.code) << 32 | u64::from(self.operand_bytes) << 40;
+        (header, self.payload())
     }
 
     fn payload(&self) -> [u8; PAYLOAD_BYTES] {
@@ -131,11 +149,7 @@ pub(crate) struct Agent {
     needed: AtomicBool,
     /// Per peer, the number of its next request; whoever serves holds the lock.
     serving: Mutex<Vec<u32>>,
-    /// Per target, the number of our last request.
-    asked: Vec<AtomicU32>,
-    /// Held by the thread that asks: one request is under way at a time, and what is got
-    /// lands in one place.
-    asking: Mutex<()>,
+    asking: Asking,
     /// Whether a wait of the PE has served since the thread looked last.
     attended: AtomicBool,
     stop: AtomicBool,
@@ -152,8 +166,7 @@ impl Agent {
             registry,
             needed: AtomicBool::new(routes.iter().any(Route::needs_agent)),
             serving: Mutex::new(vec![1; routes.len()]),
-            asked: routes.iter().map(|_| AtomicU32::new(0)).collect(),
-            asking: Mutex::new(()),
+            asking: Asking::new(routes.len()),
             attended: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         }
@@ -251,7 +264,11 @@ impl Agent {
         };
         let mut served = false;
         for (pe, number) in (0..).zip(next.iter_mut()) {
-            if let Some(request) = self.read_request(wire, pe, *number)? {
+            // Then it is the next PE's turn.
+            for _ in 0..REQUEST_LINES {
+                let Some(request) = self.read_request(wire, pe, *number)? else {
+                    break;
+                };
                 *number = number.wrapping_add(1);
                 self.answer(wire, pe, number.wrapping_sub(1), &request)?;
                 served = true;
@@ -262,7 +279,7 @@ impl Agent {
 
     fn read_request(&self, wire: &dyn Transport, pe: PeId, number: u32) -> Result<Option<Asked>> {
         let segment = wire.segment();
-        let at = self.layout.request(pe);
+        let at = self.layout.request(pe, number);
         let header = segment.load_word(at)?;
         if header as u32 != number {
             return Ok(None);
@@ -281,7 +298,7 @@ impl Agent {
             None if asked.code == PUT => self.answer_put(wire, pe, asked),
             None => None,
         };
-        let reply = self.layout.reply(wire.pe());
+        let reply = self.layout.reply(wire.pe(), number);
         let status = if outcome.is_some() { DONE } else { REFUSED };
         wire.store_word(pe, reply + 8, outcome.unwrap_or(0))?;
         wire.store_word(pe, reply + 16, status)?;
@@ -372,20 +389,7 @@ impl Agent {
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<()> {
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        let landing = self.layout.landing();
-        for (index, piece) in dst.chunks_mut(LANDING_BYTES).enumerate() {
-            let request = Request {
-                operation: Operation::Get,
-                offset_bytes: offset_bytes + index * LANDING_BYTES,
-                operand_bytes: 0,
-                operand: piece.len() as u64,
-                compare: landing as u64,
-            };
-            self.ask_alone(inner, pe, Asked::operation(request))?;
-            inner.segment().get(landing, piece)?;
-        }
-        Ok(())
+        Getting::begin(inner, pe, offset_bytes, dst.len())?.finish(inner, dst)
     }
 
     /// Has `pe` store `src` at `offset_bytes`, in memory that it has registered.
@@ -396,91 +400,107 @@ impl Agent {
         offset_bytes: usize,
         src: &[u8],
     ) -> Result<()> {
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         // How this PE reaches it is how it reaches this PE.
         let lands = src.len() > IN_REQUEST_BYTES && inner.load_window(pe).is_some();
-        let piece_bytes = if lands {
-            LANDING_BYTES
-        } else {
-            IN_REQUEST_BYTES
+        let piece_bytes = match lands {
+            true => LANDED_BYTES_MAX,
+            false => IN_REQUEST_BYTES,
         };
-        let landing = self.layout.landing();
         for (index, piece) in src.chunks(piece_bytes).enumerate() {
-            let mut data = [0; IN_REQUEST_BYTES];
-            let compare = match data.get_mut(..piece.len()) {
-                Some(place) => {
-                    place.copy_from_slice(piece);
-                    IN_REQUEST
-                }
-                None => {
-                    inner.segment().put(landing, piece)?;
-                    landing as u64
-                }
-            };
-            let asked = Asked {
+            let mut asked = Asked {
                 code: PUT,
                 operand_bytes: 0,
                 offset_bytes: offset_bytes + index * piece_bytes,
                 operand: piece.len() as u64,
-                compare,
-                data,
+                compare: IN_REQUEST,
+                data: [0; IN_REQUEST_BYTES],
             };
-            self.ask_alone(inner, pe, asked)?;
+            let place = asked.data.get_mut(..piece.len());
+            let landed_bytes = match place {
+                Some(place) => {
+                    place.copy_from_slice(piece);
+                    0
+                }
+                None => piece.len(),
+            };
+            self.ask_for(inner, pe, landed_bytes, asked, |landing, asked| {
+                if landed_bytes > 0 {
+                    inner.segment().put(landing, piece)?;
+                    asked.compare = landing as u64;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
     /// Has `pe` do an operation and returns the old value.
     pub(crate) fn ask(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.ask_alone(inner, pe, Asked::operation(request))
+        self.ask_for(inner, pe, 0, Asked::operation(request), |_, _| Ok(()))
     }
 
-    /// As [`ask`](Self::ask), while this thread is the one that asks.
-    fn ask_alone(&self, inner: &Attachment, pe: PeId, asked: Asked) -> Result<u64> {
-        let last = self
-            .asked
-            .get(pe as usize)
-            .ok_or(TransportError::NoSuchPe { pe, pes: inner.pes })?;
-        let number = last.load(Ordering::Relaxed).wrapping_add(1);
-        last.store(number, Ordering::Relaxed);
-        let (header, payload) = (asked.header(number), asked.payload());
-        let reply = self.layout.reply(pe);
-        let segment = inner.segment();
-        let not_yet = NOT_YET | u64::from(number);
-        segment.put_word(reply, not_yet)?;
-        // An agent must see what was put before: a get after a put to one PE.
-        inner.fence()?;
-        let ask = || {
-            let at = self.layout.request(inner.pe);
-            inner.wire.store_line(pe, at, header, &payload)
-        };
-        ask()?;
+    /// As [`ask`](Self::ask), of anything that needs so many bytes of the landing place; `prepare` is
+    /// told where they are.
+    fn ask_for(
+        &self,
+        inner: &Attachment,
+        pe: PeId,
+        landed_bytes: usize,
+        mut asked: Asked,
+        prepare: impl Fn(usize, &mut Asked) -> Result<()>,
+    ) -> Result<u64> {
+        let id = self.wait(inner, pe, || {
+            self.asking.start(inner, pe, landed_bytes, |landing| {
+                prepare(landing, &mut asked)?;
+                Ok(asked.line())
+            })
+        })?;
+        match self.wait(inner, pe, || self.asking.finish(inner, id, None)) {
+            Ok(Answer::Done(old)) => Ok(old),
+            Ok(Answer::Refused) => Err(refused(pe, &asked)),
+            Err(error) => {
+                self.asking.forget(id);
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks `pe` for so many bytes, at most [`LANDED_BYTES_MAX`], if there is room for the request.
+    fn start_get(
+        &self,
+        inner: &Attachment,
+        pe: PeId,
+        offset_bytes: usize,
+        len_bytes: usize,
+    ) -> Result<Option<RequestId>> {
+        self.asking.start(inner, pe, len_bytes, |landing| {
+            let mut asked = Asked::get(offset_bytes, len_bytes);
+            asked.compare = landing as u64;
+            Ok(asked.line())
+        })
+    }
+
+    /// Waits for what the agent of `pe` has to do.
+    fn wait<R>(
+        &self,
+        inner: &Attachment,
+        pe: PeId,
+        mut poll: impl FnMut() -> Result<Option<R>>,
+    ) -> Result<R> {
         let progress = |pace| {
             inner.progress()?;
             match pace {
                 Pace::Quick => Ok(()),
-                // Somebody may have overwritten the request. An agent serves each number once.
-                Pace::Slow => Ok(ask()?),
+                Pace::Slow => self.asking.ask_again(inner, pe),
             }
         };
         inner.wait_and(Watch::Agent(pe), progress, || {
-            let got = segment.load_word(reply)?;
-            if got == u64::from(number) {
-                Ok(Some(()))
-            } else if got == not_yet {
+            let got = poll()?;
+            if got.is_none() {
                 inner.progress()?;
-                Ok(None)
-            } else {
-                let number = u64::from(number);
-                Err(PeerWord::ReplyNumber.out_of(number..=number, pe, got))
             }
-        })?;
-        match segment.load_word(reply + 16)? {
-            DONE => Ok(segment.load_word(reply + 8)?),
-            REFUSED => Err(refused(pe, &asked)),
-            other => Err(PeerWord::ReplyStatus.out_of(DONE..=DONE, pe, other)),
-        }
+            Ok(got)
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Visibility, Window};
 
-use crate::agent::{Agent, AgentMode};
+use crate::agent::{Agent, AgentMode, Getting};
 use crate::registry::Registry;
 pub use hostwire_transport::{Operation, Request};
 
@@ -412,6 +412,22 @@ impl Attachment {
             (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
             _ => self.agent.get(self, pe, offset_bytes, dst),
         }
+    }
+
+    /// As [`get`](Self::get), but what the agent of `pe` has to give is only asked for.
+    pub(crate) fn begin_get(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        dst: &mut [u8],
+    ) -> Result<Option<Getting>> {
+        let is_asked = matches!(self.route(pe), Some(Route::Carried))
+            || matches!(self.route(pe), Some(Route::Mapped(window)) if !window.allows_loads());
+        if !is_asked || Place::is_registered(offset_bytes as u64) {
+            return self.get(pe, offset_bytes, dst).map(|()| None);
+        }
+        self.check(pe)?;
+        Getting::begin(self, pe, offset_bytes, dst.len()).map(Some)
     }
 
     /// An error if there is no such PE or it is known to be lost, and in a copy of the

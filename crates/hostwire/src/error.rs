@@ -123,6 +123,12 @@ pub enum Error {
         /// How long an element is.
         element_bytes: usize,
     },
+    /// The caller frees an array of symmetric memory of which it has other parts still.
+    #[error("the symmetric memory is in use: expected no other parts of it, got {others}")]
+    InUse {
+        /// How many there are.
+        others: usize,
+    },
     /// A send or a receive in the background was cancelled:
     /// [`Queue::cancel`](crate::Queue::cancel).
     #[error("the send or receive was cancelled")]

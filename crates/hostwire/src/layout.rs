@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | doorbell | the last word of the first page | the owner; any peer wakes it |
 //! | mail lines | 64 B per PE | that PE: credits and the like |
-//! | request lines | 64 B per PE | that PE, to ask the agent |
-//! | reply lines | 64 B per PE | that PE's agent |
+//! | request lines | 8 of 64 B per PE | that PE, to ask the agent |
+//! | reply lines | 8 of 64 B per PE | that PE's agent |
 //! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
 //! | message rings | ring size and 5 lines per PE | that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
@@ -54,6 +54,9 @@ pub(crate) const RINGS_LOOKED_AT_MAX: u32 = 64;
 /// Bytes of a piece of a long message on its way through staging memory. Fitted: half of
 /// a level-two cache of 512 KiB holds all four.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+/// Requests that a PE may have under way to the agent of another. A power of two.
+pub(crate) const REQUEST_LINES: u32 = 8;
+
 /// Bytes of the landing place: most of what an agent gives back at a time.
 pub(crate) const LANDING_BYTES: usize = 256 << 10;
 /// Pieces in staging at a time.
@@ -174,8 +177,8 @@ impl Layout {
         let all = pes as usize;
         let mails = FIRST_FREE_OFFSET_BYTES;
         let requests = mails + all * LINE;
-        let replies = requests + all * LINE;
-        let replies_end = replies + all * LINE;
+        let replies = requests + all * REQUEST_LINES as usize * LINE;
+        let replies_end = replies + all * REQUEST_LINES as usize * LINE;
         let talks = (pes > RINGS_LOOKED_AT_MAX).then_some(replies_end);
         let rings = (replies_end + talks.map_or(0, |_| all * WORD)).next_multiple_of(PAGE);
         let staging = (rings + all * (sizes.ring_bytes + RING_GAP)).next_multiple_of(PAGE);
@@ -225,12 +228,20 @@ impl Layout {
         self.mails + from as usize * LINE + word as usize * 8
     }
 
-    pub(crate) fn request(&self, from: PeId) -> usize {
-        self.requests + from as usize * LINE
+    /// The line of the request of `from` with this number. All first lines lie side by side, and so on:
+    /// PEs that ask seldom touch few pages.
+    pub(crate) fn request(&self, from: PeId, number: u32) -> usize {
+        self.requests + self.line(from, number)
     }
 
-    pub(crate) fn reply(&self, from: PeId) -> usize {
-        self.replies + from as usize * LINE
+    /// The line in which the agent of `from` replies to the request with this number.
+    pub(crate) fn reply(&self, from: PeId, number: u32) -> usize {
+        self.replies + self.line(from, number)
+    }
+
+    fn line(&self, pe: PeId, number: u32) -> usize {
+        let all = (self.replies - self.requests) / REQUEST_LINES as usize;
+        (number % REQUEST_LINES) as usize * all + pe as usize * LINE
     }
 
     /// The place where `from` stores that it uses its ring, if this is needed.
@@ -311,10 +322,14 @@ mod tests {
             let ends = [
                 layout.mail(0, Mail::Credit),
                 layout.mail(last, Mail::Credit) + LINE,
-                layout.request(0),
-                layout.request(last) + LINE,
-                layout.reply(0),
-                layout.reply(last) + LINE,
+                layout.request(0, 0),
+                layout.request(last, 8) + LINE,
+                layout.request(0, u32::MAX),
+                layout.request(last, 7) + LINE,
+                layout.reply(0, 16),
+                layout.reply(last, 16) + LINE,
+                layout.reply(0, 1),
+                layout.reply(last, 7) + LINE,
                 layout.talk(0).unwrap_or(layout.ring(0)),
                 layout.talk(last).map_or(layout.ring(0), |talk| talk + WORD),
                 layout.ring(0),

@@ -27,7 +27,7 @@
 //! |---|---|
 //! | [`Job`] | attach, identity, messages |
 //! | [`Queue`] | messages in the background |
-//! | [`Symmetric`] | put, get, atomics, waiting for words |
+//! | [`Symmetric`], [`Get`] | put, get, atomics, waiting for words |
 //! | [`Registered`], [`Key`], [`Opened`] | memory of one PE that others may reach |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`Lock`] | what one PE at a time does |
@@ -100,7 +100,7 @@ pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
 pub use registered::{Key, Opened, Registered};
 pub use sizes::{PES_MAX, Sizes};
-pub use symmetric::{Compare, Place, Remote, SignalOp, Symmetric};
+pub use symmetric::{Compare, Get, SignalOp, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};

@@ -74,14 +74,11 @@ impl Hands {
                 wrong.borrow_mut().push(name);
             }
         };
-        let near = words.of(peer);
-        note("of", near.err());
-        note("at", words.at(peer, 0).err());
+        note("part", words.part(1..).err());
         for pe in [own, peer] {
             note("put", words.put(pe, 0, &[1]).err());
             note("put of a line", words.put(pe, 0, &[1; 8]).err());
             note("put of much", words.put(pe, 0, &[1; 64]).err());
-            note("put_nbi", words.put_nbi(pe, 0, &[1]).err());
             note("get", words.get(pe, 0, &mut [0]).err());
             note("get_nbi", words.get_nbi(pe, 0, &mut [0]).err());
             note(

@@ -148,7 +148,8 @@ impl Reach {
             .half(segment.saturating_add(DOORBELL_OFFSET_BYTES))
     }
 
-    /// The `len` elements at `offset_bytes` of every segment; the offset is a multiple of 64.
+    /// The `len` elements at `offset_bytes` of every segment. The offset is a multiple of 64, or of
+    /// the largest power of two in the size of an element if that is less.
     pub fn extent<T: Plain>(
         self: &Arc<Self>,
         offset_bytes: usize,
@@ -165,10 +166,11 @@ impl Reach {
                 segment_bytes: self.segment_bytes,
             });
         }
-        if !offset_bytes.is_multiple_of(64) {
+        let align_bytes = alignment::<T>();
+        if !offset_bytes.is_multiple_of(align_bytes) {
             return Err(TransportError::Misaligned {
                 offset_bytes,
-                align_bytes: 64,
+                align_bytes,
             });
         }
         let object = memory.range(offset_bytes, len_bytes)?;
@@ -186,6 +188,15 @@ impl Reach {
             reach: Some(Arc::clone(self)),
             elements: PhantomData,
         })
+    }
+}
+
+/// What every element of an object is aligned to, whatever the alignment of its type.
+const fn alignment<T>() -> usize {
+    match size_of::<T>() {
+        0 => 1,
+        size if size.trailing_zeros() < 6 => 1 << size.trailing_zeros(),
+        _ => 64,
     }
 }
 
@@ -251,11 +262,10 @@ impl<T: Plain> Extent<T> {
         }
     }
 
-    /// The object of `pe`, its address worked out once. Both that and its doorbell's are
-    /// known before any access: what follows an atomic waits for it. `None` in a copy of the
-    /// process.
+    /// The object of `pe`. Both its address and its doorbell's are known before any access: what
+    /// follows an atomic waits for it. `None` in a copy of the process.
     #[inline(always)]
-    pub fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
+    fn of(&self, pe: PeId) -> Option<Remote<'_, T>> {
         // SAFETY: a word in `reach`, which `self` keeps alive, or a static one.
         let end = unsafe { self.end.as_ref() };
         if pe < self.first || u64::from(pe) >= end.load(Ordering::Relaxed) {
@@ -268,12 +278,9 @@ impl<T: Plain> Extent<T> {
         let doorbell = self.doorbell.wrapping_add(distance);
         Some(Remote {
             object,
-            end,
             len: self.len,
-            // SAFETY: in the segment of `pe`, for which `Reach::new` has checked it; it is only
-            // ever accessed as this atomic.
-            doorbell: Doorbell::new(unsafe { &*doorbell.cast::<AtomicU32>() }),
-            elements: PhantomData,
+            doorbell: doorbell.cast(),
+            extent: PhantomData,
         })
     }
 
@@ -297,12 +304,12 @@ impl<T: Plain> Extent<T> {
     #[inline(always)]
     pub fn word(&self, pe: PeId, index: usize) -> Option<(&AtomicU64, Bell<'_>)> {
         let remote = self.of(pe)?;
-        let (at, offset_bytes) = remote.at(index, 1)?;
-        if size_of::<T>() < 8 || !offset_bytes.is_multiple_of(8) {
+        let at = remote.at(index, 1)?;
+        if size_of::<T>() < 8 || !is_aligned::<T, 8>(at) {
             return None;
         }
-        // SAFETY: within reach; the object starts at a multiple of 64, so this is aligned;
-        // shared only through atomics or raw copies, and alive while `self` is.
+        // SAFETY: within reach; aligned; shared only through atomics or raw copies, and alive while
+        // `self` is.
         Some((unsafe { &*at.cast::<AtomicU64>() }, self.bell(pe, remote)))
     }
 
@@ -310,8 +317,8 @@ impl<T: Plain> Extent<T> {
     #[inline(always)]
     pub fn half(&self, pe: PeId, index: usize) -> Option<(&AtomicU32, Bell<'_>)> {
         let remote = self.of(pe)?;
-        let (at, offset_bytes) = remote.at(index, 1)?;
-        if size_of::<T>() < 4 || !offset_bytes.is_multiple_of(4) {
+        let at = remote.at(index, 1)?;
+        if size_of::<T>() < 4 || !is_aligned::<T, 4>(at) {
             return None;
         }
         // SAFETY: as in `word`.
@@ -321,8 +328,7 @@ impl<T: Plain> Extent<T> {
     #[inline(always)]
     fn bell<'a>(&'a self, pe: PeId, remote: Remote<'a, T>) -> Bell<'a> {
         Bell {
-            doorbell: remote.doorbell,
-            end: remote.end,
+            doorbell: remote.doorbell(),
             reach: &self.reach,
             pe,
         }
@@ -336,15 +342,13 @@ impl<T: Plain> Extent<T> {
 }
 
 /// The object of one PE. A few words by value, so that a loop keeps them in registers.
-#[derive(Debug)]
-pub struct Remote<'a, T> {
+struct Remote<'a, T> {
     object: *mut u8,
-    /// As in [`Extent`].
-    end: &'a AtomicU64,
     /// In elements.
     len: usize,
-    doorbell: Doorbell<'a>,
-    elements: PhantomData<T>,
+    /// No reference: the compiler would compare it with null, to tell `None` by.
+    doorbell: *const AtomicU32,
+    extent: PhantomData<&'a Extent<T>>,
 }
 
 impl<T> Clone for Remote<'_, T> {
@@ -355,54 +359,40 @@ impl<T> Clone for Remote<'_, T> {
 
 impl<T> Copy for Remote<'_, T> {}
 
-impl<T: Plain> Remote<'_, T> {
-    /// Where `count` elements from `index` on begin, and how far that is from the
-    /// beginning of the object; `None` if they are not within reach.
+impl<'a, T: Plain> Remote<'a, T> {
     #[inline(always)]
-    fn at(self, index: usize, count: usize) -> Option<(*mut u8, usize)> {
+    fn doorbell(self) -> Doorbell<'a> {
+        // SAFETY: in the segment of a PE for which `Reach::new` has checked it, and alive while the extent
+        // is; it is only ever accessed as this atomic.
+        Doorbell::new(unsafe { &*self.doorbell })
+    }
+
+    /// Where `count` elements from `index` on begin; `None` if they are not within reach.
+    #[inline(always)]
+    fn at(self, index: usize, count: usize) -> Option<*mut u8> {
         let end = index.checked_add(count)?;
         if end > self.len {
             return None;
         }
-        let offset_bytes = index * size_of::<T>();
         // SAFETY: in bounds: `Reach::extent` checked `len` elements.
-        let at = unsafe { self.object.add(offset_bytes) };
-        Some((pin::address(at), offset_bytes))
-    }
-
-    /// See [`Extent::put`].
-    #[inline(always)]
-    pub fn put(self, index: usize, values: &[T]) -> Access {
-        match is_here(self.end) {
-            true => self.store(index, values),
-            false => Access::OutOfReach,
-        }
-    }
-
-    /// See [`Extent::get`].
-    #[inline(always)]
-    pub fn get(self, index: usize, values: &mut [T]) -> Access {
-        match is_here(self.end) {
-            true => self.load(index, values),
-            false => Access::OutOfReach,
-        }
+        let at = unsafe { self.object.add(index * size_of::<T>()) };
+        Some(pin::address(at))
     }
 
     #[inline(always)]
     fn store(self, index: usize, values: &[T]) -> Access {
-        let Some((at, offset_bytes)) = self.at(index, values.len()) else {
+        let Some(at) = self.at(index, values.len()) else {
             return Access::OutOfReach;
         };
         let src = values.as_bytes();
         if let Ok(word) = <[u8; 8]>::try_from(src)
-            && offset_bytes.is_multiple_of(8)
+            && is_aligned::<T, 8>(at)
         {
-            // SAFETY: in reach; the object starts at a multiple of 64, so this is aligned;
-            // shared only through atomics or raw copies.
+            // SAFETY: in reach; aligned; shared only through atomics or raw copies.
             let place = unsafe { &*at.cast::<AtomicU64>() };
             place.store(u64::from_ne_bytes(word), Ordering::Relaxed);
         } else if let Ok(word) = <[u8; 4]>::try_from(src)
-            && offset_bytes.is_multiple_of(4)
+            && is_aligned::<T, 4>(at)
         {
             // SAFETY: as above.
             let place = unsafe { &*at.cast::<AtomicU32>() };
@@ -417,18 +407,18 @@ impl<T: Plain> Remote<'_, T> {
 
     #[inline(always)]
     fn load(self, index: usize, values: &mut [T]) -> Access {
-        let Some((at, offset_bytes)) = self.at(index, values.len()) else {
+        let Some(at) = self.at(index, values.len()) else {
             return Access::OutOfReach;
         };
         let dst = values.as_mut_bytes();
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
-            && offset_bytes.is_multiple_of(8)
+            && is_aligned::<T, 8>(at)
         {
             // SAFETY: as in `store`.
             let place = unsafe { &*at.cast::<AtomicU64>() };
             *dst = place.load(Ordering::Relaxed).to_ne_bytes();
         } else if let Ok(dst) = <&mut [u8; 4]>::try_from(&mut *dst)
-            && offset_bytes.is_multiple_of(4)
+            && is_aligned::<T, 4>(at)
         {
             // SAFETY: as in `store`.
             let place = unsafe { &*at.cast::<AtomicU32>() };
@@ -442,7 +432,7 @@ impl<T: Plain> Remote<'_, T> {
 
     #[inline(always)]
     fn done(self) -> Access {
-        if self.doorbell.is_at_rest() {
+        if self.doorbell().is_at_rest() {
             Access::Done
         } else {
             Access::Ring
@@ -450,33 +440,27 @@ impl<T: Plain> Remote<'_, T> {
     }
 }
 
+/// Whether element `at` of an object is aligned to `ALIGN` bytes. Known to the compiler where the size of
+/// an element says so, since an object begins at a multiple of [`alignment`].
+#[inline(always)]
+fn is_aligned<T, const ALIGN: usize>(at: *mut u8) -> bool {
+    alignment::<T>().is_multiple_of(ALIGN) || at.addr().is_multiple_of(ALIGN)
+}
+
 /// How to tell a PE of a store to its memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Bell<'a> {
     doorbell: Doorbell<'a>,
-    /// As in [`Extent`].
-    end: &'a AtomicU64,
     reach: &'a Option<Arc<Reach>>,
     pe: PeId,
 }
 
 impl Bell<'_> {
-    /// Whether the word may be used still: not in a copy of the process.
-    #[inline(always)]
-    pub fn is_here(self) -> bool {
-        is_here(self.end)
-    }
-
     /// Wakes the PE if it sleeps. Returns false if it is lost.
     #[inline(always)]
     pub fn notify(self) -> bool {
         self.doorbell.is_at_rest() || ring(self.reach, self.pe)
     }
-}
-
-#[inline(always)]
-fn is_here(end: &AtomicU64) -> bool {
-    end.load(Ordering::Relaxed) != 0
 }
 
 /// A function of two registers: handing a `Bell` over would put it on the stack, and a
@@ -551,22 +535,38 @@ mod tests {
     }
 
     #[test]
+    fn objects_begin_where_their_elements_are_aligned() {
+        let memory = Memory::anonymous(8192);
+        let reach = Arc::new(Reach::new(memory.clone(), 0, 1, 4352, 8192).unwrap());
+        assert!(reach.extent::<u64>(4164, 1).is_err());
+        assert!(reach.extent::<[u32; 3]>(4162, 1).is_err());
+        assert!(reach.extent::<[u64; 16]>(4168, 1).is_err());
+        let bytes = reach.extent::<u8>(4163, 100).unwrap();
+        for index in 0..8 {
+            assert_eq!(bytes.put(0, index, &[index as u8 + 1; 8]), Access::Done);
+            let mut got = [0; 8];
+            memory.copy_out(4163 + index, &mut got).unwrap();
+            assert_eq!(got, [index as u8 + 1; 8]);
+            assert_eq!(bytes.get(0, index, &mut got[..4]), Access::Done);
+        }
+        let halves = reach.extent::<u32>(4164, 4).unwrap();
+        assert_eq!(halves.put(0, 0, &[1, 2]), Access::Done);
+        assert_eq!(halves.put(0, 1, &[3, 4]), Access::Done);
+        let mut got = [0; 3];
+        assert_eq!(halves.get(0, 0, &mut got), Access::Done);
+        assert_eq!(got, [1, 3, 4]);
+    }
+
+    #[test]
     fn nothing_is_within_reach_of_a_copy_of_the_process() {
         let object = object::<u64>(2, 8);
-        let remote = object.of(1).unwrap();
-        let (_, bell) = object.word(1, 0).unwrap();
-        assert!(bell.is_here());
+        assert!(object.word(1, 0).is_some());
         for &how in Copying::kinds() {
             let status = in_copy(how, || {
-                let refused = [
-                    object.put(1, 0, &[1]),
-                    object.get(0, 0, &mut [0]),
-                    remote.put(0, &[1]),
-                    remote.get(0, &mut [0]),
-                ];
+                let refused = [object.put(1, 0, &[1]), object.get(0, 0, &mut [0])];
                 let refused = refused.iter().all(|access| *access == Access::OutOfReach);
                 let none = object.of(0).is_none() && object.word(0, 0).is_none();
-                i32::from(!(refused && none && !bell.is_here()))
+                i32::from(!(refused && none))
             });
             assert_eq!(status, Ok(0), "{how:?}");
         }

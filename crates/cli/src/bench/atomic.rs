@@ -12,16 +12,14 @@ pub fn run(bench: &Context) -> Result<()> {
     let words = bench.job.alloc::<u64>(8)?;
     let bare = bench.word(1, place::ATOMIC)?;
     type Name = &'static str;
-    let bare_add = || -> Loop<'_> {
-        Box::new(|n| {
-            bench.one_sided(|| {
-                for _ in 0..n {
-                    black_box(bare.fetch_add(1, Ordering::SeqCst));
-                }
-                Ok(())
-            })
+    let bare_add: Loop<'_> = Box::new(|n| {
+        bench.one_sided(|| {
+            for _ in 0..n {
+                black_box(bare.fetch_add(1, Ordering::SeqCst));
+            }
+            Ok(())
         })
-    };
+    });
     let bare_swap: Loop<'_> = Box::new(|n| {
         bench.one_sided(|| {
             for i in 0..n {
@@ -38,14 +36,9 @@ pub fn run(bench: &Context) -> Result<()> {
             Ok(())
         })
     });
-    let kinds: [(Name, Loop<'_>, Loop<'_>); 4] = [
+    let kinds: [(Name, Loop<'_>, Loop<'_>); 3] = [
         ("fetch-add-shared", fetch_add_shared(&words), shared),
-        ("fetch-add", fetch_add(bench, &words), bare_add()),
-        (
-            "fetch-add-indexed",
-            fetch_add_indexed(bench, &words),
-            bare_add(),
-        ),
+        ("fetch-add", fetch_add(bench, &words), bare_add),
         ("compare-swap", compare_swap(bench, &words), bare_swap),
     ];
     for (name, ours, limit) in kinds {
@@ -61,30 +54,15 @@ pub fn run(bench: &Context) -> Result<()> {
 fn fetch_add_shared(words: &Symmetric<u64>) -> Loop<'_> {
     Box::new(move |n| {
         time(|| {
-            let place = words.at(1, 0)?;
             for _ in 0..n {
-                black_box(place.fetch_add(1)?);
+                black_box(words.fetch_add(1, 0, 1)?);
             }
             Ok(())
         })
     })
 }
 
-/// On a place worked out once.
 fn fetch_add<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
-    Box::new(move |n| {
-        bench.one_sided(|| {
-            let place = words.at(1, 0)?;
-            for _ in 0..n {
-                black_box(place.fetch_add(1)?);
-            }
-            Ok(())
-        })
-    })
-}
-
-/// On a PE and an index, checked every time.
-fn fetch_add_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
         bench.one_sided(|| {
             for _ in 0..n {
@@ -98,9 +76,8 @@ fn fetch_add_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<
 fn compare_swap<'a>(bench: &'a Context, words: &'a Symmetric<u64>) -> Loop<'a> {
     Box::new(move |n| {
         bench.one_sided(|| {
-            let place = words.at(1, 0)?;
             for i in 0..n {
-                black_box(place.compare_swap(i, i + 1)?);
+                black_box(words.compare_swap(1, 0, i, i + 1)?);
             }
             Ok(())
         })

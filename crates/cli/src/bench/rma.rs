@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use hostwire::{Remote, Result, Symmetric};
+use hostwire::{Result, Symmetric};
 use hostwire_transport::limits;
 
 use super::bandwidth::memcpy;
@@ -45,25 +45,20 @@ pub fn put(bench: &Context) -> Result<()> {
             64 => put_words::<8>(bench, &words, &source),
             _ => put_bytes(bench, &long),
         };
-        let limit = || stores(bench, &words, &source, &long);
-        put_beside_stores(bench, "put", size, ours, limit()?)?;
-        if size == 64 {
-            let ours = put_indexed(bench, &words, &source);
-            put_beside_stores(bench, "put-indexed", size, ours, limit()?)?;
-        }
+        let limit = stores(bench, &words, &source, &long)?;
+        put_beside_stores(bench, size, ours, limit)?;
     }
     words.free()
 }
 
 fn put_beside_stores<'a>(
     bench: &'a Context,
-    name: &'static str,
     size: u64,
     ours: Loop<'a>,
     limit: Loop<'a>,
 ) -> Result<()> {
     let plan = bench.plan(9, turns(size));
-    let line = measure(&bench.job, name, size, unit(size), plan, ours, vec![limit])?;
+    let line = measure(&bench.job, "put", size, unit(size), plan, ours, vec![limit])?;
     bench.print(&line);
     Ok(())
 }
@@ -92,8 +87,7 @@ fn stores<'a>(
     }))
 }
 
-/// Puts whose size the compiler knows, to 8 places in turn; the address of the PE is
-/// computed once.
+/// Puts whose size the compiler knows, to 8 places in turn.
 fn put_words<'a, const N: usize>(
     bench: &'a Context,
     words: &'a Symmetric<u64>,
@@ -102,7 +96,7 @@ fn put_words<'a, const N: usize>(
     let values: &[u64; N] = source.0.first_chunk().unwrap_or(&[5; N]);
     Box::new(move |n| {
         bench.one_sided(|| {
-            put_n(words.of(1)?, values, n)?;
+            put_n(words, values, n)?;
             bench.job.quiet()
         })
     })
@@ -110,31 +104,11 @@ fn put_words<'a, const N: usize>(
 
 /// A function of its own, like the limit, so that its loop can use all registers.
 #[inline(never)]
-fn put_n<const N: usize>(there: Remote<'_, u64>, values: &[u64; N], n: u64) -> Result<()> {
+fn put_n<const N: usize>(words: &Symmetric<u64>, values: &[u64; N], n: u64) -> Result<()> {
     for i in 0..n as usize {
         // The compiler may know the length, but not the values.
         let values: &[u64; N] = black_box(values);
-        there.put(i % 8 * N, values)?;
-    }
-    Ok(())
-}
-
-/// To a PE and an index, both checked every time.
-fn put_indexed<'a>(bench: &'a Context, words: &'a Symmetric<u64>, source: &'a Source) -> Loop<'a> {
-    Box::new(move |n| {
-        bench.one_sided(|| {
-            put_indexed_n(words, &source.0, n)?;
-            bench.job.quiet()
-        })
-    })
-}
-
-/// As [`put_n`].
-#[inline(never)]
-fn put_indexed_n(words: &Symmetric<u64>, values: &[u64; 8], n: u64) -> Result<()> {
-    for i in 0..n as usize {
-        let values: &[u64; 8] = black_box(values);
-        words.put(1, i % 8 * 8, values)?;
+        words.put(1, i % 8 * N, values)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Puts, gets, and what orders them.
 
-use super::{Setup, left, right, values};
+use super::{Random, Setup, left, right, values};
 use crate::{Compare, Element, Error, Job};
 
 /// Around words, lines, pages, and the largest piece that an agent gets at once.
@@ -50,13 +50,12 @@ pub fn elements_of_every_width(setup: &Setup<'_>) {
         let all = job.alloc::<T>(EACH * job.pes() as usize).unwrap();
         let own: Vec<T> = values(job.pe(), 0, EACH);
         for pe in 0..job.pes() {
-            all.put_nbi(pe, EACH * job.pe() as usize, &own).unwrap();
+            all.put(pe, EACH * job.pe() as usize, &own).unwrap();
         }
         job.barrier().unwrap();
         for pe in 0..job.pes() {
             let mut got = vec![T::new_zeroed(); all.len()];
-            all.get_nbi(pe, 0, &mut got).unwrap();
-            job.quiet().unwrap();
+            all.get(pe, 0, &mut got).unwrap();
             for (writer, part) in (0..).zip(got.chunks_exact(EACH)) {
                 // NaN differs from itself: look at the bytes.
                 let expected: Vec<T> = values(writer, 0, EACH);
@@ -133,24 +132,90 @@ pub fn strided_copies(setup: &Setup<'_>) {
     });
 }
 
-/// Puts and gets through `Symmetric::of` have the same results as those that name the PE
-/// every time.
-pub fn copies_of_one_pe(setup: &Setup<'_>) {
+/// A part of an array has the same memory, indices of its own, and ends where it ends.
+pub fn parts_of_arrays(setup: &Setup<'_>) {
     setup.job(|job| {
         let triples = job.alloc::<[u16; 3]>(50).unwrap();
+        let part = triples.part(7..7 + 2 * job.pes() as usize).unwrap();
+        let odd = part.part(1..).unwrap();
+        drop(part);
         let own = [job.pe() as u16 + 1; 3];
         for pe in 0..job.pes() {
-            let there = triples.of(pe).unwrap();
-            assert_eq!(there.pe(), pe);
-            there.put(job.pe() as usize, &[own]).unwrap();
-            there.put(40, &[]).unwrap();
+            odd.put(pe, 2 * job.pe() as usize, &[own]).unwrap();
         }
         job.barrier().unwrap();
-        let there = triples.of(right(job)).unwrap();
-        let mut got = vec![[0; 3]; job.pes() as usize];
-        there.get(0, &mut got).unwrap();
-        for (pe, got) in (1..).zip(got) {
-            assert_eq!(got, [pe; 3]);
+        let mut got = vec![[0; 3]; 50];
+        triples.get(right(job), 0, &mut got).unwrap();
+        for (index, got) in got.into_iter().enumerate() {
+            let pe = index.wrapping_sub(8) / 2;
+            let is_put = index % 2 == 0 && pe < job.pes() as usize;
+            assert_eq!(
+                got,
+                if is_put { [pe as u16 + 1; 3] } else { [0; 3] },
+                "{index}"
+            );
+        }
+        let len = odd.len();
+        assert_eq!(len, 2 * job.pes() as usize - 1);
+        assert!(odd.put(0, len, &[own]).is_err() && odd.part(len + 1..).is_err());
+        assert!(triples.part(..=50).is_err() && triples.part(..=usize::MAX).is_err());
+        assert!(odd.part(len..).unwrap().is_empty());
+        job.barrier().unwrap();
+        // Words of 4 and 8 bytes, wherever a part begins.
+        let halves = job.alloc::<u32>(10).unwrap();
+        let halves = halves.part(1..).unwrap();
+        halves.put(right(job), 0, &[1, 2]).unwrap();
+        halves.put(right(job), 3, &[3]).unwrap();
+        halves.add(right(job), 3, 4).unwrap();
+        job.barrier().unwrap();
+        assert_eq!(halves.to_vec().unwrap()[..5], [1, 2, 0, 7, 0]);
+        halves.wait_until(3, crate::Compare::Eq, 7).unwrap();
+        job.barrier().unwrap();
+    });
+}
+
+/// Several gets are on their way at once, of one PE and of all; they end in any order, or unheard.
+pub fn gets_that_do_not_wait(setup: &Setup<'_>) {
+    const LENGTHS: [usize; 6] = [1, 8, 500, 9, 40_000, 0];
+    setup.job(|job| {
+        let all = job.alloc::<u64>(50_000).unwrap();
+        let own: Vec<u64> = values(job.pe(), 3, all.len());
+        all.write(0, &own).unwrap();
+        job.barrier().unwrap();
+        for turn in 0..3 {
+            let mut rooms: Vec<Vec<u64>> = (0..4 * job.pes())
+                .flat_map(|_| LENGTHS)
+                .map(|len| vec![0; len])
+                .collect();
+            let from = |index: usize| (index as u32 % job.pes(), index * 11);
+            let mut gets = Vec::new();
+            for (index, room) in rooms.iter_mut().enumerate() {
+                let (pe, at) = from(index);
+                gets.push(all.get_nbi(pe, at, room).unwrap());
+            }
+            match turn {
+                0 => {}
+                1 => gets.reverse(),
+                _ => Random::new(9).shuffle(&mut gets),
+            }
+            // Atomics and other gets come between.
+            assert_eq!(
+                all.fetch(right(job), 0),
+                Ok(values::<u64>(right(job), 3, 1)[0])
+            );
+            if turn == 2 {
+                gets.truncate(gets.len() / 2);
+            }
+            for get in gets {
+                get.wait().unwrap();
+            }
+            if turn < 2 {
+                for (index, room) in rooms.iter().enumerate() {
+                    let (pe, at) = from(index);
+                    let theirs: Vec<u64> = values(pe, 3, all.len());
+                    assert!(room[..] == theirs[at..][..room.len()], "get {index}");
+                }
+            }
         }
         job.barrier().unwrap();
     });
@@ -170,8 +235,7 @@ pub fn bad_places_store_nothing(setup: &Setup<'_>) {
         assert_eq!(place.get(pes, 0, &mut [1]), nobody);
         assert_eq!(place.set(pes, 0, 1), nobody);
         assert!(place.put(u32::MAX, 0, &[1]).is_err());
-        assert_eq!(place.of(pes).map(|_| ()), nobody);
-        let there = place.of(right(job)).unwrap();
+        assert_eq!(place.get_nbi(pes, 0, &mut [1]).map(drop), nobody);
         for (index, count) in [(4, 1), (5, 0), (0, 5), (3, 2), (usize::MAX, 1)] {
             let expected = Err(Error::OutOfRange {
                 index,
@@ -181,8 +245,8 @@ pub fn bad_places_store_nothing(setup: &Setup<'_>) {
             let mut many = vec![1; count];
             assert_eq!(place.put(right(job), index, &many), expected);
             assert_eq!(place.get(right(job), index, &mut many), expected);
-            assert_eq!(there.put(index, &many), expected);
-            assert_eq!(there.get(index, &mut many), expected);
+            let get = place.get_nbi(right(job), index, &mut many).map(drop);
+            assert_eq!(get, expected);
             assert_eq!(place.write(index, &many), expected);
             assert_eq!(place.read(index, &mut many), expected);
         }

@@ -134,10 +134,13 @@ fn do_it(layout: &Layout, lines: &mut [u64], segment: &Window, store: &Store) {
             put(layout.mail(*pe as u32, Mail::Credit) + word * 8, *value);
         }
         Store::Reply(pe, [number, old, status]) => {
-            put_words(layout.reply(*pe as u32), &[*number, *old, *status]);
+            put_words(
+                layout.reply(*pe as u32, *number as u32),
+                &[*number, *old, *status],
+            );
         }
         Store::Request(pe, header, words) => {
-            let at = layout.request(*pe as u32);
+            let at = layout.request(*pe as u32, *header as u32);
             put_words(at + 8, words);
             put(at, *header);
         }

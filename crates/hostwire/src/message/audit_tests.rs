@@ -205,7 +205,7 @@ fn a_request_that_is_gone_is_made_again() {
             word.store(0, 40)?;
             pair.meet();
             // This PE serves nobody before it waits.
-            let request = pair.layout.request(0);
+            let request = pair.layout.request(0, 1);
             pair.wait_for_any(1, request);
             pair.wipe(1, request);
             job.recv(0, 5, &mut [0u64])?;
@@ -228,7 +228,7 @@ fn a_reply_that_is_gone_is_missed() {
             let job = pair.job(1);
             let word = job.alloc::<u64>(1)?;
             pair.meet();
-            let reply = pair.layout.reply(1);
+            let reply = pair.layout.reply(1, 1);
             pair.wait_for(0, reply, NOT_YET | 1);
             pair.wipe(0, reply);
             word.load(0)

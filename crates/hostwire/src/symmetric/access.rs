@@ -47,20 +47,9 @@ impl<T: Element> Symmetric<T> {
     /// ```
     #[inline(always)]
     pub fn put(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        self.put_done(self.extent.put(pe, index, values), pe, index, values)
-    }
-
-    /// The rest of a put. These are calls with the same arguments at the end, so they cost
-    /// a finished put nothing, not even a register.
-    #[inline(always)]
-    pub(super) fn put_done(
-        &self,
-        access: Access,
-        pe: PeId,
-        index: usize,
-        values: &[T],
-    ) -> Result<()> {
-        match access {
+        // The others are calls with the same arguments at the end, so they cost a finished put
+        // nothing, not even a register.
+        match self.extent.put(pe, index, values) {
             Access::Done => Ok(()),
             Access::Ring => self.put_and_ring(pe, index, values),
             Access::OutOfReach => self.put_slowly(pe, index, values),
@@ -84,34 +73,14 @@ impl<T: Element> Symmetric<T> {
         self.inner.put(pe, offset, values.as_bytes())
     }
 
-    /// As [`put`](Self::put), but by its contract `values` may be read until the next
-    /// [`crate::Job::quiet`]. The borrow ends with the call, so today the copy is made
-    /// at once on every wire. It is a separate call so that programs can say which one
-    /// they need.
-    #[inline(always)]
-    pub fn put_nbi(&self, pe: PeId, index: usize, values: &[T]) -> Result<()> {
-        self.put(pe, index, values)
-    }
-
     /// Copies elements `index ..` of `pe` into `values`.
     ///
     /// Complete on return. On a wire that carries only stores, the agent of `pe`
-    /// answers, also while its program computes.
+    /// answers, also while its program computes; [`get_nbi`](Self::get_nbi) does not wait for
+    /// that.
     #[inline(always)]
     pub fn get(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
-        self.get_done(self.extent.get(pe, index, values), pe, index, values)
-    }
-
-    /// As [`put_done`](Self::put_done).
-    #[inline(always)]
-    pub(super) fn get_done(
-        &self,
-        access: Access,
-        pe: PeId,
-        index: usize,
-        values: &mut [T],
-    ) -> Result<()> {
-        match access {
+        match self.extent.get(pe, index, values) {
             Access::Done => Ok(()),
             Access::Ring => self.get_and_ring(pe, index, values),
             Access::OutOfReach => self.get_slowly(pe, index, values),
@@ -120,7 +89,7 @@ impl<T: Element> Symmetric<T> {
 
     #[cold]
     #[inline(never)]
-    fn get_and_ring(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
+    pub(super) fn get_and_ring(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
         if self.extent.ring(pe) {
             return Ok(());
         }
@@ -132,13 +101,6 @@ impl<T: Element> Symmetric<T> {
     fn get_slowly(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
         let offset = self.locate(index, values.len())?;
         self.inner.get(pe, offset, values.as_mut_bytes())
-    }
-
-    /// As [`get`](Self::get); `values` are there behind the next [`crate::Job::quiet`],
-    /// today on return.
-    #[inline]
-    pub fn get_nbi(&self, pe: PeId, index: usize, values: &mut [T]) -> Result<()> {
-        self.get(pe, index, values)
     }
 
     /// Puts every `source_stride`-th of `values` to every `stride`-th element of `pe`

@@ -3,9 +3,7 @@
 //! All of them are atomic with respect to each other and sequentially consistent. On a
 //! mapped wire they are CPU instructions; elsewhere the agent of the target does them.
 
-use hostwire_transport::sync::{AtomicU32, AtomicU64};
-
-use hostwire_transport::{Bell, Operation, Request};
+use hostwire_transport::{Operation, Request};
 
 use super::Symmetric;
 use crate::PeId;
@@ -13,33 +11,6 @@ use crate::element::{AtomicElement, AtomicInteger};
 use crate::error::Result;
 
 impl<T: AtomicElement> Symmetric<T> {
-    /// Element `index` of `pe`, with its address computed once: for loops over one
-    /// element. An atomic is then the bare instruction and one check whether `pe`
-    /// sleeps.
-    ///
-    /// # Errors
-    /// [`crate::Error::OutOfRange`], [`crate::Error::NoSuchPe`], [`crate::Error::PeerLost`].
-    #[inline]
-    pub fn at(&self, pe: PeId, index: usize) -> Result<Place<'_, T>> {
-        self.locate(index, 1)?;
-        self.inner.check(pe)?;
-        let direct = if T::BYTES == 8 {
-            self.extent
-                .word(pe, index)
-                .map(|(w, bell)| (Word::W64(w), bell))
-        } else {
-            self.extent
-                .half(pe, index)
-                .map(|(w, bell)| (Word::W32(w), bell))
-        };
-        Ok(Place {
-            symmetric: self,
-            pe,
-            index,
-            direct,
-        })
-    }
-
     #[inline(always)]
     fn atomic(
         &self,
@@ -167,104 +138,5 @@ const fn max<T: AtomicInteger>() -> Operation {
     match T::IS_SIGNED {
         true => Operation::SignedMax,
         false => Operation::Max,
-    }
-}
-
-/// One element of one PE. See [`Symmetric::at`].
-#[derive(Clone, Copy)]
-pub struct Place<'a, T: AtomicElement> {
-    symmetric: &'a Symmetric<T>,
-    pe: PeId,
-    index: usize,
-    direct: Option<(Word<'a>, Bell<'a>)>,
-}
-
-#[derive(Clone, Copy)]
-enum Word<'a> {
-    W32(&'a AtomicU32),
-    W64(&'a AtomicU64),
-}
-
-impl<T: AtomicElement> Place<'_, T> {
-    #[inline(always)]
-    fn atomic(&self, operation: Operation, operand: u64, compare: u64) -> Result<T> {
-        if let Some((word, bell)) = self.direct
-            && bell.is_here()
-        {
-            let old = match word {
-                Word::W64(word) => operation.apply_64(word, operand, compare),
-                Word::W32(word) => {
-                    let (operand, compare) = (operand as u32, compare as u32);
-                    operation.apply_32(word, operand, compare).into()
-                }
-            };
-            if bell.notify() {
-                return Ok(T::from_bits(old));
-            }
-        }
-        self.symmetric
-            .atomic_slowly(self.pe, self.index, operation, operand, compare)
-    }
-
-    /// Reads it.
-    #[inline(always)]
-    pub fn fetch(&self) -> Result<T> {
-        self.atomic(Operation::Fetch, 0, 0)
-    }
-
-    /// Sets it.
-    #[inline(always)]
-    pub fn set(&self, value: T) -> Result<()> {
-        self.swap(value).map(|_| ())
-    }
-
-    /// Sets it and returns what it was.
-    #[inline(always)]
-    pub fn swap(&self, value: T) -> Result<T> {
-        self.atomic(Operation::Swap, value.to_bits(), 0)
-    }
-}
-
-impl<T: AtomicInteger> Place<'_, T> {
-    /// Sets it to `new` if it is `expected`, and returns what it was.
-    #[inline(always)]
-    pub fn compare_swap(&self, expected: T, new: T) -> Result<T> {
-        self.atomic(Operation::CompareSwap, new.to_bits(), expected.to_bits())
-    }
-
-    /// Adds to it, wrapping, and returns what it was.
-    #[inline(always)]
-    pub fn fetch_add(&self, value: T) -> Result<T> {
-        self.atomic(Operation::Add, value.to_bits(), 0)
-    }
-
-    /// Ands it with `value` and returns what it was.
-    #[inline(always)]
-    pub fn fetch_and(&self, value: T) -> Result<T> {
-        self.atomic(Operation::And, value.to_bits(), 0)
-    }
-
-    /// Ors it with `value` and returns what it was.
-    #[inline(always)]
-    pub fn fetch_or(&self, value: T) -> Result<T> {
-        self.atomic(Operation::Or, value.to_bits(), 0)
-    }
-
-    /// Xors it with `value` and returns what it was.
-    #[inline(always)]
-    pub fn fetch_xor(&self, value: T) -> Result<T> {
-        self.atomic(Operation::Xor, value.to_bits(), 0)
-    }
-
-    /// Makes it the lesser of itself and `value`, and returns what it was.
-    #[inline(always)]
-    pub fn fetch_min(&self, value: T) -> Result<T> {
-        self.atomic(min::<T>(), value.to_bits(), 0)
-    }
-
-    /// Makes it the greater of itself and `value`, and returns what it was.
-    #[inline(always)]
-    pub fn fetch_max(&self, value: T) -> Result<T> {
-        self.atomic(max::<T>(), value.to_bits(), 0)
     }
 }

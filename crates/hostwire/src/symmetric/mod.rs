@@ -2,18 +2,18 @@
 
 mod access;
 mod atomic;
+mod get;
 mod heap;
-mod remote;
 mod until;
 
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use hostwire_transport::{Extent, TransportError};
 
 pub use access::SignalOp;
-pub use atomic::Place;
+pub use get::Get;
 pub use heap::{Block, Heap};
-pub use remote::Remote;
 pub use until::Compare;
 
 use crate::board::Activity;
@@ -28,14 +28,15 @@ use crate::team::Team;
 /// Any PE may read and write any PE's copy at any time: values are copied in and out,
 /// never borrowed.
 ///
+/// A put, a get or an atomic names a PE and an index, and costs a few instructions more than the bare
+/// access. [`part`](Self::part) gives an array of some of the elements, with indices of its own.
+///
 /// Dropping it is not collective and never waits. The memory is given back in the next
-/// [`crate::Job::alloc`] after all PEs have dropped theirs; [`free`](Self::free) gives
-/// it back at once.
+/// [`crate::Job::alloc`] after all PEs have dropped the array and its parts;
+/// [`free`](Self::free) gives it back at once.
 pub struct Symmetric<T: Element> {
     pub(crate) inner: Arc<Inner>,
-    world: Arc<Team>,
-    /// Whether dropping the handle has to give the memory back.
-    owned: bool,
+    block: Arc<Owned>,
     /// All copies, where they are within direct reach.
     pub(crate) extent: Extent<T>,
     /// Its offset in every segment.
@@ -65,19 +66,64 @@ impl<T: Element> Symmetric<T> {
             inner.segment().put(offset_bytes + done, &zeros[..now])?;
             done += now;
         }
-        let extent = match inner.wire.reach() {
-            Some(reach) => reach.extent(offset_bytes, len)?,
-            None => Extent::none(),
-        };
-        world.barrier()?;
-        Ok(Self {
-            extent,
-            inner: Arc::clone(inner),
+        let owned = Arc::new(Owned {
             world: Arc::clone(world),
-            owned: true,
+            offset_bytes,
+            is_dropped: true,
+        });
+        let symmetric = Self::within(&owned, offset_bytes, len)?;
+        world.barrier()?;
+        Ok(symmetric)
+    }
+
+    /// The elements that lie at an offset, in a block.
+    fn within(block: &Arc<Owned>, offset_bytes: usize, len: usize) -> Result<Self> {
+        let inner = &block.world.inner;
+        Ok(Self {
+            extent: match inner.wire.reach() {
+                Some(reach) => reach.extent(offset_bytes, len)?,
+                None => Extent::none(),
+            },
+            inner: Arc::clone(inner),
+            block: Arc::clone(block),
             offset_bytes,
             len,
         })
+    }
+
+    /// The elements of `range` as an array: its element 0 is the first of them. Not collective; the
+    /// memory stays as long as the array or one of its parts does.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> hostwire::Result<()> {
+    /// let job = hostwire::Job::attach()?;
+    /// // One allocation: a place for each PE, and counters.
+    /// let words = job.alloc::<u64>(job.pes() as usize + 2)?;
+    /// let (places, counters) = (words.part(..job.pes() as usize)?, words.part(job.pes() as usize..)?);
+    /// counters.add(0, 1, 5)?;
+    /// places.put(0, job.pe() as usize, &[7])?;
+    /// job.barrier()?;
+    /// assert_eq!(counters.load(1)?, if job.pe() == 0 { 5 * u64::from(job.pes()) } else { 0 });
+    /// # job.finalize()
+    /// # }
+    /// ```
+    pub fn part(&self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let begin = match range.start_bound() {
+            Bound::Included(first) => *first,
+            Bound::Excluded(before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(last) => last.saturating_add(1),
+            Bound::Excluded(end) => *end,
+            Bound::Unbounded => self.len,
+        };
+        let count = end.saturating_sub(begin);
+        Self::within(&self.block, self.locate(begin, count)?, count)
     }
 
     /// How many elements each PE has.
@@ -103,19 +149,36 @@ impl<T: Element> Symmetric<T> {
     }
 
     /// Gives the memory back. Collective over the world: waits for all PEs.
-    pub fn free(mut self) -> Result<()> {
-        let _busy = self.inner.status.during(Activity::Allocating, None);
-        self.world.barrier()?;
-        self.owned = false;
-        self.inner.release(self.offset_bytes)
+    ///
+    /// # Errors
+    /// [`Error::InUse`], before anything is waited for, if there are other parts of the array: the
+    /// memory is then given back as if they all had been dropped. As [`Job::barrier`](crate::Job::barrier).
+    pub fn free(self) -> Result<()> {
+        let Self { inner, block, .. } = self;
+        inner.check_is_here()?;
+        let others = Arc::strong_count(&block) - 1;
+        let mut block = Arc::into_inner(block).ok_or(Error::InUse { others })?;
+        let _busy = inner.status.during(Activity::Allocating, None);
+        block.world.barrier()?;
+        block.is_dropped = false;
+        inner.release(block.offset_bytes)
     }
 }
 
-impl<T: Element> Drop for Symmetric<T> {
+/// A block of the heap of every PE, which arrays lie in.
+struct Owned {
+    world: Arc<Team>,
+    offset_bytes: usize,
+    /// Dropping it tells that this PE does not need the memory any more.
+    is_dropped: bool,
+}
+
+impl Drop for Owned {
     fn drop(&mut self) {
         // In a copy of the process a thread that is not there may have the lock.
-        if self.owned && self.inner.is_here() {
-            self.inner.dropped().push(self.offset_bytes);
+        let inner = &self.world.inner;
+        if self.is_dropped && inner.is_here() {
+            inner.dropped().push(self.offset_bytes);
         }
     }
 }

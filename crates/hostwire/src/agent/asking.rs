@@ -1,0 +1,365 @@
+//! The side of a PE that asks agents: requests under way, several of each target at once.
+//!
+//! Requests to one target are numbered, and its agent answers them in that order. A request has the
+//! request line and the reply line of its number, of [`REQUEST_LINES`] of each; a line is used again
+//! when its reply has been read. What a request brings back lands in pieces of the landing place that
+//! belong to it until then.
+//!
+//! Nobody waits here: what a call needs is tried again in the one loop that waits. A reply that
+//! its caller has not come for makes room for others: its data is kept in private memory.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hostwire_transport::ring::PAYLOAD_BYTES;
+use hostwire_transport::{PeId, TransportError};
+
+use super::{DONE, REFUSED};
+use crate::attachment::Attachment;
+use crate::error::{PeerWord, Result};
+use crate::layout::{LANDING_BYTES, NOT_YET, REQUEST_LINES};
+
+/// The landing place is given out in pieces of this size.
+const PIECE_BYTES: usize = LANDING_BYTES / PIECES as usize;
+const PIECES: u32 = u64::BITS;
+/// Most bytes that one request brings back: so many that [`REQUEST_LINES`] of them fill the landing
+/// place.
+pub(super) const LANDED_BYTES_MAX: usize = LANDING_BYTES / REQUEST_LINES as usize;
+
+/// What is stored in a request line: a header without a number, and what is behind it.
+pub(super) type Line = (u64, [u8; PAYLOAD_BYTES]);
+
+/// What an agent has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Done; the old value.
+    Done(u64),
+    Refused,
+}
+
+/// Names a request. Its target and its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RequestId {
+    pe: PeId,
+    number: u32,
+}
+
+/// All requests of a PE. See the [module text](self).
+#[derive(Debug)]
+pub(super) struct Asking(Mutex<Requests>);
+
+#[derive(Debug)]
+struct Requests {
+    targets: Vec<Target>,
+    /// A bit for each piece that belongs to a request.
+    landing: u64,
+    /// A request has found no room since a line or a piece was free again.
+    is_short: bool,
+    /// Replies that were read before their callers came.
+    kept: BTreeMap<RequestId, Result<(Answer, Vec<u8>)>>,
+}
+
+#[derive(Debug, Default)]
+struct Target {
+    /// The number of the last request.
+    last: u32,
+    /// Those without a reply that has been read, in their order.
+    under_way: VecDeque<UnderWay>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    number: u32,
+    line: Line,
+    /// The pieces that it has, and how many bytes land there.
+    pieces: u64,
+    landed_bytes: usize,
+    /// Whether somebody will come for the reply.
+    is_wanted: bool,
+}
+
+impl UnderWay {
+    /// Where in the segment its data lands.
+    fn landing(&self, inner: &Attachment) -> usize {
+        // One without data has no piece, and then it does not matter.
+        inner.layout.landing()
+            + self.pieces.trailing_zeros() as usize % PIECES as usize * PIECE_BYTES
+    }
+}
+
+impl Asking {
+    pub(super) fn new(pes: usize) -> Self {
+        Self(Mutex::new(Requests {
+            targets: (0..pes).map(|_| Target::default()).collect(),
+            landing: 0,
+            is_short: false,
+            kept: BTreeMap::new(),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Requests> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores a request, if there is room for it and for so many bytes in the landing place, at most
+    /// [`LANDED_BYTES_MAX`]. `line` is told where they are.
+    pub(super) fn start(
+        &self,
+        inner: &Attachment,
+        pe: PeId,
+        landed_bytes: usize,
+        line: impl FnOnce(usize) -> Result<Line>,
+    ) -> Result<Option<RequestId>> {
+        let mut requests = self.lock();
+        let requests = &mut *requests;
+        if requests.target(inner, pe)?.under_way.len() == REQUEST_LINES as usize {
+            requests.read_replies(inner, pe)?;
+            if requests.target(inner, pe)?.under_way.len() == REQUEST_LINES as usize {
+                requests.is_short = true;
+                return Ok(None);
+            }
+        }
+        let Some(pieces) = requests.take_pieces(inner, landed_bytes)? else {
+            requests.is_short = true;
+            return Ok(None);
+        };
+        let number = requests.target(inner, pe)?.last.wrapping_add(1);
+        let mut request = UnderWay {
+            number,
+            line: (0, [0; PAYLOAD_BYTES]),
+            pieces,
+            landed_bytes,
+            is_wanted: true,
+        };
+        let stored = line(request.landing(inner)).and_then(|line| {
+            request.line = line;
+            let reply = inner.layout.reply(pe, number);
+            inner
+                .segment()
+                .put_word(reply, NOT_YET | u64::from(number))?;
+            // An agent must see what was put before: a get after a put to one PE.
+            inner.fence()?;
+            request.store(inner, pe)
+        });
+        if let Err(error) = stored {
+            // Its number is the next one's.
+            requests.landing &= !pieces;
+            return Err(error);
+        }
+        requests.landing |= pieces;
+        let target = requests.target(inner, pe)?;
+        target.last = number;
+        target.under_way.push_back(request);
+        Ok(Some(RequestId { pe, number }))
+    }
+
+    /// The answer to a request, if it has come, and what it has brought, which is as long as `out`.
+    pub(super) fn finish(
+        &self,
+        inner: &Attachment,
+        asked: RequestId,
+        out: Option<&mut [u8]>,
+    ) -> Result<Option<Answer>> {
+        let requests = &mut *self.lock();
+        if let Some(kept) = requests.kept.remove(&asked) {
+            let (answer, bytes) = kept?;
+            if let Some(out) = out.filter(|out| out.len() == bytes.len()) {
+                out.copy_from_slice(&bytes);
+            }
+            return Ok(Some(answer));
+        }
+        loop {
+            let front = requests.target(inner, asked.pe)?.under_way.front();
+            if front.is_some_and(|front| front.number == asked.number) {
+                return requests.read_reply(inner, asked.pe, |inner, request| match out {
+                    Some(out) => Ok(inner.segment().get(request.landing(inner), out)?),
+                    None => Ok(()),
+                });
+            }
+            if !requests.keep_reply(inner, asked.pe)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Nobody comes for the reply any more.
+    pub(super) fn forget(&self, asked: RequestId) {
+        let requests = &mut *self.lock();
+        requests.kept.remove(&asked);
+        if let Some(target) = requests.targets.get_mut(asked.pe as usize)
+            && let Some(request) = target.find(asked.number)
+        {
+            request.is_wanted = false;
+        }
+    }
+
+    /// Stores all requests to `pe` again that have no reply: somebody may have overwritten one. An agent
+    /// serves each number once.
+    pub(super) fn ask_again(&self, inner: &Attachment, pe: PeId) -> Result<()> {
+        let requests = &mut *self.lock();
+        for request in &requests.target(inner, pe)?.under_way {
+            request.store(inner, pe)?;
+        }
+        Ok(())
+    }
+}
+
+impl Requests {
+    fn target(&mut self, inner: &Attachment, pe: PeId) -> Result<&mut Target> {
+        let target = self.targets.get_mut(pe as usize);
+        target.ok_or_else(|| TransportError::NoSuchPe { pe, pes: inner.pes }.into())
+    }
+
+    /// Pieces that follow each other, if there are any: those that others do not need any more
+    /// first.
+    fn take_pieces(&mut self, inner: &Attachment, len_bytes: usize) -> Result<Option<u64>> {
+        let count = len_bytes.div_ceil(PIECE_BYTES) as u32;
+        if count == 0 {
+            return Ok(Some(0));
+        }
+        if let Some(pieces) = free_pieces(self.landing, count) {
+            return Ok(Some(pieces));
+        }
+        for pe in 0..self.targets.len() as PeId {
+            if inner.is_there(pe) {
+                self.read_replies(inner, pe)?;
+            } else {
+                self.give_up(inner, pe)?;
+            }
+        }
+        Ok(free_pieces(self.landing, count))
+    }
+
+    /// Reads all replies of `pe` that have come.
+    fn read_replies(&mut self, inner: &Attachment, pe: PeId) -> Result<()> {
+        while self.keep_reply(inner, pe)? {}
+        Ok(())
+    }
+
+    /// Reads the next reply of `pe`, if it has come, and keeps it for its caller. Returns whether it
+    /// has.
+    fn keep_reply(&mut self, inner: &Attachment, pe: PeId) -> Result<bool> {
+        let Some(front) = self.target(inner, pe)?.under_way.front() else {
+            return Ok(false);
+        };
+        let (number, is_wanted) = (front.number, front.is_wanted);
+        let mut bytes = Vec::new();
+        let answer = self.read_reply(inner, pe, |inner, request| {
+            if is_wanted {
+                bytes.resize(request.landed_bytes, 0);
+                inner.segment().get(request.landing(inner), &mut bytes)?;
+            }
+            Ok(())
+        });
+        let kept = match answer {
+            Ok(None) => return Ok(false),
+            Ok(Some(answer)) => Ok((answer, bytes)),
+            Err(error) => Err(error),
+        };
+        if is_wanted {
+            self.kept.insert(RequestId { pe, number }, kept);
+        }
+        Ok(true)
+    }
+
+    /// Ends the first request to `pe` if there is a reply, right or wrong. `take` is given the request
+    /// if its data is there.
+    fn read_reply(
+        &mut self,
+        inner: &Attachment,
+        pe: PeId,
+        take: impl FnOnce(&Attachment, &UnderWay) -> Result<()>,
+    ) -> Result<Option<Answer>> {
+        let under_way = &mut self.target(inner, pe)?.under_way;
+        let Some(request) = under_way.front() else {
+            return Ok(None);
+        };
+        let answer = match reply(inner, pe, request.number) {
+            Ok(None) => return Ok(None),
+            Ok(Some(Answer::Done(old))) => take(inner, request).map(|()| Some(Answer::Done(old))),
+            other => other,
+        };
+        let pieces = request.pieces;
+        under_way.pop_front();
+        self.landing &= !pieces;
+        if core::mem::take(&mut self.is_short) {
+            // Another thread may wait for room, which no store of a peer tells it.
+            inner.segment().notify();
+        }
+        answer
+    }
+
+    /// Ends all requests to a PE that is lost.
+    fn give_up(&mut self, inner: &Attachment, pe: PeId) -> Result<()> {
+        let under_way = core::mem::take(&mut self.target(inner, pe)?.under_way);
+        for request in under_way {
+            self.landing &= !request.pieces;
+            if request.is_wanted {
+                let asked = RequestId {
+                    pe,
+                    number: request.number,
+                };
+                self.kept.insert(asked, Err(inner.lost.error(pe)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Target {
+    fn find(&mut self, number: u32) -> Option<&mut UnderWay> {
+        let mut requests = self.under_way.iter_mut();
+        requests.find(|request| request.number == number)
+    }
+}
+
+impl UnderWay {
+    fn store(&self, inner: &Attachment, pe: PeId) -> Result<()> {
+        let at = inner.layout.request(inner.pe, self.number);
+        let (header, payload) = &self.line;
+        let header = header | u64::from(self.number);
+        Ok(inner.wire.store_line(pe, at, header, payload)?)
+    }
+}
+
+/// What the agent of `pe` says about the request with this number.
+fn reply(inner: &Attachment, pe: PeId, number: u32) -> Result<Option<Answer>> {
+    let (segment, at) = (inner.segment(), inner.layout.reply(pe, number));
+    let got = segment.load_word(at)?;
+    if got == NOT_YET | u64::from(number) {
+        return Ok(None);
+    }
+    if got != u64::from(number) {
+        let number = u64::from(number);
+        return Err(PeerWord::ReplyNumber.out_of(number..=number, pe, got));
+    }
+    match segment.load_word(at + 16)? {
+        DONE => Ok(Some(Answer::Done(segment.load_word(at + 8)?))),
+        REFUSED => Ok(Some(Answer::Refused)),
+        other => Err(PeerWord::ReplyStatus.out_of(DONE..=DONE, pe, other)),
+    }
+}
+
+/// `count` pieces that follow each other and that nobody has.
+fn free_pieces(taken: u64, count: u32) -> Option<u64> {
+    let all = u64::MAX >> (PIECES - count);
+    (0..=PIECES - count)
+        .map(|first| all << first)
+        .find(|pieces| pieces & taken == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_follow_each_other() {
+        assert_eq!(free_pieces(0, 1), Some(1));
+        assert_eq!(free_pieces(0b1011, 1), Some(0b100));
+        assert_eq!(free_pieces(0b1011, 2), Some(0b11_0000));
+        assert_eq!(free_pieces(u64::MAX >> 1, 1), Some(1 << 63));
+        assert_eq!(free_pieces(u64::MAX >> 1, 2), None);
+        assert_eq!(free_pieces(0, 64), Some(u64::MAX));
+        assert_eq!(free_pieces(1, 64), None);
+    }
+}
