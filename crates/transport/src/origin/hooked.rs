@@ -112,7 +112,8 @@ unsafe extern "C" fn wipe() {
         for index in 0..entry.count.load(Ordering::Relaxed) {
             // SAFETY: `wipe_in_children` was promised that many valid words, which have not been
             // forgotten; the child has a copy of them.
-            unsafe { &*words.add(index) }.store(0, Ordering::Relaxed);
+            let word = unsafe { &*words.wrapping_add(index) };
+            word.store(0, Ordering::Relaxed);
         }
     }
 }
