@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_beyond_what_orders_it() {
-        let orders: [fn(&Faulty); 8] = [
+        let orders: [fn(&Faulty); 10] = [
             |wire| wire.fence().unwrap(),
             |wire| wire.fence_of(1).unwrap(),
             |wire| wire.quiet().unwrap(),
@@ -201,6 +201,8 @@ mod tests {
             |wire| wire.store_word(1, AT, 7).unwrap(),
             |wire| drop(wire.poll()),
             |wire| assert!(wire.arm(Duration::ZERO) <= Duration::ZERO),
+            |wire| wire.nap(Duration::ZERO),
+            |wire| wire.yield_now(),
             |wire| wire.finish(),
         ];
         for (index, order) in orders.iter().enumerate() {

@@ -129,6 +129,18 @@ impl<S: Stage> Wrapped<S> {
         self.stage.store(&*self.wire, pe, store)
     }
 
+    fn look(&self) {
+        if self.origin.is_here() {
+            self.stage.look(&*self.wire);
+        }
+    }
+
+    fn rest(&self) {
+        if self.origin.is_here() {
+            self.stage.rest(&*self.wire);
+        }
+    }
+
     fn settle(&self, pe: Option<PeId>) -> Result<(), TransportError> {
         self.origin.check()?;
         self.stage.settle(&*self.wire, pe)
@@ -213,9 +225,7 @@ impl<S: Stage> Transport for Wrapped<S> {
     }
 
     fn poll(&self) -> Result<bool, TransportError> {
-        if self.origin.is_here() {
-            self.stage.look(&*self.wire);
-        }
+        self.look();
         self.wire.poll()
     }
 
@@ -249,9 +259,7 @@ impl<S: Stage> Transport for Wrapped<S> {
     }
 
     fn arm(&self, wanted: Duration) -> Duration {
-        if self.origin.is_here() {
-            self.stage.rest(&*self.wire);
-        }
+        self.rest();
         self.wire.arm(wanted)
     }
 
@@ -272,10 +280,13 @@ impl<S: Stage> Transport for Wrapped<S> {
     }
 
     fn nap(&self, time: Duration) {
+        self.rest();
         self.wire.nap(time);
     }
 
+    /// Agents do not poll.
     fn yield_now(&self) {
+        self.look();
         self.wire.yield_now();
     }
 }
