@@ -36,6 +36,6 @@ if [[ -n $emulator ]]; then
     export SHMEM_TEST_TARGET=$target HOSTWIRE
     HOSTWIRE=$(realpath "$built/release/hostwire")
 fi
-# A few random ones: each takes a hundred times as long as here.
-SHMEM_TEST_RUNS=6 "$cargo" test --locked -p hostwire-shmem --test suite programs::
+# Random traffic a hundred times would take longer than all else.
+SHMEM_TEST_RUNS=20 "$cargo" test --locked -p hostwire-shmem --test suite programs::
 echo "test-arm: all is well"

@@ -130,12 +130,11 @@ pub fn has_cxx() -> bool {
     is_installed(MACHINE.tool(compiler).get_program(), &need::CXX)
 }
 
-/// `oshrun` for a job of so many PEs that ends after some minutes.
+/// `oshrun` for a job of so many PEs that ends after two minutes.
 pub fn oshrun(tree: &Path, pes: usize) -> Command {
     let mut command = Command::new(tree.join("bin/oshrun"));
-    let timeout = tested::timeout_seconds().to_string();
     command
-        .args(["-n", &pes.to_string(), "--timeout", &timeout])
+        .args(["-n", &pes.to_string(), "--timeout", "120"])
         .stdin(Stdio::null());
     // What the tests set by themselves must not come from outside.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SHMEM_")) {

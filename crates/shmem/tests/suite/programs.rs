@@ -9,7 +9,7 @@ use hostwire_testing::{is_installed, left_out, need};
 
 use crate::build::{self, Language, TABLE, has_cxx, oshrun, program, tree, work, wrapper};
 use crate::succeeds;
-use crate::tested::{add_program, is_emulated, sizes};
+use crate::tested::{add_program, is_emulated};
 
 const PES: [usize; 5] = [1, 2, 3, 4, 8];
 
@@ -19,7 +19,7 @@ fn runs(name: &str, language: Language, pes: &[usize], arguments: &[&str]) {
         return;
     }
     let program = program(tree, name, language);
-    for pes in sizes(pes) {
+    for &pes in pes {
         succeeds(add_program(&mut oshrun(tree, pes), &program).args(arguments));
     }
 }
@@ -79,9 +79,8 @@ fn random_traffic_agrees_with_a_model_a_hundred_times() {
     let times = std::env::var("SHMEM_TEST_RUNS")
         .ok()
         .and_then(|times| times.parse().ok());
-    let sizes = sizes(&PES);
     for seed in 1..=times.unwrap_or(100u64) {
-        let pes = sizes[seed as usize % sizes.len()];
+        let pes = PES[seed as usize % PES.len()];
         succeeds(add_program(&mut oshrun(tree, pes), &program).arg(seed.to_string()));
     }
 }
@@ -187,7 +186,7 @@ fn nothing_hangs_in_a_hundred_runs() {
     ];
     for name in names {
         let program = program(tree, name, Language::C11);
-        for pes in sizes(&PES) {
+        for pes in PES {
             for run in 1..=100u32 {
                 succeeds(add_program(&mut oshrun(tree, pes), &program).arg(run.to_string()));
             }

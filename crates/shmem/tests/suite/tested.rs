@@ -2,6 +2,7 @@
 //! emulator runs. The launcher is always that of this machine.
 
 use std::env;
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -28,28 +29,12 @@ static EMULATOR: LazyLock<Vec<String>> = LazyLock::new(|| {
     words.split_whitespace().map(String::from).collect()
 });
 
-/// Of the tested numbers of PEs, those that are tested on this machine.
-///
-/// An emulated PE takes some ten times as long, and PEs that spin share few CPUs: 8 of them take
-/// minutes for one program.
-pub fn sizes(all: &[usize]) -> Vec<usize> {
-    const EMULATED_MAX: usize = 3;
-    let all = all.iter().copied();
-    all.filter(|pes| !is_emulated() || *pes <= EMULATED_MAX)
-        .collect()
-}
-
-/// How long a job may take.
-pub fn timeout_seconds() -> u32 {
-    if is_emulated() { 600 } else { 120 }
-}
-
 /// Whether an emulator runs the programs.
 pub fn is_emulated() -> bool {
     MACHINE.target().is_some()
 }
 
 /// Adds a program to the command that starts it.
-pub fn add_program<'a>(command: &'a mut Command, program: &std::path::Path) -> &'a mut Command {
+pub fn add_program<'a>(command: &'a mut Command, program: &Path) -> &'a mut Command {
     command.args(EMULATOR.iter()).arg(program)
 }
