@@ -16,7 +16,7 @@ test: ## Everything that CI checks
 test-long: ## Slow suites: ignored tests, many more cases for the random ones
 	@scripts/test-long.sh
 
-test-arm: ## The lower crates and the examples on 64-bit Arm, emulated elsewhere
+test-arm: ## The lower crates, the examples and libshmem on 64-bit Arm, emulated elsewhere
 	@scripts/test-arm.sh
 
 bench: ## Measure hostwire beside the limits of this machine
