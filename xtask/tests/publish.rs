@@ -9,7 +9,8 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 9] = [
+    "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
     "hostwire-plan",

@@ -10,6 +10,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod address;
 pub mod intervals;
 pub mod job;
