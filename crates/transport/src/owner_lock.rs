@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | 1 | stores its word | takes the shared word, and stores that nobody owns the lock |
 //! | 2 | [`light_fence`] | [`heavy_fence`]: a full barrier on every CPU |
-//! | 3 | looks whether it still owns the lock; if not, it clears its word and takes the shared word | waits until the owner's word is clear |
+//! | 3 | looks whether it still owns the lock; if not, it gives its word back and takes the shared word | waits until the owner's word does not say that the owner has the lock |
 //!
 //! One of the two sees the store of the other. That is the asymmetric barrier of [`crate::sync`]. Where
 //! the kernel has none, nobody owns the lock from the beginning.
@@ -23,10 +23,11 @@ use crate::sync::{AtomicU64, Ordering, heavy_fence, light_fence};
 
 /// See the [module text](self).
 pub struct OwnerLock<T> {
-    /// The thread that takes the lock by `own_word`, or [`NOBODY`]. Written under `shared_word` only.
-    owner: AtomicU64,
-    /// Not 0 while the owner has the lock. Written by the thread `maker` only.
+    /// The owner while the lock is free, [`TAKEN`] while the owner has it, [`NOBODY`] when the maker has
+    /// seen that it owns the lock no more. Written by the thread `maker` only.
     own_word: AtomicU64,
+    /// Not 0 if nobody owns the lock. Written under `shared_word` only.
+    is_shared: AtomicU64,
     /// The thread that has the lock, or ends the ownership; 0 if it is free.
     shared_word: AtomicU64,
     /// The thread that made it.
@@ -36,6 +37,8 @@ pub struct OwnerLock<T> {
 
 /// Nobody owns the lock. No thread has this number.
 const NOBODY: u64 = 0;
+/// The owner has the lock. No thread has this number.
+const TAKEN: u64 = 1;
 /// Looks at a lock that another thread has, before it gives up its CPU. Fitted: about 1 us.
 #[cfg(not(loom))]
 const LOOKS: u32 = 64;
@@ -45,7 +48,7 @@ const DRAIN: Duration = Duration::from_millis(20);
 
 // SAFETY: the value is accessed through guards only. Of those there is one at a time, as the module
 // text shows, so that it only moves from thread to thread, and `T: Send` allows that. What one guard
-// did happens before the next: the words are cleared with release and taken, or found clear, with
+// did happens before the next: the words are given back with release and taken, or found free, with
 // acquire. The owner's own word needs no acquire, because only the owner stores it: either that is one
 // thread, or it has ended and another thread has its number, which also has its stack; the C library
 // hands that on with the same ordering.
@@ -58,8 +61,8 @@ impl<T> OwnerLock<T> {
         // Registered first: a barrier must reach this process.
         let has_barrier = is_registered() && heavy_fence();
         Self {
-            owner: AtomicU64::new(if has_barrier { maker } else { NOBODY }),
-            own_word: AtomicU64::new(0),
+            own_word: AtomicU64::new(if has_barrier { maker } else { NOBODY }),
+            is_shared: AtomicU64::new((!has_barrier).into()),
             shared_word: AtomicU64::new(0),
             maker,
             value: UnsafeCell::new(value),
@@ -69,7 +72,7 @@ impl<T> OwnerLock<T> {
     /// Whether a thread other than its maker has taken it.
     #[inline(always)]
     pub fn is_shared(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == NOBODY
+        self.is_shared.load(Ordering::Relaxed) != 0
     }
 
     /// Takes the lock if this thread owns it and does not have it. Nothing is called, so that a short
@@ -77,18 +80,16 @@ impl<T> OwnerLock<T> {
     #[inline(always)]
     pub fn try_lock_owned(&self) -> Option<Guard<'_, T>> {
         let thread = this_thread();
-        let is_free = self.owner.load(Ordering::Relaxed) == thread
-            && self.own_word.load(Ordering::Relaxed) == 0;
-        if !is_free {
+        if self.own_word.load(Ordering::Relaxed) != thread {
             return None;
         }
-        self.own_word.store(1, Ordering::Relaxed);
+        self.own_word.store(TAKEN, Ordering::Relaxed);
         light_fence();
-        if self.owner.load(Ordering::Relaxed) != thread {
-            self.own_word.store(0, Ordering::Release);
+        if self.is_shared() {
+            self.own_word.store(NOBODY, Ordering::Release);
             return None;
         }
-        Some(self.guard(&self.own_word))
+        Some(self.guard(&self.own_word, thread))
     }
 
     /// Takes the lock if nobody has it.
@@ -118,9 +119,11 @@ impl<T> OwnerLock<T> {
         let mut looks = 0;
         loop {
             let thread = this_thread();
-            let has_it = self.shared_word.load(Ordering::Relaxed) == thread
-                || self.maker == thread && self.own_word.load(Ordering::Relaxed) != 0;
-            assert!(!has_it, "a thread takes a lock that it has");
+            let has_it = self.shared_word.load(Ordering::Relaxed) == thread;
+            assert!(
+                !has_it && !self.is_taken_by(thread),
+                "a thread takes a lock that it has"
+            );
             pause(&mut looks);
             if let Some(guard) = self.try_lock() {
                 return guard;
@@ -132,8 +135,7 @@ impl<T> OwnerLock<T> {
     #[inline(never)]
     fn try_lock_shared(&self) -> Option<Guard<'_, T>> {
         let thread = this_thread();
-        // The owner, in the middle of something.
-        if self.owner.load(Ordering::Relaxed) == thread {
+        if self.is_taken_by(thread) {
             return None;
         }
         self.shared_word
@@ -142,26 +144,32 @@ impl<T> OwnerLock<T> {
         if !self.is_shared() {
             self.end_ownership();
         }
-        Some(self.guard(&self.shared_word))
+        Some(self.guard(&self.shared_word, 0))
     }
 
     /// The steps of another thread in the module text. The shared word is taken.
     #[cold]
     fn end_ownership(&self) {
-        self.owner.store(NOBODY, Ordering::Relaxed);
+        self.is_shared.store(1, Ordering::Relaxed);
         if !heavy_fence() {
             std::thread::sleep(DRAIN);
         }
         let mut looks = 0;
-        while self.own_word.load(Ordering::Acquire) != 0 {
+        while self.own_word.load(Ordering::Acquire) == TAKEN {
             pause(&mut looks);
         }
     }
 
+    /// Whether this thread owns the lock, or did, and has it as the owner.
+    fn is_taken_by(&self, thread: u64) -> bool {
+        self.maker == thread && self.own_word.load(Ordering::Relaxed) == TAKEN
+    }
+
     #[inline(always)]
-    fn guard<'a>(&'a self, word: &'a AtomicU64) -> Guard<'a, T> {
+    fn guard<'a>(&'a self, word: &'a AtomicU64, free: u64) -> Guard<'a, T> {
         Guard {
             word,
+            free,
             value: &self.value,
             of_thread: PhantomData,
         }
@@ -179,6 +187,8 @@ impl<T> fmt::Debug for OwnerLock<T> {
 /// The lock is taken. It is given back when this is dropped, by the thread that took it.
 pub struct Guard<'a, T> {
     word: &'a AtomicU64,
+    /// What the word says when the lock is free.
+    free: u64,
     value: &'a UnsafeCell<T>,
     of_thread: PhantomData<*const ()>,
 }
@@ -204,7 +214,7 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.word.store(0, Ordering::Release);
+        self.word.store(self.free, Ordering::Release);
     }
 }
 
