@@ -120,7 +120,7 @@ const TAG: Target = Target {
             let word = input.word();
             let text = describe_any(word);
             shown(&text);
-            let is_known = (1..=15).contains(&(word >> 56));
+            let is_known = (1..=19).contains(&(word >> 56));
             assert_eq!(text == "something unknown", !is_known, "{word:#x}");
         }
     },
@@ -131,8 +131,11 @@ const TAG: Target = Target {
         };
         named(vec![
             ("first", tags(&[1, 2, 3, 4, 5, 6, 7])),
-            ("others", tags(&[8, 9, 10, 11, 12, 13, 14, 15])),
-            ("unknown", tags(&[0, 16, 255])),
+            (
+                "others",
+                tags(&[8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
+            ),
+            ("unknown", tags(&[0, 20, 255])),
         ])
     },
     cost: 1,
