@@ -73,10 +73,10 @@ fn hashes_are_pinned() {
         "kind = \"put\"\nsize = \"64KiB\"",
     ];
     let known = [
-        "f3ce6b485a958d10",
-        "bbe98d790e6f45ea",
-        "29c511b4b90df47f",
-        "521bf2d10300c64a",
+        "1e58b615b03cf0b8",
+        "79dc1271f40ec008",
+        "40a55adeb5893ab0",
+        "e0c8d79328e88c28",
     ];
     let hashes = workloads.map(|workload| {
         let plain = result(workload).run.event_hash;
