@@ -7,7 +7,7 @@ use super::{SendError, Socket};
 use crate::error::PeId;
 use crate::faults::{Faults, FaultyFrames};
 
-/// See the [module text](self).
+/// A socket whose frames meet faults on purpose on their way out.
 #[derive(Debug)]
 pub struct FaultySocket {
     socket: Socket,
