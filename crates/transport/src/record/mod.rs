@@ -301,9 +301,9 @@ mod tests {
         wire.store(1, AT, &[1; 64]).unwrap();
         wire.arm(Duration::ZERO);
         wire.store(1, AT, &[2; 64]).unwrap();
-        // As if it were killed: nothing runs at its end.
-        std::mem::forget(wire);
+        // As if it had been killed: nothing has run at its end.
         let capture = folder.capture();
+        drop(wire);
         let [packet] = &packets(&capture)[..] else {
             panic!("{capture:?}");
         };
