@@ -46,10 +46,9 @@ impl Attachment {
         Ok(())
     }
 
-    /// How `pe`, which is there, is reached.
-    fn registered_route(&self, pe: PeId, offset_bytes: usize) -> Result<Option<Route>> {
+    /// How a registered segment of `pe`, which is there, is reached.
+    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Result<Option<Route>> {
         self.check(pe)?;
-        let (segment, _) = registered_place(pe, offset_bytes)?;
         if pe == self.pe {
             return Ok(self.registry.window(segment).map(Route::Mapped));
         }
@@ -57,8 +56,8 @@ impl Attachment {
     }
 
     pub(super) fn put_registered(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
-        let (_, offset) = registered_place(pe, offset_bytes)?;
-        match self.registered_route(pe, offset_bytes)? {
+        let (segment, offset) = registered_place(pe, offset_bytes)?;
+        match self.registered_route(pe, segment)? {
             Some(Route::Mapped(window)) => {
                 let put = window.put(offset, src);
                 self.segment().notify();
@@ -78,11 +77,8 @@ impl Attachment {
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<()> {
-        let (_, offset) = registered_place(pe, offset_bytes)?;
-        match (
-            self.registered_route(pe, offset_bytes)?,
-            self.wire.offload(),
-        ) {
+        let (segment, offset) = registered_place(pe, offset_bytes)?;
+        match (self.registered_route(pe, segment)?, self.wire.offload()) {
             (Some(Route::Mapped(window)), _) if window.allows_loads() => window
                 .get(offset, dst)
                 .map_err(|_| not_registered(pe, offset_bytes)),
@@ -93,11 +89,8 @@ impl Attachment {
     }
 
     pub(super) fn atomic_registered(&self, pe: PeId, request: Request) -> Result<u64> {
-        let (_, offset_bytes) = registered_place(pe, request.offset_bytes)?;
-        match (
-            self.registered_route(pe, request.offset_bytes)?,
-            self.wire.offload(),
-        ) {
+        let (segment, offset_bytes) = registered_place(pe, request.offset_bytes)?;
+        match (self.registered_route(pe, segment)?, self.wire.offload()) {
             (Some(Route::Mapped(window)), _) if window.allows_atomics() => {
                 let there = Request {
                     offset_bytes,
