@@ -38,6 +38,14 @@ impl OriginWords {
         words::Words::new(count.max(1)).map(Self)
     }
 
+    /// As under an emulator that ignores advice.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn new_hooked(count: usize) -> Result<Self, TransportError> {
+        let mut words = words::Words::new(count)?;
+        words.hook()?;
+        Ok(Self(words))
+    }
+
     /// Whether they are 0 in every copy. Under an emulator that ignores advice they are so in children
     /// that `fork` makes, and not in those of a bare `clone`.
     pub fn are_wiped_by_kernel(&self) -> bool {

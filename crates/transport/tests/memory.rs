@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
-use hostwire_transport::Origin;
+use hostwire_transport::origin::{Origin, OriginWords};
 use hostwire_transport::ether::FrameNumbers;
 
 /// The system's allocator, which counts the bytes that one agent has in use.
@@ -86,7 +86,7 @@ impl Agent {
         };
         let others = (0..=PEERS).map(|peer| (peer != node).then(|| life(peer)));
         let origin = Origin::new(node).unwrap();
-        let numbers = FrameNumbers::new(origin, PEERS as usize + 1).unwrap();
+        let numbers = FrameNumbers::new(origin, OriginWords::new(PEERS as usize + 1).unwrap()).unwrap();
         let seals = Seals::new(&JobKey::new([7; 32]), own, others, numbers);
         Self {
             endpoint,

@@ -12,7 +12,7 @@ use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
-use crate::origin::Origin;
+use crate::origin::{Origin, OriginWords};
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -81,7 +81,7 @@ impl Secrets {
             .fd()
             .try_clone_to_owned()
             .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
-        let numbers = FrameNumbers::new(origin.clone(), self.lives.len())?;
+        let numbers = FrameNumbers::new(origin.clone(), OriginWords::new(pes)?)?;
         Ok(Seals::new(
             &self.key,
             own,

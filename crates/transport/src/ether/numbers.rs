@@ -7,7 +7,7 @@ use hostwire_link::Node;
 use hostwire_link::seal::Numbers;
 use rustix::time::ClockId;
 
-use crate::error::TransportError;
+use crate::error::{EnvironmentFault, TransportError};
 use crate::origin::{Origin, OriginWords};
 
 /// Notices that the process was restored from a checkpoint.
@@ -76,20 +76,32 @@ pub struct FrameNumbers {
 }
 
 impl FrameNumbers {
-    /// For peers with numbers below `peers`.
+    /// One number for each word of `next`.
     ///
     /// # Errors
-    /// As [`OriginWords::new`].
-    pub fn new(origin: Origin, peers: usize) -> Result<Self, TransportError> {
-        let next = OriginWords::new(peers)?;
+    /// [`TransportError::Environment`]: under this emulator, a child that a bare `clone` makes would find
+    /// the numbers and seal frames under them.
+    pub fn new(origin: Origin, next: OriginWords) -> Result<Self, TransportError> {
+        if !next.are_wiped_by_kernel() {
+            let what = "keeping the numbers of encrypted frames from copies of this process";
+            let missing = "this emulator ignores MADV_WIPEONFORK, so a copy could encrypt other frames \
+                           under the same numbers; run PEs of several hosts without the emulator, or set \
+                           HOSTWIRE_INSECURE_WIRE=1 for all PEs to send frames that are not encrypted";
+            let fault = EnvironmentFault::Unsupported { missing };
+            return Err(TransportError::environment(what, fault));
+        }
+        Ok(Self::from_words(origin, next))
+    }
+
+    fn from_words(origin: Origin, next: OriginWords) -> Self {
         for word in &*next {
             word.store(1, Ordering::Relaxed);
         }
-        Ok(Self {
+        Self {
             origin,
             next,
             witness: None,
-        })
+        }
     }
 
     /// And a restored process draws none.
@@ -129,10 +141,26 @@ mod tests {
     use super::*;
     use crate::conformance::copies::{Copying, in_copy};
 
+    /// Also where [`FrameNumbers::new`] refuses, so that the tests run under emulators.
+    fn numbers(origin: &Origin, peers: usize) -> FrameNumbers {
+        FrameNumbers::from_words(origin.clone(), OriginWords::new(peers).unwrap())
+    }
+
+    #[test]
+    fn there_are_none_where_a_copy_could_keep_them() {
+        let origin = || Origin::new(0).unwrap();
+        let error = FrameNumbers::new(origin(), OriginWords::new_hooked(2).unwrap()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("HOSTWIRE_INSECURE_WIRE=1"), "{text}");
+        let words = OriginWords::new(2).unwrap();
+        let is_kept = words.are_wiped_by_kernel();
+        assert_eq!(FrameNumbers::new(origin(), words).is_ok(), is_kept);
+    }
+
     #[test]
     fn numbers_count_for_each_peer_and_end() {
         let origin = Origin::new(0).unwrap();
-        let mut numbers = FrameNumbers::new(origin, 2).unwrap();
+        let mut numbers = numbers(&origin, 2);
         let drawn: Vec<_> = [0, 1, 0, 0, 1].map(|peer| numbers.next(Node(peer))).into();
         assert_eq!(drawn, [0, 0, 1, 2, 1].map(Some));
         assert_eq!(numbers.next(Node(2)), None);
@@ -148,7 +176,7 @@ mod tests {
     fn a_copy_draws_no_number() {
         for &how in Copying::kinds() {
             let origin = Origin::new(0).unwrap();
-            let mut numbers = FrameNumbers::new(origin, 2).unwrap();
+            let mut numbers = numbers(&origin, 2);
             assert_eq!(numbers.next(Node(1)), Some(0));
             let status = in_copy(how, || {
                 let drawn = numbers.next(Node(1));
@@ -163,7 +191,7 @@ mod tests {
     fn a_process_with_other_sockets_than_its_own_draws_no_number() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let origin = Origin::new(3).unwrap();
-        let numbers = FrameNumbers::new(origin.clone(), 1).unwrap();
+        let numbers = numbers(&origin, 1);
         let mut numbers = numbers.witnessed(OwnedFd::from(socket)).unwrap();
         assert_eq!(numbers.next(Node(0)), Some(0));
         let before = tick();

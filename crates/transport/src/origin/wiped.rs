@@ -24,14 +24,16 @@ unsafe impl Send for Words {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Words {}
 
+#[cold]
+fn failed(fault: EnvironmentFault) -> TransportError {
+    let what = "keeping the state of a job from children that are forked \
+                (madvise with MADV_WIPEONFORK, from Linux 4.14 on)";
+    TransportError::environment(what, fault)
+}
+
 impl Words {
     /// `count` words, at least one.
     pub(super) fn new(count: usize) -> Result<Self, TransportError> {
-        let failed = |fault: EnvironmentFault| {
-            let what = "keeping the state of a job from children that are forked \
-                        (madvise with MADV_WIPEONFORK, from Linux 4.14 on)";
-            TransportError::environment(what, fault)
-        };
         let len_bytes = count.saturating_mul(size_of::<AtomicU64>());
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
         // this process.
@@ -55,14 +57,23 @@ impl Words {
         // SAFETY: advice on the mapping just made changes nothing in this process.
         unsafe { rustix::mm::madvise(base, len_bytes, Advice::LinuxWipeOnFork) }
             .map_err(|e| failed(e.into()))?;
-        // SAFETY: as above. What takes advice that does not exist is an emulator.
-        if unsafe { libc::madvise(base, len_bytes, -1) } == 0 {
-            // SAFETY: `drop` forgets them before it unmaps them.
-            unsafe { hooked::wipe_in_children(words.words.as_ptr(), count) }
-                .map_err(|e| failed(e.into()))?;
-            words.is_hooked = true;
+        // SAFETY: advice that no kernel knows on the same mapping changes nothing.
+        let emulator_takes_it = unsafe { libc::madvise(base, len_bytes, -1) } == 0;
+        if emulator_takes_it {
+            words.hook()?;
         }
         Ok(words)
+    }
+
+    /// The C library wipes them, in children of `fork`.
+    pub(super) fn hook(&mut self) -> Result<(), TransportError> {
+        if !self.is_hooked {
+            // SAFETY: `drop` forgets them before it unmaps them.
+            unsafe { hooked::wipe_in_children(self.words.as_ptr(), self.count) }
+                .map_err(|e| failed(e.into()))?;
+            self.is_hooked = true;
+        }
+        Ok(())
     }
 
     pub(super) fn are_wiped_by_kernel(&self) -> bool {
