@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod allowance;
 mod config;
+mod congestion;
 mod counters;
 mod credits;
 mod endpoint;

@@ -76,6 +76,18 @@ impl Rtt {
         }
     }
 
+    /// How long to wait before the peer is asked the first time, and twice as long each time it has
+    /// been asked; `None` before the first sample. Two round trips, as in RFC 8985, (7.2), and
+    /// what the peer may wait with an ack.
+    pub(crate) fn probe_ns(&self, config: &Config, probes: u32) -> Option<u64> {
+        let wait_ns = self
+            .smoothed_ns?
+            .saturating_mul(2)
+            .saturating_add(config.ack_delay_ns.max(GRANULARITY_NS));
+        let factor = 1u64.checked_shl(probes).unwrap_or(u64::MAX);
+        Some(wait_ns.saturating_mul(factor))
+    }
+
     /// How long to wait for an ack.
     pub(crate) fn rto_ns(&self, config: &Config) -> u64 {
         let factor = 1u64.checked_shl(self.backoff).unwrap_or(u64::MAX);

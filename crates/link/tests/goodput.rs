@@ -195,3 +195,18 @@ fn a_frame_that_is_alone_waits_for_few_timeouts() {
         assert!(ns_per_line < 5_000_000, "{ns_per_line}: {lossy:?}");
     }
 }
+
+/// The table of `docs/link.md`: `cargo test --release -p hostwire-link --test goodput -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints a table"]
+fn table() {
+    let clean = run(0, 0);
+    println!("clean: {clean:?}");
+    for loss_ppm in [1_000, 10_000, 50_000, 100_000, 200_000] {
+        let mut left: Vec<f64> = (0..8)
+            .map(|seed| clean.ns as f64 / run(loss_ppm, seed).ns as f64)
+            .collect();
+        left.sort_by(f64::total_cmp);
+        println!("{loss_ppm} ppm: {left:.3?}");
+    }
+}

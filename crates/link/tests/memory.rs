@@ -34,13 +34,17 @@ fn star(peers: u32) -> (Endpoint, Vec<LinkId>, Vec<Endpoint>) {
     (hub, links, leaves)
 }
 
-fn exchange(now: Ns, hub: &mut Endpoint, leaves: &mut [Endpoint]) {
+fn deliver(now: Ns, hub: &mut Endpoint, leaves: &mut [Endpoint]) {
     while let Some(transmit) = hub.poll_transmit(now) {
         let leaf = &mut leaves[transmit.peer.0 as usize - 1];
         if let Ok(Some(delivery)) = leaf.receive(now, transmit.frame) {
             leaf.release(now, delivery.link, delivery.filled()).unwrap();
         }
     }
+}
+
+fn exchange(now: Ns, hub: &mut Endpoint, leaves: &mut [Endpoint]) {
+    deliver(now, hub, leaves);
     for leaf in leaves {
         while let Some(transmit) = leaf.poll_transmit(now) {
             if let Ok(Some(delivery)) = hub.receive(now, transmit.frame) {
@@ -52,7 +56,23 @@ fn exchange(now: Ns, hub: &mut Endpoint, leaves: &mut [Endpoint]) {
 
 #[test]
 fn thirty_two_peers_under_8_mb() {
-    let (mut hub, links, _) = star(32);
+    let (mut hub, links, mut leaves) = star(32);
+    // Until slow start lets 128 frames go.
+    let mut now = Ns(2);
+    for _ in 0..8 {
+        for &link in &links {
+            for _ in 0..128 {
+                let _ = hub.put(link, 0, &[1; 64]);
+                hub.flush(link);
+                deliver(now, &mut hub, &mut leaves);
+            }
+        }
+        now = Ns(now.0 + 1_000_000);
+        for _ in 0..4 {
+            hub.on_timeout(now);
+            exchange(now, &mut hub, &mut leaves);
+        }
+    }
     // As much in flight as can be: one packet per frame, and full queues.
     for &link in &links {
         for i in 0.. {
@@ -60,7 +80,7 @@ fn thirty_two_peers_under_8_mb() {
                 break;
             }
             hub.flush(link);
-            while hub.poll_transmit(Ns(3)).is_some() {}
+            while hub.poll_transmit(now).is_some() {}
         }
         assert_eq!(hub.frames_kept(link), 128);
     }

@@ -24,7 +24,7 @@ impl Link {
             (slot.nops, slot.packets, slot.packets_len, slot.sealed).hash(state);
         }
         (self.expected.0, self.unacked).hash(state);
-        self.allowance.frames().hash(state);
+        self.congestion.frames().hash(state);
         for flag in [
             self.flush,
             self.ack_wanted,
@@ -33,6 +33,7 @@ impl Link {
             self.nak_served,
             self.gap_seen,
             self.nak_due,
+            self.probe_due,
             self.ack_at <= now,
             self.credit_at <= now,
             self.rto_at == Ns::MAX,

@@ -47,6 +47,11 @@ impl Link {
             FrameType::Data => self.receive_data(now, frame, shared),
             _ => {
                 self.counters.acks_received += 1;
+                // It says how many frames were sent before it.
+                let missed = Seq(header.sequence).ahead_of(self.expected);
+                if (1..HALF).contains(&missed) {
+                    self.sees_gap();
+                }
                 if header.ack_wanted {
                     self.ack_at = now;
                 }
@@ -77,8 +82,9 @@ impl Link {
         if nak && self.flight.sealed() > 0 && self.nak_is_news(now, &shared.config) {
             self.counters.naks_received += 1;
             self.nak_served = true;
-            self.go_back(&shared.config);
-            self.rto_at = now.after(self.rtt.rto_ns(&shared.config));
+            self.congestion.lost(self.flight.cursor_seq());
+            self.flight.go_back();
+            self.arm(now, &shared.config);
         }
         Ok(())
     }
@@ -109,21 +115,24 @@ impl Link {
         if let Some(slot) = newest
             && (!any_resent || self.rtt.smoothed_ns().is_none())
         {
-            self.rtt.sample(now.since(slot.sent_at), &shared.config);
+            let trip_ns = now.since(slot.sent_at);
+            self.rtt.sample(trip_ns, &shared.config);
+            self.congestion.sample(trip_ns);
         }
         self.rtt.progress();
         // At most FRAMES_IN_FLIGHT_MAX.
-        self.allowance.acknowledged(frames as u16, &shared.config);
+        let numbers = (self.flight.base(), self.flight.cursor_seq());
+        self.congestion
+            .acknowledged(frames as u16, numbers, &shared.config);
         self.probing = false;
         self.nak_served = false;
         self.timeouts = 0;
         self.progress_at = now;
         // RFC 6298, (5.2) and (5.3)
-        self.rto_at = if self.flight.sealed() == 0 {
-            Ns::MAX
-        } else {
-            now.after(self.rtt.rto_ns(&shared.config))
-        };
+        match self.flight.sealed() {
+            0 => self.disarm(),
+            _ => self.arm(now, &shared.config),
+        }
     }
 
     fn receive_data(
@@ -136,12 +145,7 @@ impl Link {
         match Seq(header.sequence).ahead_of(self.expected) {
             0 => {}
             ahead if ahead < HALF => {
-                // One nak is sent per gap: until the gap is closed, the frames behind
-                // it bring no news. Every frame that goes anyway repeats the nak.
-                if !self.gap_seen {
-                    self.gap_seen = true;
-                    self.nak_due = true;
-                }
+                self.sees_gap();
                 if header.ack_wanted {
                     self.ack_at = now;
                 }
@@ -190,6 +194,15 @@ impl Link {
             self.counters.packets_received[channel.index()] += u64::from(packets);
         }
         Ok(true)
+    }
+
+    /// One nak is sent per gap: until the gap is closed, the frames behind it bring no news. Every frame
+    /// that goes anyway repeats the nak.
+    fn sees_gap(&mut self) {
+        if !self.gap_seen {
+            self.gap_seen = true;
+            self.nak_due = true;
+        }
     }
 
     /// When credits that are owed have to be on their way.

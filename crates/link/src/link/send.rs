@@ -307,7 +307,8 @@ impl Link {
     /// Starts a frame; `false` if as many are kept as may be.
     pub(crate) fn start_frame(&mut self, shared: &mut Shared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
-        if self.flight.len() >= self.allowance.frames().into() {
+        if self.flight.len() >= self.congestion.frames().into() {
+            self.congestion.note_full();
             return false;
         }
         let Some(buffer) = shared.pool.take(self.flight.is_empty()) else {

@@ -79,7 +79,7 @@ impl Link {
         let cursor = self.flight.cursor();
         let allowed = match self.probing {
             true => 1,
-            false => self.allowance.frames().into(),
+            false => self.congestion.frames().into(),
         };
         if cursor >= self.flight.len().min(allowed) {
             return false;
@@ -101,11 +101,11 @@ impl Link {
         (now >= self.credit_at || now >= self.keepalive_at(config))
             && !self.probing
             && self.flight.cursor() == self.flight.len()
-            && self.flight.len() < self.allowance.frames().into()
+            && self.flight.len() < self.congestion.frames().into()
     }
 
     fn ack_is_due(&self, now: Ns) -> bool {
-        now >= self.ack_at || self.nak_due || self.question_is_due()
+        now >= self.ack_at || self.nak_due || self.probe_due || self.question_is_due()
     }
 
     /// An ack is wanted, and no other frame can ask for it.
@@ -116,7 +116,7 @@ impl Link {
     /// Whether the frame at the cursor asks for an ack.
     #[inline]
     fn wants_ack(&self, sequence: u16, cursor: usize, last: bool) -> bool {
-        let frames_max = self.allowance.frames();
+        let frames_max = self.congestion.frames();
         // Asking four times per round keeps frames flowing however slowly the
         // peer acknowledges by itself. A power of two, to save a division.
         let asks_every = 1 << (frames_max / 4).max(1).ilog2();
@@ -222,7 +222,7 @@ impl Link {
             self.timeouts = 0;
         }
         if self.rto_at == Ns::MAX {
-            self.rto_at = now.after(self.rtt.rto_ns(config));
+            self.arm(now, config);
         }
     }
 
@@ -230,13 +230,14 @@ impl Link {
     /// lost, the next ack replaces it.
     fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
         let header = HeaderRepr {
-            ack_wanted: self.question_is_due(),
-            sequence: self.flight.end_seq().0,
+            ack_wanted: self.probe_due || self.question_is_due(),
+            sequence: self.flight.cursor_seq().0,
             ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.gap_seen)
                 .with_key(self.session.peer_key())
         };
         let len = FrameRepr::empty(header).emit(&mut shared.scratch).ok()?;
-        self.ack_wanted &= !header.ack_wanted;
+        self.ack_wanted &= !self.question_is_due();
+        self.probe_due = false;
         self.counters.acks_sent += 1;
         self.ack_sent();
         Some(self.sent(Out::Scratch { len }, len))

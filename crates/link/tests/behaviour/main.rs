@@ -12,7 +12,7 @@ use hostwire_packet::ht::{
     ChannelCredits, ControlRepr, NopRepr, RequestKind, RequestRepr, SeqId, SrcTag, UnitId,
     VirtualChannel,
 };
-use hostwire_packet::htoe::{self, FrameRepr, HeaderRepr, SessionRepr};
+use hostwire_packet::htoe::{self, FrameRepr, FrameType, HeaderRepr, SessionRepr};
 use peer::{ME, PEER, Pair, hello, line, session_frame};
 
 fn credits(command: u8, data: u8) -> NopRepr {
@@ -183,16 +183,63 @@ fn after_a_loss_fewer_frames_are_on_their_way() {
         }
         frames
     };
-    assert_eq!(fill(&mut pair), 64);
+    assert_eq!(fill(&mut pair), 10);
     pair.pass(20_000);
     assert_eq!(pair.give(&pair.ack(true)), Ok(0));
     let again = pair.all_sent();
-    assert_eq!(again.len(), 32);
-    assert!(again[31].ack_wanted);
+    assert_eq!(again.len(), 5);
+    assert!(again[4].ack_wanted);
     // One has arrived, so one more may go; nothing new before the old ones have.
     pair.expected = pair.expected.wrapping_add(1);
     assert_eq!(pair.give(&pair.ack(false)), Ok(0));
     assert_eq!((pair.all_sent().len(), fill(&mut pair)), (1, 0));
+}
+
+/// No frame behind the last one shows that it is lost. So the peer is asked after two round trips and the
+/// time that it may wait with an ack, by a frame that says how many were sent.
+#[test]
+fn a_last_frame_that_is_lost_is_asked_for() {
+    let config = Config::default();
+    let mut pair = Pair::new(config.clone());
+    let send = |pair: &mut Pair| {
+        pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.link);
+        pair.all_sent().len()
+    };
+    assert_eq!(send(&mut pair), 1);
+    pair.pass(20_000);
+    pair.expected = pair.expected.wrapping_add(1);
+    assert_eq!(pair.give(&pair.ack(false)), Ok(0));
+    assert_eq!(send(&mut pair), 1);
+    let wait_ns = 2 * 20_000 + config.ack_delay_ns;
+    for wait_ns in [wait_ns, 2 * wait_ns] {
+        pair.pass(wait_ns - 1);
+        assert_eq!(pair.all_sent(), []);
+        pair.pass(1);
+        let asked = pair.all_sent();
+        assert_eq!(asked.len(), 1);
+        assert_eq!(asked[0].frame_type, FrameType::Ack);
+        assert!(asked[0].ack_wanted);
+        assert_eq!(asked[0].sequence, pair.expected.wrapping_add(1));
+    }
+    assert_eq!(pair.give(&pair.ack(true)), Ok(0));
+    assert_eq!(pair.all_sent().len(), 1);
+    assert_eq!(pair.endpoint.counters().timeouts, 0);
+}
+
+/// A frame that only asks shows what is missing before it.
+#[test]
+fn a_question_behind_a_lost_frame_is_answered_by_a_nak() {
+    let mut pair = Pair::new(Config::default());
+    let expected = pair.seq;
+    for (ahead, nak) in [(0, false), (1, true), (1, true)] {
+        pair.seq = expected.wrapping_add(ahead);
+        let question = pair.question();
+        assert_eq!(pair.give(&question), Ok(0));
+        let answers = pair.all_sent();
+        assert_eq!(answers.len(), 1);
+        assert_eq!((answers[0].ack, answers[0].nak), (Some(expected), nak));
+    }
 }
 
 #[test]

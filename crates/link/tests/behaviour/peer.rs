@@ -211,6 +211,16 @@ impl Pair {
         self.frame(header, &[], &[])
     }
 
+    /// A frame that carries only an ack and wants one.
+    pub fn question(&self) -> Vec<u8> {
+        let header = HeaderRepr {
+            sequence: self.seq,
+            ack_wanted: true,
+            ..HeaderRepr::ack(self.virtual_link, self.expected, false).with_key(self.key)
+        };
+        self.frame(header, &[], &[])
+    }
+
     /// How the link was closed.
     pub fn closed(&mut self) -> Option<hostwire_link::CloseReason> {
         while let Some(event) = self.endpoint.poll_event() {
