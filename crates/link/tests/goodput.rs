@@ -199,6 +199,7 @@ fn a_frame_that_is_alone_waits_for_few_timeouts() {
 /// The table of `docs/link.md`: `cargo test --release -p hostwire-link --test goodput -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints a table"]
+#[expect(clippy::print_stdout, reason = "its purpose")]
 fn table() {
     let clean = run(0, 0);
     println!("clean: {clean:?}");

@@ -1,0 +1,246 @@
+//! Links that share a queue with each other and with a stream of TCP, in virtual time: one switch with one
+//! port, whose queue drops what does not fit.
+
+#[path = "net/random.rs"]
+#[allow(dead_code)]
+mod random;
+#[path = "sharing/tcp.rs"]
+mod tcp;
+
+use std::collections::VecDeque;
+
+use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
+use random::Random;
+use tcp::Tcp;
+
+/// What Ethernet adds to each frame: header, CRC, preamble, gap.
+const ETHERNET_BYTES: u64 = 14 + 4 + 8 + 12;
+
+/// The port of a switch, and what lies before and behind it.
+struct Port {
+    ns_per_kb: u64,
+    queue_bytes_max: u64,
+    /// From the sender to the port, and from it to the receiver.
+    delay_ns: u64,
+    loss_ppm: u32,
+    random: Random,
+    free_at: u64,
+    /// When each frame that waits or leaves has left, and its bytes.
+    waiting: VecDeque<(u64, u64)>,
+}
+
+impl Port {
+    fn new(megabits_per_s: u64, queue_frames: u64, delay_ns: u64) -> Self {
+        Self {
+            ns_per_kb: 8_000_000 / megabits_per_s,
+            queue_bytes_max: queue_frames * 1538,
+            delay_ns,
+            loss_ppm: 0,
+            random: Random::new(1),
+            free_at: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    fn take_ns(&self, bytes: u64) -> u64 {
+        bytes * self.ns_per_kb / 1_000
+    }
+
+    /// When a frame that leaves a sender now is at its receiver; `None` if it is dropped.
+    fn carry(&mut self, now: u64, frame_bytes: u64) -> Option<u64> {
+        let bytes = frame_bytes + ETHERNET_BYTES;
+        while self.waiting.front().is_some_and(|(at, _)| *at <= now) {
+            self.waiting.pop_front();
+        }
+        let waits: u64 = self.waiting.iter().map(|(_, bytes)| bytes).sum();
+        if waits + bytes > self.queue_bytes_max || self.random.happens(self.loss_ppm) {
+            return None;
+        }
+        self.free_at = self.free_at.max(now) + self.take_ns(bytes);
+        self.waiting.push_back((self.free_at, bytes));
+        Some(self.free_at + 2 * self.delay_ns)
+    }
+}
+
+/// A sender of lines without end, and its receiver.
+struct Job {
+    ends: [(Endpoint, LinkId); 2],
+    put: u64,
+    /// Lines that have arrived.
+    got: u64,
+}
+
+impl Job {
+    fn new(number: u32) -> Self {
+        let default = Config::default();
+        let config = Config {
+            buffers: [20 * default.frames_in_flight_max, 256, 256],
+            ..default
+        };
+        let end = |node: u32| {
+            let identity = Identity {
+                node: Node(node),
+                job: number.into(),
+                incarnation: 1,
+            };
+            let mut endpoint = Endpoint::new(config.clone(), identity, node.into()).unwrap();
+            let link = endpoint.link(Node(1 - node)).unwrap();
+            endpoint.open(Ns(1), link).unwrap();
+            (endpoint, link)
+        };
+        Self {
+            ends: [end(0), end(1)],
+            put: 0,
+            got: 0,
+        }
+    }
+
+    fn receive(&mut self, now: u64, to: usize, frame: &[u8]) {
+        let (end, _) = &mut self.ends[to];
+        if let Ok(Some(delivery)) = end.receive(Ns(now), frame) {
+            self.got += delivery.packets.clone().count() as u64;
+            end.release(Ns(now), delivery.link, delivery.filled())
+                .unwrap();
+        }
+    }
+
+    /// The frames that each end sends now.
+    fn sent(&mut self, now: u64) -> Vec<(usize, Vec<u8>)> {
+        let (sender, link) = &mut self.ends[0];
+        while sender.is_open(*link) == Ok(true)
+            && sender.put(*link, self.put * 64, &[7; 64 * 22]).is_ok()
+        {
+            self.put += 22;
+        }
+        let mut frames = Vec::new();
+        for (from, (end, _)) in self.ends.iter_mut().enumerate() {
+            end.on_timeout(Ns(now));
+            while let Some(transmit) = end.poll_transmit(Ns(now)) {
+                frames.push((1 - from, transmit.frame.to_vec()));
+            }
+        }
+        frames
+    }
+}
+
+enum Arrival {
+    Frame {
+        job: usize,
+        to: usize,
+        frame: Vec<u8>,
+    },
+    Segment(u64),
+    Ack(u64),
+}
+
+/// What jobs and a stream of TCP have got of the port in `ms` milliseconds, as parts of what it carries.
+/// The first tenth does not count.
+fn share(mut port: Port, jobs: u32, with_tcp: bool, ms: u64) -> Vec<f64> {
+    let end = ms * 1_000_000;
+    let mut jobs: Vec<Job> = (0..jobs).map(Job::new).collect();
+    let mut tcp = with_tcp.then(Tcp::default);
+    let mut arrivals: Vec<(u64, u64, Arrival)> = Vec::new();
+    let (mut now, mut sent) = (1, 0);
+    let mut before: Option<Vec<u64>> = None;
+    let bytes = |jobs: &[Job], tcp: &Option<Tcp>| -> Vec<u64> {
+        let tcp = tcp.iter().map(|tcp| tcp.arrived() * 1448);
+        jobs.iter().map(|job| job.got * 64).chain(tcp).collect()
+    };
+    while now < end {
+        // In order of time, and of sending.
+        arrivals.sort_by_key(|(at, number, _)| std::cmp::Reverse((*at, *number)));
+        while arrivals.last().is_some_and(|(at, ..)| *at <= now) {
+            match (arrivals.pop().unwrap().2, &mut tcp) {
+                (Arrival::Frame { job, to, frame }, _) => jobs[job].receive(now, to, &frame),
+                (Arrival::Segment(number), Some(tcp)) => {
+                    let ack = tcp.receive(number);
+                    let at = now + 2 * port.delay_ns;
+                    sent += 1;
+                    arrivals.push((at, sent, Arrival::Ack(ack)));
+                    arrivals.sort_by_key(|(at, number, _)| std::cmp::Reverse((*at, *number)));
+                }
+                (Arrival::Ack(ack), Some(tcp)) => tcp.acked(now, ack),
+                _ => unreachable!("there is no TCP"),
+            }
+        }
+        for (job, state) in jobs.iter_mut().enumerate() {
+            for (to, frame) in state.sent(now) {
+                // The way back is never full.
+                let at = match to {
+                    1 => port.carry(now, frame.len() as u64),
+                    _ => Some(now + 2 * port.delay_ns),
+                };
+                sent += 1;
+                let Some(at) = at else { continue };
+                arrivals.push((at, sent, Arrival::Frame { job, to, frame }));
+            }
+        }
+        while let Some(number) = tcp.as_mut().and_then(|tcp| tcp.send(now)) {
+            sent += 1;
+            if let Some(at) = port.carry(now, 1500) {
+                arrivals.push((at, sent, Arrival::Segment(number)));
+            }
+        }
+        if before.is_none() && now > end / 10 {
+            before = Some(bytes(&jobs, &tcp));
+        }
+        let ends = jobs.iter().flat_map(|job| &job.ends);
+        let deadlines = ends.filter_map(|(end, _)| end.deadline());
+        let next = deadlines.map(|at| at.0);
+        let next = next.chain(arrivals.iter().map(|(at, ..)| *at));
+        let next = next.chain(tcp.iter().map(Tcp::deadline)).min();
+        now = next.unwrap().max(now + 1);
+    }
+    let carried = (end - end / 10) as f64 / port.take_ns(1538) as f64 * 1448.0;
+    let (before, after) = (before.unwrap(), bytes(&jobs, &tcp));
+    let got = before
+        .iter()
+        .zip(after)
+        .map(|(before, after)| after - before);
+    got.map(|bytes| bytes as f64 / carried).collect()
+}
+
+#[test]
+fn two_jobs_and_tcp_get_their_shares_of_a_link() {
+    for (megabits_per_s, queue_frames, delay_ns) in [
+        (1_000, 100, 20_000),
+        (200, 60, 20_000),
+        (10_000, 300, 5_000),
+    ] {
+        let shares = share(
+            Port::new(megabits_per_s, queue_frames, delay_ns),
+            2,
+            true,
+            400,
+        );
+        // 0.6 of a third.
+        let fair = shares.iter().all(|share| *share >= 0.2);
+        assert!(
+            fair,
+            "{megabits_per_s} Mb/s, {queue_frames} frames: {shares:.2?}"
+        );
+    }
+}
+
+#[test]
+fn sixteen_senders_to_one_port_keep_it_busy() {
+    for queue_frames in [32, 64, 200] {
+        let shares = share(Port::new(10_000, queue_frames, 5_000), 16, false, 100);
+        let sum: f64 = shares.iter().sum();
+        let none_starves = shares.iter().all(|share| *share >= 0.1 / 16.0);
+        assert!(
+            sum >= 0.8 && none_starves,
+            "{queue_frames} frames: {sum:.2} {shares:.3?}"
+        );
+    }
+}
+
+#[test]
+fn one_percent_of_loss_does_not_bring_a_shared_link_down() {
+    let mut port = Port::new(1_000, 100, 20_000);
+    port.loss_ppm = 10_000;
+    let shares = share(port, 2, true, 400);
+    let sum: f64 = shares.iter().sum();
+    let fair = shares.iter().all(|share| *share >= 0.2);
+    assert!(sum >= 0.8 && fair, "{sum:.2} {shares:.2?}");
+}
