@@ -43,6 +43,11 @@ pub struct Config {
     /// The number of frames that all links together keep. A link without a frame may
     /// always have one, so this bound cannot stop any link.
     pub pool_frames_max: usize,
+    /// Frames that all links together keep because they came before one that is missing. Then only what is
+    /// missing is sent again, and who receives has to call
+    /// [`take_early`](crate::Endpoint::take_early). 0 by default, as in the paper: everything behind a missing
+    /// frame is dropped and sent again.
+    pub early_frames_max: usize,
     /// A frame that is not full waits for more packets until this long after the frame
     /// before it. A frame that follows no other does not wait.
     pub hold_ns: u64,
@@ -88,6 +93,7 @@ impl Default for Config {
             queue_packets_max: [64, 32, 64],
             frames_in_flight_max: 128,
             pool_frames_max: 8192,
+            early_frames_max: 0,
             hold_ns: 2_000,
             ack_delay_ns: 25_000,
             ack_frames: 32,

@@ -138,7 +138,7 @@ macro_rules! causes {
 
 causes! {
     /// Why a frame was dropped. Dropping is how the network, strangers and
-    /// forgers are dealt with; Go-Back-N sends again what was missing.
+    /// forgers are dealt with; what is missing is sent again.
     #[non_exhaustive]
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum DropCause {
@@ -185,6 +185,8 @@ counters! {
         pub frames_resent: u64 = ["frames sent again"],
         /// Data frames accepted, each once.
         pub frames_received: u64 = ["frames received"],
+        /// Data frames that came before one that was missing, and were kept.
+        pub frames_early: u64 = ["frames kept for their turn"],
         /// Bytes of all frames sent, without Ethernet header.
         pub bytes_sent: u64 = ["bytes sent"],
         /// Bytes of all frames accepted.

@@ -25,7 +25,8 @@ use crate::timers::Timers;
 ///
 /// Drive it like this:
 /// 1. [`receive`](Self::receive) every frame that comes, apply what it
-///    delivers, [`release`](Self::release) the buffers;
+///    delivers, [`release`](Self::release) the buffers, and do the same with frames that
+///    [`take_early`](Self::take_early) gives;
 /// 2. send every frame that [`poll_transmit`](Self::poll_transmit) gives;
 /// 3. when nothing is left to do, wait until [`deadline`](Self::deadline), then
 ///    call [`on_timeout`](Self::on_timeout), and go on with 2.
@@ -72,6 +73,7 @@ impl Endpoint {
                 ),
                 keys: Keys::new(random),
                 soonest_ns: config.shortest_wait_ns(),
+                early_frames: 0,
                 scratch: vec![0; config.frame_len_max],
                 config,
             },
@@ -345,6 +347,11 @@ impl Endpoint {
                 },
             }),
             Ok(false) => None,
+            Err(DropCause::OutOfOrder)
+                if link.keep_early(frame.header().sequence, bytes, &mut self.shared) =>
+            {
+                None
+            }
             Err(cause) => {
                 link.counters.drop_frame(cause);
                 self.touch(now, id);
@@ -353,6 +360,18 @@ impl Endpoint {
         };
         self.touch(now, id);
         Ok(delivery)
+    }
+
+    /// The next frame expected on a link, if it came before its turn and its turn has come: give it to
+    /// [`receive`](Self::receive). Ask for it after each delivery, where
+    /// [`early_frames_max`](Config::early_frames_max) is not 0.
+    #[inline]
+    pub fn take_early(&mut self, link: LinkId) -> Option<Box<[u8]>> {
+        if self.shared.early_frames == 0 {
+            return None;
+        }
+        let state = self.links.get_mut(link.index())?;
+        state.take_early(&mut self.shared)
     }
 
     /// A frame that could not be parsed. If it is undamaged and the next one of a

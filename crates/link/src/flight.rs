@@ -97,14 +97,18 @@ impl Burst {
 }
 
 /// The frames of one link in order: first those sent (up to `sealed`), then
-/// those to be sent. `cursor` is the next to be sent; it goes back for
-/// Go-Back-N.
+/// those to be sent. `cursor` is the next to be sent; it goes back when
+/// something is lost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
     slots: VecDeque<Slot>,
     base: Seq,
     sealed: usize,
     cursor: usize,
+    /// When the cursor is at the first place, it goes on to the second: the peer keeps what lies between.
+    leap: Option<(usize, usize)>,
+    /// Where frames lie that the peer keeps, as far as is known: from the first place up to the second.
+    kept: (usize, usize),
 }
 
 /// The meaning of an ack.
@@ -126,6 +130,8 @@ impl Flight {
         self.base = base;
         self.sealed = 0;
         self.cursor = 0;
+        self.leap = None;
+        self.kept = (0, 0);
     }
 
     pub(crate) const fn base(&self) -> Seq {
@@ -156,6 +162,27 @@ impl Flight {
     pub(crate) fn cursor_seq(&self) -> Seq {
         // Far below 65536 slots: see FRAMES_IN_FLIGHT_MAX.
         self.base.plus(self.cursor as u16)
+    }
+
+    /// Frames that have been sent since something was lost the last time, and before that.
+    fn reached(&self) -> usize {
+        self.leap.map_or(self.cursor, |(_, to)| to)
+    }
+
+    /// Number of the first frame that has not been sent.
+    pub(crate) fn reached_seq(&self) -> Seq {
+        self.base.plus(self.reached() as u16)
+    }
+
+    /// Frames that are not acknowledged and not on their way either, because the peer keeps them.
+    #[inline]
+    pub(crate) const fn kept(&self) -> usize {
+        self.kept.1 - self.kept.0
+    }
+
+    /// Whether the frame at the cursor is the last one of those that are missing.
+    pub(crate) fn ends_repair(&self) -> bool {
+        self.leap.is_some_and(|(from, _)| self.cursor + 1 == from)
     }
 
     /// Number that the next new frame gets.
@@ -199,15 +226,36 @@ impl Flight {
         self.slots.push_back(slot);
     }
 
-    /// The frame at the cursor was sent.
+    /// The frame at the cursor was sent. [`leap`](Self::leap) has to follow.
     pub(crate) fn advance(&mut self) {
         self.cursor += 1;
         self.sealed = self.sealed.max(self.cursor);
     }
 
+    /// Leaves out what the peer keeps.
+    #[inline]
+    pub(crate) fn leap(&mut self) {
+        if let Some((from, to)) = self.leap
+            && self.cursor >= from
+        {
+            self.cursor = to;
+            self.leap = None;
+        }
+    }
+
     /// Go-Back-N: everything that is not acknowledged is to be sent again.
     pub(crate) const fn go_back(&mut self) {
         self.cursor = 0;
+        self.leap = None;
+        self.kept = (0, 0);
+    }
+
+    /// The first `missing` frames are to be sent again; the peer keeps the one behind them, and perhaps more.
+    pub(crate) fn repair(&mut self, missing: u16) {
+        let reached = self.reached();
+        self.cursor = 0;
+        self.leap = Some((missing.into(), reached)).filter(|(from, to)| from < to);
+        self.kept = self.leap.unwrap_or_default();
     }
 
     /// Reads an ack: the number of the next frame that the peer expects.
@@ -226,6 +274,12 @@ impl Flight {
         self.base = self.base.plus(1);
         self.sealed = self.sealed.saturating_sub(1);
         self.cursor = self.cursor.saturating_sub(1);
+        let (from, to) = self.kept;
+        self.kept = (from.saturating_sub(1), to.saturating_sub(1));
+        if let Some((from, to)) = &mut self.leap {
+            (*from, *to) = (from.saturating_sub(1), to.saturating_sub(1));
+            self.leap();
+        }
         Some(slot)
     }
 
@@ -233,6 +287,8 @@ impl Flight {
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Slot> + '_ {
         self.sealed = 0;
         self.cursor = 0;
+        self.leap = None;
+        self.kept = (0, 0);
         self.slots.drain(..)
     }
 
@@ -272,6 +328,30 @@ mod tests {
         assert_eq!(flight.read_ack(Seq(2)), Acked::Frames(4));
         assert_eq!(flight.read_ack(Seq(3)), Acked::Bad);
         assert_eq!(flight.read_ack(Seq(65_533)), Acked::Old);
+    }
+
+    #[test]
+    fn a_repair_leaves_out_what_the_peer_keeps() {
+        let mut flight = flight(6);
+        flight.repair(2);
+        let mut sent = Vec::new();
+        while flight.cursor() < 6 {
+            sent.push((flight.cursor(), flight.ends_repair()));
+            flight.advance();
+            flight.leap();
+        }
+        assert_eq!(sent, [(0, false), (1, true)]);
+        // The first has arrived, behind the second one there is another gap of three.
+        flight.repair(2);
+        assert_eq!(flight.reached_seq(), Seq(65_534).plus(6));
+        flight.pop();
+        assert_eq!((flight.cursor(), flight.ends_repair()), (0, true));
+        flight.pop();
+        assert_eq!((flight.cursor(), flight.kept()), (4, 4));
+        flight.pop();
+        assert_eq!(flight.kept(), 3);
+        flight.repair(3);
+        assert_eq!((flight.cursor(), flight.leap, flight.kept()), (0, None, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod config;
 mod congestion;
 mod counters;
 mod credits;
+mod early;
 mod endpoint;
 mod error;
 mod flight;

@@ -77,15 +77,15 @@ impl Rtt {
     }
 
     /// How long to wait before the peer is asked the first time, and twice as long each time it has
-    /// been asked; `None` before the first sample. Two round trips, as in RFC 8985, (7.2), and
-    /// what the peer may wait with an ack.
-    pub(crate) fn probe_ns(&self, config: &Config, probes: u32) -> Option<u64> {
-        let wait_ns = self
-            .smoothed_ns?
-            .saturating_mul(2)
-            .saturating_add(config.ack_delay_ns.max(GRANULARITY_NS));
+    /// been asked. Two round trips, as in RFC 8985, (7.2), and what the peer may wait with an ack.
+    pub(crate) fn probe_ns(&self, config: &Config, probes: u32) -> u64 {
+        let wait_ns = match self.smoothed_ns {
+            Some(smoothed_ns) => smoothed_ns.saturating_mul(2),
+            None => config.rto_min_ns,
+        };
+        let wait_ns = wait_ns.saturating_add(config.ack_delay_ns.max(GRANULARITY_NS));
         let factor = 1u64.checked_shl(probes).unwrap_or(u64::MAX);
-        Some(wait_ns.saturating_mul(factor))
+        wait_ns.saturating_mul(factor)
     }
 
     /// How long to wait for an ack.

@@ -22,6 +22,7 @@ fn config() -> Config {
     let default = Config::default();
     Config {
         buffers: [20 * default.frames_in_flight_max, 256, 256],
+        early_frames_max: 1024,
         ..default
     }
 }
@@ -87,15 +88,19 @@ fn stream(loss_ppm: u32, seed: u64, lines: u64, alone: bool) -> Run {
         for to in 0..2 {
             while cables[to].next_at().is_some_and(|at| at <= now) {
                 let (_, frame) = cables[to].frames.pop_front().unwrap();
-                let Some(frame) = frame else { continue };
-                let (end, _) = &mut ends[to];
-                if let Ok(Some(delivery)) = end.receive(Ns(now), &frame) {
+                let (end, link) = &mut ends[to];
+                let mut next = frame;
+                while let Some(frame) = next.take() {
+                    let Ok(Some(delivery)) = end.receive(Ns(now), &frame) else {
+                        break;
+                    };
                     for packet in delivery.packets.clone() {
                         assert_eq!(packet.data(), line(got), "the line with number {got}");
                         got += 1;
                     }
                     end.release(Ns(now), delivery.link, delivery.filled())
                         .unwrap();
+                    next = end.take_early(*link).map(Vec::from);
                 }
             }
         }

@@ -75,6 +75,7 @@ impl Job {
         let default = Config::default();
         let config = Config {
             buffers: [20 * default.frames_in_flight_max, 256, 256],
+            early_frames_max: 1024,
             ..default
         };
         let end = |node: u32| {
@@ -96,11 +97,16 @@ impl Job {
     }
 
     fn receive(&mut self, now: u64, to: usize, frame: &[u8]) {
-        let (end, _) = &mut self.ends[to];
-        if let Ok(Some(delivery)) = end.receive(Ns(now), frame) {
+        let (end, link) = &mut self.ends[to];
+        let mut early;
+        let mut frame = frame;
+        while let Ok(Some(delivery)) = end.receive(Ns(now), frame) {
             self.got += delivery.packets.clone().count() as u64;
             end.release(Ns(now), delivery.link, delivery.filled())
                 .unwrap();
+            early = end.take_early(*link);
+            let Some(next) = &early else { break };
+            frame = next;
         }
     }
 

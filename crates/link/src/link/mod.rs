@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::congestion::Congestion;
 use crate::counters::Counters;
 use crate::credits::{Ledger, Wallet};
+use crate::early::Early;
 use crate::endpoint::{Event, LinkId};
 use crate::error::{CloseReason, Misbehaviour, Node};
 use crate::flight::Flight;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     /// See [`Config::shortest_wait_ns`].
     pub(crate) soonest_ns: u64,
+    /// Early frames of all links.
+    pub(crate) early_frames: usize,
     /// Frames that are not kept are built here: acks, reset, close.
     pub(crate) scratch: Vec<u8>,
 }
@@ -95,6 +98,8 @@ pub(crate) struct Link {
     progress_at: Ns,
     /// The gap that the peer has reported is being repaired.
     nak_served: bool,
+    /// Of the gap at this number the peer has said how many frames are missing.
+    gap: (Seq, u16),
 
     // Receiving.
     pub(crate) ledger: Ledger,
@@ -102,6 +107,7 @@ pub(crate) struct Link {
     pub(crate) heard_at: Ns,
     ack_at: Ns,
     unacked: u16,
+    pub(crate) early: Early,
     /// The gap at `expected` has been reported.
     gap_seen: bool,
     nak_due: bool,
@@ -139,11 +145,13 @@ impl Link {
             timeouts: 0,
             progress_at: Ns(0),
             nak_served: false,
+            gap: (Seq(0), 0),
             ledger: Ledger::default(),
             expected: Seq(0),
             heard_at: Ns(0),
             ack_at: Ns::MAX,
             unacked: 0,
+            early: Early::default(),
             gap_seen: false,
             nak_due: false,
             probe_due: false,
@@ -176,6 +184,9 @@ impl Link {
         self.timeouts = 0;
         self.progress_at = now;
         self.nak_served = false;
+        self.gap = (Seq(0), 0);
+        shared.early_frames -= self.early.kept();
+        self.early.clear();
         self.heard_at = now;
         self.ack_at = Ns::MAX;
         self.unacked = 0;
@@ -283,10 +294,7 @@ impl Link {
     }
 
     fn set_probe(&mut self, now: Ns, config: &Config) {
-        let at = match self.rtt.probe_ns(config, self.probes) {
-            Some(wait_ns) => now.after(wait_ns),
-            None => Ns::MAX,
-        };
+        let at = now.after(self.rtt.probe_ns(config, self.probes));
         self.probe_at = if at < self.rto_at { at } else { Ns::MAX };
     }
 
@@ -330,7 +338,7 @@ impl Link {
         }
         self.rtt.back_off(config);
         self.arm(now, config);
-        self.congestion.timed_out(self.flight.cursor_seq());
+        self.congestion.timed_out(self.flight.reached_seq());
         self.flight.go_back();
         self.probing = true;
     }
@@ -378,6 +386,6 @@ impl Link {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.flight.heap_bytes() + self.queues.heap_bytes()
+        self.flight.heap_bytes() + self.queues.heap_bytes() + self.early.heap_bytes()
     }
 }

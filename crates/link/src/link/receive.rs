@@ -41,6 +41,9 @@ impl Link {
         }
         self.heard_at = now;
         if let Some(ack) = header.ack {
+            if let Some(missing) = frame.missing() {
+                self.gap = (Seq(ack), missing);
+            }
             self.receive_ack(now, Seq(ack), header.nak, shared)?;
         }
         let delivered = match header.frame_type {
@@ -82,8 +85,11 @@ impl Link {
         if nak && self.flight.sealed() > 0 && self.nak_is_news(now, &shared.config) {
             self.counters.naks_received += 1;
             self.nak_served = true;
-            self.congestion.lost(self.flight.cursor_seq());
-            self.flight.go_back();
+            self.congestion.lost(self.flight.reached_seq());
+            match self.gap {
+                (at, missing) if at == ack && missing > 0 => self.flight.repair(missing),
+                _ => self.flight.go_back(),
+            }
             self.arm(now, &shared.config);
         }
         Ok(())
@@ -121,7 +127,7 @@ impl Link {
         }
         self.rtt.progress();
         // At most FRAMES_IN_FLIGHT_MAX.
-        let numbers = (self.flight.base(), self.flight.cursor_seq());
+        let numbers = (self.flight.base(), self.flight.reached_seq());
         self.congestion
             .acknowledged(frames as u16, numbers, &shared.config);
         self.probing = false;
@@ -182,6 +188,7 @@ impl Link {
         self.expected = self.expected.plus(1);
         self.gap_seen = false;
         self.nak_due = false;
+        self.step_early(shared);
         self.unacked = self.unacked.saturating_add(1);
         self.ack_at = if header.ack_wanted || self.unacked >= shared.config.ack_frames {
             now
@@ -194,6 +201,39 @@ impl Link {
             self.counters.packets_received[channel.index()] += u64::from(packets);
         }
         Ok(true)
+    }
+
+    /// Keeps a frame that came before the next one expected, for which there are places; whether it does, or
+    /// did before.
+    pub(crate) fn keep_early(&mut self, sequence: u16, bytes: &[u8], shared: &mut Shared) -> bool {
+        let ahead = Seq(sequence).ahead_of(self.expected);
+        if shared.early_frames >= shared.config.early_frames_max
+            || !(1..=FRAMES_IN_FLIGHT_MAX).contains(&ahead)
+        {
+            return false;
+        }
+        if self.early.keep(ahead, bytes) {
+            shared.early_frames += 1;
+            self.counters.frames_early += 1;
+        }
+        true
+    }
+
+    /// The next frame expected, if it came early.
+    pub(crate) fn take_early(&mut self, shared: &mut Shared) -> Option<Box<[u8]>> {
+        let frame = self.early.take()?;
+        shared.early_frames -= 1;
+        Some(frame)
+    }
+
+    /// The next frame expected has come: the one behind it may be here, or another gap.
+    fn step_early(&mut self, shared: &mut Shared) {
+        let kept = self.early.kept();
+        self.early.advance();
+        shared.early_frames -= kept - self.early.kept();
+        if self.early.missing().is_some_and(|missing| missing > 0) {
+            self.sees_gap();
+        }
     }
 
     /// One nak is sent per gap: until the gap is closed, the frames behind it bring no news. Every frame

@@ -307,7 +307,7 @@ impl Link {
     /// Starts a frame; `false` if as many are kept as may be.
     pub(crate) fn start_frame(&mut self, shared: &mut Shared) -> bool {
         let frames_max = shared.config.frames_in_flight_max;
-        if self.flight.len() >= self.congestion.frames().into() {
+        if self.flight.len() >= self.frames_allowed() {
             self.congestion.note_full();
             return false;
         }

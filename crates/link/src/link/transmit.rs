@@ -38,6 +38,10 @@ impl Link {
             return None;
         }
         self.drain_queues(shared);
+        if self.nak_due && self.early.missing().is_some() {
+            // Only an ack frame says how many are missing.
+            return self.transmit_ack(shared);
+        }
         if !self.frame_is_ready(now, &shared.config) && self.bare_frame_is_due(now, &shared.config)
         {
             // Credits, or a frame only to be acknowledged. It is sent below,
@@ -79,7 +83,7 @@ impl Link {
         let cursor = self.flight.cursor();
         let allowed = match self.probing {
             true => 1,
-            false => self.congestion.frames().into(),
+            false => self.frames_allowed(),
         };
         if cursor >= self.flight.len().min(allowed) {
             return false;
@@ -101,7 +105,13 @@ impl Link {
         (now >= self.credit_at || now >= self.keepalive_at(config))
             && !self.probing
             && self.flight.cursor() == self.flight.len()
-            && self.flight.len() < self.congestion.frames().into()
+            && self.flight.len() < self.frames_allowed()
+    }
+
+    /// Frames that may be kept here now: those that may be on their way, and those that the peer keeps.
+    #[inline]
+    pub(super) fn frames_allowed(&self) -> usize {
+        usize::from(self.congestion.frames()) + self.flight.kept()
     }
 
     fn ack_is_due(&self, now: Ns) -> bool {
@@ -121,9 +131,10 @@ impl Link {
         // peer acknowledges by itself. A power of two, to save a division.
         let asks_every = 1 << (frames_max / 4).max(1).ilog2();
         self.probing
+            || self.flight.ends_repair()
             || (self.ack_wanted && last)
             || sequence & (asks_every - 1) == 0
-            || cursor + 1 == usize::from(frames_max)
+            || cursor + 1 == self.frames_allowed()
     }
 
     /// The frame at the cursor, of which there is one. [`has_left`](Self::has_left) has to
@@ -214,6 +225,7 @@ impl Link {
         };
         slot.sent_at = now;
         let (first_time, carries) = (!slot.resent, slot.packets > 0);
+        self.flight.leap();
         if first_time && carries {
             self.packed_at = now;
         }
@@ -235,7 +247,11 @@ impl Link {
             ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.gap_seen)
                 .with_key(self.session.peer_key())
         };
-        let len = FrameRepr::empty(header).emit(&mut shared.scratch).ok()?;
+        let frame = match self.early.missing() {
+            Some(missing) if header.nak => FrameRepr::of_missing(header, missing),
+            _ => FrameRepr::empty(header),
+        };
+        let len = frame.emit(&mut shared.scratch).ok()?;
         self.ack_wanted &= !self.question_is_due();
         self.probe_due = false;
         self.counters.acks_sent += 1;

@@ -242,6 +242,65 @@ fn a_question_behind_a_lost_frame_is_answered_by_a_nak() {
     }
 }
 
+/// A receiver with memory for early frames says how many are missing, and only those come again.
+#[test]
+fn only_what_is_missing_is_sent_again() {
+    let mut pair = Pair::new(Config::default());
+    let send = |pair: &mut Pair| {
+        pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+        pair.endpoint.flush(pair.link);
+        pair.all_sent().len()
+    };
+    for _ in 0..6 {
+        assert_eq!(send(&mut pair), 1);
+    }
+    pair.pass(20_000);
+    let first = pair.expected;
+    assert_eq!(pair.give(&pair.missing(2)), Ok(0));
+    let again = pair.all_sent();
+    let numbers: Vec<_> = again.iter().map(|header| header.sequence).collect();
+    assert_eq!(numbers, [first, first.wrapping_add(1)]);
+    assert!(again[1].ack_wanted);
+    // New ones go on behind those that were sent before.
+    pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
+    pair.endpoint.flush(pair.link);
+    let next = pair.all_sent();
+    assert_eq!(next.len(), 1);
+    assert_eq!(next[0].sequence, first.wrapping_add(6));
+    assert_eq!(pair.endpoint.counters().frames_resent, 2);
+}
+
+#[test]
+fn frames_behind_a_gap_are_kept_for_their_turn() {
+    let mut pair = Pair::new(Config {
+        early_frames_max: 2,
+        ..Config::default()
+    });
+    let first = pair.seq;
+    let frame = |pair: &mut Pair, ahead: u16| {
+        pair.seq = first.wrapping_add(ahead);
+        pair.data(&[], &[line(u64::from(ahead) * 64, &[1; 64])])
+    };
+    // The third finds no place.
+    for (ahead, taken) in [(3, Ok(0)), (1, Ok(0)), (4, Err(DropCause::OutOfOrder))] {
+        let frame = frame(&mut pair, ahead);
+        assert_eq!(pair.give(&frame), taken);
+    }
+    let said = FrameRepr::parse(&pair.sent().unwrap()).unwrap().missing();
+    assert_eq!(said, Some(1));
+    assert_eq!(pair.endpoint.take_early(pair.link), None);
+    let missing = frame(&mut pair, 0);
+    assert_eq!(pair.give(&missing), Ok(1));
+    let next = pair.endpoint.take_early(pair.link).unwrap();
+    assert_eq!(pair.give(&next), Ok(1));
+    assert_eq!(pair.endpoint.take_early(pair.link), None);
+    let bytes = pair.sent().unwrap();
+    let frame = FrameRepr::parse(&bytes).unwrap();
+    assert_eq!(frame.header().ack, Some(first.wrapping_add(2)));
+    assert_eq!((frame.header().nak, frame.missing()), (true, Some(1)));
+    assert_eq!(pair.endpoint.counters().frames_early, 2);
+}
+
 #[test]
 fn timeouts_back_off_and_probe_with_one_frame() {
     let config = Config {
@@ -256,10 +315,13 @@ fn timeouts_back_off_and_probe_with_one_frame() {
         assert!(pair.sent().is_some());
     }
     for wait_ns in [5_000_000, 10_000_000, 20_000_000, 40_000_000, 50_000_000] {
+        // Nothing but questions.
         pair.pass(wait_ns - 1);
-        assert_eq!(pair.all_sent(), [], "before {wait_ns}");
+        let is_data = |header: &HeaderRepr| header.frame_type == FrameType::Data;
+        assert!(!pair.all_sent().iter().any(is_data), "before {wait_ns}");
         pair.pass(1);
-        let probe = pair.all_sent();
+        let mut probe = pair.all_sent();
+        probe.retain(is_data);
         assert_eq!(probe.len(), 1);
         assert_eq!(probe[0].sequence, pair.expected);
         assert!(probe[0].ack_wanted);

@@ -211,6 +211,20 @@ impl Pair {
         self.frame(header, &[], &[])
     }
 
+    /// A nak that says how many frames are missing.
+    pub fn missing(&self, missing: u16) -> Vec<u8> {
+        let header = HeaderRepr {
+            sequence: self.seq,
+            ..HeaderRepr::ack(self.virtual_link, self.expected, true).with_key(self.key)
+        };
+        let mut bytes = vec![0; 64];
+        let len = FrameRepr::of_missing(header, missing)
+            .emit(&mut bytes)
+            .unwrap();
+        bytes.truncate(len);
+        bytes
+    }
+
     /// A frame that carries only an ack and wants one.
     pub fn question(&self) -> Vec<u8> {
         let header = HeaderRepr {

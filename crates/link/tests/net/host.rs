@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use hostwire_link::{
-    CloseReason, Endpoint, Event, Filled, Identity, LinkId, Node, Ns, Progress, SendError,
+    CloseReason, Config, Endpoint, Event, Filled, Identity, LinkId, Node, Ns, Progress, SendError,
 };
 use hostwire_packet::ht::VirtualChannel;
 
@@ -57,7 +57,12 @@ impl Host {
             job: 7,
             incarnation: life << 20,
         };
-        let mut endpoint = Endpoint::new(plan.config.clone(), identity, random.next()).unwrap();
+        // Receivers that keep early frames, and such as keep few or none.
+        let config = Config {
+            early_frames_max: [0, 3, 64][random.below(3) as usize],
+            ..plan.config.clone()
+        };
+        let mut endpoint = Endpoint::new(config, identity, random.next()).unwrap();
         let sides = plan
             .pairs
             .iter()
@@ -119,9 +124,23 @@ impl Host {
     }
 
     pub fn receive(&mut self, now: Ns, bytes: &[u8], plan: &Plan, random: &mut Random) {
+        let mut early = self.receive_one(now, bytes, plan, random);
+        while let Some(frame) = early.and_then(|link| self.endpoint.take_early(link)) {
+            early = self.receive_one(now, &frame, plan, random);
+        }
+    }
+
+    /// The link that the frame was delivered on.
+    fn receive_one(
+        &mut self,
+        now: Ns,
+        bytes: &[u8],
+        plan: &Plan,
+        random: &mut Random,
+    ) -> Option<LinkId> {
         let Ok(Some(delivery)) = self.endpoint.receive(now, bytes) else {
             self.take_events(now);
-            return;
+            return None;
         };
         self.take_events(now);
         let peer = delivery.peer.0 as usize - 100;
@@ -144,7 +163,9 @@ impl Host {
                 }));
             }
         }
-        self.endpoint.release(now, delivery.link, now_free).unwrap();
+        let link = delivery.link;
+        self.endpoint.release(now, link, now_free).unwrap();
+        Some(link)
     }
 
     fn take_events(&mut self, now: Ns) {

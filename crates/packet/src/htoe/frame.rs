@@ -170,6 +170,7 @@ pub struct Repr<'a> {
     packet_count: u8,
     taken: [BuffersTaken; 3],
     session: Option<session::Repr>,
+    missing: Option<u16>,
 }
 
 impl<'a> Repr<'a> {
@@ -190,6 +191,14 @@ impl<'a> Repr<'a> {
         if matches!(header.frame_type, FrameType::Reset | FrameType::Close) {
             return Ok(Self {
                 session: Some(session::Repr::parse(payload)?),
+                ..Self::empty(header)
+            });
+        }
+        if header.frame_type == FrameType::Ack {
+            return Ok(Self {
+                missing: payload
+                    .first_chunk()
+                    .map(|count| u16::from_be_bytes(*count)),
                 ..Self::empty(header)
             });
         }
@@ -253,6 +262,7 @@ impl<'a> Repr<'a> {
             packet_count: contents.packets,
             taken,
             session: None,
+            missing: None,
         })
     }
 
@@ -269,6 +279,16 @@ impl<'a> Repr<'a> {
                 data: 0,
             }; 3],
             session: None,
+            missing: None,
+        }
+    }
+
+    /// An ack frame with a NAK: the first `missing` frames from ACK on are missing, and the receiver holds
+    /// the one behind them.
+    pub const fn of_missing(header: header::Repr, missing: u16) -> Self {
+        Self {
+            missing: Some(missing),
+            ..Self::empty(header)
         }
     }
 
@@ -282,11 +302,12 @@ impl<'a> Repr<'a> {
 
     /// Bytes that [`emit`](Self::emit) writes, without Ethernet header.
     pub const fn buffer_len(&self) -> usize {
-        let session = match self.session {
-            Some(_) => session::LEN,
-            None => 0,
+        let own = match (self.session, self.missing) {
+            (Some(_), _) => session::LEN,
+            (None, Some(_)) => header::MISSING_LEN,
+            (None, None) => 0,
         };
-        OVERHEAD + session + self.nops.len() + self.packets.len()
+        OVERHEAD + own + self.nops.len() + self.packets.len()
     }
 
     /// Writes the frame with its CRCs to the start of `buffer`; returns its
@@ -307,6 +328,8 @@ impl<'a> Repr<'a> {
         self.header.emit(&contents, buffer)?;
         if let Some(session) = &self.session {
             session.emit(buffer.get_mut(header::LEN..).unwrap_or_default())?;
+        } else if let Some(missing) = self.missing {
+            put(buffer, header::LEN, &missing.to_be_bytes());
         }
         put(buffer, header::LEN, self.nops);
         put(buffer, header::LEN + self.nops.len(), self.packets);
@@ -317,6 +340,11 @@ impl<'a> Repr<'a> {
     /// The session of a reset or close frame; `None` in other frames.
     pub const fn session(&self) -> Option<&session::Repr> {
         self.session.as_ref()
+    }
+
+    /// How many frames are missing from ACK on, in an ack frame that says it.
+    pub const fn missing(&self) -> Option<u16> {
+        self.missing
     }
 
     /// Buffers that the packets take in one virtual channel.

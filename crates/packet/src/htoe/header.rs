@@ -13,6 +13,9 @@ use crc::hcrc_over;
 /// Length of the header in bytes.
 pub const LEN: usize = 16;
 
+/// Length of the payload of an ack frame that says how many frames are missing, in bytes.
+pub(super) const MISSING_LEN: usize = 2;
+
 /// Version of the format described in `docs/wire/htoe.md`.
 pub const VERSION: u8 = 1;
 
@@ -236,8 +239,8 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
 pub enum FrameType {
     /// 1: sequenced; carries NOPs and packets.
     Data,
-    /// 2: carries only an ACK. It has no number of its own: SEQ is that of the next
-    /// data frame.
+    /// 2: carries only an ACK, and with a NAK perhaps how many frames are missing. It has no number of
+    /// its own: SEQ is that of the next data frame.
     Ack,
     /// 3: the virtual link starts again. Carries a
     /// [`SessionRepr`](super::SessionRepr).
@@ -413,8 +416,8 @@ impl Repr {
     /// # Errors
     /// [`Error::Value`]: NAK without ACK, an ack frame without ACK, or NOPs
     /// and packets in a frame that is not a data frame. [`Error::Length`]: more NOPs
-    /// than payload, bytes that belong to no NOP or packet, or a reset or close frame
-    /// without its session.
+    /// than payload, bytes that belong to no NOP or packet, an ack frame with another payload than a number
+    /// of missing frames, or a reset or close frame without its session.
     pub fn check(&self, contents: &Contents) -> Result<()> {
         if self.ack.is_none() && (self.nak || self.frame_type == FrameType::Ack) {
             return Err(Error::Value {
@@ -423,8 +426,9 @@ impl Repr {
                 got: 0,
             });
         }
-        let session = match self.frame_type {
+        let len = match self.frame_type {
             FrameType::Data => return check_data(contents),
+            FrameType::Ack if self.nak && contents.len != 0 => MISSING_LEN as u16,
             FrameType::Ack => 0,
             FrameType::Reset | FrameType::Close => session::LEN as u16,
         };
@@ -435,10 +439,10 @@ impl Repr {
                 got: u64::from(contents.nops) + u64::from(contents.packets),
             });
         }
-        if contents.len != session {
+        if contents.len != len {
             return Err(Error::Length {
                 field: "htoe.payload_len",
-                expected_bytes: session.into(),
+                expected_bytes: len.into(),
                 got_bytes: contents.len.into(),
             });
         }

@@ -425,3 +425,33 @@ fn errors() {
         }
     );
 }
+
+#[test]
+fn an_ack_frame_says_how_many_are_missing() {
+    let header = header::Repr {
+        sequence: 5,
+        ..header::Repr::ack(7, 9, true)
+    };
+    let frame = Repr::of_missing(header, 0x0102);
+    let mut bytes = [0; 22];
+    assert_eq!(frame.emit(&mut bytes), Ok(22));
+    assert_eq!(bytes[..12], [0x12, 0b11, 0, 7, 0, 5, 0, 9, 0, 0, 0, 2]);
+    assert_eq!(bytes[16..18], [1, 2]);
+    assert_eq!(Repr::parse(&bytes), Ok(frame));
+    assert_eq!(frame.missing(), Some(0x0102));
+    assert_eq!(Repr::empty(header).missing(), None);
+    // Nothing is missing without a NAK.
+    let wrong = Repr::of_missing(
+        header::Repr {
+            nak: false,
+            ..header
+        },
+        1,
+    );
+    let expected = Error::Length {
+        field: "htoe.payload_len",
+        expected_bytes: 0,
+        got_bytes: 2,
+    };
+    assert_eq!(wrong.emit(&mut bytes), Err(expected));
+}
