@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
-use hostwire_transport::origin::{Origin, OriginWords};
 use hostwire_transport::ether::FrameNumbers;
+use hostwire_transport::origin::{Origin, OriginWords};
 
 /// The system's allocator, which counts the bytes that one agent has in use.
 struct Counting;
@@ -86,7 +86,8 @@ impl Agent {
         };
         let others = (0..=PEERS).map(|peer| (peer != node).then(|| life(peer)));
         let origin = Origin::new(node).unwrap();
-        let numbers = FrameNumbers::new(origin, OriginWords::new(PEERS as usize + 1).unwrap()).unwrap();
+        let numbers =
+            FrameNumbers::new(origin, OriginWords::new(PEERS as usize + 1).unwrap()).unwrap();
         let seals = Seals::new(&JobKey::new([7; 32]), own, others, numbers);
         Self {
             endpoint,

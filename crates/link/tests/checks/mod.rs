@@ -23,6 +23,7 @@ fn endpoint(node: u32, peer: u32) -> (Endpoint, LinkId) {
         buffers: BUFFERS,
         frames_in_flight_max: 8,
         pool_frames_max: 8,
+        early_frames_max: 4,
         ..Config::default()
     };
     let identity = Identity {
@@ -184,6 +185,13 @@ impl Pair {
     }
 
     fn give(&mut self, bytes: &[u8]) {
+        self.give_one(bytes);
+        while let Some(early) = self.a.take_early(self.link) {
+            self.give_one(&early);
+        }
+    }
+
+    fn give_one(&mut self, bytes: &[u8]) {
         let Ok(Some(delivery)) = self.a.receive(self.now, bytes) else {
             return;
         };

@@ -248,12 +248,20 @@ fn htoe_frames() -> Vec<(&'static str, Vec<u8>)> {
         buffer.truncate(len);
         buffer
     };
+    let missing = || {
+        let mut buffer = vec![0; htoe::OVERHEAD + 2];
+        htoe::FrameRepr::of_missing(htoe::HeaderRepr::ack(7, 9, true), 3)
+            .emit(&mut buffer)
+            .unwrap();
+        buffer
+    };
     vec![
         ("empty", frame(data, &[], &[])),
         ("nops", frame(data, &[0, 5, 0, 0, 0, 0x39, 6, 0xa5], &[])),
         ("all", frame(data, &[0, 5, 0, 0], &ht_stream())),
         ("burst", burst()),
         ("ack", frame(htoe::HeaderRepr::ack(7, 9, true), &[], &[])),
+        ("missing", missing()),
         ("reset", session(htoe::HeaderRepr::reset(7, 1), None)),
         (
             "close",

@@ -1,6 +1,6 @@
 //! What a frame delivers, applied to the memory of this PE.
 
-use hostwire_link::{Endpoint, Misbehaviour, Misuse, Ns};
+use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
 use hostwire_packet::htoe::CarriedPackets;
 
@@ -15,9 +15,17 @@ const LINE_BYTES: usize = 64;
 /// endpoint has counted and dropped. Who sleeps is woken once: a system call for each
 /// packet would cost more than all else that is done with it.
 pub(super) fn take_frame(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) {
-    let Ok(Some(delivery)) = endpoint.receive(now, frame) else {
-        return;
-    };
+    let mut delivered = take_one(endpoint, own, now, frame);
+    while let Some(early) = delivered.and_then(|link| endpoint.take_early(link)) {
+        delivered = take_one(endpoint, own, now, &early);
+    }
+}
+
+/// The link on which the frame delivered something.
+#[inline]
+fn take_one(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) -> Option<LinkId> {
+    let delivery = endpoint.receive(now, frame).ok()??;
+    let link = delivery.link;
     let mut packets = delivery.packets.clone();
     // Frames of nothing but credits come back for every few that leave: nobody waits for those.
     let stores = packets.len() > 0;
@@ -26,10 +34,12 @@ pub(super) fn take_frame(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u
         own.window().notify();
     }
     if let Err(why) = applied {
-        return endpoint.cut_off(now, delivery.link, Misbehaviour::Misuse(why));
+        endpoint.cut_off(now, link, Misbehaviour::Misuse(why));
+        return None;
     }
-    let released = endpoint.release(now, delivery.link, delivery.filled());
+    let released = endpoint.release(now, link, delivery.filled());
     debug_assert_eq!(released, Ok(()));
+    Some(link)
 }
 
 fn apply_all(own: &Own, packets: &mut CarriedPackets<'_>) -> Result<(), Misuse> {

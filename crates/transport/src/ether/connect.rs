@@ -266,6 +266,9 @@ fn check(roster: &Roster) -> Result<(), TransportError> {
     Ok(())
 }
 
+/// Frames that a PE keeps of all its peers because one before them is missing: 1.5 MB of frames of 1500 bytes.
+const EARLY_MAX: usize = 1024;
+
 /// No more frames on their way than the peers have room for.
 fn config(
     socket: &Socket,
@@ -288,6 +291,7 @@ fn config(
         added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
+        early_frames_max: EARLY_MAX,
         hold_ns: HOLD_NS,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),
