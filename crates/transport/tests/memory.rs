@@ -153,6 +153,22 @@ fn exchange(hub: &mut Agent, peers: &mut [Agent]) {
     }
 }
 
+/// Many short frames to each receiver, so that slow start lets more of them go.
+fn stream(sender: &mut Agent, receivers: &mut [Agent]) {
+    let mut sealed = [0; 2048];
+    for at in 0..sender.links.len() {
+        let link = sender.links[at];
+        for _ in 0..FRAMES {
+            let _ = counted(sender.counts, || sender.endpoint.put(link, 0, &[1; 64]));
+            sender.endpoint.flush(link);
+            while let Some((peer, len)) = sender.send(&mut sealed) {
+                let receiver = (peer.0 as usize).saturating_sub(1);
+                receivers[receiver].receive(&mut sealed[..len]);
+            }
+        }
+    }
+}
+
 /// One test, so that no other code allocates at the same time.
 #[test]
 fn thirty_two_peers_cost_less_than_8_mb_each_way() {
@@ -164,6 +180,13 @@ fn thirty_two_peers_cost_less_than_8_mb_each_way() {
         assert_eq!(hub.endpoint.is_open(*link), Ok(true));
     }
 
+    for _ in 0..6 {
+        for peer in &mut peers {
+            stream(peer, std::slice::from_mut(&mut hub));
+        }
+        exchange(&mut hub, &mut peers);
+    }
+
     // Receiving keeps nothing: every packet is delivered or dropped.
     for peer in &mut peers {
         peer.fill();
@@ -173,6 +196,10 @@ fn thirty_two_peers_cost_less_than_8_mb_each_way() {
     let receiving = in_use();
     assert!(receiving < BOUND_BYTES / 4, "{receiving}");
 
+    for _ in 0..6 {
+        stream(&mut hub, &mut peers);
+        exchange(&mut hub, &mut peers);
+    }
     hub.fill();
     for link in &hub.links {
         assert_eq!(hub.endpoint.frames_kept(*link), FRAMES);
