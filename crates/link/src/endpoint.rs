@@ -1,3 +1,4 @@
+mod receive;
 mod types;
 
 pub use self::types::{
@@ -7,16 +8,15 @@ pub use self::types::{
 use std::collections::{HashMap, VecDeque};
 
 use hostwire_packet::ht::{LINE_LEN, MASKED_LEN_MAX, PacketRepr, VirtualChannel};
-use hostwire_packet::htoe::{Frame, FrameRepr, FrameType, HEADER_LEN, HeaderRepr, SessionRepr};
+use hostwire_packet::htoe::HEADER_LEN;
 
 use crate::config::Config;
-use crate::counters::{Counters, DropCause};
+use crate::counters::Counters;
 use crate::error::{
     CloseReason, ConfigError, Misbehaviour, Node, OpenError, ReleaseError, SendError,
 };
-use crate::link::{Keys, Lines, Link, Out, Shared, State, buffer_len, taken};
+use crate::link::{Keys, Lines, Link, Out, Shared, State, buffer_len};
 use crate::put::first_packet;
-use crate::seq::Seq;
 use crate::time::Ns;
 use crate::timers::Timers;
 
@@ -306,132 +306,6 @@ impl Endpoint {
             _ if state.posted_acked() >= ticket.posted => Progress::Arrived,
             _ => Progress::Pending,
         }
-    }
-
-    /// Takes a frame, without Ethernet header; padding behind it is ignored.
-    /// Any bytes will do.
-    ///
-    /// # Errors
-    /// The reason why the frame was dropped. It has been counted; the caller need not
-    /// do anything.
-    pub fn receive<'a>(
-        &mut self,
-        now: Ns,
-        bytes: &'a [u8],
-    ) -> Result<Option<Delivery<'a>>, DropCause> {
-        let frame = match FrameRepr::parse(bytes) {
-            Ok(frame) => frame,
-            Err(error) => return Err(self.refuse(now, bytes, error)),
-        };
-        if let Some(session) = frame.session() {
-            return self
-                .receive_session(now, frame.header(), session, bytes.len())
-                .map(|()| None);
-        }
-        let id = frame.header().virtual_link;
-        let Some(link) = self.links.get_mut(usize::from(id)) else {
-            self.counters.drop_frame(DropCause::NoLink);
-            return Err(DropCause::NoLink);
-        };
-        let received = link
-            .admit(frame.header())
-            .and_then(|()| link.receive(now, &frame, &mut self.shared));
-        let delivery = match received {
-            Ok(true) => Some(Delivery {
-                link: LinkId(id),
-                peer: link.peer,
-                packets: frame.packets(),
-                filled: Filled {
-                    epoch: link.session.epoch(),
-                    buffers: taken(&frame),
-                },
-            }),
-            Ok(false) => None,
-            Err(DropCause::OutOfOrder)
-                if link.keep_early(frame.header().sequence, bytes, &mut self.shared) =>
-            {
-                None
-            }
-            Err(cause) => {
-                link.counters.drop_frame(cause);
-                self.touch(now, id);
-                return Err(cause);
-            }
-        };
-        self.touch(now, id);
-        Ok(delivery)
-    }
-
-    /// The next frame expected on a link, if it came before its turn and its turn has come: give it to
-    /// [`receive`](Self::receive). Ask for it after each delivery, where
-    /// [`early_frames_max`](Config::early_frames_max) is not 0.
-    #[inline]
-    pub fn take_early(&mut self, link: LinkId) -> Option<Box<[u8]>> {
-        if self.shared.early_frames == 0 {
-            return None;
-        }
-        let state = self.links.get_mut(link.index())?;
-        state.take_early(&mut self.shared)
-    }
-
-    /// A frame that could not be parsed. If it is undamaged and the next one of a
-    /// session, its sender made it in this form, and would send it again for ever.
-    #[cold]
-    fn refuse(&mut self, now: Ns, bytes: &[u8], error: hostwire_packet::Error) -> DropCause {
-        use hostwire_packet::Error;
-        let cause = match error {
-            Error::Truncated { field, .. } if field.starts_with("htoe.") => DropCause::Truncated,
-            Error::Checksum { .. } => DropCause::Corrupt,
-            _ => DropCause::Malformed,
-        };
-        if cause == DropCause::Malformed
-            && let Ok((header, _)) = HeaderRepr::parse(bytes)
-            && header.frame_type == FrameType::Data
-            && Frame::new_checked(bytes).is_ok_and(|frame| frame.check_crc().is_ok())
-            && let Some(link) = self.links.get_mut(usize::from(header.virtual_link))
-            && link.admit(&header).is_ok()
-            && Seq(header.sequence) == link.expected
-        {
-            link.misbehaved(now, Misbehaviour::Malformed(error), &mut self.shared);
-            link.counters.drop_frame(cause);
-            self.touch(now, header.virtual_link);
-        } else {
-            self.counters.drop_frame(cause);
-        }
-        cause
-    }
-
-    #[cold]
-    fn receive_session(
-        &mut self,
-        now: Ns,
-        header: &HeaderRepr,
-        session: &SessionRepr,
-        frame_len: usize,
-    ) -> Result<(), DropCause> {
-        let ours = session.job == self.shared.job && session.destination_node == self.shared.node.0;
-        let id = self.by_node.get(&Node(session.source_node)).copied();
-        let link = id.and_then(|id| self.links.get_mut(usize::from(id)));
-        let Some(link) = link.filter(|_| ours) else {
-            let cause = if ours {
-                DropCause::NoLink
-            } else {
-                DropCause::Foreign
-            };
-            self.counters.drop_frame(cause);
-            return Err(cause);
-        };
-        let taken = match header.frame_type {
-            FrameType::Close => link.receive_close(now, session, &mut self.shared),
-            _ => link.receive_reset(now, header, session, frame_len, &mut self.shared),
-        };
-        match taken {
-            Ok(()) => link.counters.sessions_received += 1,
-            Err(cause) => link.counters.drop_frame(cause),
-        }
-        let id = link.id;
-        self.touch(now, id);
-        taken
     }
 
     /// Releases buffers that a [`Delivery`] filled, so that the peer gets its credits

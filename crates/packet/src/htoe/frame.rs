@@ -188,19 +188,8 @@ impl<'a> Repr<'a> {
         frame.check_crc()?;
         let contents = frame.contents;
         let payload = bytes.get(header::LEN..frame.payload_end()).unwrap_or(&[]);
-        if matches!(header.frame_type, FrameType::Reset | FrameType::Close) {
-            return Ok(Self {
-                session: Some(session::Repr::parse(payload)?),
-                ..Self::empty(header)
-            });
-        }
-        if header.frame_type == FrameType::Ack {
-            return Ok(Self {
-                missing: payload
-                    .first_chunk()
-                    .map(|count| u16::from_be_bytes(*count)),
-                ..Self::empty(header)
-            });
+        if header.frame_type != FrameType::Data {
+            return Self::parse_without_packets(header, payload);
         }
         let mut taken = [BuffersTaken::default(); 3];
         let (nops, packets) = payload
@@ -264,6 +253,22 @@ impl<'a> Repr<'a> {
             session: None,
             missing: None,
         })
+    }
+
+    /// An ack, reset or close frame.
+    fn parse_without_packets(header: header::Repr, payload: &[u8]) -> Result<Self> {
+        let mut frame = Self::empty(header);
+        match header.frame_type {
+            FrameType::Reset | FrameType::Close => {
+                frame.session = Some(session::Repr::parse(payload)?);
+            }
+            FrameType::Ack | FrameType::Data => {
+                frame.missing = payload
+                    .first_chunk()
+                    .map(|count| u16::from_be_bytes(*count));
+            }
+        }
+        Ok(frame)
     }
 
     /// A frame without contents: ack, or a data frame that only takes a
