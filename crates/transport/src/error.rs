@@ -121,13 +121,15 @@ pub const LOST_AFTER: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Its process has ended, as its host or its launcher noticed.
+    /// Its process has ended, as a kernel noticed.
     #[default]
     Ended,
     /// It has been silent for too long.
     Silent {
         /// For how long.
         silent_ms: u64,
+        /// Whether its process may have ended: nothing would have told of that.
+        may_have_ended: bool,
     },
     /// Its frames arrive, but for too long none of the frames to it have arrived.
     Unacknowledged {
@@ -150,12 +152,18 @@ impl core::fmt::Display for Loss {
         let s = |ms: &u64| *ms as f64 / 1000.0;
         match self {
             Self::Ended => f.write_str("its process has ended"),
-            Self::Silent { silent_ms } => write!(
-                f,
-                "it has not been heard for {:.1} s: its process has ended or does not run, or its \
-                 host cannot be reached",
-                s(silent_ms)
-            ),
+            Self::Silent {
+                silent_ms,
+                may_have_ended,
+            } => {
+                let ended = if *may_have_ended { "has ended or " } else { "" };
+                write!(
+                    f,
+                    "it has not been heard for {:.1} s: its process {ended}does not run, or its \
+                     host cannot be reached",
+                    s(silent_ms)
+                )
+            }
             Self::Unacknowledged { stalled_ms } => write!(
                 f,
                 "it is heard, but has acknowledged nothing for {:.1} s: frames as long as those \

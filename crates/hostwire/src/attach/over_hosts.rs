@@ -1,14 +1,17 @@
 //! A job that spans hosts: its errors, and the wires `ether`, `xdp` and `udp`.
 
+mod control;
+
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::ether::{
-    Address, Ether, EtherOptions, FramePort, Interface, JobKey, Life, PacketSocket, Roster,
-    Secrets, Socket, XdpSocket,
+    Address, ControlConnections, Door, Ether, EtherOptions, FramePort, Interface, JobKey, Life,
+    PacketSocket, Roster, Secrets, Socket, XdpSocket,
 };
 use hostwire_transport::shm::{Gathering, Host, Meeting};
 use hostwire_transport::{EnvironmentFault, PeId, Transport, TransportError, Wires};
@@ -45,12 +48,17 @@ pub(super) fn attach(
 ) -> Result<Wires> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
-    let mut socket = open(settings, pe, nodes, &here)?;
+    let interface = Interface::choose(settings.interface.as_deref())?;
+    let mut socket = open(settings, &interface, pe, nodes, &here)?;
     if let Some(faults) = settings.faults {
         socket = socket.with_faults(faults, pe);
     }
     let gathering = match here.local() {
         0 if here.count() > 1 => Some(Gathering::open(here.count())?),
+        _ => None,
+    };
+    let door = match here.local() {
+        0 => control::listen(&interface),
         _ => None,
     };
     let own = Card {
@@ -67,19 +75,25 @@ pub(super) fn attach(
         },
         address: socket.address(),
         ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
+        control: door.as_ref().map(Door::address),
     };
     let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
     let cards = read_cards(&cards, pe, &own)?;
+    let connections = control::connect(launcher, nodes, &cards, door, segment.deadline)?;
     let card = |pe: PeId| {
         let none = TransportError::NoSuchPe { pe, pes };
         cards.get(pe as usize).ok_or(none)
     };
 
     let first = here.first();
+    let mut alone = Vec::new();
     let meeting = match (gathering, &card(first)?.ticket) {
-        (Some(gathering), _) => Meeting::Host(gathering),
-        (None, _) if here.count() == 1 => Meeting::Alone,
+        (Some(gathering), _) => Meeting::Host(gathering.with_more(connections)),
+        (None, _) if here.count() == 1 => {
+            alone = connections;
+            Meeting::Alone
+        }
         (None, Some(ticket)) => Meeting::Guest(ticket.parse()?),
         (None, None) => return Err(unclear(first, "no ticket")),
     };
@@ -94,13 +108,16 @@ pub(super) fn attach(
         peers: peers.collect(),
         secrets: secrets(&cards)?,
     };
-    let shm = segment.attach(here, meeting)?;
+    let mut shm = segment.attach(here, meeting)?;
+    alone.extend(shm.take_more());
+    let host_of = (0..pes).map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX));
+    let control = ControlConnections::new(host_of, alone);
     let options = EtherOptions {
         lost_after: Duration::from_secs(settings.lost_after_s),
     };
     let own = shm.segment().clone();
     let ether = Ether::connect(own, socket, &roster, &options, segment.deadline)?;
-    let between: [Arc<dyn Transport>; 1] = [Arc::new(ether)];
+    let between: [Arc<dyn Transport>; 1] = [Arc::new(ether.with_control(control))];
     Ok(Wires::new(Arc::new(shm), between)?)
 }
 
@@ -115,8 +132,13 @@ fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
     }
 }
 
-fn open(settings: &Settings, pe: PeId, nodes: &Nodes, here: &Host) -> Result<Socket> {
-    let interface = Interface::choose(settings.interface.as_deref())?;
+fn open(
+    settings: &Settings,
+    interface: &Interface,
+    pe: PeId,
+    nodes: &Nodes,
+    here: &Host,
+) -> Result<Socket> {
     let wire = settings.wire();
     if wire.takes_one_pe_per_host() && here.count() > 1 {
         let here = here.count();
@@ -125,10 +147,10 @@ fn open(settings: &Settings, pe: PeId, nodes: &Nodes, here: &Host) -> Result<Soc
     match wire {
         Wire::Udp => Ok(Socket::Udp(FramePort::open(interface.address()?)?)),
         Wire::Xdp => {
-            let socket = XdpSocket::open(&interface, settings.ether_type)?;
+            let socket = XdpSocket::open(interface, settings.ether_type)?;
             Ok(Socket::Xdp(Box::new(socket)))
         }
-        Wire::Ether => open_packets(settings, &interface, pe, here),
+        Wire::Ether => open_packets(settings, interface, pe, here),
         Wire::Shm | Wire::Stores => Err(several_hosts(pe, nodes, wire)),
     }
 }
@@ -170,7 +192,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// The values that a PE publishes about itself: seven words.
+/// The values that a PE publishes about itself: eight words.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     len_bytes: u64,
@@ -184,6 +206,8 @@ pub(crate) struct Card {
     address: Address,
     /// For the other PEs of its host.
     ticket: Option<String>,
+    /// Where its host listens for control connections, from the first PE there.
+    control: Option<SocketAddr>,
 }
 
 impl fmt::Display for Card {
@@ -196,13 +220,15 @@ impl fmt::Display for Card {
             key,
             address,
             ticket,
+            control,
         } = self;
         let life = life.map_or_else(|| BARE.to_owned(), |life| life.to_string());
         let key = key.as_ref().map_or_else(|| "-".to_owned(), JobKey::to_hex);
         let ticket = ticket.as_deref().unwrap_or("-");
+        let control = control.map_or_else(|| "-".to_owned(), |address| address.to_string());
         write!(
             f,
-            "{len_bytes} {ring_bytes} {job} {life} {key} {address} {ticket}"
+            "{len_bytes} {ring_bytes} {job} {life} {key} {address} {ticket} {control}"
         )
     }
 }
@@ -212,7 +238,17 @@ impl FromStr for Card {
 
     fn from_str(text: &str) -> core::result::Result<Self, ()> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [len_bytes, ring_bytes, job, life, key, address, ticket] = words[..] else {
+        let [
+            len_bytes,
+            ring_bytes,
+            job,
+            life,
+            key,
+            address,
+            ticket,
+            control,
+        ] = words[..]
+        else {
             return Err(());
         };
         let number = |word: &str| word.parse().map_err(drop);
@@ -230,6 +266,10 @@ impl FromStr for Card {
             },
             address: address.parse().map_err(drop)?,
             ticket: (ticket != "-").then(|| ticket.to_owned()),
+            control: match control {
+                "-" => None,
+                address => Some(address.parse().map_err(drop)?),
+            },
         })
     }
 }
@@ -277,7 +317,7 @@ fn unclear(pe: PeId, seen: &str) -> Error {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 -";
+    const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 - - -";
     const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
     const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
@@ -293,7 +333,7 @@ mod tests {
 
     #[test]
     fn cards_come_back() {
-        let sealed = format!("1 2 3 {LIFE} {KEY} ether=02:00:00:00:00:01 some:ticket");
+        let sealed = format!("1 2 3 {LIFE} {KEY} ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99");
         for text in [TEXT, &sealed] {
             assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
         }
@@ -308,10 +348,11 @@ mod tests {
         for bad in [
             "",
             "1 2 3",
-            "1 2 3 bare - pigeon -",
-            "1 2 3 bare - udp=10.9.0.1:4000 - -",
-            "1 2 3 secret - udp=10.9.0.1:4000 -",
-            "1 2 3 bare key udp=10.9.0.1:4000 -",
+            "1 2 3 bare - pigeon - -",
+            "1 2 3 bare - udp=10.9.0.1:4000 - - -",
+            "1 2 3 bare - udp=10.9.0.1:4000 - nowhere",
+            "1 2 3 secret - udp=10.9.0.1:4000 - -",
+            "1 2 3 bare key udp=10.9.0.1:4000 - -",
         ] {
             let error = read(bad).unwrap_err();
             let Error::Launch { fault, .. } = &error else {
@@ -324,12 +365,12 @@ mod tests {
         }
         let (theirs, ours) = (8, 4_194_304);
         assert_eq!(
-            read("8 4096 7 bare - udp=10.9.0.1:4000 -").unwrap_err(),
+            read("8 4096 7 bare - udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::SegmentBytes { theirs, ours })
         );
         let (theirs, ours) = (8, 4096);
         assert_eq!(
-            read("4194304 8 7 bare - udp=10.9.0.1:4000 -").unwrap_err(),
+            read("4194304 8 7 bare - udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::RingBytes { theirs, ours })
         );
     }
@@ -354,7 +395,7 @@ mod tests {
 
     #[test]
     fn all_or_none_encrypt_with_the_key_of_pe_0() {
-        let card = |life: &str, key: &str| format!("8 8 7 {life} {key} udp=10.9.0.1:4000 -");
+        let card = |life: &str, key: &str| format!("8 8 7 {life} {key} udp=10.9.0.1:4000 - -");
         let read = |own: &str, other: &str| {
             let own: Card = own.parse().unwrap();
             read_cards(&[own.to_string().into(), other.into()], 0, &own)

@@ -11,6 +11,8 @@ use super::{Aead, End};
 const SALT: &[u8] = b"hostwire sealed frames 1";
 const KEY_LEN: usize = 16;
 const SECRET_LEN: usize = 32;
+/// Bytes of a [`Proof`].
+pub const PROOF_LEN: usize = 32;
 
 /// The secret of all PEs of a job: 32 random bytes. It has no `==`, because a comparison
 /// takes longer the more bytes of a guess are right.
@@ -45,6 +47,43 @@ impl JobKey {
         let mut secret = [0; SECRET_LEN];
         expand(&job, &info, &mut secret);
         Secret(secret)
+    }
+
+    /// What the host of `from` shows to that of `to`.
+    pub fn proof(&self, from: End, to: End) -> Proof {
+        let job = Salt::new(HKDF_SHA256, SALT).extract(&self.0);
+        let (from_node, to_node) = (from.node.0.to_be_bytes(), to.node.0.to_be_bytes());
+        let info: [&[u8]; 5] = [b"proof", &from_node, &to_node, &from.life.0, &to.life.0];
+        let mut proof = [0; PROOF_LEN];
+        expand(&job, &info, &mut proof);
+        Proof(proof)
+    }
+}
+
+/// Shows one end that the other has the key of the job, without showing the key. One for each
+/// direction between two lives. It has no `==`, as [`JobKey`].
+#[derive(Clone, Copy)]
+pub struct Proof([u8; PROOF_LEN]);
+
+impl Proof {
+    /// One that shows nothing, for jobs without a key.
+    pub const NONE: Self = Self([0; PROOF_LEN]);
+
+    /// As it is sent.
+    pub const fn to_bytes(self) -> [u8; PROOF_LEN] {
+        self.0
+    }
+
+    /// Whether this is what was shown. Takes as long whatever was.
+    pub fn is(&self, shown: &[u8; PROOF_LEN]) -> bool {
+        let differing = self.0.iter().zip(shown).map(|(a, b)| a ^ b);
+        core::hint::black_box(differing.fold(0, |all, byte| all | byte)) == 0
+    }
+}
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proof(..)")
     }
 }
 
@@ -172,6 +211,7 @@ fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Node;
 
     #[test]
     fn keys_come_back_and_are_not_shown() {
@@ -186,5 +226,29 @@ mod tests {
             assert_eq!(bad.parse::<JobKey>().err(), Some(JobKeyError { got_chars }));
             assert!(bad.parse::<Life>().is_err());
         }
+    }
+
+    #[test]
+    fn a_proof_is_of_one_direction_between_two_lives_of_one_job() {
+        let end = |node, life| End {
+            node: Node(node),
+            life: Life([life; 16]),
+        };
+        let (a, b) = (end(1, 0xaa), end(2, 0xbb));
+        let key = JobKey::new([7; 32]);
+        let proof = key.proof(a, b);
+        assert!(proof.is(&key.proof(a, b).to_bytes()));
+        for other in [
+            key.proof(b, a),
+            key.proof(end(1, 0xac), b),
+            key.proof(a, end(2, 0xbc)),
+            key.proof(a, end(3, 0xbb)),
+            JobKey::new([8; 32]).proof(a, b),
+            Proof::NONE,
+        ] {
+            assert!(!proof.is(&other.to_bytes()));
+        }
+        assert!(Proof::NONE.is(&[0; PROOF_LEN]));
+        assert_eq!(format!("{proof:?}"), "Proof(..)");
     }
 }

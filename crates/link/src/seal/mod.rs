@@ -21,7 +21,7 @@ mod window;
 use hostwire_packet::htoe::sealed::{self, LEN, OVERHEAD as SEAL_OVERHEAD, TAG_LEN};
 use ring::aead::{Aad, LessSafeKey};
 
-pub use self::keys::{JobKey, JobKeyError, Life};
+pub use self::keys::{JobKey, JobKeyError, Life, PROOF_LEN, Proof};
 
 use self::keys::{FrameKey, Secret};
 use self::window::Window;

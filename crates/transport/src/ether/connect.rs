@@ -177,6 +177,7 @@ impl Ether {
             addresses,
             shared: Arc::clone(&shared),
             agent: None,
+            control: None,
         };
         let agent = std::thread::Builder::new()
             .name("hostwire-ether".into())

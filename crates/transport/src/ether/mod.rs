@@ -29,15 +29,16 @@
 //! # Who has ended
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
-//! still store to it, which does nothing, as with shared memory. One that is killed is
-//! silent, and lost after [`LOST_AFTER`](crate::LOST_AFTER) or as soon as
-//! [somebody says so](Transport::give_up): stores to it fail, and so does the next quiet,
-//! once.
+//! still store to it, which does nothing, as with shared memory. If all PEs of a host end, their
+//! [control connection](control) shows it at once; a PE that ends alone is lost as soon as
+//! [somebody says so](Transport::give_up), and one that is silent after
+//! [`LOST_AFTER`](crate::LOST_AFTER). Stores to it fail, and so does the next quiet, once.
 
 mod address;
 mod agent;
 pub(crate) mod apply;
 mod connect;
+pub(crate) mod control;
 mod core;
 pub(crate) mod interface;
 mod local;
@@ -63,6 +64,7 @@ pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::address::{Address, AddressError};
 pub use self::connect::{EtherOptions, Roster, Secrets};
+pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
@@ -105,9 +107,17 @@ pub struct Ether {
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
+    control: Option<ControlConnections>,
 }
 
 impl Ether {
+    /// From now on the end of all PEs of a host is known by its control connection.
+    #[must_use]
+    pub fn with_control(mut self, control: ControlConnections) -> Self {
+        self.control = Some(control);
+        self
+    }
+
     /// What the links to all PEs of other hosts have counted.
     pub fn counters(&self) -> Counters {
         self.hold()
@@ -141,6 +151,29 @@ impl Ether {
             pe,
             pes: self.pes(),
         })
+    }
+
+    /// As [`ended`], with what the control connection to the host of `pe` says.
+    fn ended(&self, pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
+        ended(pe, reason).map_err(|error| match error {
+            TransportError::PeerLost { pe, loss } => {
+                let loss = self.as_control_says(pe, loss);
+                TransportError::PeerLost { pe, loss }
+            }
+            error => error,
+        })
+    }
+
+    /// The same loss, without what cannot be the cause.
+    fn as_control_says(&self, pe: PeId, loss: Loss) -> Loss {
+        let control = self.control.as_ref();
+        match loss {
+            Loss::Silent { silent_ms, .. } => Loss::Silent {
+                silent_ms,
+                may_have_ended: !control.is_some_and(|control| control.leads_to(pe)),
+            },
+            loss => loss,
+        }
     }
 
     /// The window onto memory of this PE, and where in it `offset_bytes` lies.
@@ -195,7 +228,7 @@ impl Ether {
             let accepted = match core.put(link, address, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
-                Err(SendError::Closed { reason, .. }) => return ended(pe, reason),
+                Err(SendError::Closed { reason, .. }) => return self.ended(pe, reason),
                 Err(error) => return Err(storing_failed(pe, error)),
             };
             address += accepted as u64;
@@ -233,7 +266,7 @@ impl Ether {
         for (pe, link) in links {
             if let Some(reason) = core.closed(link) {
                 if core.tell_loss(link) {
-                    lost = lost.and(ended(pe, reason));
+                    lost = lost.and(self.ended(pe, reason));
                 }
             } else if let Some(ticket) = core.endpoint.ticket(link)
                 && core.endpoint.progress(link, ticket) == Progress::Pending
@@ -267,7 +300,7 @@ impl Ether {
             self.shared.release(core);
             match progress {
                 Progress::Arrived => return Ok(()),
-                Progress::Lost(reason) => return ended(pe, reason),
+                Progress::Lost(reason) => return self.ended(pe, reason),
                 Progress::Pending if came => patience = Patience::default(),
                 Progress::Pending => patience.wait(self),
             }
@@ -308,6 +341,7 @@ fn loss(reason: CloseReason) -> Loss {
     match reason {
         CloseReason::Silent { silent_ns } => Loss::Silent {
             silent_ms: silent_ns / MS,
+            may_have_ended: true,
         },
         CloseReason::Stalled { stalled_ns } => Loss::Unacknowledged {
             stalled_ms: stalled_ns / MS,
@@ -455,14 +489,27 @@ impl Transport for Ether {
             return Ok(true);
         }
         let link = self.link(pe)?;
-        Ok(self.hold()?.closed(link).is_none())
+        let mut core = self.hold()?;
+        if core.closed(link).is_some() {
+            return Ok(false);
+        }
+        let control = self.control.as_ref();
+        if !control.is_some_and(|control| control.has_ended(pe)) {
+            return Ok(true);
+        }
+        // What it sent before it ended, its farewell too, may have come and not been looked at.
+        core.drive();
+        self.shared.release(core);
+        Ok(false)
     }
 
     fn loss(&self, pe: PeId) -> Loss {
-        match self.link(pe) {
-            Ok(link) => self.shared.lock().closed(link).map_or(Loss::Ended, loss),
-            Err(_) => Loss::Ended,
-        }
+        let Ok(link) = self.link(pe) else {
+            return Loss::Ended;
+        };
+        let reason = self.shared.lock().closed(link);
+        let loss = reason.map_or(Loss::Ended, loss);
+        self.as_control_says(pe, loss)
     }
 
     fn wait_limits(&self) -> WaitLimits {
@@ -550,7 +597,11 @@ mod tests {
         let lost = |loss| Err(TransportError::PeerLost { pe: 3, loss });
         assert_eq!(ended(3, CloseReason::GivenUp), lost(Loss::Ended));
         let silent = CloseReason::Silent { silent_ns: 5 };
-        assert_eq!(ended(3, silent), lost(Loss::Silent { silent_ms: 0 }));
+        let not_heard = Loss::Silent {
+            silent_ms: 0,
+            may_have_ended: true,
+        };
+        assert_eq!(ended(3, silent), lost(not_heard));
         let stalled = CloseReason::Stalled {
             stalled_ns: 12_345_000_000,
         };

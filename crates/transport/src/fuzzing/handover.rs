@@ -87,6 +87,7 @@ fn gathering(bytes: &[u8]) {
         Ok(Files {
             memory: any_file(),
             liveness: any_file(),
+            more: Vec::new(),
         })
     };
     match door.serve(&hello(0, pes), make, Instant::now()) {
@@ -152,8 +153,15 @@ fn files(bytes: &[u8]) {
     match receive_files(&here, &hello(1, 2), soon) {
         Ok(_) => {
             mark("received");
-            let expected = [MAGIC, 2].map(u64::to_le_bytes).concat();
-            assert_eq!((fds.len(), message), (2, &expected[..]));
+            let words: Vec<u64> = message
+                .chunks(8)
+                .map(|word| u64::from_le_bytes(word.try_into().expect("whole words")))
+                .collect();
+            let [MAGIC, count, numbers @ ..] = &words[..] else {
+                panic!("{words:?}");
+            };
+            assert_eq!((fds.len(), fds.len() as u64), (2 + numbers.len(), *count));
+            assert!(numbers.iter().all(|number| u32::try_from(*number).is_ok()));
         }
         Err(error) => blames(error, &["PE 1", "PE 0"]),
     }
@@ -166,6 +174,8 @@ fn files_seeds() -> Seeds {
     named(vec![
         ("two", message(2, 2, &[])),
         ("one", message(1, 2, &[])),
+        ("one_more", message(3, 3, &[7, 0, 0, 0, 0, 0, 0, 0])),
+        ("a_long_number", message(3, 3, &[7, 0, 0, 0, 1, 0, 0, 0])),
         ("three", message(3, 2, &[])),
         ("refused", message(0, u64::MAX, b"no\x1b[2Jway")),
         ("long_refusal", message(0, u64::MAX, &[b'x'; 496])),

@@ -11,7 +11,7 @@
 //! | message | words | descriptors |
 //! |---|---|---|
 //! | hello | magic, key (2), PE, PEs, segment bytes, ring bytes | none |
-//! | files | magic, 2 | the segments, and the liveness file |
+//! | files | magic, number of descriptors, a number for each of the guests' own | the segments, the liveness file, and the guests' own |
 //! | refusal | magic, `u64::MAX`, then text | none |
 
 use std::io::{IoSlice, IoSliceMut};
@@ -32,12 +32,15 @@ use crate::printable::printable;
 use super::key::Key;
 
 /// "hostwire" and the version of this exchange.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x03");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"hostwir\x04");
 const REFUSED: u64 = u64::MAX;
 /// What PE 0 attempts, for errors.
 const ATTACHING: &str = "attaching the PEs of the job";
-/// Descriptors that a guest gets.
+/// Descriptors that every guest gets.
 const FILES: usize = 2;
+/// Most descriptors beside those. The kernel takes 253 in one message (`SCM_MAX_FD`).
+pub const MORE_MAX: usize = 250;
+const FILES_MAX: usize = FILES + MORE_MAX;
 
 /// What a PE needs to find the job: published by PE 0, kept from everybody else.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +88,8 @@ pub(crate) struct Files {
     pub memory: OwnedFd,
     /// The file whose bytes the PEs lock.
     pub liveness: OwnedFd,
+    /// What else all of them have, each with a number that says what it is.
+    pub more: Vec<(u32, OwnedFd)>,
 }
 
 /// What a PE says of itself.
@@ -108,6 +113,7 @@ type Guests = Vec<Option<OwnedFd>>;
 pub struct Gathering {
     socket: OwnedFd,
     ticket: Ticket,
+    more: Vec<(u32, OwnedFd)>,
 }
 
 impl Gathering {
@@ -122,7 +128,18 @@ impl Gathering {
         rustix::net::bind(&socket, &address(ticket)?).map_err(failed)?;
         let backlog = i32::try_from(pes).unwrap_or(i32::MAX);
         rustix::net::listen(&socket, backlog).map_err(failed)?;
-        Ok(Self { socket, ticket })
+        Ok(Self {
+            socket,
+            ticket,
+            more: Vec::new(),
+        })
+    }
+
+    /// Gives everybody these descriptors too, at most [`MORE_MAX`], each with a number that says
+    /// what it is: [`Shm::take_more`](super::Shm::take_more).
+    #[must_use]
+    pub fn with_more(self, more: Vec<(u32, OwnedFd)>) -> Self {
+        Self { more, ..self }
     }
 
     /// What the others need to find it.
@@ -136,7 +153,7 @@ impl Gathering {
     /// [`TransportError::Environment`] naming the PEs that did not come by
     /// `deadline`, or what a PE brought that does not fit.
     pub(crate) fn serve(
-        self,
+        mut self,
         own: &Hello,
         make: impl FnOnce() -> Result<Files, TransportError>,
         deadline: Instant,
@@ -151,7 +168,8 @@ impl Gathering {
                 send_refusal(socket, &error.to_string());
             }
         }
-        let files = made?;
+        let mut files = made?;
+        files.more = core::mem::take(&mut self.more);
         for socket in guests.iter().flatten() {
             send_files(socket, &files)?;
         }
@@ -361,7 +379,8 @@ pub(crate) fn send_with(
     bytes: &[u8],
     fds: &[BorrowedFd<'_>],
 ) -> Result<(), Errno> {
-    let mut space = vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
+    let mut space =
+        vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(Errno::NOBUFS);
@@ -386,7 +405,8 @@ pub(crate) fn send_with(
 /// Receives one message; descriptors beyond the buffer are lost, which the callers
 /// notice by their number.
 fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
-    let mut space = vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
+    let mut space =
+        vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
         match rustix::net::recvmsg(
@@ -445,8 +465,11 @@ fn receive_hello(socket: &OwnedFd, key: Key) -> Option<Hello> {
 }
 
 fn send_files(socket: &OwnedFd, files: &Files) -> Result<(), TransportError> {
-    let fds = [files.memory.as_fd(), files.liveness.as_fd()];
-    send_with(socket, &to_bytes(&[MAGIC, fds.len() as u64]), &fds)
+    let mut fds = vec![files.memory.as_fd(), files.liveness.as_fd()];
+    fds.extend(files.more.iter().map(|(_, fd)| fd.as_fd()));
+    let mut words = vec![MAGIC, fds.len() as u64];
+    words.extend(files.more.iter().map(|(number, _)| u64::from(*number)));
+    send_with(socket, &to_bytes(&words), &fds)
         .map_err(|e| TransportError::environment("handing the segments to the PEs", e))
 }
 
@@ -462,9 +485,10 @@ pub(crate) fn receive_files(
         )
     };
     wait_for_any(socket, &[], deadline).map_err(|e| failed(e.into()))?;
-    let mut bytes = [0; 512];
+    // A word more than the longest message has.
+    let mut bytes = [0; 8 * (3 + MORE_MAX)];
     let (len, fds) = receive_with(socket, &mut bytes).map_err(|e| failed(e.into()))?;
-    match from_bytes(&bytes[..len])[..] {
+    match &from_bytes(&bytes[..len])[..] {
         [] => Err(TransportError::PeerLost {
             pe: 0,
             loss: Loss::Ended,
@@ -474,20 +498,39 @@ pub(crate) fn receive_files(
             let why = printable(text.trim_end_matches('\0')).into();
             Err(failed(EnvironmentFault::Refused { why }))
         }
-        [MAGIC, count] if count == FILES as u64 => {
-            let got = fds.len();
-            let [memory, liveness] = <[OwnedFd; FILES]>::try_from(fds).map_err(|_| {
-                failed(EnvironmentFault::Limit {
-                    limit: Limit::OpenFiles,
-                    detail: format!("expected {FILES} descriptors, got {got}").into(),
-                })
-            })?;
-            Ok(Files { memory, liveness })
+        [MAGIC, count, numbers @ ..] if *count == (FILES + numbers.len()) as u64 => {
+            take_files(fds, numbers).map_err(failed)
         }
         _ => Err(failed(EnvironmentFault::unexpected(
             "the files of the job, or why there are none",
             format_args!("a message of {len} bytes that has neither"),
         ))),
+    }
+}
+
+/// The descriptors of a message, which has a number for each behind the first two.
+fn take_files(fds: Vec<OwnedFd>, numbers: &[u64]) -> Result<Files, EnvironmentFault> {
+    let (expected, got) = (FILES + numbers.len(), fds.len());
+    let wrong = || EnvironmentFault::Limit {
+        limit: Limit::OpenFiles,
+        detail: format!("expected {expected} descriptors, got {got}").into(),
+    };
+    let numbers = numbers.iter().map(|number| u32::try_from(*number));
+    let numbers: Vec<u32> = numbers.collect::<Result<_, _>>().map_err(|_| {
+        EnvironmentFault::unexpected("numbers of 32 bits for descriptors", "longer ones")
+    })?;
+    let mut fds = fds.into_iter();
+    let (Some(memory), Some(liveness)) = (fds.next(), fds.next()) else {
+        return Err(wrong());
+    };
+    let more: Vec<(u32, OwnedFd)> = numbers.into_iter().zip(fds).collect();
+    match expected == got {
+        true => Ok(Files {
+            memory,
+            liveness,
+            more,
+        }),
+        false => Err(wrong()),
     }
 }
 
@@ -534,6 +577,7 @@ mod tests {
         Ok(Files {
             memory: memfd::create("test", 4096)?,
             liveness: memfd::create("test", 4096)?,
+            more: Vec::new(),
         })
     }
 
@@ -585,6 +629,29 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn more_descriptors_come_with_their_numbers() {
+        let gathering = Gathering::open(2).unwrap();
+        let ticket = gathering.ticket();
+        let more = |numbers: core::ops::Range<u32>| -> Vec<(u32, OwnedFd)> {
+            let file = |_| memfd::create("more", 4096).unwrap();
+            numbers.map(|number| (number, file(number))).collect()
+        };
+        let inodes = |files: &Files| -> Vec<(u32, u64)> {
+            let inode = |file: &OwnedFd| rustix::fs::fstat(file).unwrap().st_ino;
+            let more = files.more.iter();
+            more.map(|(number, file)| (*number, inode(file))).collect()
+        };
+        let gathering = gathering.with_more(more(7..7 + MORE_MAX as u32));
+        std::thread::scope(|scope| {
+            let guest = scope.spawn(move || join(ticket, &hello(1, 2), soon()).unwrap());
+            let own = gathering.serve(&hello(0, 2), files, soon()).unwrap();
+            let (own, got) = (inodes(&own), inodes(&guest.join().unwrap()));
+            assert_eq!(own.len(), MORE_MAX);
+            assert_eq!(own, got);
+        });
     }
 
     #[test]

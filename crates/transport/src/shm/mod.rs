@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handover::Files;
-pub use handover::{Gathering, Hello, Ticket};
+pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
 pub use local::local;
 pub(crate) use local::local_part;
@@ -54,6 +54,8 @@ pub struct Shm {
     liveness: Liveness,
     limits: WaitLimits,
     options: ShmOptions,
+    /// What the first PE of the host has given with the memory.
+    more: Vec<(u32, OwnedFd)>,
 }
 
 /// How a PE gets at its peers.
@@ -98,6 +100,7 @@ impl Shm {
             Ok::<_, TransportError>(Files {
                 memory: plot.create()?,
                 liveness: memfd::create("hostwire-liveness", pes as usize)?,
+                more: Vec::new(),
             })
         };
         let files = match meeting {
@@ -106,7 +109,15 @@ impl Shm {
             Meeting::Guest(ticket) => handover::join(ticket, &hello, deadline)?,
         };
         let liveness = Liveness::lock(files.liveness, pe)?;
-        Self::over(host, plot, files.memory, liveness, options)
+        Ok(Self {
+            more: files.more,
+            ..Self::over(host, plot, files.memory, liveness, options)?
+        })
+    }
+
+    /// The descriptors that came with the memory, with their numbers: [`Gathering::with_more`].
+    pub fn take_more(&mut self) -> Vec<(u32, OwnedFd)> {
+        core::mem::take(&mut self.more)
     }
 
     fn over(
@@ -137,6 +148,7 @@ impl Shm {
             limits: WaitLimits::for_pes(host.count()),
             options,
             host,
+            more: Vec::new(),
         })
     }
 

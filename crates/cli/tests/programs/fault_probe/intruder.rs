@@ -41,7 +41,7 @@ fn pose(ticket: &str) -> Result<usize, Box<dyn Error>> {
     let address = SocketAddrUnix::new_abstract_name(format!("hostwire-{name}").as_bytes())?;
     rustix::net::connect(&socket, &address)?;
     let words = [
-        u64::from_le_bytes(*b"hostwir\x03"),
+        u64::from_le_bytes(*b"hostwir\x04"),
         key as u64,
         (key >> 64) as u64,
         1,

@@ -1,0 +1,90 @@
+//! The control connections of this host, made through the launcher: [`ControlConnections`] says
+//! what they are for.
+//!
+//! [`ControlConnections`]: hostwire_transport::ether::ControlConnections
+
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use hostwire_transport::ether::{Door, Interface, Party};
+
+use super::Card;
+use crate::attach::launch_failed;
+use crate::error::Result;
+use crate::launch::{Bootstrap, Nodes};
+
+/// Key of the numbers of the hosts that a host has reached, from the first PE there.
+const REACHED: &str = "hostwire-reached";
+
+/// Where the other hosts call. `None` if that cannot be: the job runs without.
+pub(super) fn listen(interface: &Interface) -> Option<Door> {
+    Door::open(interface.ip?.into()).ok()
+}
+
+/// Makes the connections, in the first PE of this host, which has `card.control`. All PEs of the
+/// job have to call it: it takes a fence.
+pub(super) fn connect(
+    launcher: &mut dyn Bootstrap,
+    nodes: &Nodes,
+    cards: &[Card],
+    door: Option<Door>,
+    deadline: Instant,
+) -> Result<Vec<(u32, OwnedFd)>> {
+    let firsts: Vec<u32> = nodes.nodes().iter().map(|node| node.first_pe()).collect();
+    let card = |pe: &u32| cards.get(*pe as usize);
+    let party = Party {
+        own: nodes.node_of(launcher.rank()).unwrap_or(u32::MAX),
+        hosts: firsts
+            .iter()
+            .map(|pe| card(pe).map_or((None, None), |card| (card.control, card.life)))
+            .collect(),
+        key: card(&0).and_then(|card| card.key.clone()),
+    };
+    let own = party.own;
+    let calls = door.map(|door| door.call(party, deadline));
+    if let Some(calls) = &calls {
+        let reached = to_text(&calls.reached());
+        launcher
+            .put(REACHED, reached.as_bytes())
+            .map_err(launch_failed)?;
+    }
+    launcher.fence().map_err(launch_failed)?;
+    let Some(calls) = calls else {
+        return Ok(Vec::new());
+    };
+    let mut expected = Vec::new();
+    for (host, first) in (0..).zip(&firsts) {
+        let listens = card(first).is_some_and(|card| card.control.is_some());
+        // The one with the higher number calls.
+        if host > own && listens {
+            let reached = launcher.get(*first, REACHED).map_err(launch_failed)?;
+            let reached = from_text(&String::from_utf8_lossy(&reached));
+            expected.extend(reached.contains(&own).then_some(host));
+        }
+    }
+    Ok(calls.meet(&expected, deadline))
+}
+
+fn to_text(hosts: &[u32]) -> String {
+    let hosts: Vec<String> = hosts.iter().map(u32::to_string).collect();
+    hosts.join(" ")
+}
+
+/// What is no number is no host: nobody waits for it.
+fn from_text(text: &str) -> Vec<u32> {
+    let words = text.split(' ');
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_reached_comes_back() {
+        for hosts in [&[][..], &[0], &[3, 70, 4_000_000_000]] {
+            assert_eq!(from_text(&to_text(hosts)), hosts);
+        }
+        assert_eq!(from_text("1 x 99999999999 -2 5"), [1, 5]);
+    }
+}
