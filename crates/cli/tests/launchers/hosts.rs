@@ -40,7 +40,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
 }
 
 /// Runs a command on the host fa of hosts.sh. `None` where that cannot be.
-fn on_two_hosts(command: &[&str]) -> Option<Ended> {
+pub fn on_two_hosts(command: &[&str]) -> Option<Ended> {
     if !may_make_namespaces() || !is_installed("ip", &need::IP) {
         return None;
     }

@@ -9,6 +9,7 @@ mod hosts;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]
 mod job;
+mod lost;
 mod open_mpi;
 #[path = "../faults/programs.rs"]
 #[allow(dead_code)]

@@ -82,9 +82,9 @@ fn thread_of(process: Pid, name: &str) -> Pid {
 }
 
 /// No PE is left there to inform the others, and the launcher sees only a shell that goes
-/// on. So the loss is noticed by silence.
+/// on. Its control connection shows it.
 #[test]
-fn a_host_that_dies_is_lost_by_its_silence() {
+fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
@@ -94,18 +94,16 @@ fn a_host_that_dies_is_lost_by_its_silence() {
         fault_probe(),
         goes_on.path().display()
     );
-    let variables = [("HOSTWIRE_LOST_AFTER", "2")];
+    // Nobody may find it out by silence.
+    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
     let options = ["--keep-going"];
     let mut steady = Steady::start_command(2, &options, &variables, &["sh", "-c", &script]);
-    let begin = Instant::now();
     steady.signal(1, Signal::KILL);
     let seen = steady.line();
-    assert!(
-        seen.starts_with("PE 0 saw: PE 1 on host1 is lost: "),
-        "{seen}"
+    assert_eq!(
+        seen,
+        "PE 0 saw: PE 1 on host1 is lost: its process has ended"
     );
-    // Silence cannot be noticed before it has lasted.
-    assert!(begin.elapsed() >= Duration::from_secs(2), "{seen}");
     drop(goes_on);
     // Both shells end now, in any order.
     let ended = steady.end_by_itself();
@@ -114,6 +112,32 @@ fn a_host_that_dies_is_lost_by_its_silence() {
         ended.stderr.contains("PE 1 exited with status 137"),
         "{ended:#?}"
     );
+}
+
+/// A PE that is stopped does not end: it is lost by its silence, and the text says what that may
+/// come from and what sets the time.
+#[test]
+fn a_host_that_is_stopped_for_long_is_lost_by_its_silence() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let variables = [("HOSTWIRE_LOST_AFTER", "2")];
+    let mut steady = Steady::start(2, &["--keep-going"], &variables);
+    let begin = Instant::now();
+    steady.signal(1, Signal::STOP);
+    let seen = steady.line();
+    // Silence cannot be noticed before it has lasted.
+    assert!(begin.elapsed() >= Duration::from_secs(2), "{seen}");
+    for part in [
+        "PE 0 saw: PE 1 on host1 is lost: it has not been heard for ",
+        " s: its process does not run, or its host cannot be reached. ",
+        "A PE is given up after HOSTWIRE_LOST_AFTER seconds",
+    ] {
+        assert!(seen.contains(part), "{seen}");
+    }
+    steady.signal(1, Signal::CONT);
+    let ended = steady.end_by_itself();
+    assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
 /// Without --keep-going the launcher ends all of them.
