@@ -101,8 +101,8 @@ table! {
         detail: || "Time in which this process itself did not run does not count. Set more for \
                     overloaded hosts, for machines that are paused, and for cables that may be \
                     unplugged for long. The error says how long the PE waited, and why it gave up. \
-                    The end of a killed PE is noticed at once if its host has other PEs, or if \
-                    `hostwire run` started it.".into(),
+                    A PE that is killed is noticed at once: by other PEs of its host, else because \
+                    TCP connections between the hosts end.".into(),
     }
 
     /// Seconds that PEs wait for each other when a job starts

@@ -317,7 +317,7 @@ fn unclear(pe: PeId, seen: &str) -> Error {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 - - -";
+    const TEXT: &str = "4194304 4096 7 bare - udp=10.9.0.1:4000 - -";
     const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
     const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
