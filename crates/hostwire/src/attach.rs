@@ -18,7 +18,7 @@ use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
 use crate::layout::{Layout, Sizes};
-use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire};
+use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire, WireChoice};
 use crate::status::Status;
 
 /// Key of what PE 0 publishes.
@@ -43,6 +43,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         ring_bytes: sizes.ring_bytes,
         deadline: deadline.at(),
     };
+    let mut taken = Wire::Shm;
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
             let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone)?;
@@ -61,8 +62,10 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                     if settings.insecure_wire && pe == 0 && !is_ours {
                         warn_of_insecure_wire();
                     }
-                    let wire = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
-                    Arc::new(wire?)
+                    let wires = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
+                    let (wires, between) = wires?;
+                    taken = between;
+                    Arc::new(wires)
                 }
             };
             let wire = recorded(wire, &settings)?;
@@ -72,14 +75,10 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
             (wire, Launched { launcher, nodes })
         }
     };
-    let wire_name = match launched.nodes.nodes().len() {
-        1 => Wire::Shm.name(),
-        _ => settings.wire().name(),
-    };
     crate::error::name_hosts(&launched.nodes);
     let has_launcher = launched.launcher.is_some();
     let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
-    attachment.publish(wire_name, settings.stats);
+    attachment.publish(taken.name(), settings.stats);
     if has_launcher {
         attachment.remember();
     }
@@ -108,7 +107,9 @@ fn within_host(wire: Shm, settings: &Settings) -> Result<Arc<dyn Transport>> {
     let wire: Arc<dyn Transport> = Arc::new(wire);
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(wire, faults)?),
-        None if settings.wire() == Wire::Stores => Arc::new(StoresOnly::new(wire)?),
+        None if settings.wire == WireChoice::Named(Wire::Stores) => {
+            Arc::new(StoresOnly::new(wire)?)
+        }
         None => wire,
     })
 }

@@ -24,7 +24,7 @@ use hostwire_transport::faults::Faults;
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
-pub use wire::Wire;
+pub use wire::{Wire, WireChoice};
 
 #[doc(hidden)]
 pub use crate::settings_table as table;
@@ -33,6 +33,7 @@ use crate::sizes::Sizes;
 use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
 #[cfg(target_os = "linux")]
 use kinds::{File, Folder};
+use setting::listed;
 
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =
@@ -51,12 +52,17 @@ table! {
     pub struct Settings;
 
     /// The wire that carries stores from PE to PE
-    pub wire: Option<Wire> = WIRE("HOSTWIRE_WIRE": Wire) {
-        without: || Wire::default().to_string(),
+    pub wire: WireChoice = WIRE("HOSTWIRE_WIRE": WireChoice = WireChoice::Auto) {
+        without: || WireChoice::Auto.to_string(),
+        detail: || format!(
+            "The order of `auto` between hosts is {}. It does not take a wire that some PE cannot \
+             use, or over which PEs do not hear each other; {STATS} says why.",
+            listed(Wire::fastest_first().into_iter().map(Wire::name), "and"),
+        ),
         flag: Some(Flag::of_value("wire", "WIRE").with(|| format!(
-            "With {} the PEs are started on several hosts that are made on this machine: network \
-             namespaces with a cable or a switch between them, which end with the job. That needs \
-             root. See --hosts.",
+            "With {}, and with auto and --hosts, the PEs are started on several hosts that are made \
+             on this machine: network namespaces with a cable or a switch between them, which end \
+             with the job. That needs root. See --hosts.",
             Wire::listed(Wire::spans_hosts, "and"),
         ))),
     }
@@ -116,6 +122,10 @@ table! {
     /// Each PE prints the counters of its wire when it leaves the job
     pub(crate) stats: bool = STATS("HOSTWIRE_STATS": Switch = false) {
         without: || "silent".into(),
+        detail: || format!(
+            "PE 0 says which wire a job of several hosts takes for {WIRE}=`auto`, and why no faster \
+             one."
+        ),
         may_differ: true,
     }
 
@@ -179,11 +189,6 @@ impl Settings {
             ..Sizes::USUAL
         }
     }
-
-    /// The wire of this process.
-    pub fn wire(&self) -> Wire {
-        self.wire.unwrap_or_default()
-    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -197,7 +202,8 @@ mod tests {
     #[test]
     fn a_value_is_read_into_its_field() {
         for wire in Wire::ALL {
-            assert_eq!(with(&WIRE, wire.name()).unwrap().wire, Some(wire));
+            let read = with(&WIRE, wire.name()).unwrap().wire;
+            assert_eq!(read, WireChoice::Named(wire));
         }
         assert_eq!(with(&ETHERTYPE, "0x88B6").unwrap().ether_type, 0x88b6);
         let interface = with(&IFACE, "eth1").unwrap().interface;
@@ -220,12 +226,12 @@ mod tests {
     fn what_is_not_set_has_its_default() {
         let nothing = Settings::from_lookup(|_| None).unwrap();
         assert_eq!(nothing.sizes(), Sizes::default());
-        assert_eq!((nothing.wire, nothing.wire()), (None, Wire::Shm));
+        assert_eq!(nothing.wire, WireChoice::Auto);
         // What the table says to hold without a setting is what does hold.
         let holds = |settings: &Settings| {
             let sizes = (settings.sizes().heap_bytes, settings.sizes().ring_bytes);
             let times = (settings.lost_after_s, settings.attach_timeout_s);
-            (sizes, times, settings.wire(), settings.ether_type)
+            (sizes, times, settings.wire, settings.ether_type)
         };
         for setting in [
             &HEAP,

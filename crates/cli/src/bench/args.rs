@@ -71,7 +71,7 @@ impl Bench {
 
 /// What is below the options.
 fn after_help() -> String {
-    let between = Wire::listed_between_hosts();
+    let between = Wire::listed(Wire::spans_hosts, "or");
     let frames = Wire::listed(Wire::has_ether_type, "or");
     let (shm, ether, udp) = (Wire::Shm, Wire::Ether, Wire::Udp);
     format!(
@@ -124,7 +124,7 @@ pub struct Args {
     pub size: Vec<u64>,
 
     #[arg(long, value_name = "WIRE", help = WIRE.summary())]
-    #[arg(value_parser = wire_parser(), default_value = Wire::default().name())]
+    #[arg(value_parser = wire_parser(), default_value = Wire::Shm.name())]
     pub wire: Wire,
 
     /// Send the frames between hosts as they are, without encryption.
@@ -176,7 +176,7 @@ pub struct PeArgs {
     pub json: bool,
     #[arg(long, default_value_t = 7)]
     pub repeats: u32,
-    #[arg(long, value_parser = wire_parser(), default_value = Wire::default().name())]
+    #[arg(long, value_parser = wire_parser(), default_value = Wire::Shm.name())]
     pub wire: Wire,
     /// Files for the figures, in addition to standard output.
     #[arg(long)]

@@ -140,7 +140,7 @@ fn check(args: &Args) -> Result<(), String> {
         )),
         _ if args.bench == Bench::Pingpong && !args.wire.spans_hosts() => Err(format!(
             "bench {name} is for wires between hosts; say --wire {}",
-            Wire::listed_between_hosts()
+            Wire::listed(Wire::spans_hosts, "or")
         )),
         _ => Ok(()),
     }

@@ -9,11 +9,12 @@ use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-use super::Finding;
+use super::{Finding, State};
 
 const ETHER: Wire = Wire::Ether;
 const XDP: Wire = Wire::Xdp;
 const UDP: Wire = Wire::Udp;
+const AUTO: &str = "wire auto";
 const HOSTS: &str = "hosts of this machine (run --hosts)";
 const RDMA: &str = "RDMA";
 /// The socket options that the wire udp sets.
@@ -23,7 +24,7 @@ const AF_XDP: u16 = 44;
 
 pub fn findings() -> Vec<Finding> {
     let wires = Wire::ALL.into_iter().flat_map(of_wire);
-    wires.chain([hosts(), rdma()]).collect()
+    wires.chain([choice(), hosts(), rdma()]).collect()
 }
 
 fn of_wire(wire: Wire) -> Vec<Finding> {
@@ -34,6 +35,59 @@ fn of_wire(wire: Wire) -> Vec<Finding> {
         Wire::Xdp => vec![xdp()],
         Wire::Udp => [port(), vec![buffers()]].concat(),
     }
+}
+
+/// What `auto` takes between hosts, as far as this one can say.
+fn choice() -> Finding {
+    let chosen = IFACE.in_environment();
+    let interface = Interface::choose(chosen.as_deref());
+    let mut usable = Vec::new();
+    let mut not_taken = Vec::new();
+    for wire in Wire::fastest_first() {
+        match obstacle(wire, interface.as_ref().ok()) {
+            None => usable.push(wire),
+            Some(why) => not_taken.push(format!("not {wire} ({why})")),
+        }
+    }
+    let name = "between hosts";
+    let not_taken = not_taken.join(", ");
+    let taken = match usable[..] {
+        [] => {
+            let advice = "what is said of each wire above";
+            return Finding::no(AUTO, name, not_taken, advice);
+        }
+        [first, next, ..] if first.takes_one_pe_per_host() => {
+            format!("{first} where each host has one PE, else {next}")
+        }
+        [first, ..] => first.to_string(),
+    };
+    let separator = if not_taken.is_empty() { "" } else { "; " };
+    let found = format!("{taken}, if the other hosts can{separator}{not_taken}");
+    Finding::ok(AUTO, name, found)
+}
+
+/// Why this host cannot use a wire between hosts.
+fn obstacle(wire: Wire, interface: Option<&Interface>) -> Option<String> {
+    let Some(interface) = interface else {
+        return Some("no interface to use".to_owned());
+    };
+    let findings = match wire {
+        Wire::Shm | Wire::Stores => Vec::new(),
+        Wire::Ether => vec![raw_sockets()],
+        Wire::Xdp => {
+            if let Some(queues @ 2..) = interface.receive_queues() {
+                let name = &interface.name;
+                return Some(format!(
+                    "{name} has {queues} receive queues, and it takes one"
+                ));
+            }
+            vec![raw_sockets(), xdp()]
+        }
+        Wire::Udp => port(),
+    };
+    let mut findings = findings.into_iter();
+    let found = findings.find(|finding| finding.state == State::No)?;
+    Some(found.found)
 }
 
 fn raw_sockets() -> Finding {

@@ -18,7 +18,7 @@ fn after_help() -> String {
     let options = and(options.map(|flag| format!("--{}", flag.long)));
     let names = |settings: Vec<&Setting>| and(settings.iter().map(ToString::to_string));
     let (with_options, others) = (names(with_option), names(others));
-    let between = Wire::listed_between_hosts();
+    let between = Wire::listed(Wire::spans_hosts, "or");
     format!(
         "\
 EXAMPLES

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hostwire::counters::create;
-use hostwire::settings::Wire;
+use hostwire::settings::{Wire, WireChoice};
 use rustix::io::Errno;
 
 use crate::stats;
@@ -29,8 +29,12 @@ impl Counters {
     }
 
     /// Prints the counters.
-    pub fn print(&self, wire: Wire) {
+    pub fn print(&self, choice: WireChoice) {
+        let records = stats::read(&*self.fd);
+        // Only who has joined a job of several PEs says which wire it has taken.
+        let wire = choice.named().unwrap_or(Wire::Shm).name();
+        let wire = records.first().map_or(wire, |record| &record.wire);
         let title = format!("what the wire {wire} has counted");
-        stats::print_table(&title, &stats::read(&*self.fd));
+        stats::print_table(&title, &records);
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, Wire};
+use hostwire::settings::{Setting, SettingError, Settings, TABLE, WIRE, Wire, WireChoice};
 
 /// What a switch that is given means.
 const ON: &str = "1";
@@ -55,7 +55,7 @@ impl Given {
 
     /// What PEs are to find in their environment beside what they inherit: what was given as an
     /// option, sizes in bytes, and the wire in any case. Has to be usable.
-    pub fn environment(&self, wire: Wire) -> Vec<(&'static str, String)> {
+    pub fn environment(&self, wire: WireChoice) -> Vec<(&'static str, String)> {
         let set = TABLE.iter().filter_map(|setting| {
             let value = self.effective(setting.variable)?;
             let canonical = setting.canonical(&value).ok()?;
@@ -147,9 +147,11 @@ fn parser(setting: &'static Setting) -> ValueParser {
     }
 }
 
-/// The wire of `--wire`, where that is all there is.
+/// The wire of `--wire`, where that is all there is and has to be named.
 pub fn wire_parser() -> ValueParser {
-    PossibleValuesParser::new(names(&WIRE))
+    let mut names = names(&WIRE);
+    names.retain(|name| name.get_name().parse::<Wire>().is_ok());
+    PossibleValuesParser::new(names)
         .try_map(|name| name.parse::<Wire>())
         .into()
 }
@@ -207,7 +209,7 @@ mod tests {
     fn options_come_before_the_environment_and_reach_the_pes_in_bytes() {
         let seen = given(&["--heap", "1M", "--insecure-wire"]).unwrap();
         assert_eq!(seen.settings().unwrap().heap_bytes, Some(1 << 20));
-        let environment = seen.environment(Wire::Udp);
+        let environment = seen.environment(WireChoice::Named(Wire::Udp));
         for (setting, value) in [(&HEAP, "1048576"), (&INSECURE_WIRE, "1"), (&WIRE, "udp")] {
             let found = (setting.variable, value.to_owned());
             assert!(environment.contains(&found), "{environment:?}");

@@ -159,7 +159,7 @@ impl Job {
             .map(Ending::status)
             .or(self.failed_status);
         if self.plan.stats {
-            self.counters.print(self.plan.settings.wire());
+            self.counters.print(self.plan.settings.wire);
         }
         // Reaps the PEs.
         drop(self);

@@ -41,14 +41,14 @@ pub use args::Args;
 pub use given::wire_parser;
 pub use parse::{duration as parse_duration, size as parse_size};
 
-use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings};
+use hostwire::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Wire};
 
 use crate::{USAGE_STATUS, report};
 
 /// Runs the job that `args` describe, to its end.
 pub fn main(args: &Args) -> ExitCode {
     let started = plan::Plan::new(args).and_then(|plan| {
-        if let Some(reason) = insecure_by(args, &plan.settings) {
+        if let Some(reason) = insecure_by(args, &plan) {
             report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
         }
         job::Job::start(plan)
@@ -63,8 +63,11 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 /// The reason why frames of this job are not encrypted, if they are not.
-fn insecure_by(args: &Args, settings: &Settings) -> Option<String> {
-    let is_insecure = settings.insecure_wire && settings.wire().spans_hosts();
+fn insecure_by(args: &Args, plan: &plan::Plan) -> Option<String> {
+    let settings = &plan.settings;
+    let named = settings.wire.named();
+    let has_hosts = plan.has_hosts() || named.is_some_and(Wire::spans_hosts);
+    let is_insecure = settings.insecure_wire && has_hosts;
     let by = args.settings.name_of(&INSECURE_WIRE);
     is_insecure.then(|| match args.settings.has(&INSECURE_WIRE) {
         true => by,

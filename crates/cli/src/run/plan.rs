@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, Wire};
+use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, Wire, WireChoice};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HOSTS_MAX, HostPlace, Hosts};
 use hostwire_transport::record;
@@ -57,7 +57,7 @@ pub enum StartError {
     /// An option that is for hosts, and no wire between them.
     #[error(
         "--{what}: the wire {wire} joins PEs of one host; say --wire {}",
-        Wire::listed_between_hosts()
+        Wire::listed(Wire::spans_hosts, "or")
     )]
     WireOfOneHost { what: &'static str, wire: Wire },
     /// Some hosts would have no PE.
@@ -70,7 +70,10 @@ pub enum StartError {
     OnePePerHost { wire: Wire, pes: u32, hosts: u32 },
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
-    Hosts { wire: Wire, cause: TransportError },
+    Hosts {
+        wire: WireChoice,
+        cause: TransportError,
+    },
     /// Nothing can be recorded.
     #[error("{by}: {cause}")]
     Record { by: String, cause: TransportError },
@@ -114,7 +117,7 @@ impl Plan {
     pub fn new(args: &Args) -> Result<Plan, StartError> {
         let given = &args.settings;
         let settings = given.settings()?;
-        let wire = settings.wire();
+        let wire = settings.wire;
         let name = args.command.first().cloned().unwrap_or_default();
         let program = program::find(&name, std::env::var_os("PATH").as_deref())?;
         let heap = settings.heap_bytes.map(|bytes| bytes as u64);
@@ -150,6 +153,11 @@ impl Plan {
         })
     }
 
+    /// Whether the PEs are started on hosts that are made of this one.
+    pub fn has_hosts(&self) -> bool {
+        self.hosts.is_some()
+    }
+
     /// The host of a PE: the first PEs are on the first one.
     pub fn host_of(&self, pe: u32) -> Option<HostPlace> {
         let hosts = self.hosts.as_ref()?;
@@ -170,7 +178,7 @@ impl Plan {
 const MTU_BYTES: u32 = 1500;
 
 /// The hosts in `args`.
-fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
+fn hosts(args: &Args, wire: WireChoice) -> Result<Option<Hosts>, StartError> {
     let count = count_hosts(args, wire)?;
     let made = (count > 1).then(|| Hosts::new(count, MTU_BYTES));
     made.transpose()
@@ -178,11 +186,14 @@ fn hosts(args: &Args, wire: Wire) -> Result<Option<Hosts>, StartError> {
 }
 
 /// How many hosts those are; 1 is this one.
-fn count_hosts(args: &Args, wire: Wire) -> Result<u32, StartError> {
+fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
     let pes = args.pes;
-    if !wire.spans_hosts() {
-        let several = args.hosts.is_some_and(|hosts| hosts > 1);
-        return match (several, args.settings.has(&INSECURE_WIRE)) {
+    // This host has no other wire than shared memory.
+    let wire = choice.named().unwrap_or(Wire::Shm);
+    let asked = args.hosts.is_some_and(|hosts| hosts > 1);
+    let spans_hosts = wire.spans_hosts() || (choice == WireChoice::Auto && asked);
+    if !spans_hosts {
+        return match (asked, args.settings.has(&INSECURE_WIRE)) {
             (true, _) => Err(StartError::WireOfOneHost {
                 what: "hosts",
                 wire,
@@ -239,8 +250,21 @@ mod tests {
                 hosts,
                 ..Args::quiet(pes, wire, Vec::new())
             };
-            count_hosts(&args, wire)
+            count_hosts(&args, WireChoice::Named(wire))
         };
+        let chosen = |hosts| {
+            let args = Args {
+                hosts,
+                ..Args::quiet(4, Wire::Shm, Vec::new())
+            };
+            count_hosts(&args, WireChoice::Auto)
+        };
+        assert_eq!([None, Some(1), Some(3)].map(chosen), [1, 1, 3].map(Ok));
+        let several = StartError::WireOfOneHost {
+            what: "hosts",
+            wire: Wire::Shm,
+        };
+        assert_eq!(count(4, Wire::Shm, Some(2)), Err(several));
         assert_eq!(count(4, Wire::Shm, None), Ok(1));
         assert_eq!(count(4, Wire::Shm, Some(1)), Ok(1));
         assert_eq!(count(4, Wire::Ether, None), Ok(2));

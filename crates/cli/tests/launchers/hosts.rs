@@ -19,7 +19,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
         return;
     }
     let ended = run_script(
-        "exec $HOSTWIRE run -n 3 --keep-going sh -c '\
+        "exec $HOSTWIRE run -n 3 --wire shm --keep-going sh -c '\
          [ $PMI_RANK = 1 ] || exec \"$0\" everything; \
          exec unshare --uts --net sh -c \"hostname far; exec $0 everything\"' $PROBE",
     );
@@ -31,7 +31,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
     assert_eq!(said("PEs 0, 2 on "), 1, "{ended:#?}");
     assert_eq!(said("; PE 1 on far; "), 1, "{ended:#?}");
     assert_eq!(
-        said("HOSTWIRE_WIRE has to be ether, xdp or udp"),
+        said("HOSTWIRE_WIRE has to be auto, ether, xdp or udp"),
         1,
         "{ended:#?}"
     );

@@ -90,6 +90,7 @@ fn the_doctor_finds_shared_memory() {
         "wire shm\n  ok    memory files",
         "wire ether\n",
         "wire udp\n",
+        "wire auto\n",
         "launchers\n",
     ] {
         assert!(ended.stdout.contains(word), "{word}: {ended:#?}");

@@ -50,19 +50,27 @@ pub(super) const CARD: Target = Target {
         const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
         let key = "77".repeat(32);
         texts(&[
-            ("bare", "8192 4096 7 bare - udp=10.9.0.1:4000 -"),
-            ("other_size", "8193 4096 7 bare - udp=10.9.0.1:4000 -"),
+            ("bare", "8192 4096 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            ("other_size", "8193 4096 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            (
+                "all_wires",
+                "8192 4096 7 bare - xdp!pes-2,ether!rights,udp:udp=10.9.0.1:4 - 10.9.0.1:5",
+            ),
+            (
+                "strange_refusal",
+                "8192 4096 7 bare - xdp!because,udp!queues-4 - -",
+            ),
             (
                 "sealed",
-                &format!("8192 4096 7 {LIFE} - ether=02:00:00:00:00:01 -"),
+                &format!("8192 4096 7 {LIFE} - ether:ether=02:00:00:00:00:01 - -"),
             ),
             (
                 "first",
-                &format!("8192 4096 7 {LIFE} {key} udp=[fe80::1]:9 {key}"),
+                &format!("8192 4096 7 {LIFE} {key} udp:udp=[fe80::1]:9 {key} [::1]:7"),
             ),
             (
                 "more",
-                &format!("8192 4096 7 {LIFE} {key} udp=10.9.0.1:4 - -"),
+                &format!("8192 4096 7 {LIFE} {key} udp:udp=10.9.0.1:4 - - -"),
             ),
         ])
     },
@@ -112,8 +120,8 @@ fn card(bytes: &[u8]) {
         assert_eq!(again, Ok(card.to_string()));
     }
     for own in [
-        "8192 4096 7 bare - udp=10.9.0.1:4000 -",
-        "8192 4096 7 ffffffffffffffffffffffffffffffff - udp=10.9.0.1:4000 -",
+        "8192 4096 7 bare - udp:udp=10.9.0.1:4000 - -",
+        "8192 4096 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
     ] {
         let own: Card = own.parse().expect("a card");
         match read_cards(&[own.to_string().into_bytes(), bytes.to_vec()], 0, &own) {

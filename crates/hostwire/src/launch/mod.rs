@@ -16,6 +16,8 @@
 mod environment;
 pub(crate) mod nodes;
 #[cfg(target_os = "linux")]
+pub(crate) mod offers;
+#[cfg(target_os = "linux")]
 mod over_pmi;
 #[cfg(target_os = "linux")]
 mod over_pmix;
@@ -38,7 +40,7 @@ pub use crate::deadline::Deadline;
 use crate::deadline::silence;
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
-use crate::settings::{WIRE, Wire};
+use crate::settings::{WIRE, Wire, WireChoice};
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -186,6 +188,16 @@ pub enum LaunchError {
         /// How many PEs there are on this host.
         here: u32,
     },
+    /// PEs of several hosts can use no wire together.
+    #[cfg(target_os = "linux")]
+    #[error(
+        "the PEs of this job have no wire between their hosts in common: {}; {WIRE} has to be the \
+         same for all PEs", offers::not_taken(.why)
+    )]
+    NoWire {
+        /// Why, for each wire.
+        why: Vec<offers::NotTaken>,
+    },
     /// The wire does not have as many links as the PEs of this host need.
     #[error(
         "{here} PEs of one host and {remote} of others need more than 65536 virtual links; use \
@@ -225,7 +237,7 @@ fn several_hosts(pe: PeId, nodes: &Nodes, wire: Wire) -> String {
             "start all PEs on one host (srun -N1, mpirun --host, mpiexec.hydra -hosts)",
         ),
     };
-    let between = Wire::listed_between_hosts();
+    let between = WireChoice::listed_between_hosts();
     match pe {
         0 => format!(
             "the job spans {count} {noun}: {nodes}; the wire {wire} joins PEs of one host, for \
@@ -287,6 +299,32 @@ pub fn connect(own: bool, deadline: Deadline) -> Result<Option<Box<dyn Bootstrap
         LaunchEnv::Slurm => Ok(Some(Box::new(slurm::Step::from_env(deadline)?))),
         LaunchEnv::Unsupported { variables } => Err(LaunchError::Unsupported { variables }),
     }
+}
+
+/// Whether all processes of the job agree; `key` is a word of its own for each question.
+///
+/// # Errors
+/// As [`Bootstrap::put`], [`Bootstrap::fence`] and [`Bootstrap::get`].
+pub(crate) fn all_agree(
+    bootstrap: &mut dyn Bootstrap,
+    key: &str,
+    agrees: bool,
+) -> Result<bool, LaunchError> {
+    const YES: &[u8] = b"yes";
+    let word = |agrees: bool| if agrees { YES } else { b"no" };
+    let all = format!("{key}-all");
+    bootstrap.put(key, word(agrees))?;
+    bootstrap.fence()?;
+    // One asks everybody, and everybody asks that one.
+    if bootstrap.rank() == 0 {
+        let mut all_agree = true;
+        for rank in 0..bootstrap.size() {
+            all_agree &= bootstrap.get(rank, key)? == YES;
+        }
+        bootstrap.put(&all, word(all_agree))?;
+    }
+    bootstrap.fence()?;
+    Ok(bootstrap.get(0, &all)? == YES)
 }
 
 /// Lets every process of the job have a value of each: `value` is this one's.
@@ -366,7 +404,7 @@ mod tests {
             text(0),
             format!(
                 "the job spans 1 network namespaces of one machine: {nodes}; the wire shm joins PEs \
-                 of one host, for several HOSTWIRE_WIRE has to be ether, xdp or udp: set it, or \
+                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp or udp: set it, or \
                  start all PEs in one of them, as containers with --network=host are"
             )
         );

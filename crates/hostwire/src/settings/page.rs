@@ -1,7 +1,7 @@
 //! Tables of settings and wires for pages of documentation, in Markdown.
 
 use super::setting::listed;
-use super::{Setting, Wire};
+use super::{Choice, Setting, WIRE, Wire};
 
 /// A row for each setting: what it sets, its values, what holds without it.
 pub fn of_settings(settings: &[&Setting]) -> String {
@@ -30,14 +30,18 @@ pub fn of_differences(settings: &[&Setting]) -> String {
     format!("All PEs of a job need the same values, but for {names}.\n")
 }
 
-/// A row for each wire.
+/// A row for each wire, and for the choice of one.
 pub fn of_wires() -> String {
     let head = "| wire | what it is | needs |\n|---|---|---|\n";
-    let rows = Wire::ALL.map(|wire| {
-        let (summary, needs) = (wire.summary(), wire.needs());
-        format!("| `{wire}` | {summary} | {needs} |\n")
-    });
-    head.to_owned() + &rows.concat()
+    let rows = WIRE
+        .choices()
+        .into_iter()
+        .map(|Choice { name, summary, .. }| {
+            let wire = name.parse::<Wire>();
+            let needs = wire.map_or("what the wire needs that it takes", Wire::needs);
+            format!("| `{name}` | {summary} | {needs} |\n")
+        });
+    head.to_owned() + &rows.collect::<String>()
 }
 
 /// `page` with `block` between its marks `<!-- NAME: ... -->` and `<!-- end of NAME -->`. `None`

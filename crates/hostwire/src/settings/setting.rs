@@ -215,20 +215,20 @@ impl fmt::Display for Setting {
 /// the struct with `from_lookup`, which reads it.
 ///
 /// ```
-/// use hostwire::settings::{Wire, table};
+/// use hostwire::settings::{Wire, WireChoice, table};
 ///
 /// table! {
 ///     /// What the environment says.
 ///     struct Settings;
 ///
 ///     /// What carries the stores of this program
-///     wire: Wire = WIRE("PROGRAM_WIRE": Wire = Wire::Shm) {
-///         without: || Wire::Shm.to_string(),
+///     wire: WireChoice = WIRE("PROGRAM_WIRE": WireChoice = WireChoice::Auto) {
+///         without: || WireChoice::Auto.to_string(),
 ///     }
 /// }
 ///
 /// let settings = Settings::from_lookup(|name| (name == WIRE.variable).then(|| "udp".into()));
-/// assert_eq!(settings?.wire, Wire::Udp);
+/// assert_eq!(settings?.wire, WireChoice::Named(Wire::Udp));
 /// assert_eq!(TABLE.len(), 1);
 /// # hostwire::Result::Ok(())
 /// ```
@@ -236,14 +236,14 @@ impl fmt::Display for Setting {
 /// A row that does not say what holds without it does not compile:
 ///
 /// ```compile_fail
-/// use hostwire::settings::{Wire, table};
+/// use hostwire::settings::{WireChoice, table};
 ///
 /// table! {
 ///     /// What the environment says.
 ///     struct Settings;
 ///
 ///     /// What carries the stores of this program
-///     wire: Wire = WIRE("PROGRAM_WIRE": Wire = Wire::Shm) {}
+///     wire: WireChoice = WIRE("PROGRAM_WIRE": WireChoice = WireChoice::Auto) {}
 /// }
 /// ```
 #[doc(hidden)]

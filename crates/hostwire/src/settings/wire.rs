@@ -13,6 +13,8 @@ struct Facts {
     spans_hosts: bool,
     takes_one_pe_per_host: bool,
     has_ether_type: bool,
+    /// Between hosts the one with the larger number is faster.
+    speed: u32,
     is_for_tests: bool,
 }
 
@@ -25,6 +27,7 @@ impl Facts {
             spans_hosts: false,
             takes_one_pe_per_host: false,
             has_ether_type: false,
+            speed: 0,
             is_for_tests: false,
         }
     }
@@ -32,7 +35,7 @@ impl Facts {
 
 /// Makes [`Wire`] from a table: the meaning, the variant, the name, and what is not as usual.
 macro_rules! wires {
-    (default $default:ident; $(
+    ($(
         $(#[doc = $summary:literal])+
         $wire:ident = $name:literal { $($fact:ident: $value:expr),* $(,)? }
     )+) => {
@@ -42,12 +45,6 @@ macro_rules! wires {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Wire {
             $($(#[doc = $summary])+ $wire,)+
-        }
-
-        impl Default for Wire {
-            fn default() -> Self {
-                Self::$default
-            }
         }
 
         impl Wire {
@@ -70,8 +67,6 @@ macro_rules! wires {
 }
 
 wires! {
-    default Shm;
-
     /// Shared memory of one host
     Shm = "shm" {
         needs: "Linux 4.16",
@@ -80,18 +75,21 @@ wires! {
     Ether = "ether" {
         needs: "CAP_NET_RAW",
         spans_hosts: true,
+        speed: 2,
         has_ether_type: true,
     }
     /// As ether, past the network stack (AF_XDP): one PE per host
     Xdp = "xdp" {
         needs: "CAP_NET_RAW, CAP_BPF",
         spans_hosts: true,
+        speed: 3,
         takes_one_pe_per_host: true,
         has_ether_type: true,
     }
     /// As ether, in UDP datagrams
     Udp = "udp" {
         spans_hosts: true,
+        speed: 1,
     }
     /// Shared memory of which only posted stores are used, as on a network: for tests
     Stores = "stores" {
@@ -141,9 +139,90 @@ impl Wire {
         listed(wires.map(Self::name), conjunction)
     }
 
-    /// Those between hosts, to choose from: `ether, xdp or udp`.
+    /// Those between hosts, the fastest first.
+    pub fn fastest_first() -> Vec<Self> {
+        let mut wires = Self::ALL.to_vec();
+        wires.retain(|wire| wire.spans_hosts());
+        wires.sort_by_key(|wire| core::cmp::Reverse(wire.facts().speed));
+        wires
+    }
+}
+
+/// Which wire a job takes, as the settings have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WireChoice {
+    /// Shared memory within a host, and between hosts the fastest wire that all PEs can use.
+    #[default]
+    Auto,
+    /// This one.
+    Named(Wire),
+}
+
+impl WireChoice {
+    /// What [`Auto`](Self::Auto) is called.
+    const AUTO: &str = "auto";
+    const AUTO_SUMMARY: &str =
+        "Shared memory within a host; between hosts the fastest wire that all PEs can use";
+
+    /// The wire, if one is named.
+    pub const fn named(self) -> Option<Wire> {
+        match self {
+            Self::Auto => None,
+            Self::Named(wire) => Some(wire),
+        }
+    }
+
+    /// Whether the PEs of the job may be on several hosts.
+    pub const fn may_span_hosts(self) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Named(wire) => wire.spans_hosts(),
+        }
+    }
+
+    /// What a job of several hosts may have, to choose from: `auto, ether, xdp or udp`.
     pub fn listed_between_hosts() -> String {
-        Self::listed(Self::spans_hosts, "or")
+        let wires = Wire::ALL.into_iter().filter(|wire| wire.spans_hosts());
+        listed([Self::AUTO].into_iter().chain(wires.map(Wire::name)), "or")
+    }
+}
+
+impl fmt::Display for WireChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.named().map_or(Self::AUTO, Wire::name))
+    }
+}
+
+impl Kind for WireChoice {
+    type Value = Self;
+
+    fn expected() -> String {
+        let wires = Wire::ALL.into_iter().map(Wire::name);
+        listed([Self::AUTO].into_iter().chain(wires), "or")
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            Self::AUTO => Ok(Self::Auto),
+            name => match name.parse() {
+                Ok(wire) => Ok(Self::Named(wire)),
+                Err(_) => Err(expected::<Self>()),
+            },
+        }
+    }
+
+    fn choices() -> Vec<Choice> {
+        let auto = Choice {
+            name: Self::AUTO,
+            summary: Self::AUTO_SUMMARY,
+            is_for_tests: false,
+        };
+        let named = Wire::ALL.into_iter().map(|wire| Choice {
+            name: wire.name(),
+            summary: wire.summary(),
+            is_for_tests: wire.is_for_tests(),
+        });
+        [auto].into_iter().chain(named).collect()
     }
 }
 
@@ -161,28 +240,7 @@ impl FromStr for Wire {
         let mut wires = Self::ALL.into_iter();
         wires
             .find(|wire| wire.name() == name)
-            .ok_or_else(expected::<Self>)
-    }
-}
-
-impl Kind for Wire {
-    type Value = Self;
-
-    fn expected() -> String {
-        Self::listed(|_| true, "or")
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-
-    fn choices() -> Vec<Choice> {
-        let choice = |wire: Self| Choice {
-            name: wire.name(),
-            summary: wire.summary(),
-            is_for_tests: wire.is_for_tests(),
-        };
-        Self::ALL.into_iter().map(choice).collect()
+            .ok_or_else(|| format!("expected {}", Self::listed(|_| true, "or")))
     }
 }
 
@@ -198,10 +256,30 @@ mod tests {
             let same = |other: &Wire| other.name() == wire.name();
             assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
         }
-        assert_eq!(Wire::default(), Wire::Shm);
-        assert_eq!(Wire::listed_between_hosts(), "ether, xdp or udp");
+        assert_eq!(Wire::listed(Wire::spans_hosts, "or"), "ether, xdp or udp");
         assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
         let refused = "pigeon".parse::<Wire>().unwrap_err();
         assert_eq!(refused, "expected shm, ether, xdp, udp or stores");
+    }
+
+    #[test]
+    fn the_order_of_speed_has_all_wires_between_hosts() {
+        let order = [Wire::Xdp, Wire::Ether, Wire::Udp];
+        assert_eq!(Wire::fastest_first(), order);
+    }
+
+    #[test]
+    fn a_wire_is_named_or_chosen() {
+        assert_eq!(WireChoice::parse("auto"), Ok(WireChoice::Auto));
+        assert_eq!(WireChoice::default().to_string(), "auto");
+        for wire in Wire::ALL {
+            let choice = WireChoice::Named(wire);
+            assert_eq!(WireChoice::parse(wire.name()), Ok(choice));
+            assert_eq!(choice.to_string(), wire.name());
+        }
+        let refused = WireChoice::parse("pigeon").unwrap_err();
+        assert_eq!(refused, "expected auto, shm, ether, xdp, udp or stores");
+        let between = WireChoice::listed_between_hosts();
+        assert_eq!(between, "auto, ether, xdp or udp");
     }
 }

@@ -51,6 +51,12 @@ impl Interface {
         choose(Self::all()?, name, default_route(&routes))
     }
 
+    /// How many receive queues it has, where the driver says so: frames come in through any of
+    /// them.
+    pub fn receive_queues(&self) -> Option<u32> {
+        receive_queues(&self.name).ok()
+    }
+
     /// Its address for UDP.
     ///
     /// # Errors
@@ -154,22 +160,81 @@ fn list() -> io::Result<Vec<Interface>> {
 }
 
 fn mtu_bytes(name: &str) -> io::Result<usize> {
-    use std::os::fd::AsRawFd;
-    // Any socket of the namespace may ask.
-    let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    let mut request = request(name);
+    // SAFETY: this request reads the name and fills the MTU, and no pointer in it is followed.
+    unsafe { ask(libc::SIOCGIFMTU, &mut request)? };
+    // SAFETY: the field that this request fills.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    Ok(usize::try_from(mtu).unwrap_or(0))
+}
+
+/// linux/sockios.h.
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+/// linux/ethtool.h.
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
+
+/// `struct ethtool_channels` of linux/ethtool.h.
+#[repr(C)]
+struct Channels {
+    command: u32,
+    max: [u32; 4],
+    receive: u32,
+    transmit: u32,
+    other: u32,
+    combined: u32,
+}
+
+const _: () = assert!(size_of::<Channels>() == 36);
+
+fn receive_queues(name: &str) -> io::Result<u32> {
+    let mut channels = Channels {
+        command: ETHTOOL_GCHANNELS,
+        max: [0; 4],
+        receive: 0,
+        transmit: 0,
+        other: 0,
+        combined: 0,
+    };
+    let mut request = request(name);
+    request.ifr_ifru.ifru_data = (&raw mut channels).cast();
+    // SAFETY: this request reads the name and follows the pointer, to a command that reads and
+    // writes as many bytes as `Channels` has; they outlive the call.
+    unsafe { ask(SIOCETHTOOL, &mut request)? };
+    Ok(channels.receive.saturating_add(channels.combined))
+}
+
+/// About the interface of this name, and nothing yet.
+fn request(name: &str) -> libc::ifreq {
     // SAFETY: all-zero bytes are an `ifreq`.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
     let room = request.ifr_name.len() - 1;
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(room)) {
         *to = from as libc::c_char;
     }
-    // SAFETY: reads and writes the `ifreq`, which outlives the call.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) } == -1 {
+    request
+}
+
+/// Asks the kernel about an interface.
+///
+/// # Safety
+/// What the request `number` reads of `request`, and whatever a pointer in it leads to, has to be
+/// there.
+unsafe fn ask(number: libc::c_ulong, request: &mut libc::ifreq) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // Any socket of the namespace may ask.
+    let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    // SAFETY: reads and writes the `ifreq`, which outlives the call; the rest is the caller's.
+    if unsafe {
+        libc::ioctl(
+            socket.as_raw_fd(),
+            number as _,
+            core::ptr::from_mut(request),
+        )
+    } == -1
+    {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the field that this request fills.
-    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
-    Ok(usize::try_from(mtu).unwrap_or(0))
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,0 +1,200 @@
+//! What PEs publish about themselves.
+
+use core::fmt;
+use core::str::FromStr;
+use std::net::SocketAddr;
+
+use hostwire_transport::error::Disagreement;
+use hostwire_transport::ether::{JobKey, Life};
+use hostwire_transport::{EnvironmentFault, PeId, TransportError};
+
+use super::unclear;
+use crate::error::Result;
+use crate::launch::offers::Offers;
+
+/// In the place of a life: no encryption.
+const BARE: &str = "bare";
+
+/// The values that a PE publishes about itself: eight words.
+#[derive(Debug, Clone)]
+pub(crate) struct Card {
+    pub(super) len_bytes: u64,
+    pub(super) ring_bytes: u64,
+    /// That of PE 0 is the number of the job.
+    pub(super) job: u64,
+    /// `None` if it runs without encryption.
+    pub(super) life: Option<Life>,
+    /// From PE 0, if it runs with encryption.
+    pub(super) key: Option<JobKey>,
+    /// Where it is reached over each wire, or why not.
+    pub(super) offers: Offers,
+    /// For the other PEs of its host.
+    pub(super) ticket: Option<String>,
+    /// Where its host listens for control connections, from the first PE there.
+    pub(super) control: Option<SocketAddr>,
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            len_bytes,
+            ring_bytes,
+            job,
+            life,
+            key,
+            offers,
+            ticket,
+            control,
+        } = self;
+        let life = life.map_or_else(|| BARE.to_owned(), |life| life.to_string());
+        let key = key.as_ref().map_or_else(|| "-".to_owned(), JobKey::to_hex);
+        let ticket = ticket.as_deref().unwrap_or("-");
+        let control = control.map_or_else(|| "-".to_owned(), |address| address.to_string());
+        write!(
+            f,
+            "{len_bytes} {ring_bytes} {job} {life} {key} {offers} {ticket} {control}"
+        )
+    }
+}
+
+impl FromStr for Card {
+    type Err = ();
+
+    fn from_str(text: &str) -> core::result::Result<Self, ()> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [
+            len_bytes,
+            ring_bytes,
+            job,
+            life,
+            key,
+            offers,
+            ticket,
+            control,
+        ] = words[..]
+        else {
+            return Err(());
+        };
+        let number = |word: &str| word.parse().map_err(drop);
+        Ok(Self {
+            len_bytes: number(len_bytes)?,
+            ring_bytes: number(ring_bytes)?,
+            job: number(job)?,
+            life: match life {
+                BARE => None,
+                life => Some(life.parse()?),
+            },
+            key: match key {
+                "-" => None,
+                key => Some(key.parse().map_err(drop)?),
+            },
+            offers: offers.parse()?,
+            ticket: (ticket != "-").then(|| ticket.to_owned()),
+            control: match control {
+                "-" => None,
+                address => Some(address.parse().map_err(drop)?),
+            },
+        })
+    }
+}
+
+/// The cards of all PEs, which fit to the own.
+pub(crate) fn read_cards(cards: &[Vec<u8>], pe: PeId, own: &Card) -> Result<Vec<Card>> {
+    let with = pe;
+    let mut read = Vec::new();
+    for (pe, card) in (0..).zip(cards) {
+        let text = String::from_utf8_lossy(card);
+        // Not the text itself: it may hold the key.
+        let seen = format!("{} words", text.split(' ').count());
+        let card: Card = text.parse().map_err(|()| unclear(pe, &seen))?;
+        if let Some(about) = card.differs(own) {
+            let fault = EnvironmentFault::Disagreement { pe, with, about };
+            return Err(TransportError::environment("joining the job", fault).into());
+        }
+        read.push(card);
+    }
+    Ok(read)
+}
+
+impl Card {
+    /// What this PE and the own one would have to agree about, and do not.
+    fn differs(&self, own: &Self) -> Option<Disagreement> {
+        let (theirs, ours) = (self.len_bytes, own.len_bytes);
+        if theirs != ours {
+            return Some(Disagreement::SegmentBytes { theirs, ours });
+        }
+        let (theirs, ours) = (self.ring_bytes, own.ring_bytes);
+        if theirs != ours {
+            return Some(Disagreement::RingBytes { theirs, ours });
+        }
+        let theirs = self.life.is_some();
+        (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::launch::LaunchError;
+
+    const TEXT: &str = "4194304 4096 7 bare - udp:udp=10.9.0.1:4000 - -";
+    pub(crate) const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
+    pub(crate) const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
+
+    /// What PE 1 and this PE, PE 0, have to agree about.
+    pub(crate) fn different(about: Disagreement) -> Error {
+        let fault = EnvironmentFault::Disagreement {
+            pe: 1,
+            with: 0,
+            about,
+        };
+        TransportError::environment("joining the job", fault).into()
+    }
+
+    #[test]
+    fn cards_come_back() {
+        let sealed = format!(
+            "1 2 3 {LIFE} {KEY} xdp!pes-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
+        );
+        for text in [TEXT, &sealed] {
+            assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn cards_that_do_not_fit_are_named() {
+        let own: Card = TEXT.parse().unwrap();
+        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], 0, &own);
+        let read_texts: Vec<_> = read(TEXT).unwrap().iter().map(Card::to_string).collect();
+        assert_eq!(read_texts, [TEXT; 2]);
+        for bad in [
+            "",
+            "1 2 3",
+            "1 2 3 bare - pigeon - -",
+            "1 2 3 bare - udp:udp=10.9.0.1:4000 - - -",
+            "1 2 3 bare - udp:udp=10.9.0.1:4000 - nowhere",
+            "1 2 3 secret - udp:udp=10.9.0.1:4000 - -",
+            "1 2 3 bare key udp:udp=10.9.0.1:4000 - -",
+        ] {
+            let error = read(bad).unwrap_err();
+            let Error::Launch { fault, .. } = &error else {
+                panic!("{error}");
+            };
+            assert!(
+                matches!(**fault, LaunchError::Card { pe: 1, .. }),
+                "{error}"
+            );
+        }
+        let (theirs, ours) = (8, 4_194_304);
+        assert_eq!(
+            read("8 4096 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            different(Disagreement::SegmentBytes { theirs, ours })
+        );
+        let (theirs, ours) = (8, 4096);
+        assert_eq!(
+            read("4194304 8 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            different(Disagreement::RingBytes { theirs, ours })
+        );
+    }
+}

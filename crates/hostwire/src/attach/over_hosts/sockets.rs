@@ -1,0 +1,140 @@
+//! The sockets of the wires between hosts that this PE can use.
+
+use hostwire_transport::ether::{FramePort, Interface, PacketSocket, Socket, XdpSocket};
+use hostwire_transport::shm::Host;
+use hostwire_transport::{EnvironmentFault, PeId};
+
+use super::launch_failed;
+use crate::error::{Error, Result};
+use crate::launch::LaunchError;
+use crate::launch::offers::{Offers, Refusal};
+use crate::settings::{Settings, Wire, WireChoice};
+
+/// A socket for each wire that may be taken, or why there is none.
+pub(super) struct Sockets(Vec<(Wire, core::result::Result<Socket, Refusal>)>);
+
+impl Sockets {
+    /// Of the wire that the settings name, or of all.
+    ///
+    /// # Errors
+    /// If the wire that they name cannot be used.
+    pub(super) fn open(
+        settings: &Settings,
+        interface: &Interface,
+        pe: PeId,
+        here: &Host,
+    ) -> Result<Self> {
+        let opened = |wire| open(settings, interface, pe, here, wire);
+        let sockets = match settings.wire {
+            WireChoice::Named(wire) => vec![(wire, Ok(opened(wire)?))],
+            WireChoice::Auto => Wire::fastest_first()
+                .into_iter()
+                .map(|wire| {
+                    let socket = match needless(wire, interface, here) {
+                        Some(refusal) => Err(refusal),
+                        None => opened(wire).map_err(|error| refusal(&error)),
+                    };
+                    (wire, socket)
+                })
+                .collect(),
+        };
+        Ok(Self(sockets))
+    }
+
+    /// What this PE says of them.
+    pub(super) fn offers(&self) -> Offers {
+        let offer = |socket: &core::result::Result<Socket, Refusal>| match socket {
+            Ok(socket) => Ok(socket.address()),
+            Err(refusal) => Err(*refusal),
+        };
+        let all = self.0.iter();
+        Offers(all.map(|(wire, socket)| (*wire, offer(socket))).collect())
+    }
+
+    /// Closes those of all other wires: frames of one kind may come to the socket of another.
+    pub(super) fn keep(&mut self, wires: &[Wire]) {
+        self.0.retain(|(wire, _)| wires.contains(wire));
+    }
+
+    /// The socket of a wire, which can be taken once.
+    pub(super) fn take(&mut self, wire: Wire) -> Option<Socket> {
+        let at = self.0.iter().position(|(kept, _)| *kept == wire)?;
+        self.0.swap_remove(at).1.ok()
+    }
+}
+
+/// Why a wire need not be tried: it could be had, and would not carry all frames.
+fn needless(wire: Wire, interface: &Interface, here: &Host) -> Option<Refusal> {
+    if !wire.takes_one_pe_per_host() {
+        return None;
+    }
+    match (here.count(), interface.receive_queues()) {
+        (1, Some(queues @ 2..)) => Some(Refusal::Queues(queues)),
+        (1, _) => None,
+        (pes, _) => Some(Refusal::Crowded(pes)),
+    }
+}
+
+/// Why a wire cannot be used, in short.
+fn refusal(error: &Error) -> Refusal {
+    match error {
+        Error::Environment { fault, .. } => match fault {
+            EnvironmentFault::NotPermitted { .. } => Refusal::NotPermitted,
+            EnvironmentFault::InUse { .. } => Refusal::InUse,
+            EnvironmentFault::NoAddress { .. } => Refusal::NoAddress,
+            _ => Refusal::Failed,
+        },
+        Error::Launch { fault, .. } => match **fault {
+            LaunchError::OnePePerHost { here, .. } => Refusal::Crowded(here),
+            LaunchError::TooManyLinks { .. } => Refusal::TooManyLinks,
+            _ => Refusal::Failed,
+        },
+        _ => Refusal::Failed,
+    }
+}
+
+fn open(
+    settings: &Settings,
+    interface: &Interface,
+    pe: PeId,
+    here: &Host,
+    wire: Wire,
+) -> Result<Socket> {
+    if wire.takes_one_pe_per_host() && here.count() > 1 {
+        let here = here.count();
+        return Err(launch_failed(LaunchError::OnePePerHost { wire, here }));
+    }
+    let socket = match wire {
+        Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
+        Wire::Xdp => {
+            let socket = XdpSocket::open(interface, settings.ether_type)?;
+            Socket::Xdp(Box::new(socket))
+        }
+        Wire::Ether => open_packets(settings, interface, pe, here)?,
+        // Refused before: they lead to no other host.
+        Wire::Shm | Wire::Stores => return Err(launch_failed(LaunchError::NoWire { why: vec![] })),
+    };
+    Ok(match settings.faults {
+        Some(faults) => socket.with_faults(faults, pe),
+        None => socket,
+    })
+}
+
+fn open_packets(
+    settings: &Settings,
+    interface: &Interface,
+    pe: PeId,
+    here: &Host,
+) -> Result<Socket> {
+    // Virtual links have 16-bit numbers, and the PEs of a host share them.
+    let remote = u64::from(here.pes()) - u64::from(here.count());
+    let end = (u64::from(here.local()) + 1) * remote;
+    if u64::from(here.count()) * remote > 1 << 16 {
+        let here = here.count();
+        return Err(launch_failed(LaunchError::TooManyLinks { here, remote }));
+    }
+    // At most 65536.
+    let links = (end - remote) as u32..end as u32;
+    let socket = PacketSocket::open(interface, settings.ether_type, pe, links)?;
+    Ok(Socket::Packet(socket))
+}

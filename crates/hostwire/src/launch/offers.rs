@@ -1,0 +1,286 @@
+//! Which wires between hosts each PE can use, and which of them the job takes.
+//!
+//! Every PE publishes its [`Offers`]. All PEs see the same offers, so all come to the same
+//! [`Common`] wires.
+
+use core::fmt;
+use core::str::FromStr;
+
+use hostwire_transport::PeId;
+use hostwire_transport::ether::Address;
+
+use crate::settings::Wire;
+
+/// Why a PE does not offer a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// There are so many PEs on its host, and the wire takes one.
+    Crowded(u32),
+    /// Its interface has so many receive queues, and the wire takes one.
+    Queues(u32),
+    /// It has no right to it.
+    NotPermitted,
+    /// The interface has no address.
+    NoAddress,
+    /// Somebody else has what there is once.
+    InUse,
+    /// The PEs have more links than the wire has numbers.
+    TooManyLinks,
+    /// The system cannot, for another reason.
+    Failed,
+    /// It was told to take another wire.
+    ToldOther,
+}
+
+/// Those without a number, as they are published.
+const NAMED: [(Refusal, &str); 6] = [
+    (Refusal::NotPermitted, "rights"),
+    (Refusal::NoAddress, "address"),
+    (Refusal::InUse, "in-use"),
+    (Refusal::TooManyLinks, "links"),
+    (Refusal::Failed, "failed"),
+    (Refusal::ToldOther, "told-other"),
+];
+
+impl Refusal {
+    fn to_word(self) -> String {
+        match self {
+            Self::Crowded(pes) => format!("pes-{pes}"),
+            Self::Queues(queues) => format!("queues-{queues}"),
+            other => {
+                let named = NAMED.iter().find(|(refusal, _)| *refusal == other);
+                named.map_or("failed", |(_, name)| name).to_owned()
+            }
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        if let Some(pes) = word.strip_prefix("pes-") {
+            return pes.parse().ok().map(Self::Crowded);
+        }
+        if let Some(queues) = word.strip_prefix("queues-") {
+            return queues.parse().ok().map(Self::Queues);
+        }
+        let named = NAMED.iter().find(|(_, name)| *name == word);
+        named.map(|(refusal, _)| *refusal)
+    }
+
+    /// In words that follow those of which PE and which wire.
+    pub fn of(self, wire: Wire) -> String {
+        match self {
+            Self::Crowded(pes) => format!("{pes} PEs are on its host, and {wire} takes one"),
+            Self::Queues(queues) => {
+                format!("its interface has {queues} receive queues, and {wire} takes one")
+            }
+            Self::NotPermitted => format!("it may not: {wire} needs {}", wire.needs()),
+            Self::NoAddress => "its interface has no IPv4 address".to_owned(),
+            Self::InUse => "another process has it".to_owned(),
+            Self::TooManyLinks => {
+                "the PEs of its host need more than 65536 virtual links".to_owned()
+            }
+            Self::Failed => "its system refuses".to_owned(),
+            Self::ToldOther => "it was told to use another wire".to_owned(),
+        }
+    }
+}
+
+/// What a PE says of wires: where it is reached over each, or why not. In the order of the wires
+/// as it tried them; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offers(pub Vec<(Wire, Result<Address, Refusal>)>);
+
+impl Offers {
+    /// Where this PE is reached over a wire.
+    pub fn address(&self, wire: Wire) -> Option<Address> {
+        self.of(wire).ok()
+    }
+
+    fn of(&self, wire: Wire) -> Result<Address, Refusal> {
+        let said = self.0.iter().find(|(said, _)| *said == wire);
+        said.map_or(Err(Refusal::ToldOther), |(_, offer)| *offer)
+    }
+}
+
+/// `xdp!pes-2,ether:ether=02:00:00:00:00:01`.
+impl fmt::Display for Offers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (wire, offer)) in self.0.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "," };
+            match offer {
+                Ok(address) => write!(f, "{separator}{wire}:{address}")?,
+                Err(refusal) => write!(f, "{separator}{wire}!{}", refusal.to_word())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Offers {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let offer = |word: &str| {
+            let at = word.find([':', '!']).ok_or(())?;
+            let (name, rest) = word.split_at(at);
+            let wire: Wire = name.parse().map_err(drop)?;
+            let offer = match rest.strip_prefix('!') {
+                Some(refusal) => Err(Refusal::from_word(refusal).ok_or(())?),
+                None => Ok(rest.trim_start_matches(':').parse().map_err(drop)?),
+            };
+            Ok((wire, offer))
+        };
+        text.split(',')
+            .map(offer)
+            .collect::<Result<_, ()>>()
+            .map(Self)
+    }
+}
+
+/// Why a job does not take a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// This PE does not offer it, and maybe others.
+    Refused(PeId, Refusal),
+    /// PEs did not hear each other over it.
+    NotHeard,
+}
+
+/// A wire that a job does not take, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotTaken {
+    /// The wire.
+    pub wire: Wire,
+    /// Why.
+    pub why: Missing,
+}
+
+impl fmt::Display for NotTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wire = self.wire;
+        match self.why {
+            Missing::Refused(pe, refusal) => {
+                write!(f, "not {wire} (PE {pe}: {})", refusal.of(wire))
+            }
+            Missing::NotHeard => write!(f, "not {wire} (PEs do not hear each other over it)"),
+        }
+    }
+}
+
+/// Several, one after the other: `not xdp (...), not ether (...)`.
+pub(crate) fn not_taken(all: &[NotTaken]) -> String {
+    let all: Vec<String> = all.iter().map(NotTaken::to_string).collect();
+    all.join(", ")
+}
+
+/// What all PEs of a job can use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Common {
+    /// The wires that all offer, the fastest first.
+    pub wires: Vec<Wire>,
+    /// The others that somebody offers or was asked for.
+    pub not_taken: Vec<NotTaken>,
+}
+
+impl Common {
+    /// Of the offers of all PEs, by number.
+    pub fn of<'a>(offers: impl Iterator<Item = &'a Offers> + Clone) -> Self {
+        let mut common = Self {
+            wires: Vec::new(),
+            not_taken: Vec::new(),
+        };
+        for wire in Wire::fastest_first() {
+            let is_named = |offers: &Offers| offers.0.iter().any(|(named, _)| *named == wire);
+            if !offers.clone().any(is_named) {
+                continue;
+            }
+            let mut said = (0..).zip(offers.clone().map(|offers| offers.of(wire)));
+            let refused = said.find_map(|(pe, offer)| Some((pe, offer.err()?)));
+            match refused {
+                None => common.wires.push(wire),
+                Some((pe, refusal)) => common.not_taken.push(NotTaken {
+                    wire,
+                    why: Missing::Refused(pe, refusal),
+                }),
+            }
+        }
+        common
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offers(text: &str) -> Offers {
+        text.parse().unwrap()
+    }
+
+    fn common(texts: &[&str]) -> (String, String) {
+        let all: Vec<Offers> = texts.iter().map(|text| offers(text)).collect();
+        let Common { wires, not_taken } = Common::of(all.iter());
+        let wires: Vec<&str> = wires.into_iter().map(Wire::name).collect();
+        (wires.join(" "), super::not_taken(&not_taken))
+    }
+
+    #[test]
+    fn offers_come_back() {
+        for text in [
+            "udp:udp=10.9.0.1:4000",
+            "xdp!pes-2,ether:ether=02:00:00:00:00:01,udp:udp=[fe80::1]:9",
+            "xdp!queues-8,ether!rights,udp!address",
+            "xdp!in-use,ether!links,udp!failed",
+            "ether!told-other",
+        ] {
+            assert_eq!(offers(text).to_string(), text);
+        }
+        for bad in [
+            "",
+            ",",
+            "xdp",
+            "ether:",
+            "ether!",
+            "ether!pes-x",
+            "pigeon!rights",
+            "udp:udp=1,",
+        ] {
+            assert_eq!(bad.parse::<Offers>(), Err(()), "{bad}");
+        }
+    }
+
+    const ALL: &str =
+        "xdp:ether=02:00:00:00:00:01,ether:ether=02:00:00:00:00:01,udp:udp=10.9.0.1:4";
+
+    #[test]
+    fn the_fastest_wire_that_all_offer_comes_first() {
+        assert_eq!(common(&[ALL, ALL]), ("xdp ether udp".into(), String::new()));
+        let crowded = ALL.replace("xdp:ether=02:00:00:00:00:01", "xdp!pes-2");
+        let (wires, why) = common(&[ALL, &crowded, &crowded]);
+        assert_eq!(wires, "ether udp");
+        assert_eq!(
+            why,
+            "not xdp (PE 1: 2 PEs are on its host, and xdp takes one)"
+        );
+        let (wires, why) = common(&["xdp!queues-4,ether!rights,udp:udp=10.9.0.1:4", ALL]);
+        assert_eq!(wires, "udp");
+        assert_eq!(
+            why,
+            "not xdp (PE 0: its interface has 4 receive queues, and xdp takes one), not ether \
+             (PE 0: it may not: ether needs CAP_NET_RAW)"
+        );
+    }
+
+    #[test]
+    fn who_names_a_wire_offers_no_other() {
+        let ether = "ether:ether=02:00:00:00:00:01";
+        let all_named = common(&[ether, ether]);
+        assert_eq!(all_named, ("ether".into(), String::new()));
+        let (wires, why) = common(&[ether, "udp:udp=10.9.0.1:4"]);
+        assert_eq!(wires, "");
+        assert_eq!(
+            why,
+            "not ether (PE 1: it was told to use another wire), not udp (PE 0: it was told to use \
+             another wire)"
+        );
+        assert_eq!(common(&[ether, ALL]).0, "ether");
+    }
+}
