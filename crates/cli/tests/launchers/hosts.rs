@@ -92,6 +92,13 @@ fn pes_of_two_hosts_exchange_bytes_and_know_who_is_where() {
         let Some(ended) = start("meet") else {
             return;
         };
+        assert_eq!(ended.status, 0, "{ended:#?}");
+        assert_eq!(ended.stdout.matches("has met all").count(), 4, "{ended:#?}");
+
+        let one_host = [("HOSTWIRE_WIRE", "shm")];
+        let Some(ended) = start_on_two_hosts((launcher, options), &one_host, &["meet"]) else {
+            return;
+        };
         assert_ne!(ended.status, 0, "{ended:#?}");
         assert!(!ended.stdout.contains("has met all"), "{ended:#?}");
     }

@@ -5,6 +5,7 @@
 //! scripts/setup.sh.
 #![allow(clippy::print_stderr)]
 
+mod choice;
 mod hosts;
 #[path = "../run/job.rs"]
 #[allow(dead_code)]

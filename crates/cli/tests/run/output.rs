@@ -17,7 +17,7 @@ fn each_pe_knows_its_place() {
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert_eq!(
         ended.sorted_lines(),
-        ["0 of 3 on shm", "1 of 3 on shm", "2 of 3 on shm"]
+        ["0 of 3 on auto", "1 of 3 on auto", "2 of 3 on auto"]
     );
 }
 
