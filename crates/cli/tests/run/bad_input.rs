@@ -73,7 +73,7 @@ fn options() {
     let wire = refusal(&["-n", "2", "--wire", "string", "true"]);
     assert_eq!(
         wire,
-        "invalid value 'string' for '--wire <WIRE>' [possible values: shm, ether, xdp, udp]"
+        "invalid value 'string' for '--wire <WIRE>' [possible values: auto, shm, ether, xdp, udp]"
     );
     let heap = refusal(&["-n", "2", "--heap", "900T", "true"]);
     assert!(
@@ -85,7 +85,9 @@ fn options() {
     assert!(refusal(&["-n", "2", "--ring", "192", "true"]).ends_with("from 256 to 1M"));
     assert!(refusal(&["-n", "2", "--heap", "-1", "true"]).contains("expected bytes"));
     assert!(refusal(&["-n", "2", "--insecure-wire", "true"]).starts_with("--insecure-wire: "));
-    assert!(refusal(&["-n", "2", "--hosts", "2", "true"]).starts_with("--hosts: "));
+    assert!(
+        refusal(&["-n", "2", "--wire", "shm", "--hosts", "2", "true"]).starts_with("--hosts: ")
+    );
     let crowded = refusal(&["-n", "3", "--wire", "xdp", "--hosts", "2", "true"]);
     assert!(crowded.contains("one PE per host"), "{crowded}");
     assert!(refusal(&["-n", "2", "--timeout", "soon", "true"]).contains("expected a time"));
