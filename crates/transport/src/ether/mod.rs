@@ -30,7 +30,7 @@
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
 //! still store to it, which does nothing, as with shared memory. If all PEs of a host end, their
-//! [control connection](control) shows it at once; a PE that ends alone is lost as soon as
+//! [control connection](ControlConnections) shows it at once; a PE that ends alone is lost as soon as
 //! [somebody says so](Transport::give_up), and one that is silent after
 //! [`LOST_AFTER`](crate::LOST_AFTER). Stores to it fail, and so does the next quiet, once.
 

@@ -1,6 +1,7 @@
 //! Checks of what comes from outside, one per fuzz target: any bytes go in, and it comes back
 //! in order. For `crates/fuzzing`, which runs them.
 
+mod control;
 mod frame;
 mod handover;
 pub mod kit;
@@ -12,6 +13,7 @@ use kit::Target;
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[
+    control::GREETING,
     frame::APPLY,
     frame::NETLINK,
     frame::PLACE,

@@ -39,7 +39,8 @@ pub const CONNECTIONS_MAX: usize = MORE_MAX;
 /// Somebody who waits asks again and again; the system is asked no more often than this.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// The control connections of this host. See the [module text](self).
+/// The control connections of this host: TCP connections that carry nothing, one to each other host,
+/// which the kernel closes when the last PE of that host ends.
 #[derive(Debug)]
 pub struct ControlConnections {
     /// By PE: its host.
