@@ -114,6 +114,38 @@ fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     );
 }
 
+/// All PEs of a host die, and none of them can tell of another one. Each has the connection, so it is
+/// closed when the last one dies.
+#[test]
+fn several_pes_of_a_host_that_die_are_known_by_its_control_connection() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let goes_on = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "{} steady 20000; status=$?; while [ -e {} ]; do sleep 0.05; done; exit $status",
+        fault_probe(),
+        goes_on.path().display()
+    );
+    // Nobody may find it out by silence.
+    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
+    let options = ["--keep-going", "--hosts", "2"];
+    let mut steady = Steady::start_command(4, &options, &variables, &["sh", "-c", &script]);
+    for signal in [Signal::STOP, Signal::KILL] {
+        for pe in [2, 3] {
+            steady.signal(pe, signal);
+        }
+    }
+    let seen = steady.line();
+    assert!(
+        seen.ends_with(" on host1 is lost: its process has ended"),
+        "{seen}"
+    );
+    drop(goes_on);
+    let ended = steady.end_by_itself();
+    assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
+}
+
 /// A PE that is stopped does not end: it is lost by its silence, and the text says what that may
 /// come from and what sets the time.
 #[test]
