@@ -87,6 +87,7 @@ mod symmetric;
 mod taken;
 mod team;
 
+pub use crate::core::Compare;
 pub use agent::AgentMode;
 pub use element::{AtomicElement, AtomicInteger, Element};
 pub use error::{Error, Misbehaviour, PeerWord, Result};
@@ -100,7 +101,7 @@ pub use message::{Envelope, Source, Tag, Ticket};
 pub use queue::{Completion, Queue};
 pub use registered::{Key, Opened, Registered};
 pub use sizes::{PES_MAX, Sizes};
-pub use symmetric::{Compare, Get, SignalOp, Symmetric};
+pub use symmetric::{Get, SignalOp, Symmetric};
 pub use team::{Rank, Team};
 /// The traits of [`Element`]s, for structures of the program: see there.
 pub use zerocopy::{self, FromBytes, FromZeros, Immutable, IntoBytes};

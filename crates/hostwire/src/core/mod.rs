@@ -11,6 +11,7 @@
 //! | `symmetric` | longer ones, over the same offsets in all segments |
 //! | `owner` | of these, reductions: each member combines a block for all |
 //! | [`messages`] | longer ones over private memory |
+//! | `until` | comparing own words, one of them or a set, with what a program waits for |
 //!
 //! It is for those who build such a thing as [`Job`](crate::Job) or the OpenSHMEM library.
 //! Threads may use different teams at a time; operations of one team follow each other, and
@@ -27,6 +28,7 @@ mod owner;
 mod small;
 mod symmetric;
 pub mod team;
+mod until;
 
 use crate::attachment::{Attachment, Pace};
 use crate::error::Result;
@@ -41,6 +43,7 @@ pub use owner::Block;
 pub use small::fold_values;
 pub use symmetric::Strides;
 pub use team::{Slots, Team};
+pub use until::{Compare, Words};
 
 /// Who calls, and what it gets on with while it waits.
 pub trait Caller {

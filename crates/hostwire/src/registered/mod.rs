@@ -20,10 +20,10 @@ pub use key::Key;
 pub use opened::Opened;
 
 use crate::board::Activity;
+use crate::core::Compare;
 use crate::element::{AtomicElement, Element};
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Watch};
-use crate::symmetric::Compare;
 
 /// An array of `T` of this PE that others may reach while this handle lives. Made by
 /// [`crate::Job::register`] and [`crate::Job::register_memory`].

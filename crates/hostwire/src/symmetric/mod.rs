@@ -14,7 +14,6 @@ use hostwire_transport::{Extent, TransportError};
 pub use access::SignalOp;
 pub use get::Get;
 pub use heap::{Block, Heap};
-pub use until::Compare;
 
 use crate::board::Activity;
 use crate::element::Element;

@@ -10,40 +10,10 @@ use hostwire_transport::sync::{Ordering, fence};
 
 use super::Symmetric;
 use crate::board::Activity;
+use crate::core::{Compare, Words};
 use crate::element::AtomicElement;
 use crate::error::Result;
 use crate::inner::Watch;
-
-/// How a word is compared with a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compare {
-    /// Equal.
-    Eq,
-    /// Not equal.
-    Ne,
-    /// The word is less.
-    Lt,
-    /// The word is less or equal.
-    Le,
-    /// The word is greater.
-    Gt,
-    /// The word is greater or equal.
-    Ge,
-}
-
-impl Compare {
-    #[inline(always)]
-    pub(crate) fn holds<T: PartialOrd>(self, word: &T, value: &T) -> bool {
-        match self {
-            Self::Eq => word == value,
-            Self::Ne => word != value,
-            Self::Lt => word < value,
-            Self::Le => word <= value,
-            Self::Gt => word > value,
-            Self::Ge => word >= value,
-        }
-    }
-}
 
 impl<T: AtomicElement> Symmetric<T> {
     /// Whether the comparison of own element `index` with `value` holds, without
@@ -58,22 +28,23 @@ impl<T: AtomicElement> Symmetric<T> {
 
     /// The first of `indices` for which the comparison holds.
     pub fn test_any(&self, indices: &[usize], compare: Compare, value: T) -> Result<Option<usize>> {
-        self.tested(|| self.find_any(indices, compare, value))
+        let words = self.words(indices, compare, value);
+        let found = self.tested(|| words.one(0))?;
+        Ok(found.map(|at| indices[at]))
     }
 
     /// All of `indices` for which the comparison holds.
     pub fn test_some(&self, indices: &[usize], compare: Compare, value: T) -> Result<Vec<usize>> {
-        let found = self.tested(|| {
-            let found = self.find_some(indices, compare, value)?;
-            Ok((!found.is_empty()).then_some(found))
-        })?;
-        Ok(found.unwrap_or_default())
+        let words = self.words(indices, compare, value);
+        let mut found = Vec::new();
+        self.tested(|| words.some(|at| found.push(indices[at])))?;
+        Ok(found)
     }
 
     /// Whether the comparison holds for all of `indices`.
     pub fn test_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<bool> {
-        self.tested(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
-            .map(|found| found.is_some())
+        let words = self.words(indices, compare, value);
+        Ok(self.tested(|| words.all(&mut 0))?.is_some())
     }
 
     /// Waits until own element `index` compares so with `value`.
@@ -115,11 +86,12 @@ impl<T: AtomicElement> Symmetric<T> {
         value: T,
     ) -> Result<Option<usize>> {
         self.inner.check_is_here()?;
-        if indices.is_empty() {
+        let words = self.words(indices, compare, value);
+        if words.is_empty()? {
             return Ok(None);
         }
-        self.wait(|| self.find_any(indices, compare, value))
-            .map(Some)
+        let found = self.wait(|| words.one(0))?;
+        Ok(Some(indices[found]))
     }
 
     /// Waits until the comparison holds for at least one of `indices`, and returns all
@@ -131,18 +103,20 @@ impl<T: AtomicElement> Symmetric<T> {
         value: T,
     ) -> Result<Vec<usize>> {
         self.inner.check_is_here()?;
-        if indices.is_empty() {
-            return Ok(Vec::new());
+        let words = self.words(indices, compare, value);
+        let mut found = Vec::new();
+        if !words.is_empty()? {
+            self.wait(|| words.some(|at| found.push(indices[at])))?;
         }
-        self.wait(|| {
-            let found = self.find_some(indices, compare, value)?;
-            Ok((!found.is_empty()).then_some(found))
-        })
+        Ok(found)
     }
 
-    /// Waits until the comparison holds for all of `indices`.
+    /// Waits until the comparison has held for each of `indices`. It is not looked at again for
+    /// those for which it has held once.
     pub fn wait_until_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<()> {
-        self.wait(|| Ok(self.find_all(indices, compare, value)?.then_some(())))
+        let words = self.words(indices, compare, value);
+        let mut next = 0;
+        self.wait(|| words.all(&mut next))
     }
 
     #[inline]
@@ -152,32 +126,15 @@ impl<T: AtomicElement> Symmetric<T> {
         Ok(holds)
     }
 
-    fn find_any(&self, indices: &[usize], compare: Compare, value: T) -> Result<Option<usize>> {
-        for index in indices {
-            if self.holds(*index, compare, value)? {
-                return Ok(Some(*index));
-            }
-        }
-        Ok(None)
-    }
-
-    fn find_some(&self, indices: &[usize], compare: Compare, value: T) -> Result<Vec<usize>> {
-        let mut found = Vec::new();
-        for index in indices {
-            if self.holds(*index, compare, value)? {
-                found.push(*index);
-            }
-        }
-        Ok(found)
-    }
-
-    fn find_all(&self, indices: &[usize], compare: Compare, value: T) -> Result<bool> {
-        for index in indices {
-            if !self.holds(*index, compare, value)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    /// The own elements with these indices.
+    fn words(
+        &self,
+        indices: &[usize],
+        compare: Compare,
+        value: T,
+    ) -> Words<impl Fn(usize) -> Result<Option<bool>>> {
+        let look = move |at: usize| self.holds(indices[at], compare, value).map(Some);
+        Words::new(indices.len(), look)
     }
 
     /// Looks once.
