@@ -23,6 +23,7 @@ use hostwire::core::{
 };
 use hostwire::{FromZeros, IntoBytes};
 
+use crate::buffer::Input;
 use crate::collective::source_at;
 use crate::debug::{
     self,
@@ -200,7 +201,7 @@ impl ActiveSet {
         self.runtime.pairs[self.pe(rank)].load(Ordering::Relaxed)
     }
 
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.members.len()
     }
 
@@ -336,16 +337,8 @@ impl ActiveSet {
 }
 
 /// `shmem_broadcast32` and similar routines. The root's own destination stays as it is.
-///
-/// # Safety
-/// The source has the bytes.
-pub(crate) unsafe fn broadcast(
-    set: &ActiveSet,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    root: c_int,
-) {
+pub(crate) fn broadcast(set: &ActiveSet, dest: *mut u8, source: Input<'_>, root: c_int) {
+    let len = source.len();
     let Some(root) = usize::try_from(root).ok().filter(|root| *root < set.size()) else {
         fatal(
             set.what,
@@ -363,14 +356,13 @@ pub(crate) unsafe fn broadcast(
     let destinations = ranks.map(|rank| (rank, Footprint::run(offset, bytes)));
     set.comes(
         Flow::From(root as u32),
-        Footprint::run(source as usize, bytes),
+        Footprint::run(source.address(), bytes),
         destinations,
     );
     if !is_root {
         return set.take(root, ARRIVED);
     }
-    // SAFETY: as the caller promises.
-    let source = unsafe { source_at(set.runtime, source, len) };
+    let source = source_at(set.runtime, source);
     for rank in set.others() {
         set.put(rank, offset, source, 0, len);
         done(set.what, set.runtime.attachment.fence());
@@ -379,51 +371,38 @@ pub(crate) unsafe fn broadcast(
 }
 
 /// `shmem_fcollect32` and similar routines.
-///
-/// # Safety
-/// The source has the bytes.
-pub(crate) unsafe fn fcollect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+pub(crate) fn fcollect(set: &ActiveSet, dest: *mut u8, source: Input<'_>) {
+    let len = source.len();
     let all = len.saturating_mul(set.size());
     set.compare(dest, len, 0);
-    // SAFETY: as the caller promises.
-    unsafe { place(set, dest, source, len, set.rank * len, all) };
+    place(set, dest, source, set.rank * len, all);
 }
 
 /// `shmem_collect32` and similar routines.
-///
-/// # Safety
-/// The source has the bytes, and the destination room for all.
-pub(crate) unsafe fn collect(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
+pub(crate) fn collect(set: &ActiveSet, dest: *mut u8, source: Input<'_>) {
+    let len = source.len();
     set.compare(dest, 0, 0);
     for rank in set.rank + 1..set.size() {
         set.tell(rank, BEFORE, len as i64);
     }
     set.meet_quiet();
     let start = set.own(BEFORE).swap(0, Ordering::SeqCst) as usize;
-    // SAFETY: as the caller promises.
-    unsafe { place(set, dest, source, len, start, start.saturating_add(len)) };
+    place(set, dest, source, start, start.saturating_add(len));
 }
 
 /// Stores the source at byte `start` of the destination of every member, which has `end`
 /// bytes, and waits for all.
-unsafe fn place(
-    set: &ActiveSet,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    start: usize,
-    end: usize,
-) {
+fn place(set: &ActiveSet, dest: *mut u8, source: Input<'_>, start: usize, end: usize) {
+    let len = source.len();
     let offset = set.locate("the destination", dest, end);
     let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(offset + start, len)));
     set.comes(
         Flow::All,
-        Footprint::run(source as usize, len),
+        Footprint::run(source.address(), len),
         destinations,
     );
     if len > 0 {
-        // SAFETY: as the caller promises.
-        let source = unsafe { source_at(set.runtime, source, len) };
+        let source = source_at(set.runtime, source);
         for rank in set.others() {
             set.put(rank, offset + start, source, 0, len);
         }
@@ -434,17 +413,15 @@ unsafe fn place(
 
 /// `shmem_alltoall32` and similar routines.
 ///
-/// # Safety
-/// The source has the bytes.
-pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8, len: usize) {
-    let offset = set.locate("the destination", dest, len.saturating_mul(set.size()));
+/// The source has `len` bytes for each member.
+pub(crate) fn alltoall(set: &ActiveSet, dest: *mut u8, source: Input<'_>, len: usize) {
+    let offset = set.locate("the destination", dest, source.len());
     set.compare(dest, len, 0);
     let mine = set.rank * len;
     let destinations = (0..set.size()).map(|rank| (rank, Footprint::run(offset + mine, len)));
-    let all = Footprint::run(source as usize, len.saturating_mul(set.size()));
+    let all = Footprint::run(source.address(), source.len());
     set.comes(Flow::All, all, destinations);
-    // SAFETY: as the caller promises, for each member.
-    let source = unsafe { source_at(set.runtime, source, len.saturating_mul(set.size())) };
+    let source = source_at(set.runtime, source);
     for rank in set.others() {
         set.put(rank, offset + mine, source, rank * len, len);
     }
@@ -455,7 +432,7 @@ pub(crate) unsafe fn alltoall(set: &ActiveSet, dest: *mut u8, source: *const u8,
 /// `shmem_alltoalls32` and similar routines; strides as in [`crate::collective::alltoalls`].
 ///
 /// # Safety
-/// The source has the elements.
+/// The elements at `source` can be read, `nelems` for each member; nobody writes them meanwhile.
 pub(crate) unsafe fn alltoalls(
     set: &ActiveSet,
     dest: *mut u8,
@@ -495,8 +472,8 @@ pub(crate) unsafe fn alltoalls(
         element_bytes: element,
         count: nelems,
     };
-    // SAFETY: as the caller promises, for each member.
-    let source = unsafe { source_at(set.runtime, source, source_span) };
+    // SAFETY: the caller has the elements for all members, and they span so many bytes.
+    let source = source_at(set.runtime, unsafe { Input::new(source, source_span) });
     for rank in (0..set.size()).filter(|_| nelems > 0) {
         let ranks = (set.rank, rank);
         let attachment = &set.runtime.attachment;

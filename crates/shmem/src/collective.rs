@@ -5,6 +5,7 @@ use core::ffi::c_int;
 
 use hostwire::core::{Combine, Fold, Source, Strides};
 
+use crate::buffer::Input;
 use crate::debug::race::{Flow, Footprint};
 use crate::fast::What;
 use crate::handle::Team;
@@ -127,31 +128,18 @@ pub(crate) fn fcollect(
     call.done(team.gather(attachment, len, call.source, call.dest))
 }
 
-/// The `len` bytes at `source`, which may be private.
-///
-/// # Safety
-/// They can be read, and no other thread of this process changes them while the result lives.
-pub(crate) unsafe fn source_at<'a>(runtime: &Runtime, source: *const u8, len: usize) -> Source<'a> {
-    match runtime.locate(source.addr(), len) {
+/// The bytes as a source, which may be symmetric.
+pub(crate) fn source_at<'a>(runtime: &Runtime, source: Input<'a>) -> Source<'a> {
+    match runtime.locate(source.address(), source.len()) {
         Some(offset) => Source::Own(offset),
-        None if len == 0 => Source::Private(&[]),
-        // SAFETY: as the caller promises; it is not symmetric, so no peer changes it.
-        None => Source::Private(unsafe { core::slice::from_raw_parts(source, len) }),
+        None => Source::Private(source.bytes()),
     }
 }
 
 /// `shmem_collect`: as [`fcollect`], with as many bytes as each member likes.
-///
-/// # Safety
-/// The source has `len` bytes.
-pub(crate) unsafe fn collect(
-    what: What,
-    team: Team,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-) -> c_int {
+pub(crate) fn collect(what: What, team: Team, dest: *mut u8, source: Input<'_>) -> c_int {
     let what = *what;
+    let len = source.len();
     let runtime = runtime::get(what);
     let Some(team) = team::find(runtime, team) else {
         return -1;
@@ -160,8 +148,7 @@ pub(crate) unsafe fn collect(
     runtime
         .debug
         .compare_arguments(runtime, what, team, [place, 0, 0]);
-    // SAFETY: as the caller promises.
-    let data = unsafe { source_at(runtime, source, len) };
+    let data = source_at(runtime, source);
     let goes = |lens: &[usize]| {
         let sum = |lens: &[usize]| {
             lens.iter()
@@ -174,7 +161,7 @@ pub(crate) unsafe fn collect(
         if let Some(race) = runtime.debug.race() {
             let mine = Footprint::run(dest + sum(&lens[..team.rank()]), len);
             let destinations = (0..team.size()).map(|rank| (rank, mine));
-            let source = runtime.locate(source as usize, len);
+            let source = runtime.locate(source.address(), len);
             let source = source.map(|source| Footprint::run(source, len));
             let members = team.meeting();
             race.collective(runtime, what, members, Flow::All, source, destinations);

@@ -87,7 +87,8 @@ pub(crate) fn member(runtime: &'static Runtime, ctx: Ctx, pe: c_int) -> Option<c
     if context.is_null() || !context.addr().is_multiple_of(align_of::<Context>()) {
         return None;
     }
-    // SAFETY: as in `find`.
+    // SAFETY: not null and aligned; made by `create`, or the program is wrong in a way that cannot
+    // be noticed in C. A context that was destroyed stays allocated.
     let context = unsafe { &*context };
     if context.alive.load(Ordering::Relaxed) != ALIVE {
         return None;
@@ -119,7 +120,7 @@ pub(crate) unsafe fn create(
         let slot = race.map_or(0, |race| race.context_made(options & NOSTORE != 0));
         Ctx(make(team, slot).map_addr(|address| address | of_world))
     });
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `ctx` can be written.
     unsafe { ctx.write(made) };
     state.is_none().into()
 }
@@ -186,7 +187,7 @@ pub(crate) unsafe fn get_team(ctx: Ctx, team: *mut Team) -> c_int {
         true => find(WHAT, ctx).team,
         false => crate::handle::TEAM_INVALID,
     };
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `team` can be written.
     unsafe { team.write(its) };
     (!known).into()
 }

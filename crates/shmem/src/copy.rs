@@ -32,7 +32,7 @@ pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
                 options(nostack, preserves_flags));
         }
     } else {
-        // SAFETY: as above, with 4 bytes.
+        // SAFETY: `len` is 4: reads and stores the 4 bytes that the caller promises, aligned or not.
         unsafe {
             let half = from.cast::<u32>().read_unaligned();
             core::arch::asm!("mov dword ptr [{}], {:e}", in(reg) to, in(reg) half,
@@ -44,7 +44,8 @@ pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
 /// As [`word_to_peer`], the other way.
 ///
 /// # Safety
-/// As [`word_to_peer`], the other way.
+/// Both are valid for `len` bytes, which is 4 or 8; `from` is reached only by atomics and raw
+/// copies.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
@@ -58,7 +59,7 @@ pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
         }
     } else {
         let half: u32;
-        // SAFETY: as above, with 4 bytes.
+        // SAFETY: `len` is 4: loads and writes the 4 bytes that the caller promises, aligned or not.
         unsafe {
             core::arch::asm!("mov {:e}, dword ptr [{}]", out(reg) half, in(reg) from,
                 options(nostack, preserves_flags, readonly));
@@ -76,7 +77,7 @@ pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
 #[inline(always)]
 pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
     use core::sync::atomic::{AtomicU32, AtomicU64};
-    // SAFETY: as the caller promises; an atomic only where it is aligned.
+    // SAFETY: `len` bytes at each, by the promise of the caller; an atomic only where `to` is aligned.
     unsafe {
         match len {
             8 if (to as usize).is_multiple_of(8) => {
@@ -93,12 +94,14 @@ pub(crate) unsafe fn word_to_peer(to: *mut u8, from: *const u8, len: usize) {
 /// As [`word_to_peer`], the other way.
 ///
 /// # Safety
-/// As [`word_to_peer`], the other way.
+/// Both are valid for `len` bytes, which is 4 or 8; `from` is reached only by atomics and raw
+/// copies.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
     use core::sync::atomic::{AtomicU32, AtomicU64};
-    // SAFETY: as the caller promises; an atomic only where it is aligned.
+    // SAFETY: `len` bytes at each, by the promise of the caller; an atomic only where `from` is
+    // aligned.
     unsafe {
         match len {
             8 if (from as usize).is_multiple_of(8) => {
@@ -119,15 +122,16 @@ pub(crate) unsafe fn word_from_peer(to: *mut u8, from: *const u8, len: usize) {
 #[inline(always)]
 pub(crate) unsafe fn to_peer(to: *mut u8, from: *const u8, len: usize) {
     match len {
-        // SAFETY: as the caller promises.
+        // SAFETY: a word of 4 or 8 bytes, valid at both by the promise of the caller.
         8 | 4 => unsafe { word_to_peer(to, from, len) },
         2 if (to as usize).is_multiple_of(2) => {
-            // SAFETY: valid and, as just seen, aligned.
+            // SAFETY: 2 bytes by the promise of the caller, which only atomics and raw copies reach;
+            // aligned, as just seen.
             let word = unsafe { &*to.cast::<AtomicU16>() };
-            // SAFETY: 2 bytes, as the caller promises.
+            // SAFETY: the caller promises 2 bytes at `from`; they need not be aligned.
             word.store(unsafe { from.cast::<u16>().read_unaligned() }, Relaxed);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises `len` bytes at each.
         _ => unsafe { run(to, from, len) },
     }
 }
@@ -135,19 +139,20 @@ pub(crate) unsafe fn to_peer(to: *mut u8, from: *const u8, len: usize) {
 /// Copies `len` bytes of shared memory to private memory.
 ///
 /// # Safety
-/// As [`to_peer`], the other way.
+/// Both are valid for `len` bytes, and `from` is reached only by atomics and raw copies.
 #[inline(always)]
 pub(crate) unsafe fn from_peer(to: *mut u8, from: *const u8, len: usize) {
     match len {
-        // SAFETY: as the caller promises.
+        // SAFETY: a word of 4 or 8 bytes, valid at both by the promise of the caller.
         8 | 4 => unsafe { word_from_peer(to, from, len) },
         2 if (from as usize).is_multiple_of(2) => {
-            // SAFETY: valid and, as just seen, aligned.
+            // SAFETY: 2 bytes by the promise of the caller, which only atomics and raw copies reach;
+            // aligned, as just seen.
             let word = unsafe { &*from.cast::<AtomicU16>() };
-            // SAFETY: 2 bytes, as the caller promises.
+            // SAFETY: the caller promises room for 2 bytes at `to`, which need not be aligned.
             unsafe { to.cast::<u16>().write_unaligned(word.load(Relaxed)) };
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises `len` bytes at each.
         _ => unsafe { run(to, from, len) },
     }
 }
@@ -268,7 +273,7 @@ pub(crate) unsafe fn wide(to: *mut u8, from: *const u8, len: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) unsafe fn wide(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises `len` bytes at each.
     unsafe { run(to, from, len) }
 }
 
@@ -279,10 +284,10 @@ pub(crate) unsafe fn wide(to: *mut u8, from: *const u8, len: usize) {
 #[inline(always)]
 pub(crate) unsafe fn run(to: *mut u8, from: *const u8, len: usize) {
     if (16..=64).contains(&len) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises `len` bytes at each, and they are 16 to 64.
         unsafe { vectors(to, from, len) }
     } else {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises `len` bytes at each; they may overlap.
         unsafe { core::ptr::copy(from, to, len) }
     }
 }
@@ -308,7 +313,8 @@ mod tests {
                 };
                 assert_eq!(there[place..place + len], source[skip..skip + len]);
                 assert!(there[place + len..].iter().all(|byte| *byte == 0));
-                // SAFETY: as above; `back` has `len` bytes.
+                // SAFETY: 200 bytes are at `there`, of which at most 16 + 150 are used; `back` has
+                // `len` bytes.
                 unsafe { from_peer(back.as_mut_ptr(), there.as_ptr().add(place), len) };
                 assert_eq!(back, source[skip..skip + len]);
             }

@@ -123,37 +123,47 @@ impl Word for f64 {
 }
 impl Atomic for f64 {}
 
+mod sealed {
+    /// Atomics, which others may change at any time.
+    pub trait Cell: Sync + 'static {}
+
+    impl Cell for super::AtomicU16 {}
+    impl Cell for super::AtomicU32 {}
+    impl Cell for super::AtomicU64 {}
+}
+
 /// Types for waits: integers of 2 (deprecated), 4 or 8 bytes.
 pub trait Waitable: Word + PartialOrd {
+    /// The atomic of the same size.
+    type Cell: sealed::Cell;
+
+    /// Does not compile for a type whose words cannot be seen as such atomics.
+    const IS_LIKE_CELL: () = assert!(
+        size_of::<Self>() == size_of::<Self::Cell>()
+            && align_of::<Self>() == align_of::<Self::Cell>()
+    );
+
     /// Loads it in one piece, before everything loaded after it.
-    ///
-    /// # Safety
-    /// `at` is valid, aligned, and changed by others only in one piece.
-    unsafe fn load(at: *const Self) -> Self;
+    fn load(cell: &Self::Cell) -> Self;
 
     /// Polls it up to `polls` times, as long as it is `self`; says whether it has changed.
     /// What was stored before the change is visible then.
-    ///
-    /// # Safety
-    /// As of [`load`](Self::load).
-    unsafe fn changes(self, at: *const Self, polls: u32) -> bool;
+    fn changes(self, cell: &Self::Cell, polls: u32) -> bool;
 }
 
 macro_rules! waitables {
-    ($($type:ty: $atomic:ty, $changes:path, $bits:ty);*) => { $(
+    ($($type:ty: $cell:ty, $changes:path, $bits:ty);*) => { $(
         impl Waitable for $type {
+            type Cell = $cell;
+
             #[inline(always)]
-            unsafe fn load(at: *const Self) -> Self {
-                // SAFETY: as the caller promises; the atomic has the same size.
-                let word = unsafe { &*at.cast::<$atomic>() };
-                word.load(Ordering::Acquire) as Self
+            fn load(cell: &$cell) -> Self {
+                cell.load(Ordering::Acquire) as Self
             }
 
             #[inline(always)]
-            unsafe fn changes(self, at: *const Self, polls: u32) -> bool {
-                // SAFETY: as in `load`.
-                let word = unsafe { &*at.cast::<$atomic>() };
-                $changes(word, self as $bits, polls)
+            fn changes(self, cell: &$cell, polls: u32) -> bool {
+                $changes(cell, self as $bits, polls)
             }
         }
     )* };

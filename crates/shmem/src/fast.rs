@@ -15,6 +15,7 @@ use core::sync::atomic::{
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
+use crate::buffer::{Input, Output, WideInput};
 use crate::copy;
 use crate::fail;
 use crate::remote;
@@ -115,7 +116,8 @@ core::arch::global_asm!(
 /// One field: a plain load, which the compiler may make part of a compare or a sum.
 macro_rules! fast {
     ($($field:ident).+) => {
-        // SAFETY: see `Shared`; a number, so whatever it holds is valid.
+        // SAFETY: nobody writes while an operation reads, because the specification allows no other
+        // call while the library starts or ends; a number, so whatever it holds is valid.
         unsafe { (*FAST.0.get()).$($field).+ }
     };
 }
@@ -136,7 +138,7 @@ pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics:
         to_first: (first + region.offset).wrapping_sub(region.address),
         len_bytes: region.len_bytes,
     };
-    // SAFETY: see `Shared`.
+    // SAFETY: the library starts, so no other call of it runs, and nobody else has a reference.
     let fast = unsafe { &mut *FAST.0.get() };
     fast.stride = stride;
     fast.doorbell = first + DOORBELL_OFFSET_BYTES;
@@ -151,7 +153,7 @@ pub(crate) fn open(pes: u32, first: usize, stride: usize, heap: Region, statics:
 
 /// From now on nothing is.
 pub(crate) fn close() {
-    // SAFETY: see `Shared`.
+    // SAFETY: the library ends, so no other call of it runs; one number is written.
     unsafe { (*FAST.0.get()).pes = 0 };
 }
 
@@ -186,22 +188,127 @@ pub(crate) fn is_coherent() -> bool {
     fast!(pes) != 0
 }
 
+/// Bytes in a segment that loads, stores and CPU atomics of this process reach. They stay mapped
+/// for as long as the process lives, and are accessed by atomics and raw copies only.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mapped {
+    at: *mut u8,
+    len: usize,
+}
+
+impl Mapped {
+    /// # Safety
+    /// The `len` bytes at `at` are of a segment that stays mapped.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *mut u8, len: usize) -> Self {
+        Self { at, len }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(self) -> *mut u8 {
+        self.at
+    }
+
+    /// `len` of the bytes from `start` on.
+    #[inline]
+    pub(crate) fn part(self, start: usize, len: usize) -> Option<Self> {
+        (start <= self.len && len <= self.len - start).then(|| Self {
+            at: self.at.wrapping_add(start),
+            len,
+        })
+    }
+
+    /// How many bytes to copy if the other side has `len`: all of them, as callers take care.
+    #[inline(always)]
+    fn room(self, len: usize) -> usize {
+        debug_assert!(len <= self.len, "{len} bytes do not fit in {}", self.len);
+        len.min(self.len)
+    }
+
+    /// Copies `source` here: words that are aligned here in one piece.
+    #[inline(always)]
+    pub(crate) fn put(self, source: Input<'_>) {
+        let len = self.room(source.len());
+        // SAFETY: `len` bytes are mapped here, and the source has as many to be read.
+        unsafe { copy::to_peer(self.at, source.at(), len) };
+    }
+
+    /// The same, with a call of `memmove`.
+    #[inline(always)]
+    pub(crate) fn put_long(self, source: Input<'_>) {
+        let len = self.room(source.len());
+        // SAFETY: `len` bytes are mapped here, and the source has as many to be read.
+        unsafe { core::ptr::copy(source.at(), self.at, len) };
+    }
+
+    /// The same, with wide vectors.
+    #[inline(always)]
+    pub(crate) fn put_wide(self, source: WideInput<'_>) {
+        let source = source.input();
+        debug_assert!(source.len() <= self.len);
+        if source.len() <= self.len {
+            // SAFETY: the source has its bytes to be read, and here as many are mapped;
+            // `WideInput` says that `is_wide` has said yes.
+            unsafe { copy::wide(self.at, source.at(), source.len()) };
+        }
+    }
+
+    /// Copies the bytes here to `dest`: words that are aligned here in one piece.
+    #[inline(always)]
+    pub(crate) fn get(self, mut dest: Output<'_>) {
+        let len = self.room(dest.len());
+        // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
+        unsafe { copy::from_peer(dest.at(), self.at, len) };
+    }
+
+    /// The same, with a call of `memmove`.
+    #[inline(always)]
+    pub(crate) fn get_long(self, mut dest: Output<'_>) {
+        let len = self.room(dest.len());
+        // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
+        unsafe { core::ptr::copy(self.at, dest.at(), len) };
+    }
+
+    /// The 64-bit word here, if it is aligned.
+    #[inline]
+    pub(crate) fn word(self) -> Option<&'static AtomicU64> {
+        if self.len < 8 || !self.at.addr().is_multiple_of(8) {
+            return None;
+        }
+        // SAFETY: 8 bytes that stay mapped; aligned, as just seen.
+        Some(unsafe { &*self.at.cast() })
+    }
+
+    /// The 32-bit word here, if it is aligned.
+    #[inline]
+    pub(crate) fn half(self) -> Option<&'static AtomicU32> {
+        if self.len < 4 || !self.at.addr().is_multiple_of(4) {
+            return None;
+        }
+        // SAFETY: 4 bytes that stay mapped; aligned, as just seen.
+        Some(unsafe { &*self.at.cast() })
+    }
+}
+
 /// Memory of a PE, in reach.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    pub(crate) at: *mut u8,
+    pub(crate) memory: Mapped,
     bell: *const AtomicU32,
 }
 
 impl Place {
     #[inline(always)]
-    fn new(address: *const u8, to_first: usize, pe: usize) -> Self {
+    fn new(address: *const u8, len: usize, to_first: usize, pe: usize) -> Self {
         let distance = pe * fast!(stride);
         let there = (address as usize)
             .wrapping_add(to_first)
             .wrapping_add(distance);
         Self {
-            at: core::ptr::with_exposed_provenance_mut(there),
+            memory: Mapped {
+                at: core::ptr::with_exposed_provenance_mut(there),
+                len,
+            },
             bell: core::ptr::with_exposed_provenance(fast!(doorbell) + distance),
         }
     }
@@ -224,7 +331,7 @@ pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
     } else {
         return None;
     };
-    Some(Place::new(address, to_first, pe))
+    Some(Place::new(address, SHORT_BYTES, to_first, pe))
 }
 
 /// Where the `len` bytes at `address` here lie at `pe`, if they are in reach.
@@ -249,7 +356,7 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
     } else {
         return None;
     };
-    Some(Place::new(address, to_first, pe))
+    Some(Place::new(address, len, to_first, pe))
 }
 
 impl Place {
@@ -272,16 +379,20 @@ impl Place {
     }
 
     #[inline(always)]
+    fn bell(&self) -> Doorbell<'static> {
+        // SAFETY: the doorbell of a segment that stays mapped; only ever an atomic.
+        Doorbell::new(unsafe { &*self.bell })
+    }
+
+    #[inline(always)]
     fn is_at_rest(self) -> bool {
-        // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
-        Doorbell::new(unsafe { &*self.bell }).is_at_rest()
+        self.bell().is_at_rest()
     }
 
     /// Whether the PE may be dead: what was loaded is worth a second look.
     #[inline(always)]
     pub(crate) fn may_be_dead(self) -> bool {
-        // SAFETY: as in `is_at_rest`.
-        Doorbell::new(unsafe { &*self.bell }).says_dead()
+        self.bell().says_dead()
     }
 }
 
@@ -301,9 +412,9 @@ pub(crate) fn word(address: *const u64, pe: c_int) -> Option<InReach<AtomicU64>>
     if !(address as usize).is_multiple_of(8) {
         return None;
     }
-    // SAFETY: in reach, which stays mapped; aligned here and so there, the distance being
-    // whole pages; what is shared is accessed by atomics and raw copies only.
-    let at = unsafe { &*place.at.cast::<AtomicU64>() };
+    // SAFETY: in reach, which stays mapped; aligned here and so there, because segments are whole
+    // pages apart; shared memory is accessed by atomics and raw copies only.
+    let at = unsafe { &*place.memory.at.cast::<AtomicU64>() };
     Some(InReach { at, place })
 }
 
@@ -314,8 +425,9 @@ pub(crate) fn half(address: *const u32, pe: c_int) -> Option<InReach<AtomicU32>>
     if !(address as usize).is_multiple_of(4) {
         return None;
     }
-    // SAFETY: as in `word`.
-    let at = unsafe { &*place.at.cast::<AtomicU32>() };
+    // SAFETY: in reach, which stays mapped; aligned here and so there, because segments are whole
+    // pages apart; shared memory is accessed by atomics and raw copies only.
+    let at = unsafe { &*place.memory.at.cast::<AtomicU32>() };
     Some(InReach { at, place })
 }
 

@@ -7,12 +7,13 @@
 //! |---|---|
 //! | [`abi`] | the C entry points, generated |
 //! | [`api`] | every routine once, for all types |
+//! | `buffer` | memory that a program hands to a routine, with its length |
 //! | `fast`, `copy` | the short way of puts, gets and atomics: a few compares and the store |
 //! | `remote` | the long way: contexts, checks, wires that do not map memory |
 //! | `lifecycle`, `runtime`, `statics`, `fork` | start and end; static objects onto shared memory |
 //! | `heap` | the symmetric heap |
 //! | `team`, `context` | who talks to whom |
-//! | `line`, `collective`, `owner`, `active` | how members of a team or an active set meet |
+//! | `collective`, `active` | collective operations of teams and of active sets |
 //! | `wait`, `lock` | waiting for own memory, and locks made of that |
 //! | `arguments` | what programs hand in, looked at with `SHMEM_DEBUG` |
 //! | `debug`, `settings`, `fail` | `SHMEM_DEBUG`, the environment, the words for what went wrong |
@@ -21,6 +22,7 @@ pub mod abi;
 mod active;
 pub mod api;
 mod arguments;
+mod buffer;
 mod collective;
 mod context;
 mod copy;

@@ -72,7 +72,7 @@ pub(crate) unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_in
         if arguments::are_checked() {
             arguments::writes(WHAT, "provided", provided, arguments::Extent::run(1));
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: not null, and the caller promises that it can be written then.
         unsafe { provided.write(THREAD_LEVEL.load(Ordering::Relaxed)) };
     }
     0
@@ -202,7 +202,6 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
         None => region(0, 0, layout.statics()),
     };
     Ok(Runtime {
-        own: own_address,
         mapped,
         near,
         heap_region: region(

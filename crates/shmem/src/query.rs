@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_int};
 
+use crate::fast::Mapped;
 use crate::handle::Team;
 use crate::remote::resolve;
 use crate::runtime::{self, Runtime};
@@ -40,5 +41,5 @@ pub(crate) fn team_ptr(what: &'static str, team: Team, address: *const u8, pe: c
     if pe == runtime.attachment.pe() {
         return address.cast_mut();
     }
-    resolve(runtime, pe, offset).unwrap_or(core::ptr::null_mut())
+    resolve(runtime, pe, offset, 1).map_or(core::ptr::null_mut(), Mapped::at)
 }

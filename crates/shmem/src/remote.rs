@@ -13,12 +13,13 @@ use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use crate::arguments;
+use crate::buffer::{Input, Output};
 use crate::context;
 use crate::copy;
 use crate::debug::race::{Footprint, Race, Transfer};
 use crate::element::Element;
 use crate::fail::fatal;
-use crate::fast::{self, Place, Region, What};
+use crate::fast::{self, Mapped, Place, Region, What};
 use crate::handle::Ctx;
 use crate::runtime::{self, Runtime};
 
@@ -26,7 +27,7 @@ pub(crate) use atomics::{
     atomic_at, atomic_out_of_reach, compare_swap_out_of_reach, gave, put_signal, signal,
 };
 pub(crate) use order::{fence, pe_quiet, quiet};
-pub(crate) use strided::{Strides, get_strided, put_strided};
+pub(crate) use strided::{get_strided, put_strided};
 
 /// `SHMEM_SIGNAL_SET`.
 pub(crate) const SIGNAL_SET: c_int = 0;
@@ -77,14 +78,22 @@ pub(crate) extern "C" fn ring_bell_for(old: u64, what: What, pe: c_int) -> u64 {
     old
 }
 
-/// The address of `offset` in the segment of `pe`, if stores and loads reach it.
+/// `len` bytes at `offset` of the segment of `pe`, if they are in it, and stores and loads reach it.
 #[inline]
-pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize) -> Option<*mut u8> {
-    let address = match runtime.mapped {
-        Some((first, stride)) => first + pe as usize * stride + offset,
-        None => (*runtime.near.get(pe as usize)?)? + offset,
+pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize, len: usize) -> Option<Mapped> {
+    let segment_bytes = runtime.attachment.layout().segment_bytes();
+    if offset > segment_bytes || len > segment_bytes - offset {
+        return None;
+    }
+    let segment = match runtime.mapped {
+        Some((first, stride)) if pe < runtime.attachment.pes() => first + pe as usize * stride,
+        Some(_) => return None,
+        None => (*runtime.near.get(pe as usize)?)?,
     };
-    Some(core::ptr::with_exposed_provenance_mut(address))
+    let at = core::ptr::with_exposed_provenance_mut(segment + offset);
+    // SAFETY: the bytes are in the segment, as just seen. The runtime has only addresses of
+    // segments that stay mapped.
+    Some(unsafe { Mapped::new(at, len) })
 }
 
 /// What follows a store to the memory of `pe` that did not go by the wire.
@@ -102,9 +111,8 @@ pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
 
 #[inline]
 fn bell(runtime: &Runtime, pe: PeId) -> Option<Doorbell<'static>> {
-    let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES)?;
-    // SAFETY: the doorbell of a segment that stays mapped, only ever an atomic.
-    Some(Doorbell::new(unsafe { &*bell.cast() }))
+    let bell = resolve(runtime, pe, DOORBELL_OFFSET_BYTES, 4)?;
+    bell.half().map(Doorbell::new)
 }
 
 /// Where `len` bytes at `address` lie at number `pe` of the team of `ctx`, if that is not all
@@ -216,134 +224,90 @@ pub(crate) fn check_bounds(runtime: &Runtime, what: &str, role: &str, address: u
 }
 
 /// A local buffer, where the program has asked for that to be looked at.
-fn local(runtime: &Runtime, what: &str, role: &str, address: *const u8, len: usize) {
+fn local(runtime: &Runtime, what: &str, role: &str, address: usize, len: usize) {
     if runtime.debug.is_on() {
-        arguments::own(runtime, what, role, address.addr(), len);
+        arguments::own(runtime, what, role, address, len);
     }
 }
 
-/// Copies `len` bytes to `offset` of `pe`.
-///
-/// # Safety
-/// `source` is valid for `len` bytes; the offset was checked.
-pub(crate) unsafe fn put_at(
+/// Copies `source` to `offset` of `pe`.
+pub(crate) fn put_at(
     runtime: &Runtime,
     what: &'static str,
     pe: PeId,
     offset: usize,
-    source: *const u8,
-    len: usize,
+    source: Input<'_>,
 ) {
-    match resolve(runtime, pe, offset) {
-        Some(at) => {
-            // SAFETY: in the segment of `pe`; the caller has the source.
-            unsafe { copy::to_peer(at, source, len) };
+    match resolve(runtime, pe, offset, source.len()) {
+        Some(memory) => {
+            memory.put(source);
             stored(runtime, what, pe);
         }
-        None => {
-            // SAFETY: as the caller promises; nobody writes there while we read.
-            let source = unsafe { core::slice::from_raw_parts(source, len) };
-            done(what, runtime.attachment.put(pe, offset, source));
-        }
+        None => done(what, runtime.attachment.put(pe, offset, source.bytes())),
     }
 }
 
-/// Copies `len` bytes at `offset` of `pe` to `dest`.
-///
-/// # Safety
-/// `dest` is valid for `len` bytes; the offset was checked.
-pub(crate) unsafe fn get_at(
-    runtime: &Runtime,
-    what: &'static str,
-    pe: PeId,
-    offset: usize,
-    dest: *mut u8,
-    len: usize,
-) {
-    match resolve(runtime, pe, offset) {
-        Some(at) => {
+/// Copies the bytes at `offset` of `pe` to `dest`.
+fn get_at(runtime: &Runtime, what: &'static str, pe: PeId, offset: usize, mut dest: Output<'_>) {
+    match resolve(runtime, pe, offset, dest.len()) {
+        Some(memory) => {
             done(what, runtime.attachment.check(pe));
-            // SAFETY: in the segment of `pe`; the caller has the destination.
-            unsafe { copy::from_peer(dest, at, len) };
+            memory.get(dest);
         }
-        None => {
-            // SAFETY: as the caller promises; nobody else uses it meanwhile.
-            let dest = unsafe { core::slice::from_raw_parts_mut(dest, len) };
-            done(what, runtime.attachment.get(pe, offset, dest));
-        }
+        None => done(what, runtime.attachment.get(pe, offset, dest.bytes())),
     }
 }
 
 /// A put of more bytes than [`crate::api::put`] moves, or one that is not in reach. Up to
 /// a few vectors without a call, and so without a register that has to be kept.
-///
-/// # Safety
-/// `source` is valid for `len` bytes.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-pub(crate) unsafe extern "C" fn put_many(
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    pe: c_int,
-    ctx: Ctx,
-) {
+pub(crate) extern "C" fn put_many(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
     if ctx.is_of_world()
-        && copy::is_wide(len)
-        && let Some(place) = fast::at(dest, len, pe)
+        && let Some(wide) = source.as_wide()
+        && let Some(place) = fast::at(dest, source.len(), pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::wide(place.at, source, len) };
+        place.memory.put_wide(wide);
         place.stored(&"shmem_put", pe);
     } else {
-        // SAFETY: as the caller promises.
-        unsafe { put_long(dest, source, len, pe, ctx) };
+        put_long(dest, source, pe, ctx);
     }
 }
 
 /// What [`put_many`] does not do itself: with a call of `memmove`.
-///
-/// # Safety
-/// `source` is valid for `len` bytes.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-unsafe extern "C" fn put_long(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+extern "C" fn put_long(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
     if ctx.is_of_world()
-        && len > fast::SHORT_BYTES
-        && let Some(place) = fast::at(dest, len, pe)
+        && source.len() > fast::SHORT_BYTES
+        && let Some(place) = fast::at(dest, source.len(), pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { core::ptr::copy(source, place.at, len) };
+        place.memory.put_long(source);
         place.stored(&"shmem_put", pe);
     } else {
-        // SAFETY: as the caller promises.
-        unsafe { put_few(dest, source, len, pe, ctx) };
+        put_few(dest, source, pe, ctx);
     }
 }
 
 /// What [`put_long`] does not do itself. A jump, too: its arguments are where they were.
-///
-/// # Safety
-/// `source` is valid for `len` bytes.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-unsafe extern "C" fn put_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+extern "C" fn put_few(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
     if ctx.is_of_world()
-        && let Some(place) = fast::at(dest, len, pe)
+        && let Some(place) = fast::at(dest, source.len(), pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::to_peer(place.at, source, len) };
+        place.memory.put(source);
         place.stored(&"shmem_put", pe);
     } else {
-        // SAFETY: as the caller promises.
-        unsafe { put("shmem_put", ctx, dest, source, len, pe) };
+        put("shmem_put", ctx, dest, source, pe);
     }
 }
 
-/// As [`put_many`], the other way.
+/// As [`put_many`], the other way. The destination and its length are not one argument: they would
+/// have to be in other registers than those in which C passes them.
 ///
 /// # Safety
-/// `dest` is valid for `len` bytes.
+/// `dest` can be written for `len` bytes, which nobody else uses.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 pub(crate) unsafe extern "C" fn get_many(
@@ -359,9 +323,9 @@ pub(crate) unsafe extern "C" fn get_many(
         && !place.may_be_dead()
     {
         // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
-        unsafe { copy::wide(dest, place.at, len) };
+        unsafe { copy::wide(dest, place.memory.at(), len) };
     } else {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller has `len` bytes at `dest`.
         unsafe { get_long(dest, source, len, pe, ctx) };
     }
 }
@@ -369,7 +333,7 @@ pub(crate) unsafe extern "C" fn get_many(
 /// As [`put_long`], the other way.
 ///
 /// # Safety
-/// `dest` is valid for `len` bytes.
+/// As of [`get_many`].
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 unsafe extern "C" fn get_long(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
@@ -378,10 +342,11 @@ unsafe extern "C" fn get_long(dest: *mut u8, source: *const u8, len: usize, pe: 
         && let Some(place) = fast::at(source, len, pe)
         && !place.may_be_dead()
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
-        unsafe { core::ptr::copy(place.at, dest, len) };
+        // SAFETY: the caller has `len` bytes at `dest`.
+        let dest = unsafe { Output::new(dest, len) };
+        place.memory.get_long(dest);
     } else {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller has `len` bytes at `dest`.
         unsafe { get_few(dest, source, len, pe, ctx) };
     }
 }
@@ -389,40 +354,30 @@ unsafe extern "C" fn get_long(dest: *mut u8, source: *const u8, len: usize, pe: 
 /// As [`put_few`], the other way.
 ///
 /// # Safety
-/// `dest` is valid for `len` bytes.
+/// As of [`get_many`].
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 unsafe extern "C" fn get_few(dest: *mut u8, source: *const u8, len: usize, pe: c_int, ctx: Ctx) {
+    // SAFETY: the caller has `len` bytes at `dest`.
+    let dest = unsafe { Output::new(dest, len) };
     if ctx.is_of_world()
         && let Some(place) = fast::at(source, len, pe)
         && !place.may_be_dead()
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
-        unsafe { copy::from_peer(dest, place.at, len) };
+        place.memory.get(dest);
     } else {
-        // SAFETY: as the caller promises.
-        unsafe { get("shmem_get", ctx, dest, source, len, pe) };
+        get("shmem_get", ctx, dest, source, pe);
     }
 }
 
 /// The long way of [`crate::api::put`].
-///
-/// # Safety
-/// `source` is valid for `len` bytes.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn put(
-    what: &'static str,
-    ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    pe: c_int,
-) {
+pub(crate) fn put(what: &'static str, ctx: Ctx, dest: *mut u8, source: Input<'_>, pe: c_int) {
     let runtime = runtime::get(what);
+    let len = source.len();
     if let Some((pe, place)) = of_team(runtime, ctx, dest, len, pe) {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::to_peer(place.at, source, len) };
+        place.memory.put(source);
         return place.stored(&"shmem_put", pe);
     }
     let pe = target(runtime, what, ctx, pe);
@@ -430,92 +385,59 @@ pub(crate) unsafe fn put(
         return;
     }
     let offset = symmetric(runtime, what, "the destination", dest, len);
-    local(runtime, what, "the source", source, len);
-    if let Some(race) = runtime.debug.race() {
-        let sides = (
-            Footprint::run(offset, len),
-            Footprint::run(source as usize, len),
-        );
-        // SAFETY: as the caller promises; the offset was checked.
-        return unsafe { put_looked_at(race, runtime, (what, false), ctx, sides, pe) };
+    local(runtime, what, "the source", source.address(), len);
+    match runtime.debug.race() {
+        Some(race) => put_looked_at(race, runtime, (what, false), ctx, (pe, offset), source),
+        None => put_at(runtime, what, pe, offset, source),
     }
-    // SAFETY: as the caller promises; the offset was checked.
-    unsafe { put_at(runtime, what, pe, offset, source, len) };
 }
 
-/// A put of contiguous bytes, under the eyes of the detector of races. `sides` are the offset
-/// and the source.
-///
-/// # Safety
-/// The source is valid; the offset was checked.
-unsafe fn put_looked_at(
+/// A put of contiguous bytes to an offset at a PE, under the eyes of the detector of races.
+fn put_looked_at(
     race: &Race,
     runtime: &'static Runtime,
     (what, is_nbi): (&'static str, bool),
     ctx: Ctx,
-    (remote, local): (Footprint, Footprint),
-    pe: PeId,
+    (pe, offset): (PeId, usize),
+    source: Input<'_>,
 ) {
     let transfer = Transfer {
         what,
         slot: context::of_race(runtime, what, ctx).0,
         pe,
-        remote,
-        local,
+        remote: Footprint::run(offset, source.len()),
+        local: Footprint::run(source.address(), source.len()),
         is_nbi,
     };
-    let len = remote.block_bytes;
-    let source: *const u8 = core::ptr::with_exposed_provenance(local.start);
-    let word = || {
-        let mut bytes = [0; 8];
-        // SAFETY: the caller has the source; a word has at most 8 bytes.
-        unsafe { core::ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), len.min(8)) };
-        u64::from_le_bytes(bytes)
-    };
-    if !race.put(runtime, transfer, word) {
-        // SAFETY: as the caller promises.
-        unsafe { put_at(runtime, what, pe, remote.start, source, len) };
+    if !race.put(runtime, transfer, || source.first_word()) {
+        put_at(runtime, what, pe, offset, source);
     }
 }
 
 /// The long way of [`crate::api::put_nbi`].
-///
-/// # Safety
-/// `source` is valid for `len` bytes.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+pub(crate) fn put_nbi(ctx: Ctx, dest: *mut u8, source: Input<'_>, pe: c_int) {
     const WHAT: &str = "shmem_put_nbi";
     let runtime = runtime::get(WHAT);
+    let len = source.len();
     match runtime.debug.race().filter(|_| len > 0) {
-        None => {
-            // SAFETY: as the caller promises.
-            unsafe { put(WHAT, ctx, dest, source, len, pe) };
-        }
+        None => put(WHAT, ctx, dest, source, pe),
         Some(race) => {
             let pe = target(runtime, WHAT, ctx, pe);
             let offset = symmetric(runtime, WHAT, "the destination", dest, len);
-            local(runtime, WHAT, "the source", source, len);
-            let sides = (
-                Footprint::run(offset, len),
-                Footprint::run(source as usize, len),
-            );
-            // SAFETY: as the caller promises; the offset was checked.
-            unsafe { put_looked_at(race, runtime, (WHAT, true), ctx, sides, pe) };
+            local(runtime, WHAT, "the source", source.address(), len);
+            put_looked_at(race, runtime, (WHAT, true), ctx, (pe, offset), source);
         }
     }
 }
 
 /// The long way of [`crate::api::get_nbi`].
-///
-/// # Safety
-/// `dest` is valid for `len` bytes.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, len: usize, pe: c_int) {
+pub(crate) fn get_nbi(ctx: Ctx, dest: Output<'_>, source: *const u8, pe: c_int) {
     const WHAT: &str = "shmem_get_nbi";
-    // SAFETY: as the caller promises.
-    unsafe { get_how((WHAT, true), ctx, dest, source, len, pe) };
+    get_how((WHAT, true), ctx, dest, source, pe);
 }
 
 /// The long way of [`crate::api::p`]: takes the value itself, so that the short way need
@@ -524,77 +446,56 @@ pub(crate) unsafe fn get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, len: us
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 pub(crate) extern "C" fn put_value<T: Element>(dest: *mut T, value: T, pe: c_int, ctx: Ctx) {
-    let (source, len) = ((&raw const value).cast(), size_of::<T>());
-    // SAFETY: one element, on the stack.
-    unsafe { put("shmem_p", ctx, dest.cast(), source, len, pe) };
+    put("shmem_p", ctx, dest.cast(), Input::of(&value), pe);
 }
 
 /// The long way of [`crate::api::g`].
-///
-/// # Safety
-/// None beyond what it checks.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-pub(crate) unsafe extern "C" fn get_value<T: Element>(source: *const T, pe: c_int, ctx: Ctx) -> T {
-    let mut value = core::mem::MaybeUninit::<T>::uninit();
-    let (dest, len) = (value.as_mut_ptr().cast(), size_of::<T>());
-    // SAFETY: room for one element, on the stack.
-    unsafe { get("shmem_g", ctx, dest, source.cast(), len, pe) };
-    // SAFETY: all its bytes were written, and any bytes are a value.
-    unsafe { value.assume_init() }
+pub(crate) extern "C" fn get_value<T: Element>(source: *const T, pe: c_int, ctx: Ctx) -> T {
+    let mut value = T::new_zeroed();
+    get("shmem_g", ctx, Output::of(&mut value), source.cast(), pe);
+    value
 }
 
 /// The long way of [`crate::api::get`].
-///
-/// # Safety
-/// `dest` is valid for `len` bytes.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn get(
-    what: &'static str,
-    ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    len: usize,
-    pe: c_int,
-) {
-    // SAFETY: as the caller promises.
-    unsafe { get_how((what, false), ctx, dest, source, len, pe) };
+pub(crate) fn get(what: &'static str, ctx: Ctx, dest: Output<'_>, source: *const u8, pe: c_int) {
+    get_how((what, false), ctx, dest, source, pe);
 }
 
-unsafe fn get_how(
+fn get_how(
     (what, is_nbi): (&'static str, bool),
     ctx: Ctx,
-    dest: *mut u8,
+    dest: Output<'_>,
     source: *const u8,
-    len: usize,
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
+    let len = dest.len();
     if let Some((_, place)) = of_team(runtime, ctx, source, len, pe)
         && !place.may_be_dead()
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `dest`.
-        return unsafe { copy::from_peer(dest, place.at, len) };
+        return place.memory.get(dest);
     }
     let pe = target(runtime, what, ctx, pe);
     if len == 0 {
         return;
     }
     let offset = symmetric(runtime, what, "the source", source, len);
-    local(runtime, what, "the destination", dest, len);
+    local(runtime, what, "the destination", dest.address(), len);
     if let Some(race) = runtime.debug.race() {
         let transfer = Transfer {
             what,
             slot: context::of_race(runtime, what, ctx).0,
             pe,
             remote: Footprint::run(offset, len),
-            local: Footprint::run(dest as usize, len),
+            local: Footprint::run(dest.address(), len),
             is_nbi,
         };
         race.get(runtime, transfer);
     }
-    // SAFETY: as the caller promises; the offset was checked.
-    unsafe { get_at(runtime, what, pe, offset, dest, len) };
+    get_at(runtime, what, pe, offset, dest);
 }

@@ -14,8 +14,6 @@ use crate::team::{Handles, TeamState};
 /// the library and initialise it again.
 pub(crate) struct Runtime {
     pub(crate) attachment: Attachment,
-    /// The address of the own segment.
-    pub(crate) own: usize,
     /// The address of the segment of PE 0, and from one segment to the next, where all
     /// are in reach.
     pub(crate) mapped: Option<(usize, usize)>,
@@ -102,11 +100,5 @@ impl Runtime {
     pub(crate) fn locate(&self, address: usize, len: usize) -> Option<usize> {
         let in_heap = self.heap_region.locate(address, len);
         in_heap.or_else(|| self.statics.locate(address, len))
-    }
-
-    /// The own bytes at `offset`.
-    #[inline]
-    pub(crate) fn own_at(&self, offset: usize) -> *mut u8 {
-        core::ptr::with_exposed_provenance_mut(self.own + offset)
     }
 }

@@ -138,7 +138,7 @@ pub(crate) unsafe fn get_config(team: Team, config_mask: c_long, config: *mut Te
         return -1;
     };
     if config_mask & NUM_CONTEXTS != 0 && !config.is_null() {
-        // SAFETY: as the caller promises.
+        // SAFETY: not null, and the caller promises that it can be written then.
         unsafe { config.write(team.config) };
     }
     0
@@ -150,7 +150,7 @@ pub(crate) unsafe fn get_config(team: Team, config_mask: c_long, config: *mut Te
 /// `config` is valid if the mask names a field.
 pub(crate) unsafe fn config(config: *const TeamConfig, mask: c_long) -> TeamConfig {
     if mask & NUM_CONTEXTS != 0 && !config.is_null() {
-        // SAFETY: as the caller promises.
+        // SAFETY: not null, and the caller promises that it is valid then.
         unsafe { config.read() }
     } else {
         TeamConfig::default()

@@ -1,9 +1,7 @@
 //! Waiting until a word of the own memory is what it should be.
 
-// All blocks of `Set` rest on the one promise of its caller, that the arrays are valid.
-#![allow(clippy::multiple_unsafe_ops_per_block)]
-
 use core::ffi::c_int;
+use core::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +9,9 @@ use std::time::{Duration, Instant};
 use hostwire::Error;
 use hostwire::attachment::Watch;
 use hostwire::board::Activity;
+use hostwire::core::{Compare, Words};
 
+use crate::buffer::{self, Array, Results};
 use crate::element::Waitable;
 use crate::fail::{self, fatal};
 use crate::fast;
@@ -37,14 +37,14 @@ const FIRST_LOOKS: u32 = 200;
 const FIRST_CHANGES: u32 = 16;
 
 #[inline(always)]
-fn compare<T: Waitable>(what: &'static str, cmp: c_int, ours: T, value: T) -> bool {
+fn comparison(what: &'static str, cmp: c_int) -> Compare {
     match cmp {
-        CMP_EQ => ours == value,
-        CMP_NE => ours != value,
-        CMP_GT => ours > value,
-        CMP_LE => ours <= value,
-        CMP_LT => ours < value,
-        CMP_GE => ours >= value,
+        CMP_EQ => Compare::Eq,
+        CMP_NE => Compare::Ne,
+        CMP_GT => Compare::Gt,
+        CMP_LE => Compare::Le,
+        CMP_LT => Compare::Lt,
+        CMP_GE => Compare::Ge,
         other => no_such_comparison(what, other),
     }
 }
@@ -57,69 +57,67 @@ fn no_such_comparison(what: &str, cmp: c_int) -> ! {
     )
 }
 
-/// Waits until `ivar` compares so, and returns the value that did.
-///
-/// # Safety
-/// `ivar` is a valid, aligned object.
+/// Waits until the word compares so, and returns the value that did.
 #[inline]
-pub(crate) unsafe fn until<T: Waitable>(
-    what: &'static str,
-    ivar: *const T,
-    cmp: c_int,
-    value: T,
-) -> T {
+pub(crate) fn until<T: Waitable>(what: &'static str, word: &T::Cell, cmp: c_int, value: T) -> T {
+    let compare = comparison(what, cmp);
     for _ in 0..FIRST_CHANGES {
-        // SAFETY: as the caller promises.
-        let ours = unsafe { T::load(ivar) };
-        if compare(what, cmp, ours, value) {
+        let ours = T::load(word);
+        if compare.holds(&ours, &value) {
             if !fast::is_coherent() {
-                ended(what, ivar, cmp, (ours, value));
+                ended(what, word, compare, (ours, value));
             }
             return ours;
         }
-        // SAFETY: as the caller promises.
-        if !unsafe { ours.changes(ivar, FIRST_LOOKS) } {
+        if !ours.changes(word, FIRST_LOOKS) {
             break;
         }
     }
-    // SAFETY: as the caller promises.
-    unsafe { until_at_length(what, ivar, cmp, value) }
+    until_at_length(what, word, compare, value)
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn until_at_length<T: Waitable>(
+fn until_at_length<T: Waitable>(
     what: &'static str,
-    ivar: *const T,
-    cmp: c_int,
+    word: &T::Cell,
+    compare: Compare,
     value: T,
 ) -> T {
     let runtime = runtime::get(what);
-    check(runtime, what, ivar);
+    check(runtime, what, word);
     let ours = wait(runtime, what, || {
-        // SAFETY: as the caller promises.
-        let ours = unsafe { T::load(ivar) };
-        compare(what, cmp, ours, value).then_some(ours)
+        let ours = T::load(word);
+        Ok(compare.holds(&ours, &value).then_some(ours))
     });
-    ended(what, ivar, cmp, (ours, value));
+    ended(what, word, compare, (ours, value));
     ours
 }
 
-/// The condition of a wait for `ivar`: a peer can store there, which wakes a sleeper.
-fn check<T>(runtime: &Runtime, what: &str, ivar: *const T) {
-    if runtime.locate(ivar as usize, size_of::<T>()).is_none() {
+/// Where a word is.
+fn address<C>(word: &C) -> usize {
+    core::ptr::from_ref(word) as usize
+}
+
+/// The condition of a wait for a word: a peer can store there, which wakes a sleeper.
+fn check<C>(runtime: &Runtime, what: &str, word: &C) {
+    if runtime.locate(address(word), size_of::<C>()).is_none() {
         fatal(
             what,
-            format_args!("{ivar:p} is not symmetric: no PE could change it"),
+            format_args!("{word:p} is not symmetric: no PE could change it"),
         );
     }
 }
 
 /// Waits, with everything in place: any PE may end it.
-fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -> R {
+fn wait<R>(
+    runtime: &Runtime,
+    what: &str,
+    mut poll: impl FnMut() -> hostwire::Result<Option<R>>,
+) -> R {
     runtime.attachment.activity(Activity::Waiting, None);
     let result = loop {
-        match runtime.attachment.wait(Watch::Anybody, || Ok(poll())) {
+        match runtime.attachment.wait(Watch::Anybody, &mut poll) {
             // All others are leaving; but a thread of this PE may still do it.
             Err(Error::PeerLeft { .. }) if lifecycle::may_have_threads() => {}
             result => break done(what, result),
@@ -129,23 +127,23 @@ fn wait<R>(runtime: &Runtime, what: &str, mut poll: impl FnMut() -> Option<R>) -
     result
 }
 
-/// A wait that compared `ivar` with `value` has seen `ours`.
+/// A wait that compared a word with `value` has seen `ours`.
 #[cold]
-fn ended<T: Waitable>(what: &'static str, ivar: *const T, cmp: c_int, (ours, value): (T, T)) {
+fn ended<T: Waitable>(what: &'static str, word: &T::Cell, compare: Compare, (ours, value): (T, T)) {
     // The program relies on the returned value.
     let is_returned = what == SIGNAL_WAIT_UNTIL;
-    seen(what, ivar, |seen| match is_returned {
+    seen::<T>(what, word, |seen| match is_returned {
         true => seen == ours,
-        false => compare(what, cmp, seen, value),
+        false => compare.holds(&seen, &value),
     });
 }
 
-/// Tells the detector of races which values of `ivar` can have ended a wait or a test.
+/// Tells the detector of races which values of a word can have ended a wait or a test.
 #[cold]
-fn seen<T: Waitable>(what: &str, ivar: *const T, ends_it: impl Fn(T) -> bool) {
+fn seen<T: Waitable>(what: &str, word: &T::Cell, ends_it: impl Fn(T) -> bool) {
     let runtime = runtime::get(what);
     if let Some(race) = runtime.debug.race()
-        && let Some(offset) = runtime.locate(ivar as usize, size_of::<T>())
+        && let Some(offset) = runtime.locate(address(word), size_of::<T>())
     {
         let word = (offset, size_of::<T>());
         race.seen(runtime, word, &|bits| ends_it(T::from_bits(bits)));
@@ -153,37 +151,25 @@ fn seen<T: Waitable>(what: &str, ivar: *const T, ends_it: impl Fn(T) -> bool) {
 }
 
 /// `shmem_signal_fetch`.
-///
-/// # Safety
-/// `ivar` is a valid, aligned object.
 #[inline]
-pub(crate) unsafe fn fetch<T: Waitable>(what: &'static str, ivar: *const T) -> T {
-    // SAFETY: as the caller promises.
-    let value = unsafe { T::load(ivar) };
+pub(crate) fn fetch<T: Waitable>(what: &'static str, word: &T::Cell) -> T {
+    let value = T::load(word);
     if !fast::is_coherent() {
-        seen(what, ivar, |seen| seen == value);
+        seen::<T>(what, word, |seen| seen == value);
     }
     value
 }
 
-/// Whether `ivar` compares so.
-///
-/// # Safety
-/// `ivar` is a valid, aligned object.
+/// Whether the word compares so.
 #[inline]
-pub(crate) unsafe fn test<T: Waitable>(
-    what: &'static str,
-    ivar: *const T,
-    cmp: c_int,
-    value: T,
-) -> bool {
-    // SAFETY: as the caller promises.
-    let ours = unsafe { T::load(ivar) };
-    let is_so = compare(what, cmp, ours, value);
+pub(crate) fn test<T: Waitable>(what: &'static str, word: &T::Cell, cmp: c_int, value: T) -> bool {
+    let compare = comparison(what, cmp);
+    let ours = T::load(word);
+    let is_so = compare.holds(&ours, &value);
     if !is_so {
         tested_in_vain(what);
     } else if !fast::is_coherent() {
-        ended(what, ivar, cmp, (ours, value));
+        ended(what, word, compare, (ours, value));
     }
     is_so
 }
@@ -234,198 +220,187 @@ fn say_once_that_all_left(what: &str) {
     }
 }
 
-/// The values with which the elements of a [`Set`] are compared.
-pub(crate) enum Values<T> {
+/// The values with which the words of a [`Set`] are compared.
+enum Values<'a, T> {
     Same(T),
-    Each(*const T),
+    Each(Array<'a, T>),
 }
 
-/// The elements of an array that are waited for.
-pub(crate) struct Set<T> {
+/// The words of an array that are waited for.
+pub(crate) struct Set<'a, T: Waitable> {
     what: &'static str,
-    ivars: *const T,
-    nelems: usize,
-    /// Null, or nonzero for those that do not count.
-    status: *const c_int,
-    cmp: c_int,
-    values: Values<T>,
+    words: &'a [T::Cell],
+    /// Nonzero for those that do not count.
+    status: Option<Array<'a, c_int>>,
+    compare: Compare,
+    values: Values<'a, T>,
 }
 
 /// The place where the next search begins, so that every element that holds is found by
 /// some call.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-impl<T: Waitable> Set<T> {
-    pub(crate) fn new(
+impl<T: Waitable> Set<'_, T> {
+    /// All words compare with the same value.
+    ///
+    /// # Safety
+    /// `ivars` and `status` have `nelems` elements, which are there for as long as the set is used;
+    /// the words are aligned, and changed only in one piece. `status` may be null.
+    pub(crate) unsafe fn same(
         what: &'static str,
         ivars: *const T,
         nelems: usize,
         status: *const c_int,
         cmp: c_int,
-        values: Values<T>,
+        value: T,
     ) -> Self {
+        let compare = comparison(what, cmp);
         Self {
             what,
-            ivars,
-            nelems,
-            status,
-            cmp,
-            values,
+            // SAFETY: so many words are at `ivars`, by the promise of the caller.
+            words: unsafe { buffer::words(ivars, nelems) },
+            status: (!status.is_null()).then(|| {
+                // SAFETY: not null, so as many numbers are at `status`.
+                unsafe { Array::new(status, nelems) }
+            }),
+            compare,
+            values: Values::Same(value),
         }
     }
 
+    /// Each word has a value of its own.
+    ///
     /// # Safety
-    /// `index` is one of the array's, and the arrays are valid. This holds for all that
-    /// follows: the caller of each promises the arrays.
-    unsafe fn counts(&self, index: usize) -> bool {
-        // SAFETY: as the caller promises.
-        self.status.is_null() || unsafe { self.status.add(index).read() } == 0
-    }
-
-    unsafe fn value(&self, index: usize) -> T {
-        match self.values {
-            Values::Same(value) => value,
-            // SAFETY: as the caller promises.
-            Values::Each(values) => unsafe { values.add(index).read() },
+    /// As of [`same`](Self::same); `values` has as many elements.
+    pub(crate) unsafe fn each(
+        what: &'static str,
+        ivars: *const T,
+        nelems: usize,
+        status: *const c_int,
+        cmp: c_int,
+        values: *const T,
+    ) -> Self {
+        let none = T::from_bits(0);
+        // SAFETY: the caller promises the same of these arrays.
+        let set = unsafe { Self::same(what, ivars, nelems, status, cmp, none) };
+        Self {
+            // SAFETY: the caller promises so many values.
+            values: Values::Each(unsafe { Array::new(values, nelems) }),
+            ..set
         }
     }
 
-    unsafe fn holds(&self, index: usize) -> bool {
-        // SAFETY: as the caller promises.
-        let value = unsafe { self.value(index) };
-        // SAFETY: as the caller promises.
-        let ours = unsafe { T::load(self.ivars.add(index)) };
-        compare(self.what, self.cmp, ours, value)
-    }
-
-    /// An element that counts and holds.
-    unsafe fn find(&self) -> Option<usize> {
-        let start = NEXT.load(Ordering::Relaxed) % self.nelems.max(1);
-        for index in (start..self.nelems).chain(0..start) {
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) && self.holds(index) } {
-                NEXT.store(index + 1, Ordering::Relaxed);
-                return Some(index);
-            }
+    fn value(&self, index: usize) -> Option<T> {
+        match &self.values {
+            Values::Same(value) => Some(*value),
+            Values::Each(values) => values.get(index),
         }
-        None
     }
 
-    unsafe fn is_empty(&self) -> bool {
-        // SAFETY: as the caller promises.
-        (0..self.nelems).all(|index| unsafe { !self.counts(index) })
+    fn counts(&self, index: usize) -> bool {
+        let status = self.status.and_then(|status| status.get(index));
+        status.is_none_or(|status| status == 0)
     }
 
-    /// Writes the indices of the elements that count and hold, and returns their
-    /// number.
-    unsafe fn collect(&self, indices: *mut usize) -> usize {
-        let mut found = 0;
-        for index in 0..self.nelems {
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) && self.holds(index) } {
-                // SAFETY: the caller has room for all.
-                unsafe { indices.add(found).write(index) };
-                found += 1;
-            }
+    /// Whether the comparison holds, for a word that counts.
+    fn look(&self, index: usize) -> Option<bool> {
+        if !self.counts(index) {
+            return None;
         }
-        found
+        let (word, value) = (self.words.get(index)?, self.value(index)?);
+        Some(self.compare.holds(&T::load(word), &value))
     }
 
-    /// The element counts, and held when it was looked at.
-    unsafe fn seen(&self, index: usize) {
+    fn words(&self) -> Words<impl Fn(usize) -> hostwire::Result<Option<bool>>> {
+        Words::new(self.words.len(), |index| Ok(self.look(index)))
+    }
+
+    fn is_empty(&self) -> bool {
+        (0..self.words.len()).all(|index| !self.counts(index))
+    }
+
+    fn one(&self) -> hostwire::Result<Option<usize>> {
+        let start = NEXT.load(Ordering::Relaxed) % self.words.len().max(1);
+        let found = self.words().one(start)?;
+        if let Some(index) = found {
+            NEXT.store(index + 1, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
+
+    /// The word counts, and held when it was looked at.
+    fn seen(&self, index: usize) {
         if fast::is_coherent() {
             return;
         }
-        // SAFETY: as the caller promises.
-        let value = unsafe { self.value(index) };
-        seen(self.what, self.ivars.wrapping_add(index), |seen| {
-            compare(self.what, self.cmp, seen, value)
-        });
-    }
-
-    unsafe fn seen_some(&self, indices: *const usize, count: usize) {
-        for at in 0..count {
-            // SAFETY: the caller has so many.
-            let index = unsafe { indices.add(at).read() };
-            // SAFETY: as the caller promises.
-            unsafe { self.seen(index) };
+        if let (Some(word), Some(value)) = (self.words.get(index), self.value(index)) {
+            seen::<T>(self.what, word, |seen| self.compare.holds(&seen, &value));
         }
     }
 
-    pub(crate) unsafe fn wait_until_all(&self) {
-        for index in 0..self.nelems {
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) && !self.holds(index) } {
-                let runtime = runtime::get(self.what);
-                check(runtime, self.what, self.ivars.wrapping_add(index));
-                wait(runtime, self.what, || {
-                    // SAFETY: as the caller promises.
-                    unsafe { self.holds(index) }.then_some(())
-                });
-            }
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) } {
-                // SAFETY: as above.
-                unsafe { self.seen(index) };
-            }
+    fn seen_all(&self, indices: Range<usize>) {
+        for index in indices.filter(|index| self.counts(*index)) {
+            self.seen(index);
         }
     }
 
-    pub(crate) unsafe fn wait_until_any(&self) -> usize {
-        // SAFETY: as the caller promises.
-        if unsafe { self.is_empty() } {
+    /// The runtime, for a wait in which a PE may change word `index`.
+    fn check(&self, index: usize) -> &'static Runtime {
+        let runtime = runtime::get(self.what);
+        if let Some(word) = self.words.get(index) {
+            check(runtime, self.what, word);
+        }
+        runtime
+    }
+
+    pub(crate) fn wait_until_all(&self) {
+        let mut next = 0;
+        loop {
+            let first = next;
+            let all = done(self.what, self.words().all(&mut next));
+            self.seen_all(first..next);
+            if all.is_some() {
+                break;
+            }
+            wait(self.check(next), self.what, || {
+                Ok((self.look(next) != Some(false)).then_some(()))
+            });
+        }
+    }
+
+    pub(crate) fn wait_until_any(&self) -> usize {
+        if self.is_empty() {
             return usize::MAX;
         }
-        let runtime = runtime::get(self.what);
-        check(runtime, self.what, self.ivars);
-        // SAFETY: as the caller promises.
-        let found = wait(runtime, self.what, || unsafe { self.find() });
-        // SAFETY: as the caller promises.
-        unsafe { self.seen(found) };
+        let found = wait(self.check(0), self.what, || self.one());
+        self.seen(found);
         found
     }
 
-    pub(crate) unsafe fn wait_until_some(&self, indices: *mut usize) -> usize {
-        // SAFETY: as the caller promises.
-        if unsafe { self.is_empty() } {
+    pub(crate) fn wait_until_some(&self, mut indices: Results<'_, usize>) -> usize {
+        if self.is_empty() {
             return 0;
         }
-        let runtime = runtime::get(self.what);
-        check(runtime, self.what, self.ivars);
-        let found = wait(runtime, self.what, || {
-            // SAFETY: as the caller promises.
-            let found = unsafe { self.collect(indices) };
-            (found > 0).then_some(found)
+        let found = wait(self.check(0), self.what, || {
+            self.words().some(|index| indices.push(index))
         });
-        // SAFETY: as the caller promises; these were written just now.
-        unsafe { self.seen_some(indices, found) };
+        indices.iter().for_each(|index| self.seen(index));
         found
     }
 
-    pub(crate) unsafe fn test_all(&self) -> bool {
-        for index in 0..self.nelems {
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) && !self.holds(index) } {
-                tested_in_vain(self.what);
-                return false;
-            }
+    pub(crate) fn test_all(&self) -> bool {
+        let all = done(self.what, self.words().all(&mut 0));
+        match all {
+            Some(()) => self.seen_all(0..self.words.len()),
+            None => tested_in_vain(self.what),
         }
-        for index in 0..self.nelems {
-            // SAFETY: as the caller promises.
-            if unsafe { self.counts(index) } {
-                // SAFETY: as above.
-                unsafe { self.seen(index) };
-            }
-        }
-        true
+        all.is_some()
     }
 
-    pub(crate) unsafe fn test_any(&self) -> usize {
-        // SAFETY: as the caller promises.
-        match unsafe { self.find() } {
+    pub(crate) fn test_any(&self) -> usize {
+        match done(self.what, self.one()) {
             Some(index) => {
-                // SAFETY: as the caller promises.
-                unsafe { self.seen(index) };
+                self.seen(index);
                 index
             }
             None => {
@@ -435,14 +410,12 @@ impl<T: Waitable> Set<T> {
         }
     }
 
-    pub(crate) unsafe fn test_some(&self, indices: *mut usize) -> usize {
-        // SAFETY: as the caller promises.
-        let found = unsafe { self.collect(indices) };
-        if found == 0 {
-            tested_in_vain(self.what);
+    pub(crate) fn test_some(&self, mut indices: Results<'_, usize>) -> usize {
+        let found = done(self.what, self.words().some(|index| indices.push(index)));
+        match found {
+            Some(_) => indices.iter().for_each(|index| self.seen(index)),
+            None => tested_in_vain(self.what),
         }
-        // SAFETY: as the caller promises; these were written just now.
-        unsafe { self.seen_some(indices, found) };
-        found
+        found.unwrap_or(0)
     }
 }

@@ -13,7 +13,7 @@ use crate::remote;
 /// `routine` is a string of C.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn shmemx_ring_1(routine: *const c_char, pe: c_int) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `routine` is a string of C.
     let routine = unsafe { CStr::from_ptr(routine) };
     remote::ring(&routine.to_string_lossy(), pe);
 }

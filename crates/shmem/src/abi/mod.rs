@@ -15,8 +15,8 @@ mod inline;
 mod entry_points {
     // A caller has to keep the conditions of the C function in the specification.
     #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
-    // Code that is written by a program.
-    #![allow(clippy::collapsible_if)]
+    // Code that is written by a program, which does not know the routines that are safe.
+    #![allow(clippy::collapsible_if, unused_unsafe)]
 
     use core::ffi::{
         c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong,

@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_long};
 
 use crate::active::{self as inner, ActiveSet};
+use crate::buffer::Input;
 use crate::element::Element;
 use crate::fast::What;
 use crate::reduction::Reduce;
@@ -45,8 +46,9 @@ pub unsafe fn active_broadcast<T: Element>(
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::broadcast(&set, dest.cast(), source.cast(), len, pe_root) }
+    // SAFETY: C programs promise the elements at `source`.
+    let source = unsafe { Input::new(source.cast(), len) };
+    inner::broadcast(&set, dest.cast(), source, pe_root);
 }
 
 /// `shmem_collect32`, `shmem_collect64`.
@@ -62,8 +64,9 @@ pub unsafe fn active_collect<T: Element>(
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::collect(&set, dest.cast(), source.cast(), len) }
+    // SAFETY: C programs promise the elements at `source`.
+    let source = unsafe { Input::new(source.cast(), len) };
+    inner::collect(&set, dest.cast(), source);
 }
 
 /// `shmem_fcollect32`, `shmem_fcollect64`.
@@ -79,8 +82,9 @@ pub unsafe fn active_fcollect<T: Element>(
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::fcollect(&set, dest.cast(), source.cast(), len) }
+    // SAFETY: C programs promise the elements at `source`.
+    let source = unsafe { Input::new(source.cast(), len) };
+    inner::fcollect(&set, dest.cast(), source);
 }
 
 /// `shmem_alltoall32`, `shmem_alltoall64`.
@@ -96,8 +100,10 @@ pub unsafe fn active_alltoall<T: Element>(
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::alltoall(&set, dest.cast(), source.cast(), len) }
+    let all = len.saturating_mul(set.size());
+    // SAFETY: C programs promise so many elements for each member at `source`.
+    let source = unsafe { Input::new(source.cast(), all) };
+    inner::alltoall(&set, dest.cast(), source, len);
 }
 
 /// `shmem_alltoalls32`, `shmem_alltoalls64`.
@@ -115,7 +121,7 @@ pub unsafe fn active_alltoalls<T: Element>(
 ) {
     let set = ActiveSet::new(what, pe_start, log_pe_stride, pe_size, psync);
     let strides = (dst, sst, size_of::<T>());
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise so many elements for each member at `source`.
     unsafe { inner::alltoalls(&set, dest.cast(), source.cast(), strides, nelems) }
 }
 

@@ -14,13 +14,12 @@ use crate::remote;
 macro_rules! fetching {
     ($what:literal, $operation:ident, $type:ty, $ctx:expr, $dest:expr, $operand:expr, $pe:expr) => {{
         const HOW: &(What, Operation) = &(&$what, Operation::$operation);
-        // SAFETY: as the caller promises; the address is checked.
-        unsafe { fetching::<$type>(HOW, $ctx, $dest, $operand, $pe) }
+        fetching::<$type>(HOW, $ctx, $dest, $operand, $pe)
     }};
 }
 
 #[inline(always)]
-unsafe fn fetching<T: Atomic>(
+fn fetching<T: Atomic>(
     how: &'static (What, Operation),
     ctx: Ctx,
     dest: *const T,
@@ -29,8 +28,7 @@ unsafe fn fetching<T: Atomic>(
 ) -> T {
     let old = match in_reach(*how, ctx, dest, operand, 0, pe) {
         Some(old) => old,
-        // SAFETY: as the caller promises; the address is checked there.
-        None => unsafe { remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, how) },
+        None => remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, how),
     };
     T::from_bits(old)
 }
@@ -65,9 +63,12 @@ pub(crate) fn in_reach<T: Atomic>(
 }
 
 /// The result of a non-blocking atomic: the program may use it when the context is quiet.
+///
+/// # Safety
+/// `fetch` can be written.
 #[inline(always)]
 unsafe fn give<T: Atomic>(ctx: Ctx, fetch: *mut T, old: T, pe: c_int) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that it can be written.
     unsafe { fetch.write(old) };
     if !fast::is_coherent() {
         remote::gave(ctx, fetch.cast(), size_of::<T>(), pe);
@@ -76,7 +77,7 @@ unsafe fn give<T: Atomic>(ctx: Ctx, fetch: *mut T, old: T, pe: c_int) {
 
 /// `shmem_atomic_fetch`.
 #[inline(always)]
-pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
+pub fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> T {
     let operand = 0;
     fetching!("shmem_atomic_fetch", Fetch, T, ctx, source, operand, pe)
 }
@@ -84,15 +85,14 @@ pub unsafe fn atomic_fetch<T: Atomic>(ctx: Ctx, source: *const T, pe: c_int) -> 
 /// `shmem_atomic_fetch_nbi`. Completes at once.
 #[inline(always)]
 pub unsafe fn atomic_fetch_nbi<T: Atomic>(ctx: Ctx, fetch: *mut T, source: *const T, pe: c_int) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch(ctx, source, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch(ctx, source, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_swap`.
 #[inline(always)]
-pub unsafe fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
+pub fn atomic_swap<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let operand = value.to_bits();
     fetching!("shmem_atomic_swap", Swap, T, ctx, dest, operand, pe)
 }
@@ -106,15 +106,14 @@ pub unsafe fn atomic_swap_nbi<T: Atomic>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_swap(ctx, dest, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_swap(ctx, dest, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_compare_swap`.
 #[inline(always)]
-pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
+pub fn atomic_compare_swap<T: AtomicInteger>(
     ctx: Ctx,
     dest: *mut T,
     cond: T,
@@ -125,8 +124,7 @@ pub unsafe fn atomic_compare_swap<T: AtomicInteger>(
     let (operand, compare) = (value.to_bits(), cond.to_bits());
     let old = match in_reach(HOW, ctx, dest, operand, compare, pe) {
         Some(old) => old,
-        // SAFETY: as the caller promises; the address is checked there.
-        None => unsafe { remote::compare_swap_out_of_reach(dest, compare, operand, pe, ctx) },
+        None => remote::compare_swap_out_of_reach(dest, compare, operand, pe, ctx),
     };
     T::from_bits(old)
 }
@@ -141,15 +139,14 @@ pub unsafe fn atomic_compare_swap_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_compare_swap(ctx, dest, cond, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_compare_swap(ctx, dest, cond, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_inc`.
 #[inline(always)]
-pub unsafe fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) -> T {
+pub fn atomic_fetch_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) -> T {
     let operand = T::ONE.to_bits();
     fetching!("shmem_atomic_fetch_inc", Add, T, ctx, dest, operand, pe)
 }
@@ -162,15 +159,14 @@ pub unsafe fn atomic_fetch_inc_nbi<T: AtomicInteger>(
     dest: *mut T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch_inc(ctx, dest, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch_inc(ctx, dest, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_add`.
 #[inline(always)]
-pub unsafe fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
+pub fn atomic_fetch_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let operand = value.to_bits();
     fetching!("shmem_atomic_fetch_add", Add, T, ctx, dest, operand, pe)
 }
@@ -184,15 +180,14 @@ pub unsafe fn atomic_fetch_add_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch_add(ctx, dest, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch_add(ctx, dest, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_and`.
 #[inline(always)]
-pub unsafe fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
+pub fn atomic_fetch_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let operand = value.to_bits();
     fetching!("shmem_atomic_fetch_and", And, T, ctx, dest, operand, pe)
 }
@@ -206,15 +201,14 @@ pub unsafe fn atomic_fetch_and_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch_and(ctx, dest, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch_and(ctx, dest, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_or`.
 #[inline(always)]
-pub unsafe fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
+pub fn atomic_fetch_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let operand = value.to_bits();
     fetching!("shmem_atomic_fetch_or", Or, T, ctx, dest, operand, pe)
 }
@@ -228,15 +222,14 @@ pub unsafe fn atomic_fetch_or_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch_or(ctx, dest, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch_or(ctx, dest, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_fetch_xor`.
 #[inline(always)]
-pub unsafe fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
+pub fn atomic_fetch_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) -> T {
     let operand = value.to_bits();
     fetching!("shmem_atomic_fetch_xor", Xor, T, ctx, dest, operand, pe)
 }
@@ -250,15 +243,14 @@ pub unsafe fn atomic_fetch_xor_nbi<T: AtomicInteger>(
     value: T,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    let old = unsafe { atomic_fetch_xor(ctx, dest, value, pe) };
-    // SAFETY: as the caller promises.
+    let old = atomic_fetch_xor(ctx, dest, value, pe);
+    // SAFETY: C programs promise that `fetch` can be written.
     unsafe { give(ctx, fetch, old, pe) }
 }
 
 /// `shmem_atomic_set`. A store in one piece; nothing is read.
 #[inline(always)]
-pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+pub fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     const HOW: &(What, Operation) = &(&"shmem_atomic_set", Operation::Swap);
     let operand = value.to_bits();
     if ctx.is_of_world()
@@ -274,42 +266,41 @@ pub unsafe fn atomic_set<T: Atomic>(ctx: Ctx, dest: *mut T, value: T, pe: c_int)
         half.at.store(operand as u32, Ordering::Release);
         half.place.stored(HOW.0, pe);
     } else {
-        // SAFETY: as the caller promises; the address is checked there.
-        unsafe { remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, HOW) };
+        remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, HOW);
     }
 }
 
 /// `shmem_atomic_inc`.
 #[inline(always)]
-pub unsafe fn atomic_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) {
+pub fn atomic_inc<T: AtomicInteger>(ctx: Ctx, dest: *mut T, pe: c_int) {
     let operand = T::ONE.to_bits();
     fetching!("shmem_atomic_inc", Add, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_add`.
 #[inline(always)]
-pub unsafe fn atomic_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+pub fn atomic_add<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     fetching!("shmem_atomic_add", Add, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_and`.
 #[inline(always)]
-pub unsafe fn atomic_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+pub fn atomic_and<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     fetching!("shmem_atomic_and", And, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_or`.
 #[inline(always)]
-pub unsafe fn atomic_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+pub fn atomic_or<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     fetching!("shmem_atomic_or", Or, T, ctx, dest, operand, pe);
 }
 
 /// `shmem_atomic_xor`.
 #[inline(always)]
-pub unsafe fn atomic_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
+pub fn atomic_xor<T: AtomicInteger>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     let operand = value.to_bits();
     fetching!("shmem_atomic_xor", Xor, T, ctx, dest, operand, pe);
 }

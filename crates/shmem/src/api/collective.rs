@@ -5,6 +5,7 @@ use core::ffi::c_int;
 
 use hostwire::core::Fold;
 
+use crate::buffer::Input;
 use crate::collective as inner;
 use crate::element::Element;
 use crate::fast::What;
@@ -33,8 +34,9 @@ pub unsafe fn collect<T: Element>(
     nelems: usize,
 ) -> c_int {
     let len = nelems.saturating_mul(size_of::<T>());
-    // SAFETY: as the caller promises.
-    unsafe { inner::collect(what, team, dest.cast(), source.cast(), len) }
+    // SAFETY: C programs promise the elements at `source`.
+    let source = unsafe { Input::new(source.cast(), len) };
+    inner::collect(what, team, dest.cast(), source)
 }
 
 /// `shmem_fcollect`, of all types.

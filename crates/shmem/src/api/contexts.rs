@@ -7,13 +7,13 @@ use crate::handle::{Ctx, SessionConfig, TEAM_WORLD, Team};
 
 /// `shmem_ctx_create`.
 pub unsafe fn ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `ctx` can be written.
     unsafe { context::create("shmem_ctx_create", TEAM_WORLD, options, ctx) }
 }
 
 /// `shmem_team_create_ctx`.
 pub unsafe fn team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `ctx` can be written.
     unsafe { context::create("shmem_team_create_ctx", team, options, ctx) }
 }
 
@@ -24,7 +24,7 @@ pub unsafe fn ctx_destroy(ctx: Ctx) {
 
 /// `shmem_ctx_get_team`.
 pub unsafe fn ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `team` can be written.
     unsafe { context::get_team(ctx, team) }
 }
 

@@ -27,7 +27,7 @@ pub unsafe fn calloc(count: usize, size: usize) -> *mut c_void {
 
 /// `shmem_realloc`, `shrealloc`.
 pub unsafe fn realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: as the caller promises; `ptr` is checked there.
+    // SAFETY: the heap checks `ptr`; C programs promise that no other thread uses the block.
     unsafe { heap::realloc(ptr.cast(), size).cast() }
 }
 

@@ -3,6 +3,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{Ordering, fence as cpu_fence};
 
+use crate::buffer::Array;
 use crate::fast;
 use crate::handle::Ctx;
 use crate::remote;
@@ -30,6 +31,7 @@ pub unsafe fn quiet(ctx: Ctx) {
 /// `shmem_pe_quiet`.
 #[inline]
 pub unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
-    // SAFETY: as the caller promises.
-    unsafe { remote::pe_quiet(ctx, target_pes, npes) }
+    // SAFETY: C programs promise `npes` numbers at `target_pes`.
+    let target_pes = unsafe { Array::new(target_pes, npes) };
+    remote::pe_quiet(ctx, target_pes);
 }

@@ -2,6 +2,7 @@
 
 use core::ffi::c_int;
 
+use crate::buffer::{Input, Output};
 use crate::copy;
 use crate::element::Element;
 use crate::fast;
@@ -63,7 +64,7 @@ unsafe fn put_word(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> b
         return false;
     };
     // SAFETY: one word in reach; the caller has one at `source`.
-    unsafe { copy::word_to_peer(place.at, source, len) };
+    unsafe { copy::word_to_peer(place.memory.at(), source, len) };
     place.stored(&"shmem_put", pe);
     true
 }
@@ -78,7 +79,7 @@ unsafe fn put_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
         return false;
     };
     // SAFETY: so many bytes in reach; the caller has as many at `source`.
-    unsafe { copy::vectors(place.at, source, len) };
+    unsafe { copy::vectors(place.memory.at(), source, len) };
     place.stored(&"shmem_put", pe);
     true
 }
@@ -88,11 +89,13 @@ unsafe fn put_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
     let Short { word, vectors } = short_lens::<T>(nelems);
-    // SAFETY: as the caller promises; the length is as asked.
+    // SAFETY: C programs promise the elements at `source`, and `is_word` says that they are a word.
     let as_word = || is_word::<T>(nelems).then(|| unsafe { put_word(dest, source, word, pe) });
-    let as_vectors =
-        // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, vectors, pe) });
+    let as_vectors = || {
+        // SAFETY: C programs promise the elements at `source`, and `is_vectors` says that they are
+        // 16 to 64 bytes.
+        is_vectors::<T>(nelems).then(|| unsafe { put_vectors(dest, source, vectors, pe) })
+    };
     let is_put = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),
@@ -101,8 +104,8 @@ pub unsafe fn put<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
         .unwrap_or(false);
     if !is_put {
         let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
-        unsafe { remote::put_many(dest, source, len, pe, ctx) };
+        // SAFETY: C programs promise the elements at `source`.
+        remote::put_many(dest, unsafe { Input::new(source, len) }, pe, ctx);
     }
 }
 
@@ -115,7 +118,7 @@ unsafe fn get_word(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -> b
     match fast::short(source, pe) {
         Some(place) if !place.may_be_dead() => {
             // SAFETY: one word in reach; the caller has room for one at `dest`.
-            unsafe { copy::word_from_peer(dest, place.at, len) };
+            unsafe { copy::word_from_peer(dest, place.memory.at(), len) };
             true
         }
         _ => false,
@@ -131,7 +134,7 @@ unsafe fn get_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
     match fast::short(source, pe) {
         Some(place) if !place.may_be_dead() => {
             // SAFETY: so many bytes in reach; the caller has as many at `dest`.
-            unsafe { copy::vectors(dest, place.at, len) };
+            unsafe { copy::vectors(dest, place.memory.at(), len) };
             true
         }
         _ => false,
@@ -143,11 +146,13 @@ unsafe fn get_vectors(dest: *mut u8, source: *const u8, len: usize, pe: c_int) -
 pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: usize, pe: c_int) {
     let (dest, source) = (dest.cast(), source.cast());
     let Short { word, vectors } = short_lens::<T>(nelems);
-    // SAFETY: as the caller promises; the length is as asked.
+    // SAFETY: C programs promise room for the elements, and `is_word` says that they are a word.
     let as_word = || is_word::<T>(nelems).then(|| unsafe { get_word(dest, source, word, pe) });
-    let as_vectors =
-        // SAFETY: as above.
-        || is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, vectors, pe) });
+    let as_vectors = || {
+        // SAFETY: C programs promise room for the elements, and `is_vectors` says that they are 16
+        // to 64 bytes.
+        is_vectors::<T>(nelems).then(|| unsafe { get_vectors(dest, source, vectors, pe) })
+    };
     let is_got = ctx.is_of_world()
         && match words_first::<T>() {
             true => as_word().or_else(as_vectors),
@@ -156,7 +161,7 @@ pub unsafe fn get<T: Element>(ctx: Ctx, dest: *mut T, source: *const T, nelems: 
         .unwrap_or(false);
     if !is_got {
         let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
+        // SAFETY: C programs promise room for the elements at `dest`.
         unsafe { remote::get_many(dest, source, len, pe, ctx) };
     }
 }
@@ -167,8 +172,7 @@ pub unsafe fn p<T: Element>(ctx: Ctx, dest: *mut T, value: T, pe: c_int) {
     if ctx.is_of_world()
         && let Some(place) = fast::short(dest.cast(), pe)
     {
-        // SAFETY: one element in reach, and one on the stack.
-        unsafe { copy::to_peer(place.at, (&raw const value).cast(), size_of::<T>()) };
+        place.memory.put(Input::of(&value));
         place.stored(&"shmem_p", pe);
     } else {
         remote::put_value(dest, value, pe, ctx);
@@ -182,14 +186,11 @@ pub unsafe fn g<T: Element>(ctx: Ctx, source: *const T, pe: c_int) -> T {
         && let Some(place) = fast::short(source.cast(), pe)
         && !place.may_be_dead()
     {
-        let mut value = core::mem::MaybeUninit::<T>::uninit();
-        // SAFETY: one element in reach, and room for one on the stack.
-        unsafe { copy::from_peer(value.as_mut_ptr().cast(), place.at, size_of::<T>()) };
-        // SAFETY: all its bytes were written, and any bytes are a value.
-        unsafe { value.assume_init() }
+        let mut value = T::new_zeroed();
+        place.memory.get(Output::of(&mut value));
+        value
     } else {
-        // SAFETY: the address is checked there.
-        unsafe { remote::get_value(source, pe, ctx) }
+        remote::get_value(source, pe, ctx)
     }
 }
 
@@ -203,12 +204,13 @@ pub unsafe fn put_nbi<T: Element>(
     pe: c_int,
 ) {
     if fast::is_coherent() {
-        // SAFETY: as the caller promises.
+        // SAFETY: C programs promise the elements at `source`.
         unsafe { put(ctx, dest, source, nelems, pe) }
     } else {
         let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
-        unsafe { remote::put_nbi(ctx, dest.cast(), source.cast(), len, pe) }
+        // SAFETY: C programs promise the elements at `source`.
+        let source = unsafe { Input::new(source.cast(), len) };
+        remote::put_nbi(ctx, dest.cast(), source, pe);
     }
 }
 
@@ -222,11 +224,12 @@ pub unsafe fn get_nbi<T: Element>(
     pe: c_int,
 ) {
     if fast::is_coherent() {
-        // SAFETY: as the caller promises.
+        // SAFETY: C programs promise room for the elements at `dest`.
         unsafe { get(ctx, dest, source, nelems, pe) }
     } else {
         let len = nelems.saturating_mul(size_of::<T>());
-        // SAFETY: as the caller promises.
-        unsafe { remote::get_nbi(ctx, dest.cast(), source.cast(), len, pe) }
+        // SAFETY: C programs promise room for the elements at `dest`.
+        let dest = unsafe { Output::new(dest.cast(), len) };
+        remote::get_nbi(ctx, dest, source.cast(), pe);
     }
 }

@@ -12,7 +12,7 @@ pub unsafe fn init() {
 
 /// `shmem_init_thread`.
 pub unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `provided` can be written, or is null.
     unsafe { lifecycle::init_thread(requested, provided) }
 }
 
@@ -33,13 +33,13 @@ pub unsafe fn global_exit(status: c_int) -> ! {
 
 /// `shmem_query_thread`.
 pub unsafe fn query_thread(provided: *mut c_int) {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `provided` can be written.
     unsafe { provided.write(lifecycle::thread_level()) }
 }
 
 /// `shmem_query_initialized`.
 pub unsafe fn query_initialized(initialized: *mut c_int) {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `initialized` can be written.
     unsafe { initialized.write(lifecycle::is_initialized().into()) }
 }
 
@@ -57,16 +57,16 @@ pub unsafe fn n_pes() -> c_int {
 
 /// `shmem_info_get_version`.
 pub unsafe fn info_get_version(major: *mut c_int, minor: *mut c_int) {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `major` can be written.
     unsafe { major.write(query::MAJOR_VERSION) };
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `minor` can be written.
     unsafe { minor.write(query::MINOR_VERSION) };
 }
 
 /// `shmem_info_get_name`. `name` has room for `SHMEM_MAX_NAME_LEN` bytes.
 pub unsafe fn info_get_name(name: *mut c_char) {
     let text = query::VENDOR_STRING.to_bytes_with_nul();
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise room for `SHMEM_MAX_NAME_LEN` bytes, and the text is shorter.
     unsafe { core::ptr::copy_nonoverlapping(text.as_ptr().cast(), name, text.len()) }
 }
 

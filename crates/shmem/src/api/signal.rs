@@ -2,7 +2,8 @@
 
 use core::ffi::c_int;
 
-use crate::copy;
+use crate::api::{atomic_add, atomic_set};
+use crate::buffer::{self, Input};
 use crate::element::Element;
 use crate::fast;
 use crate::handle::Ctx;
@@ -22,19 +23,27 @@ pub unsafe fn put_signal<T: Element>(
     pe: c_int,
 ) {
     let len = nelems.saturating_mul(size_of::<T>());
+    // SAFETY: C programs promise the elements at `source`.
+    let source = unsafe { Input::new(source.cast(), len) };
     if ctx.is_of_world()
         && (sig_op == SIGNAL_SET || sig_op == SIGNAL_ADD)
         && let Some(place) = fast::at(dest.cast(), len, pe)
         && let Some(word) = fast::word(sig_addr, pe)
     {
-        // SAFETY: `len` bytes in reach; the caller has as many at `source`.
-        unsafe { copy::to_peer(place.at, source.cast(), len) };
+        place.memory.put(source);
         word.signal(signal, sig_op == SIGNAL_ADD);
         place.stored(&"shmem_put_signal", pe);
     } else {
-        let data = (dest.cast(), source.cast(), len);
-        // SAFETY: as the caller promises.
-        unsafe { remote::put_signal("shmem_put_signal", ctx, data, sig_addr, signal, sig_op, pe) };
+        const WHAT: &str = "shmem_put_signal";
+        remote::put_signal(
+            WHAT,
+            ctx,
+            (dest.cast(), source),
+            sig_addr,
+            signal,
+            sig_op,
+            pe,
+        );
     }
 }
 
@@ -51,54 +60,57 @@ pub unsafe fn put_signal_nbi<T: Element>(
     pe: c_int,
 ) {
     if fast::is_coherent() {
-        // SAFETY: as the caller promises.
+        // SAFETY: C programs promise the elements at `source`.
         unsafe { put_signal(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe) }
     } else {
-        let data = (
-            dest.cast(),
-            source.cast(),
-            nelems.saturating_mul(size_of::<T>()),
-        );
         const WHAT: &str = "shmem_put_signal_nbi";
-        // SAFETY: as the caller promises.
-        unsafe { remote::put_signal(WHAT, ctx, data, sig_addr, signal, sig_op, pe) };
+        let len = nelems.saturating_mul(size_of::<T>());
+        // SAFETY: C programs promise the elements at `source`.
+        let source = unsafe { Input::new(source.cast(), len) };
+        remote::put_signal(
+            WHAT,
+            ctx,
+            (dest.cast(), source),
+            sig_addr,
+            signal,
+            sig_op,
+            pe,
+        );
     }
 }
 
 /// `shmem_signal_add`.
 #[inline(always)]
-pub unsafe fn signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
+pub fn signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     if fast::is_coherent() {
-        // SAFETY: as the caller promises.
-        unsafe { crate::api::atomic_add(ctx, sig_addr, signal, pe) }
+        atomic_add(ctx, sig_addr, signal, pe);
     } else {
-        // SAFETY: everything is checked there.
-        unsafe { remote::signal("shmem_signal_add", ctx, sig_addr, signal, SIGNAL_ADD, pe) }
+        remote::signal("shmem_signal_add", ctx, sig_addr, signal, SIGNAL_ADD, pe);
     }
 }
 
 /// `shmem_signal_set`.
 #[inline(always)]
-pub unsafe fn signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
+pub fn signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     if fast::is_coherent() {
-        // SAFETY: as the caller promises.
-        unsafe { crate::api::atomic_set(ctx, sig_addr, signal, pe) }
+        atomic_set(ctx, sig_addr, signal, pe);
     } else {
-        // SAFETY: everything is checked there.
-        unsafe { remote::signal("shmem_signal_set", ctx, sig_addr, signal, SIGNAL_SET, pe) }
+        remote::signal("shmem_signal_set", ctx, sig_addr, signal, SIGNAL_SET, pe);
     }
 }
 
 /// `shmem_signal_fetch`: of the own PE.
 #[inline(always)]
 pub unsafe fn signal_fetch(sig_addr: *const u64) -> u64 {
-    // SAFETY: as the caller promises.
-    unsafe { wait::fetch("shmem_signal_fetch", sig_addr) }
+    // SAFETY: C programs promise a valid signal object.
+    let word = unsafe { buffer::word(sig_addr) };
+    wait::fetch("shmem_signal_fetch", word)
 }
 
 /// `shmem_signal_wait_until`. Returns the value that ended the wait.
 #[inline(always)]
 pub unsafe fn signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 {
-    // SAFETY: as the caller promises.
-    unsafe { wait::until(wait::SIGNAL_WAIT_UNTIL, sig_addr, cmp, cmp_value) }
+    // SAFETY: C programs promise a valid signal object.
+    let word = unsafe { buffer::word(sig_addr) };
+    wait::until(wait::SIGNAL_WAIT_UNTIL, word, cmp, cmp_value)
 }

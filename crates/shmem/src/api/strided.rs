@@ -2,19 +2,10 @@
 
 use core::ffi::c_int;
 
+use crate::buffer::{Blocks, InputBlocks, OutputBlocks};
 use crate::element::Element;
 use crate::handle::Ctx;
-use crate::remote::{self, Strides};
-
-fn strides<T>(dst: isize, sst: isize, bsize: usize, nblocks: usize) -> Strides {
-    Strides {
-        dst,
-        sst,
-        block_elements: bsize,
-        blocks: nblocks,
-        element_bytes: size_of::<T>(),
-    }
-}
+use crate::remote;
 
 /// `shmem_iput`, of all types and sizes.
 #[inline]
@@ -27,9 +18,11 @@ pub unsafe fn iput<T: Element>(
     nelems: usize,
     pe: c_int,
 ) {
-    let how = strides::<T>(dst, sst, 1, nelems);
-    // SAFETY: as the caller promises.
-    unsafe { remote::put_strided("shmem_iput", ctx, dest.cast(), source.cast(), how, pe) }
+    let to = Blocks::of::<T>(dst, 1, nelems);
+    let from = Blocks::of::<T>(sst, 1, nelems);
+    // SAFETY: C programs promise all blocks of the source.
+    let source = unsafe { InputBlocks::new(source.cast(), from) };
+    remote::put_strided("shmem_iput", ctx, (dest.cast(), to), source, pe);
 }
 
 /// `shmem_iget`, of all types and sizes.
@@ -43,9 +36,11 @@ pub unsafe fn iget<T: Element>(
     nelems: usize,
     pe: c_int,
 ) {
-    let how = strides::<T>(dst, sst, 1, nelems);
-    // SAFETY: as the caller promises.
-    unsafe { remote::get_strided("shmem_iget", ctx, dest.cast(), source.cast(), how, pe) }
+    let to = Blocks::of::<T>(dst, 1, nelems);
+    let from = Blocks::of::<T>(sst, 1, nelems);
+    // SAFETY: C programs promise room for all blocks.
+    let dest = unsafe { OutputBlocks::new(dest.cast(), to) };
+    remote::get_strided("shmem_iget", ctx, dest, (source.cast(), from), pe);
 }
 
 /// `shmem_ibput`, of all types and sizes.
@@ -60,9 +55,11 @@ pub unsafe fn ibput<T: Element>(
     nblocks: usize,
     pe: c_int,
 ) {
-    let how = strides::<T>(dst, sst, bsize, nblocks);
-    // SAFETY: as the caller promises.
-    unsafe { remote::put_strided("shmem_ibput", ctx, dest.cast(), source.cast(), how, pe) }
+    let to = Blocks::of::<T>(dst, bsize, nblocks);
+    let from = Blocks::of::<T>(sst, bsize, nblocks);
+    // SAFETY: C programs promise all blocks of the source.
+    let source = unsafe { InputBlocks::new(source.cast(), from) };
+    remote::put_strided("shmem_ibput", ctx, (dest.cast(), to), source, pe);
 }
 
 /// `shmem_ibget`, of all types and sizes.
@@ -77,7 +74,9 @@ pub unsafe fn ibget<T: Element>(
     nblocks: usize,
     pe: c_int,
 ) {
-    let how = strides::<T>(dst, sst, bsize, nblocks);
-    // SAFETY: as the caller promises.
-    unsafe { remote::get_strided("shmem_ibget", ctx, dest.cast(), source.cast(), how, pe) }
+    let to = Blocks::of::<T>(dst, bsize, nblocks);
+    let from = Blocks::of::<T>(sst, bsize, nblocks);
+    // SAFETY: C programs promise room for all blocks.
+    let dest = unsafe { OutputBlocks::new(dest.cast(), to) };
+    remote::get_strided("shmem_ibget", ctx, dest, (source.cast(), from), pe);
 }

@@ -20,7 +20,7 @@ pub unsafe fn team_n_pes(team: Team) -> c_int {
 
 /// `shmem_team_get_config`.
 pub unsafe fn team_get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `config` can be written, if the mask names a field.
     unsafe { team::get_config(team, config_mask, config) }
 }
 
@@ -40,10 +40,10 @@ pub unsafe fn team_split_strided(
     config_mask: c_long,
     new_team: *mut Team,
 ) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `config` is valid, if the mask names a field.
     let config = unsafe { team::config(config, config_mask) };
     let (code, team) = team::split_strided(parent_team, (start, stride, size), config);
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `new_team` can be written.
     unsafe { new_team.write(team) };
     code
 }
@@ -59,14 +59,14 @@ pub unsafe fn team_split_2d(
     yaxis_mask: c_long,
     yaxis_team: *mut Team,
 ) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `xaxis_config` is valid, if the mask names a field.
     let x_config = unsafe { team::config(xaxis_config, xaxis_mask) };
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `yaxis_config` is valid, if the mask names a field.
     let y_config = unsafe { team::config(yaxis_config, yaxis_mask) };
     let (code, x, y) = team::split_2d(parent_team, xrange, x_config, y_config);
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `xaxis_team` can be written.
     unsafe { xaxis_team.write(x) };
-    // SAFETY: as the caller promises.
+    // SAFETY: C programs promise that `yaxis_team` can be written.
     unsafe { yaxis_team.write(y) };
     code
 }

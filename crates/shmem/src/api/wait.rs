@@ -2,28 +2,32 @@
 
 use core::ffi::c_int;
 
+use crate::buffer::{self, Results};
 use crate::element::Waitable;
-use crate::wait::{self, Set, Values};
+use crate::wait::{self, Set};
 
 /// `shmem_wait_until`.
 #[inline]
 pub unsafe fn wait_until<T: Waitable>(ivar: *mut T, cmp: c_int, cmp_value: T) {
-    // SAFETY: as the caller promises.
-    unsafe { wait::until("shmem_wait_until", ivar, cmp, cmp_value) };
+    // SAFETY: C programs promise a valid word of this type.
+    let word = unsafe { buffer::word(ivar) };
+    wait::until("shmem_wait_until", word, cmp, cmp_value);
 }
 
 /// `shmem_wait` (deprecated): until `ivar` is no longer `cmp_value`.
 #[inline]
 pub unsafe fn wait<T: Waitable>(ivar: *mut T, cmp_value: T) {
-    // SAFETY: as the caller promises.
-    unsafe { wait::until("shmem_wait", ivar, wait::CMP_NE, cmp_value) };
+    // SAFETY: C programs promise a valid word of this type.
+    let word = unsafe { buffer::word(ivar) };
+    wait::until("shmem_wait", word, wait::CMP_NE, cmp_value);
 }
 
 /// `shmem_test`.
 #[inline]
 pub unsafe fn test<T: Waitable>(ivar: *mut T, cmp: c_int, cmp_value: T) -> c_int {
-    // SAFETY: as the caller promises.
-    unsafe { wait::test("shmem_test", ivar, cmp, cmp_value) }.into()
+    // SAFETY: C programs promise a valid word of this type.
+    let word = unsafe { buffer::word(ivar) };
+    wait::test("shmem_test", word, cmp, cmp_value).into()
 }
 
 /// `shmem_wait_until_all`.
@@ -35,16 +39,10 @@ pub unsafe fn wait_until_all<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) {
-    let set = Set::new(
-        "shmem_wait_until_all",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_all() }
+    const WHAT: &str = "shmem_wait_until_all";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    set.wait_until_all()
 }
 
 /// `shmem_wait_until_any`.
@@ -56,16 +54,10 @@ pub unsafe fn wait_until_any<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_wait_until_any",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_any() }
+    const WHAT: &str = "shmem_wait_until_any";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    set.wait_until_any()
 }
 
 /// `shmem_wait_until_some`.
@@ -78,16 +70,12 @@ pub unsafe fn wait_until_some<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_wait_until_some",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_some(indices) }
+    const WHAT: &str = "shmem_wait_until_some";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    // SAFETY: C programs promise room for as many indices.
+    let indices = unsafe { Results::new(indices, nelems) };
+    set.wait_until_some(indices)
 }
 
 /// `shmem_test_all`.
@@ -99,16 +87,10 @@ pub unsafe fn test_all<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> c_int {
-    let set = Set::new(
-        "shmem_test_all",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_all() }.into()
+    const WHAT: &str = "shmem_test_all";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    set.test_all().into()
 }
 
 /// `shmem_test_any`.
@@ -120,16 +102,10 @@ pub unsafe fn test_any<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_test_any",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_any() }
+    const WHAT: &str = "shmem_test_any";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    set.test_any()
 }
 
 /// `shmem_test_some`.
@@ -142,16 +118,12 @@ pub unsafe fn test_some<T: Waitable>(
     cmp: c_int,
     cmp_value: T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_test_some",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Same(cmp_value),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_some(indices) }
+    const WHAT: &str = "shmem_test_some";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::same(WHAT, ivars, nelems, status, cmp, cmp_value) };
+    // SAFETY: C programs promise room for as many indices.
+    let indices = unsafe { Results::new(indices, nelems) };
+    set.test_some(indices)
 }
 
 /// `shmem_wait_until_all_vector`.
@@ -163,16 +135,10 @@ pub unsafe fn wait_until_all_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) {
-    let set = Set::new(
-        "shmem_wait_until_all_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_all() }
+    const WHAT: &str = "shmem_wait_until_all_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    set.wait_until_all()
 }
 
 /// `shmem_wait_until_any_vector`.
@@ -184,16 +150,10 @@ pub unsafe fn wait_until_any_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_wait_until_any_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_any() }
+    const WHAT: &str = "shmem_wait_until_any_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    set.wait_until_any()
 }
 
 /// `shmem_wait_until_some_vector`.
@@ -206,16 +166,12 @@ pub unsafe fn wait_until_some_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_wait_until_some_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.wait_until_some(indices) }
+    const WHAT: &str = "shmem_wait_until_some_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    // SAFETY: C programs promise room for as many indices.
+    let indices = unsafe { Results::new(indices, nelems) };
+    set.wait_until_some(indices)
 }
 
 /// `shmem_test_all_vector`.
@@ -227,16 +183,10 @@ pub unsafe fn test_all_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> c_int {
-    let set = Set::new(
-        "shmem_test_all_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_all() }.into()
+    const WHAT: &str = "shmem_test_all_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    set.test_all().into()
 }
 
 /// `shmem_test_any_vector`.
@@ -248,16 +198,10 @@ pub unsafe fn test_any_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_test_any_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_any() }
+    const WHAT: &str = "shmem_test_any_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    set.test_any()
 }
 
 /// `shmem_test_some_vector`.
@@ -270,14 +214,10 @@ pub unsafe fn test_some_vector<T: Waitable>(
     cmp: c_int,
     cmp_values: *const T,
 ) -> usize {
-    let set = Set::new(
-        "shmem_test_some_vector",
-        ivars,
-        nelems,
-        status,
-        cmp,
-        Values::Each(cmp_values),
-    );
-    // SAFETY: as the caller promises.
-    unsafe { set.test_some(indices) }
+    const WHAT: &str = "shmem_test_some_vector";
+    // SAFETY: C programs promise `nelems` elements at each array.
+    let set = unsafe { Set::each(WHAT, ivars, nelems, status, cmp, cmp_values) };
+    // SAFETY: C programs promise room for as many indices.
+    let indices = unsafe { Results::new(indices, nelems) };
+    set.test_some(indices)
 }

@@ -7,22 +7,20 @@ use hostwire::attachment::{Operation, Request};
 
 use super::{SIGNAL_ADD, SIGNAL_SET, done, local, put, put_at, resolve, stored, symmetric, target};
 use crate::api::in_reach;
+use crate::buffer::Input;
 use crate::context;
 use crate::debug::race::{AtomicUse, Footprint, Kind, Operands, Transfer};
 use crate::element::Atomic;
 use crate::fail::fatal;
-use crate::fast::What;
+use crate::fast::{Mapped, What};
 use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::runtime::{self, Runtime};
 
 /// As [`atomic`], for short operations without a second operand.
-///
-/// # Safety
-/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-pub(crate) unsafe extern "C" fn atomic_out_of_reach<T: Atomic>(
+pub(crate) extern "C" fn atomic_out_of_reach<T: Atomic>(
     dest: *const T,
     operand: u64,
     pe: c_int,
@@ -30,18 +28,14 @@ pub(crate) unsafe extern "C" fn atomic_out_of_reach<T: Atomic>(
     how: &'static (What, Operation),
 ) -> u64 {
     let (what, operation) = *how;
-    // SAFETY: as the caller promises.
-    unsafe { atomic(what, ctx, operation, dest, operand, 0, pe) }
+    atomic(what, ctx, operation, dest, operand, 0, pe)
 }
 
 /// As [`atomic`], for short compare-and-swaps.
-///
-/// # Safety
-/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
-pub(crate) unsafe extern "C" fn compare_swap_out_of_reach<T: Atomic>(
+pub(crate) extern "C" fn compare_swap_out_of_reach<T: Atomic>(
     dest: *const T,
     compare: u64,
     operand: u64,
@@ -50,17 +44,13 @@ pub(crate) unsafe extern "C" fn compare_swap_out_of_reach<T: Atomic>(
 ) -> u64 {
     const WHAT: &str = "shmem_atomic_compare_swap";
     let operation = Operation::CompareSwap;
-    // SAFETY: as the caller promises.
-    unsafe { atomic(WHAT, ctx, operation, dest, operand, compare, pe) }
+    atomic(WHAT, ctx, operation, dest, operand, compare, pe)
 }
 
 /// The long way of all atomics. Returns the bits of the old value.
-///
-/// # Safety
-/// No conditions beyond those that it checks.
 #[cold]
 #[inline(never)]
-unsafe fn atomic<T: Atomic>(
+fn atomic<T: Atomic>(
     what: &'static str,
     ctx: Ctx,
     operation: Operation,
@@ -132,11 +122,8 @@ pub(crate) fn gave(ctx: Ctx, fetch: *const u8, len: usize, pe: c_int) {
 }
 
 /// A signal alone, or behind the data of the put with this number.
-///
-/// # Safety
-/// No conditions beyond those that it checks.
 #[cold]
-pub(crate) unsafe fn signal(
+pub(crate) fn signal(
     what: &'static str,
     ctx: Ctx,
     sig_addr: *mut u64,
@@ -144,11 +131,10 @@ pub(crate) unsafe fn signal(
     sig_op: c_int,
     pe: c_int,
 ) {
-    // SAFETY: as the caller promises.
-    unsafe { signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, None) };
+    signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, None);
 }
 
-unsafe fn signal_behind(
+fn signal_behind(
     what: &'static str,
     ctx: Ctx,
     sig_addr: *mut u64,
@@ -162,8 +148,7 @@ unsafe fn signal_behind(
         _ => Operation::Swap,
     };
     let Some(race) = runtime.debug.race() else {
-        // SAFETY: everything is checked there.
-        unsafe { atomic::<u64>(what, ctx, operation, sig_addr, signal, 0, pe) };
+        atomic::<u64>(what, ctx, operation, sig_addr, signal, 0, pe);
         return;
     };
     let pe = target(runtime, what, ctx, pe);
@@ -207,45 +192,36 @@ pub(crate) fn atomic_at(
         compare,
     };
     let near = match runtime.mapped {
-        None if pe != runtime.attachment.pe() => resolve(runtime, pe, offset),
+        None if pe != runtime.attachment.pe() => resolve(runtime, pe, offset, size),
         _ => None,
     };
-    let Some(at) = near else {
-        return done(what, runtime.attachment.atomic(pe, request));
-    };
-    done(what, runtime.attachment.check(pe));
-    let old = match size {
-        // SAFETY: in a segment that stays mapped, aligned; what is shared is accessed by
-        // atomics and raw copies only.
-        8 => operation.apply_64(unsafe { &*at.cast() }, operand, compare),
-        _ => {
-            // SAFETY: as above.
-            let half = unsafe { &*at.cast() };
-            operation
-                .apply_32(half, operand as u32, compare as u32)
-                .into()
-        }
+    let word = near.filter(|_| size == 8).and_then(Mapped::word);
+    let half = near.filter(|_| size == 4).and_then(Mapped::half);
+    if word.is_some() || half.is_some() {
+        done(what, runtime.attachment.check(pe));
+    }
+    let old = match (word, half) {
+        (Some(word), _) => operation.apply_64(word, operand, compare),
+        (None, Some(half)) => operation
+            .apply_32(half, operand as u32, compare as u32)
+            .into(),
+        (None, None) => return done(what, runtime.attachment.atomic(pe, request)),
     };
     stored(runtime, what, pe);
     old
 }
 
-/// The long way of [`crate::api::put_signal`]. `data` is destination, source and bytes.
-///
-/// # Safety
-/// The source is valid for the bytes.
+/// The long way of [`crate::api::put_signal`].
 #[cold]
-#[inline(never)]
-pub(crate) unsafe fn put_signal(
+pub(crate) fn put_signal(
     what: &'static str,
     ctx: Ctx,
-    data: (*mut u8, *const u8, usize),
+    (dest, source): (*mut u8, Input<'_>),
     sig_addr: *mut u64,
     signal: u64,
     sig_op: c_int,
     pe: c_int,
 ) {
-    let (dest, source, len) = data;
     if sig_op != SIGNAL_SET && sig_op != SIGNAL_ADD {
         fatal(
             what,
@@ -253,31 +229,29 @@ pub(crate) unsafe fn put_signal(
         );
     }
     let runtime = runtime::get(what);
+    let len = source.len();
     let number = match runtime.debug.race().filter(|_| len > 0) {
         None => {
-            // SAFETY: as the caller promises.
-            unsafe { put(what, ctx, dest, source, len, pe) };
+            put(what, ctx, dest, source, pe);
             None
         }
         Some(race) => {
             let pe = target(runtime, what, ctx, pe);
             let offset = symmetric(runtime, what, "the destination", dest, len);
-            local(runtime, what, "the source", source, len);
+            local(runtime, what, "the source", source.address(), len);
             let transfer = Transfer {
                 what,
                 slot: context::of_race(runtime, what, ctx).0,
                 pe,
                 remote: Footprint::run(offset, len),
-                local: Footprint::run(source as usize, len),
+                local: Footprint::run(source.address(), len),
                 is_nbi: what.ends_with("nbi"),
             };
             let number = race.put_before_signal(runtime, transfer);
-            // SAFETY: as the caller promises; the offset was checked.
-            unsafe { put_at(runtime, what, pe, offset, source, len) };
+            put_at(runtime, what, pe, offset, source);
             Some(number)
         }
     };
     done(what, runtime.attachment.fence());
-    // SAFETY: everything is checked there.
-    unsafe { signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, number) };
+    signal_behind(what, ctx, sig_addr, (signal, sig_op), pe, number);
 }

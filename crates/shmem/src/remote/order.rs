@@ -5,6 +5,7 @@ use core::ffi::c_int;
 use hostwire::PeId;
 
 use super::{done, target};
+use crate::buffer::Array;
 use crate::context;
 use crate::handle::{CTX_INVALID, Ctx};
 use crate::runtime;
@@ -38,20 +39,13 @@ pub(crate) fn quiet(what: &'static str, ctx: Ctx) {
 }
 
 /// `shmem_pe_quiet`.
-///
-/// # Safety
-/// `npes` numbers at `target_pes`.
-pub(crate) unsafe fn pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
+pub(crate) fn pe_quiet(ctx: Ctx, target_pes: Array<'_, c_int>) {
     const WHAT: &str = "shmem_pe_quiet";
     let runtime = runtime::get(WHAT);
-    if npes == 0 || ctx == CTX_INVALID {
+    if target_pes.is_empty() || ctx == CTX_INVALID {
         return;
     }
-    let targets = (0..npes).map(|index| {
-        // SAFETY: as the caller promises.
-        let pe = unsafe { target_pes.wrapping_add(index).read() };
-        target(runtime, WHAT, ctx, pe)
-    });
+    let targets = target_pes.iter().map(|pe| target(runtime, WHAT, ctx, pe));
     // All of them first: one that does not exist ends the job.
     let pes: Vec<PeId> = targets.collect();
     if let Some(race) = runtime.debug.race() {

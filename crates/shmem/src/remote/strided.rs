@@ -4,68 +4,75 @@ use core::ffi::c_int;
 
 use hostwire::PeId;
 
-use super::{done, get_at, put_at, put_looked_at, resolve, stored, symmetric, target};
+use super::{done, put_looked_at, resolve, stored, symmetric, target};
+use crate::buffer::{Blocks, InputBlocks, OutputBlocks};
 use crate::context;
-use crate::copy;
 use crate::debug::race::{Footprint, Transfer};
 use crate::fail::fatal;
+use crate::fast::Mapped;
 use crate::handle::Ctx;
 use crate::runtime::{self, Runtime};
 
-/// How elements of a strided operation lie.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Strides {
-    /// From one block to the next, in elements.
-    pub(crate) dst: isize,
-    pub(crate) sst: isize,
-    pub(crate) block_elements: usize,
-    pub(crate) blocks: usize,
-    pub(crate) element_bytes: usize,
+/// The symmetric side of a strided operation.
+struct Symmetric {
+    blocks: Blocks,
+    /// Of the first block, in a segment.
+    offset: usize,
+    /// Of the lowest byte of all blocks.
+    lowest: usize,
+    /// From the lowest byte to the highest.
+    span_bytes: usize,
 }
 
-impl Strides {
-    fn block_bytes(&self) -> usize {
-        self.block_elements.saturating_mul(self.element_bytes)
-    }
-
-    /// The bytes of all blocks from `start` on, with this stride.
-    fn footprint(&self, start: usize, stride: isize) -> Footprint {
-        Footprint {
-            start,
-            block_bytes: self.block_bytes(),
-            stride_bytes: stride.wrapping_mul(self.element_bytes as isize),
-            blocks: self.blocks,
+impl Symmetric {
+    /// Ends the job if a block is not symmetric.
+    fn new(
+        runtime: &Runtime,
+        what: &'static str,
+        role: &str,
+        address: *const u8,
+        blocks: Blocks,
+    ) -> Self {
+        let Some((first, span_bytes)) = blocks.span() else {
+            fatal(what, "the blocks reach beyond the address space");
+        };
+        let address = address.wrapping_offset(first);
+        let lowest = symmetric(runtime, what, role, address, span_bytes);
+        Self {
+            blocks,
+            offset: lowest.wrapping_add_signed(first.wrapping_neg()),
+            lowest,
+            span_bytes,
         }
     }
 
-    /// The lowest byte that blocks with this stride touch, relative to the first one, and
-    /// how many bytes they span. `None` if that is more than there can be.
-    fn span(&self, stride: isize) -> Option<(isize, usize)> {
-        let step = stride.checked_mul(self.element_bytes as isize)?;
-        let last = isize::try_from(self.blocks - 1).ok()?.checked_mul(step)?;
-        let span = last.unsigned_abs().checked_add(self.block_bytes())?;
-        Some((last.min(0), span))
+    /// All bytes at `pe`, if loads and stores reach them.
+    fn resolve(&self, runtime: &Runtime, pe: PeId) -> Option<Mapped> {
+        resolve(runtime, pe, self.lowest, self.span_bytes)
+    }
+
+    /// The offsets of the blocks in a segment.
+    fn offsets(&self) -> impl Iterator<Item = usize> {
+        let (blocks, first) = (self.blocks, self.offset);
+        (0..blocks.count).map(move |block| first.wrapping_add_signed(blocks.distance(block)))
+    }
+
+    /// The block at an offset, in what [`resolve`](Self::resolve) gave.
+    fn part(&self, memory: Option<Mapped>, offset: usize) -> Option<Mapped> {
+        memory?.part(offset.wrapping_sub(self.lowest), self.blocks.block_bytes)
     }
 }
 
-/// Checks the symmetric side of a strided operation: the offset of its first block.
-fn symmetric_blocks(
-    runtime: &Runtime,
-    what: &'static str,
-    role: &str,
-    address: *const u8,
-    how: &Strides,
-    stride: isize,
-) -> usize {
-    let Some((lowest, span)) = how.span(stride) else {
-        fatal(what, "the blocks reach beyond the address space");
-    };
-    let first = address.wrapping_offset(lowest);
-    let offset = symmetric(runtime, what, role, first, span);
-    offset.wrapping_add_signed(lowest.wrapping_neg())
+fn footprint(start: usize, blocks: Blocks) -> Footprint {
+    Footprint {
+        start,
+        block_bytes: blocks.block_bytes,
+        stride_bytes: blocks.distance(1),
+        blocks: blocks.count,
+    }
 }
 
-fn strided(
+fn transfer(
     runtime: &'static Runtime,
     what: &'static str,
     ctx: Ctx,
@@ -82,110 +89,73 @@ fn strided(
     }
 }
 
-/// Strided and block-strided puts.
-///
-/// # Safety
-/// The source is valid for all blocks.
-pub(crate) unsafe fn put_strided(
+/// Strided and block-strided puts: to these blocks, of which the first is at `dest` here.
+pub(crate) fn put_strided(
     what: &'static str,
     ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    how: Strides,
+    (dest, blocks): (*mut u8, Blocks),
+    sources: InputBlocks<'_>,
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
     let pe = target(runtime, what, ctx, pe);
-    let len = how.block_bytes();
-    if how.blocks == 0 || len == 0 {
+    if blocks.is_empty() {
         return;
     }
-    let first = symmetric_blocks(runtime, what, "the destination", dest, &how, how.dst);
-    let sides = (
-        how.footprint(first, how.dst),
-        how.footprint(source as usize, how.sst),
-    );
+    let dest = Symmetric::new(runtime, what, "the destination", dest, blocks);
     if let Some(race) = runtime.debug.race() {
-        if how.blocks == 1 {
-            // SAFETY: the caller has the source; the destination was checked.
-            return unsafe { put_looked_at(race, runtime, (what, false), ctx, sides, pe) };
+        if blocks.count == 1
+            && let Some(source) = sources.iter().next()
+        {
+            let at = (pe, dest.offset);
+            return put_looked_at(race, runtime, (what, false), ctx, at, source);
         }
-        race.put(runtime, strided(runtime, what, ctx, sides, pe), || 0);
+        let sides = (
+            footprint(dest.offset, blocks),
+            footprint(sources.address(), sources.blocks()),
+        );
+        race.put(runtime, transfer(runtime, what, ctx, sides, pe), || 0);
     }
-    let element = how.element_bytes as isize;
-    for block in 0..how.blocks as isize {
-        let offset = first.wrapping_add_signed(block * how.dst * element);
-        let source = source.wrapping_offset(block * how.sst * element);
-        match resolve(runtime, pe, offset) {
-            // SAFETY: the span of all blocks was checked; the caller has the source.
-            Some(at) => unsafe { copy::to_peer(at, source, len) },
-            // SAFETY: as above.
-            None => unsafe { put_at(runtime, what, pe, offset, source, len) },
+    let memory = dest.resolve(runtime, pe);
+    for (offset, source) in dest.offsets().zip(sources.iter()) {
+        match dest.part(memory, offset) {
+            Some(memory) => memory.put(source),
+            None => done(what, runtime.attachment.put(pe, offset, source.bytes())),
         }
     }
     stored(runtime, what, pe);
 }
 
-/// Strided and block-strided gets.
-///
-/// # Safety
-/// The destination is valid for all blocks.
-pub(crate) unsafe fn get_strided(
+/// Strided and block-strided gets: of these blocks, of which the first is at `source` here.
+pub(crate) fn get_strided(
     what: &'static str,
     ctx: Ctx,
-    dest: *mut u8,
-    source: *const u8,
-    how: Strides,
+    mut dests: OutputBlocks<'_>,
+    (source, blocks): (*const u8, Blocks),
     pe: c_int,
 ) {
     let runtime = runtime::get(what);
     let pe = target(runtime, what, ctx, pe);
-    let len = how.block_bytes();
-    if how.blocks == 0 || len == 0 {
+    if blocks.is_empty() {
         return;
     }
     done(what, runtime.attachment.check(pe));
-    let first = symmetric_blocks(runtime, what, "the source", source, &how, how.sst);
+    let source = Symmetric::new(runtime, what, "the source", source, blocks);
     if let Some(race) = runtime.debug.race() {
         let sides = (
-            how.footprint(first, how.sst),
-            how.footprint(dest as usize, how.dst),
+            footprint(source.offset, blocks),
+            footprint(dests.address(), dests.blocks()),
         );
-        race.get(runtime, strided(runtime, what, ctx, sides, pe));
+        race.get(runtime, transfer(runtime, what, ctx, sides, pe));
     }
-    let element = how.element_bytes as isize;
-    for block in 0..how.blocks as isize {
-        let offset = first.wrapping_add_signed(block * how.sst * element);
-        let dest = dest.wrapping_offset(block * how.dst * element);
-        match resolve(runtime, pe, offset) {
-            // SAFETY: the span of all blocks was checked; the caller has the destination.
-            Some(at) => unsafe { copy::from_peer(dest, at, len) },
-            // SAFETY: as above.
-            None => unsafe { get_at(runtime, what, pe, offset, dest, len) },
+    let memory = source.resolve(runtime, pe);
+    for (block, offset) in source.offsets().enumerate() {
+        let Some(mut dest) = dests.block(block) else {
+            break;
+        };
+        match source.part(memory, offset) {
+            Some(memory) => memory.get(dest),
+            None => done(what, runtime.attachment.get(pe, offset, dest.bytes())),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strided_blocks_span_from_the_lowest_to_the_highest_byte() {
-        let how = Strides {
-            dst: 3,
-            sst: -3,
-            block_elements: 2,
-            blocks: 4,
-            element_bytes: 8,
-        };
-        assert_eq!(how.span(how.dst), Some((0, 3 * 3 * 8 + 16)));
-        assert_eq!(how.span(how.sst), Some((-72, 72 + 16)));
-        assert_eq!(how.span(isize::MAX), None);
-        let none = Strides {
-            blocks: usize::MAX,
-            ..how
-        };
-        assert_eq!(none.span(1), None);
     }
 }

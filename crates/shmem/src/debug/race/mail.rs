@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use hostwire_transport::wait::Doorbell;
 
-use crate::copy;
+use crate::buffer::Input;
+use crate::fast::Mapped;
 use crate::remote::{done, resolve};
 use crate::runtime::Runtime;
 
@@ -143,9 +144,8 @@ impl Mail {
         let peer = &mut self.peers[pe as usize];
         let old = peer.part.len();
         peer.part.resize(old + len, 0);
-        let letter = runtime.own_at(at + HEADER_BYTES);
-        // SAFETY: the box is in the own segment, and the bytes have room.
-        unsafe { copy::from_peer(peer.part[old..].as_mut_ptr(), letter, len) };
+        let segment = runtime.attachment.segment();
+        done(WHAT, segment.get(at + HEADER_BYTES, &mut peer.part[old..]));
         let mut messages = Vec::new();
         let mut rest = &peer.part[..];
         while let Some((len, more)) = rest.split_first_chunk::<4>()
@@ -180,10 +180,8 @@ impl Mail {
 
 /// The doorbell of `pe`, if it is in reach.
 fn bell(runtime: &Runtime, pe: u32, area: usize, pes: usize) -> Option<Doorbell<'static>> {
-    let at = resolve(runtime, pe, area + pes * (BOX_BYTES + RECEIPT_BYTES))?;
-    // SAFETY: a word of this module's own memory in a segment that stays mapped: aligned, and
-    // only ever an atomic.
-    Some(Doorbell::new(unsafe { &*at.cast() }))
+    let bell = resolve(runtime, pe, area + pes * (BOX_BYTES + RECEIPT_BYTES), 4)?;
+    bell.half().map(Doorbell::new)
 }
 
 /// How a thread waits for letters and receipts.
@@ -198,7 +196,7 @@ impl Sleep {
         let pes = runtime.attachment.pes();
         let own = bell(runtime, runtime.attachment.pe(), area, pes as usize)?;
         // Stores from another host do not ring the doorbell.
-        let all_ring = (0..pes).all(|pe| resolve(runtime, pe, 0).is_some());
+        let all_ring = (0..pes).all(|pe| resolve(runtime, pe, 0, 1).is_some());
         let limit = match all_ring {
             true => Duration::from_millis(20),
             false => Duration::from_micros(300),
@@ -217,29 +215,20 @@ impl Sleep {
 }
 
 fn own_word(runtime: &Runtime, offset: usize) -> &AtomicU64 {
-    // SAFETY: a word of this module's own memory in the own segment: aligned, and only ever
-    // an atomic.
-    unsafe { &*runtime.own_at(offset).cast() }
+    done(WHAT, runtime.attachment.segment().word(offset))
 }
 
 fn store(runtime: &Runtime, pe: u32, offset: usize, bytes: &[u8]) {
-    match resolve(runtime, pe, offset) {
-        // SAFETY: the own box in a mapped segment, which has room; nobody reads it before the
-        // header says so.
-        Some(at) => unsafe { copy::to_peer(at, bytes.as_ptr(), bytes.len()) },
+    match resolve(runtime, pe, offset, bytes.len()) {
+        Some(memory) => memory.put(Input::from(bytes)),
         None => done(WHAT, runtime.attachment.put(pe, offset, bytes)),
     }
 }
 
 /// After everything stored before.
 fn store_word(runtime: &Runtime, pe: u32, offset: usize, value: u64) {
-    match resolve(runtime, pe, offset) {
-        Some(at) => {
-            // SAFETY: a word of this module's own memory in a mapped segment: aligned, and
-            // only ever an atomic.
-            let word = unsafe { &*at.cast::<AtomicU64>() };
-            word.store(value, Ordering::Release);
-        }
+    match resolve(runtime, pe, offset, 8).and_then(Mapped::word) {
+        Some(word) => word.store(value, Ordering::Release),
         None => done(WHAT, runtime.attachment.put_word(pe, offset, value)),
     }
 }
