@@ -31,7 +31,6 @@ use crate::debug::{
 };
 use crate::fail::fatal;
 use crate::fast::What;
-use crate::lifecycle;
 use crate::reduction::{Reduce, combine};
 use crate::remote::{atomic_at, done, symmetric};
 use crate::runtime::{self, Runtime};
@@ -60,7 +59,7 @@ pub(crate) struct ActiveSet {
 /// initialised the library first.
 fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
-    lifecycle::may_have_threads().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    runtime::may_have_threads().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl ActiveSet {

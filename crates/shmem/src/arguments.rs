@@ -11,7 +11,7 @@ use crate::debug;
 use crate::fail::{fatal, say};
 use crate::handle::{TEAM_INVALID, Team};
 use crate::remote::{NotSymmetric, check_bounds};
-use crate::runtime::{self, Runtime};
+use crate::runtime;
 use crate::team as teams;
 
 static CHECKED: AtomicBool = AtomicBool::new(false);
@@ -120,7 +120,7 @@ pub(crate) fn symmetric<T>(what: &str, name: &str, address: *const T, extent: Ex
 #[inline(never)]
 pub(crate) fn reads<T>(what: &str, name: &str, address: *const T, extent: Extent) {
     let (start, len) = extent.at(address);
-    own(runtime::get(what), what, name, start, len);
+    debug::must_be_memory(runtime::get(what), what, name, start, len);
 }
 
 /// A pointer to memory that is written.
@@ -128,61 +128,7 @@ pub(crate) fn reads<T>(what: &str, name: &str, address: *const T, extent: Extent
 #[inline(never)]
 pub(crate) fn writes<T>(what: &str, name: &str, address: *const T, extent: Extent) {
     let (start, len) = extent.at(address);
-    own(runtime::get(what), what, name, start, len);
-}
-
-/// Memory of this process.
-pub(crate) fn own(runtime: &Runtime, what: &str, name: &str, start: usize, len: usize) {
-    if len == 0 || runtime.locate(start, len).is_some() || is_mapped(start, len) {
-        return;
-    }
-    let why = match start {
-        0 => "NULL".into(),
-        start => format!("{start:#x}, and not all of its {len} bytes are memory of this process"),
-    };
-    fatal(what, format_args!("{name} is {why}; {}", debug::here()));
-}
-
-/// Whether there is memory; does not check how it may be used.
-fn is_mapped(start: usize, len: usize) -> bool {
-    let Some(end) = start.checked_add(len) else {
-        return false;
-    };
-    let page = crate::statics::page_bytes();
-    let first = start / page * page;
-    // Only checks whether the pages exist. SAFETY: an address and a length, whatever
-    // they name; nothing is changed.
-    let code = unsafe {
-        libc::msync(
-            core::ptr::without_provenance_mut(first),
-            end - first,
-            libc::MS_ASYNC,
-        )
-    };
-    if code == 0 {
-        return true;
-    }
-    let error = std::io::Error::last_os_error().raw_os_error();
-    error != Some(libc::ENOMEM) || is_on_stack(start, end)
-}
-
-/// Whether it is a part of this thread's stack, whose pages exist only after they are touched.
-fn is_on_stack(start: usize, end: usize) -> bool {
-    let mut attributes = core::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: says who asks.
-    let this = unsafe { libc::pthread_self() };
-    // SAFETY: a thread that runs; fills the attributes.
-    if unsafe { libc::pthread_getattr_np(this, attributes.as_mut_ptr()) } != 0 {
-        return false;
-    }
-    let (mut lowest, mut len) = (core::ptr::null_mut(), 0);
-    // SAFETY: filled above; two places to write to.
-    let code =
-        unsafe { libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut lowest, &raw mut len) };
-    // SAFETY: filled above, and not used any more.
-    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
-    let lowest = lowest.addr();
-    code == 0 && (lowest..=lowest.saturating_add(len)).contains(&end) && lowest <= start
+    debug::must_be_memory(runtime::get(what), what, name, start, len);
 }
 
 /// The team of a collective operation. With an invalid team the operation does nothing, as the
@@ -217,30 +163,5 @@ mod tests {
         assert_eq!(Extent::blocks(0, 4, 2).at(at).1, 0);
         assert_eq!(Extent::blocks(usize::MAX, 4, 2).at(at).1, usize::MAX);
         assert_eq!(Extent::run(usize::MAX).at(at).1, usize::MAX);
-    }
-
-    #[test]
-    fn memory_is_told_from_none() {
-        let here = [0u64; 4];
-        let start = here.as_ptr().addr();
-        assert!(is_mapped(start, 32) && is_mapped(start + 1, 1));
-        assert!(!is_mapped(0, 1) && !is_mapped(8, 100));
-        assert!(!is_mapped(start, usize::MAX / 2) && !is_mapped(start, usize::MAX));
-    }
-
-    /// Below what was touched of it so far.
-    #[test]
-    fn an_array_on_the_stack_is_memory_before_it_is_touched() {
-        let here = 0u8;
-        let below = (&raw const here).addr() - (600 << 10);
-        let is_there = std::thread::Builder::new()
-            .stack_size(1 << 20)
-            .spawn(move || {
-                let here = 0u8;
-                let below = (&raw const here).addr() - (600 << 10);
-                is_mapped(below, 4096)
-            });
-        assert!(is_there.unwrap().join().unwrap());
-        assert!(is_on_stack(below, below + 10) || std::thread::current().name() != Some("main"));
     }
 }

@@ -41,7 +41,7 @@ static DEFAULT: Context = Context {
 };
 
 fn untagged(ctx: Ctx) -> *mut Context {
-    ctx.0.map_addr(|address| address & !Ctx::OF_WORLD)
+    ctx.0.map_addr(|address| address & !Ctx::OF_WORLD).cast()
 }
 
 fn find(what: &str, ctx: Ctx) -> &'static Context {
@@ -118,7 +118,9 @@ pub(crate) unsafe fn create(
         };
         let race = runtime.debug.race();
         let slot = race.map_or(0, |race| race.context_made(options & NOSTORE != 0));
-        Ctx(make(team, slot).map_addr(|address| address | of_world))
+        Ctx(make(team, slot)
+            .map_addr(|address| address | of_world)
+            .cast())
     });
     // SAFETY: the caller promises that `ctx` can be written.
     unsafe { ctx.write(made) };

@@ -12,12 +12,15 @@ use core::sync::atomic::{
     AtomicI32, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed, compiler_fence,
 };
 
+use hostwire::attachment::Operation;
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
 use crate::buffer::{Input, Output, WideInput};
 use crate::copy;
+use crate::element::Atomic;
 use crate::fail;
+use crate::handle::Ctx;
 use crate::remote;
 
 /// One of the two regions of symmetric objects.
@@ -441,6 +444,36 @@ impl InReach<AtomicU64> {
         } else {
             self.at.store(signal, Ordering::Release);
         }
+    }
+}
+
+/// An atomic on the object at `dest` here, at `pe`, if it is in reach. Gives the bits of the old
+/// value.
+#[inline(always)]
+pub(crate) fn atomic<T: Atomic>(
+    (what, operation): (What, Operation),
+    ctx: Ctx,
+    dest: *const T,
+    operand: u64,
+    compare: u64,
+    pe: c_int,
+) -> Option<u64> {
+    if !ctx.is_of_world() {
+        return None;
+    }
+    let is_load = operation == Operation::Fetch;
+    let (old, place) = if size_of::<T>() == 8 {
+        let word = word(dest.cast(), pe)?;
+        (operation.apply_64(word.at, operand, compare), word.place)
+    } else {
+        let half = half(dest.cast(), pe)?;
+        let old = operation.apply_32(half.at, operand as u32, compare as u32);
+        (old.into(), half.place)
+    };
+    match is_load {
+        // A value that was loaded from a dead PE is checked again.
+        true => (!place.may_be_dead()).then_some(old),
+        false => Some(place.stored_for(old, what, pe)),
     }
 }
 

@@ -1,14 +1,13 @@
-//! The handles of C programs: contexts and teams, opaque.
+//! The handles of C programs: contexts and teams, opaque. What is behind them is known to those
+//! who make them.
 
+use core::ffi::c_void;
 use core::ptr::{null_mut, without_provenance_mut};
-
-use crate::context::Context;
-use crate::team::TeamState;
 
 /// `shmem_ctx_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Ctx(pub(crate) *mut Context);
+pub struct Ctx(pub(crate) *mut c_void);
 
 impl Ctx {
     /// The bit that says so of a context: contexts are aligned, so it is free.
@@ -30,7 +29,7 @@ pub const CTX_INVALID: Ctx = Ctx(null_mut());
 /// `shmem_team_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Team(pub(crate) *mut TeamState);
+pub struct Team(pub(crate) *mut c_void);
 
 /// `SHMEM_TEAM_INVALID`.
 pub const TEAM_INVALID: Team = Team(null_mut());

@@ -24,6 +24,7 @@ pub mod api;
 mod arguments;
 mod buffer;
 mod collective;
+pub mod constants;
 mod context;
 mod copy;
 mod debug;

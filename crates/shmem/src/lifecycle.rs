@@ -24,23 +24,18 @@ use crate::fork;
 use crate::heap::HEAP_ALIGN;
 use crate::mpi;
 use crate::remote::done;
-use crate::runtime::{self, Runtime, State};
+use crate::runtime::{self, Runtime, State, THREAD_MULTIPLE, THREAD_SINGLE};
 use crate::settings::{self, Settings};
 use crate::signals::{self, ENDINGS};
 use crate::statics::{self, Statics};
 use crate::team::{self, Handles, TeamState};
 
-/// `SHMEM_THREAD_SINGLE`.
-pub(crate) const THREAD_SINGLE: c_int = 0;
-/// `SHMEM_THREAD_MULTIPLE`.
-const THREAD_MULTIPLE: c_int = 3;
 /// The message rings of a segment are not used: as small as can be.
 const RING_BYTES: usize = 256;
 
 /// Initialisations that no finalization matches. The lock is held while the library
 /// starts or ends.
 static COUNT: Mutex<u32> = Mutex::new(0);
-static THREAD_LEVEL: AtomicI32 = AtomicI32::new(THREAD_SINGLE);
 /// The process that initialised the library.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -50,12 +45,7 @@ pub(crate) fn is_initialized() -> bool {
 
 pub(crate) fn thread_level() -> c_int {
     runtime::get("shmem_query_thread");
-    THREAD_LEVEL.load(Ordering::Relaxed)
-}
-
-/// Whether several threads may be in the library at a time.
-pub(crate) fn may_have_threads() -> bool {
-    THREAD_LEVEL.load(Ordering::Relaxed) == THREAD_MULTIPLE
+    runtime::thread_level()
 }
 
 /// `shmem_init_thread`: provides any level that the program asks for.
@@ -73,7 +63,7 @@ pub(crate) unsafe fn init_thread(requested: c_int, provided: *mut c_int) -> c_in
             arguments::writes(WHAT, "provided", provided, arguments::Extent::run(1));
         }
         // SAFETY: not null, and the caller promises that it can be written then.
-        unsafe { provided.write(THREAD_LEVEL.load(Ordering::Relaxed)) };
+        unsafe { provided.write(runtime::thread_level()) };
     }
     0
 }
@@ -94,7 +84,7 @@ pub(crate) fn init(what: &'static str, level: c_int) {
         State::Finalized => again(what),
     }
     // Every level is provided in full; a later call may raise it.
-    THREAD_LEVEL.fetch_max(level, Ordering::Relaxed);
+    runtime::raise_thread_level(level);
     *count += 1;
 }
 

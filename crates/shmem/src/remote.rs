@@ -12,10 +12,10 @@ use hostwire::PeId;
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
-use crate::arguments;
 use crate::buffer::{Input, Output};
 use crate::context;
 use crate::copy;
+use crate::debug;
 use crate::debug::race::{Footprint, Race, Transfer};
 use crate::element::Element;
 use crate::fail::fatal;
@@ -226,7 +226,7 @@ pub(crate) fn check_bounds(runtime: &Runtime, what: &str, role: &str, address: u
 /// A local buffer, where the program has asked for that to be looked at.
 fn local(runtime: &Runtime, what: &str, role: &str, address: usize, len: usize) {
     if runtime.debug.is_on() {
-        arguments::own(runtime, what, role, address, len);
+        debug::must_be_memory(runtime, what, role, address, len);
     }
 }
 

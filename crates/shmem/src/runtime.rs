@@ -1,7 +1,8 @@
 //! The state of this process in its job while the library is in use.
 
+use core::ffi::c_int;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
 use hostwire::attachment::{Attachment, Heap};
 
@@ -69,6 +70,27 @@ pub(crate) fn set_state(state: State) {
 
 pub(crate) fn was_finalized() -> bool {
     state() == State::Finalized
+}
+
+/// `SHMEM_THREAD_SINGLE`.
+pub(crate) const THREAD_SINGLE: c_int = 0;
+/// `SHMEM_THREAD_MULTIPLE`.
+pub(crate) const THREAD_MULTIPLE: c_int = 3;
+
+/// The highest level that the program has asked for.
+static THREAD_LEVEL: AtomicI32 = AtomicI32::new(THREAD_SINGLE);
+
+pub(crate) fn thread_level() -> c_int {
+    THREAD_LEVEL.load(Ordering::Relaxed)
+}
+
+pub(crate) fn raise_thread_level(level: c_int) {
+    THREAD_LEVEL.fetch_max(level, Ordering::Relaxed);
+}
+
+/// Whether several threads may be in the library at a time.
+pub(crate) fn may_have_threads() -> bool {
+    thread_level() == THREAD_MULTIPLE
 }
 
 /// Keeps `runtime` for as long as the process lives.

@@ -12,7 +12,6 @@ use crate::debug::race::{self, Members};
 use crate::fail::fatal;
 use crate::fast::What;
 use crate::handle::{TEAM_INVALID, TEAM_SHARED, TEAM_WORLD, Team, TeamConfig};
-use crate::lifecycle;
 use crate::remote::done;
 use crate::runtime::{self, Runtime};
 
@@ -113,7 +112,7 @@ pub(crate) fn find(runtime: &'static Runtime, team: Team) -> Option<&'static Tea
     }
     // SAFETY: not null and aligned; made by `split` and never given back, or the program
     // is wrong in a way that cannot be noticed in C.
-    let team = unsafe { &*team.0 };
+    let team = unsafe { &*team.0.cast::<TeamState>() };
     (team.alive.load(Ordering::Relaxed) == ALIVE).then_some(team)
 }
 
@@ -242,7 +241,7 @@ fn split(
     ranks: &[usize],
     config: TeamConfig,
 ) -> (c_int, Team) {
-    let has_threads = lifecycle::may_have_threads();
+    let has_threads = runtime::may_have_threads();
     let core = match parent.core.split(&runtime.attachment, ranks, has_threads) {
         Err(Error::TooManyTeams { max }) => {
             crate::fail::say(&format!(

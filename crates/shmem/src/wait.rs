@@ -15,7 +15,6 @@ use crate::buffer::{self, Array, Results};
 use crate::element::Waitable;
 use crate::fail::{self, fatal};
 use crate::fast;
-use crate::lifecycle;
 use crate::remote::done;
 use crate::runtime::{self, Runtime};
 
@@ -119,7 +118,7 @@ fn wait<R>(
     let result = loop {
         match runtime.attachment.wait(Watch::Anybody, &mut poll) {
             // All others are leaving; but a thread of this PE may still do it.
-            Err(Error::PeerLeft { .. }) if lifecycle::may_have_threads() => {}
+            Err(Error::PeerLeft { .. }) if runtime::may_have_threads() => {}
             result => break done(what, result),
         }
     };

@@ -5,11 +5,6 @@
 //! in its place and call the strong one. The few that Rust cannot express are in
 //! `csrc/abi.c`.
 
-/// The constants of `shmem.h`.
-pub mod constants {
-    include!(concat!(env!("OUT_DIR"), "/constants.rs"));
-}
-
 mod inline;
 
 mod entry_points {

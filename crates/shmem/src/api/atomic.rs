@@ -26,40 +26,11 @@ fn fetching<T: Atomic>(
     operand: u64,
     pe: c_int,
 ) -> T {
-    let old = match in_reach(*how, ctx, dest, operand, 0, pe) {
+    let old = match fast::atomic(*how, ctx, dest, operand, 0, pe) {
         Some(old) => old,
         None => remote::atomic_out_of_reach::<T>(dest, operand, pe, ctx, how),
     };
     T::from_bits(old)
-}
-
-/// The short way, if that is possible.
-#[inline(always)]
-pub(crate) fn in_reach<T: Atomic>(
-    (what, operation): (What, Operation),
-    ctx: Ctx,
-    dest: *const T,
-    operand: u64,
-    compare: u64,
-    pe: c_int,
-) -> Option<u64> {
-    if !ctx.is_of_world() {
-        return None;
-    }
-    let is_load = operation == Operation::Fetch;
-    let (old, place) = if size_of::<T>() == 8 {
-        let word = fast::word(dest.cast(), pe)?;
-        (operation.apply_64(word.at, operand, compare), word.place)
-    } else {
-        let half = fast::half(dest.cast(), pe)?;
-        let old = operation.apply_32(half.at, operand as u32, compare as u32);
-        (old.into(), half.place)
-    };
-    match is_load {
-        // A value that was loaded from a dead PE is checked again.
-        true => (!place.may_be_dead()).then_some(old),
-        false => Some(place.stored_for(old, what, pe)),
-    }
 }
 
 /// The result of a non-blocking atomic: the program may use it when the context is quiet.
@@ -122,7 +93,7 @@ pub fn atomic_compare_swap<T: AtomicInteger>(
 ) -> T {
     const HOW: (What, Operation) = (&"shmem_atomic_compare_swap", Operation::CompareSwap);
     let (operand, compare) = (value.to_bits(), cond.to_bits());
-    let old = match in_reach(HOW, ctx, dest, operand, compare, pe) {
+    let old = match fast::atomic(HOW, ctx, dest, operand, compare, pe) {
         Some(old) => old,
         None => remote::compare_swap_out_of_reach(dest, compare, operand, pe, ctx),
     };

@@ -3,11 +3,11 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use crate::handle::{TEAM_WORLD, Team};
-use crate::{fast, lifecycle, query, team};
+use crate::{fast, lifecycle, query, runtime, team};
 
 /// `shmem_init`.
 pub unsafe fn init() {
-    lifecycle::init("shmem_init", lifecycle::THREAD_SINGLE);
+    lifecycle::init("shmem_init", runtime::THREAD_SINGLE);
 }
 
 /// `shmem_init_thread`.

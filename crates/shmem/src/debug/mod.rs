@@ -11,17 +11,19 @@
 
 mod bounds;
 mod location;
+mod memory;
 pub(crate) mod race;
 
 use hostwire::PeId;
 use hostwire::core::{Kind, Tag};
 
-use crate::abi::constants::SAME_TYPES;
+use crate::constants::SAME_TYPES;
 use crate::fail::{fatal, say};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::team::{self, TeamState};
 use bounds::Bounds;
+pub(crate) use memory::must_be_memory;
 use race::Race;
 
 /// Where the program is, as a part of a sentence.

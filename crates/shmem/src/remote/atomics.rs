@@ -6,13 +6,12 @@ use hostwire::PeId;
 use hostwire::attachment::{Operation, Request};
 
 use super::{SIGNAL_ADD, SIGNAL_SET, done, local, put, put_at, resolve, stored, symmetric, target};
-use crate::api::in_reach;
 use crate::buffer::Input;
 use crate::context;
 use crate::debug::race::{AtomicUse, Footprint, Kind, Operands, Transfer};
 use crate::element::Atomic;
 use crate::fail::fatal;
-use crate::fast::{Mapped, What};
+use crate::fast::{self, Mapped, What};
 use crate::handle::{CTX_DEFAULT, Ctx};
 use crate::runtime::{self, Runtime};
 
@@ -64,7 +63,7 @@ fn atomic<T: Atomic>(
         && let Some(pe) = context::member(runtime, ctx, pe)
     {
         let how: (What, Operation) = (&"an atomic", operation);
-        if let Some(old) = in_reach(how, CTX_DEFAULT, dest, operand, compare, pe) {
+        if let Some(old) = fast::atomic(how, CTX_DEFAULT, dest, operand, compare, pe) {
             return old;
         }
     }

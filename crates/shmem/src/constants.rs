@@ -1,0 +1,3 @@
+//! The constants of `shmem.h`, generated.
+
+include!(concat!(env!("OUT_DIR"), "/constants.rs"));
