@@ -189,7 +189,8 @@ impl Blocks {
     }
 
     /// The lowest byte of all blocks, relative to the first block, and how many bytes they span.
-    /// `None` if that is more than there can be.
+    /// `None` if that is more than there can be, or if there are no blocks.
+    #[inline]
     pub(crate) fn span(self) -> Option<(isize, usize)> {
         let step = self.stride.checked_mul(self.element_bytes as isize)?;
         let steps = isize::try_from(self.count.checked_sub(1)?).ok()?;
@@ -216,6 +217,11 @@ impl<'a> InputBlocks<'a> {
             blocks,
             memory: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(self) -> *const u8 {
+        self.at
     }
 
     pub(crate) fn address(self) -> usize {
@@ -253,6 +259,11 @@ impl OutputBlocks<'_> {
             blocks,
             memory: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&mut self) -> *mut u8 {
+        self.at
     }
 
     pub(crate) fn address(&self) -> usize {

@@ -1,4 +1,5 @@
-//! The short way: what a put, a get or an atomic needs to know, worked out once.
+//! The short way of puts, gets and atomics: what they have to know of the memory of peers, worked
+//! out once.
 //!
 //! All of it is plain words in one place, read with ordinary loads. While the library is
 //! not in use, while `SHMEM_DEBUG` wants to look at every access, and on wires that do
@@ -16,11 +17,11 @@ use hostwire::attachment::Operation;
 use hostwire_transport::wait::Doorbell;
 use hostwire_transport::window::DOORBELL_OFFSET_BYTES;
 
-use crate::buffer::{Input, Output, WideInput};
 use crate::copy;
 use crate::element::Atomic;
 use crate::fail;
 use crate::handle::Ctx;
+use crate::mapped::Mapped;
 use crate::remote;
 
 /// One of the two regions of symmetric objects.
@@ -45,7 +46,7 @@ impl Region {
 /// A region of symmetric objects, as short operations look at it.
 #[repr(C)]
 struct Part {
-    /// Where this PE sees it. While there is none: far from everything.
+    /// Where this PE sees it. If there is no such region: an address far from all objects.
     address: usize,
     /// At how many of its bytes a short access may begin.
     starts: usize,
@@ -55,7 +56,7 @@ struct Part {
 }
 
 impl Part {
-    /// No address is in it, whatever else of it was read before.
+    /// No address is in it, whichever of its other fields an operation has read.
     const NONE: Self = Self {
         address: 1 << (usize::BITS - 1),
         starts: 0,
@@ -86,7 +87,7 @@ struct Fast {
     statics: Part,
 }
 
-/// Without what fills the last line.
+/// Its bytes, without the padding at the end.
 const FAST_BYTES: usize = core::mem::offset_of!(Fast, statics) + size_of::<Part>();
 
 const _: () = assert!(FAST_BYTES == 96);
@@ -129,7 +130,7 @@ macro_rules! fast {
 static MY_PE: AtomicI32 = AtomicI32::new(-1);
 static N_PES: AtomicI32 = AtomicI32::new(-1);
 
-/// Bytes that are moved in place.
+/// The most bytes that a short operation moves.
 pub(crate) const SHORT_BYTES: usize = 64;
 
 /// From now on everything is in reach: `pes` segments, the first one at `first`.
@@ -185,112 +186,10 @@ pub(crate) fn n_pes() -> c_int {
     pes
 }
 
-/// Whether every PE is in reach: then a fence is the CPU's.
+/// Whether every PE is in reach: then a fence is one instruction of the CPU.
 #[inline(always)]
 pub(crate) fn is_coherent() -> bool {
     fast!(pes) != 0
-}
-
-/// Bytes in a segment that loads, stores and CPU atomics of this process reach. They stay mapped
-/// for as long as the process lives, and are accessed by atomics and raw copies only.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Mapped {
-    at: *mut u8,
-    len: usize,
-}
-
-impl Mapped {
-    /// # Safety
-    /// The `len` bytes at `at` are of a segment that stays mapped.
-    #[inline(always)]
-    pub(crate) unsafe fn new(at: *mut u8, len: usize) -> Self {
-        Self { at, len }
-    }
-
-    #[inline(always)]
-    pub(crate) fn at(self) -> *mut u8 {
-        self.at
-    }
-
-    /// `len` of the bytes from `start` on.
-    #[inline]
-    pub(crate) fn part(self, start: usize, len: usize) -> Option<Self> {
-        (start <= self.len && len <= self.len - start).then(|| Self {
-            at: self.at.wrapping_add(start),
-            len,
-        })
-    }
-
-    /// How many bytes to copy if the other side has `len`: all of them, as callers take care.
-    #[inline(always)]
-    fn room(self, len: usize) -> usize {
-        debug_assert!(len <= self.len, "{len} bytes do not fit in {}", self.len);
-        len.min(self.len)
-    }
-
-    /// Copies `source` here: words that are aligned here in one piece.
-    #[inline(always)]
-    pub(crate) fn put(self, source: Input<'_>) {
-        let len = self.room(source.len());
-        // SAFETY: `len` bytes are mapped here, and the source has as many to be read.
-        unsafe { copy::to_peer(self.at, source.at(), len) };
-    }
-
-    /// The same, with a call of `memmove`.
-    #[inline(always)]
-    pub(crate) fn put_long(self, source: Input<'_>) {
-        let len = self.room(source.len());
-        // SAFETY: `len` bytes are mapped here, and the source has as many to be read.
-        unsafe { core::ptr::copy(source.at(), self.at, len) };
-    }
-
-    /// The same, with wide vectors.
-    #[inline(always)]
-    pub(crate) fn put_wide(self, source: WideInput<'_>) {
-        let source = source.input();
-        debug_assert!(source.len() <= self.len);
-        if source.len() <= self.len {
-            // SAFETY: the source has its bytes to be read, and here as many are mapped;
-            // `WideInput` says that `is_wide` has said yes.
-            unsafe { copy::wide(self.at, source.at(), source.len()) };
-        }
-    }
-
-    /// Copies the bytes here to `dest`: words that are aligned here in one piece.
-    #[inline(always)]
-    pub(crate) fn get(self, mut dest: Output<'_>) {
-        let len = self.room(dest.len());
-        // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
-        unsafe { copy::from_peer(dest.at(), self.at, len) };
-    }
-
-    /// The same, with a call of `memmove`.
-    #[inline(always)]
-    pub(crate) fn get_long(self, mut dest: Output<'_>) {
-        let len = self.room(dest.len());
-        // SAFETY: `len` bytes are mapped here, and `dest` has room for as many.
-        unsafe { core::ptr::copy(self.at, dest.at(), len) };
-    }
-
-    /// The 64-bit word here, if it is aligned.
-    #[inline]
-    pub(crate) fn word(self) -> Option<&'static AtomicU64> {
-        if self.len < 8 || !self.at.addr().is_multiple_of(8) {
-            return None;
-        }
-        // SAFETY: 8 bytes that stay mapped; aligned, as just seen.
-        Some(unsafe { &*self.at.cast() })
-    }
-
-    /// The 32-bit word here, if it is aligned.
-    #[inline]
-    pub(crate) fn half(self) -> Option<&'static AtomicU32> {
-        if self.len < 4 || !self.at.addr().is_multiple_of(4) {
-            return None;
-        }
-        // SAFETY: 4 bytes that stay mapped; aligned, as just seen.
-        Some(unsafe { &*self.at.cast() })
-    }
 }
 
 /// Memory of a PE, in reach.
@@ -307,11 +206,12 @@ impl Place {
         let there = (address as usize)
             .wrapping_add(to_first)
             .wrapping_add(distance);
+        let at = core::ptr::with_exposed_provenance_mut(there);
+        // SAFETY: the callers have seen that the `len` bytes are in a region of symmetric objects,
+        // which is at the same offset in the segment of each PE, and stays mapped.
+        let memory = unsafe { Mapped::new(at, len) };
         Self {
-            memory: Mapped {
-                at: core::ptr::with_exposed_provenance_mut(there),
-                len,
-            },
+            memory,
             bell: core::ptr::with_exposed_provenance(fast!(doorbell) + distance),
         }
     }
@@ -328,7 +228,8 @@ pub(crate) fn short(address: *const u8, pe: c_int) -> Option<Place> {
     let to_first = if (address as usize).wrapping_sub(fast!(heap.address)) < fast!(heap.starts) {
         fast!(heap.to_first)
     } else if (address as usize).wrapping_sub(fast!(statics.address)) < fast!(statics.starts) {
-        // As good as the heap; this keeps the two ways through the code apart.
+        // Static objects are as fast as the heap: this only keeps the compiler from merging the two
+        // cases.
         cold_path();
         fast!(statics.to_first)
     } else {
@@ -363,7 +264,7 @@ pub(crate) fn at(address: *const u8, len: usize, pe: c_int) -> Option<Place> {
 }
 
 impl Place {
-    /// What follows a store.
+    /// Wakes the PE after a store, if it sleeps.
     #[inline(always)]
     pub(crate) fn stored(self, what: What, pe: c_int) {
         if !self.is_at_rest() {
@@ -371,7 +272,7 @@ impl Place {
         }
     }
 
-    /// What follows a store that gave back something.
+    /// As [`stored`](Self::stored), after an atomic that gave back `old`.
     #[inline(always)]
     pub(crate) fn stored_for(self, old: u64, what: What, pe: c_int) -> u64 {
         if self.is_at_rest() {
@@ -392,7 +293,7 @@ impl Place {
         self.bell().is_at_rest()
     }
 
-    /// Whether the PE may be dead: what was loaded is worth a second look.
+    /// Whether the PE may be dead. Then a load takes the long way, which finds out.
     #[inline(always)]
     pub(crate) fn may_be_dead(self) -> bool {
         self.bell().says_dead()
@@ -417,7 +318,7 @@ pub(crate) fn word(address: *const u64, pe: c_int) -> Option<InReach<AtomicU64>>
     }
     // SAFETY: in reach, which stays mapped; aligned here and so there, because segments are whole
     // pages apart; shared memory is accessed by atomics and raw copies only.
-    let at = unsafe { &*place.memory.at.cast::<AtomicU64>() };
+    let at = unsafe { &*place.memory.at().cast::<AtomicU64>() };
     Some(InReach { at, place })
 }
 
@@ -430,13 +331,13 @@ pub(crate) fn half(address: *const u32, pe: c_int) -> Option<InReach<AtomicU32>>
     }
     // SAFETY: in reach, which stays mapped; aligned here and so there, because segments are whole
     // pages apart; shared memory is accessed by atomics and raw copies only.
-    let at = unsafe { &*place.memory.at.cast::<AtomicU32>() };
+    let at = unsafe { &*place.memory.at().cast::<AtomicU32>() };
     Some(InReach { at, place })
 }
 
 impl InReach<AtomicU64> {
-    /// Sets the signal, or adds to it, after everything stored before. The bell is rung
-    /// by the data's.
+    /// Sets the signal, or adds to it, after everything stored before. It does not wake the PE: the
+    /// caller does that once, for the data and the signal.
     #[inline(always)]
     pub(crate) fn signal(&self, signal: u64, add: bool) {
         if add {

@@ -8,6 +8,7 @@
 //! | [`abi`] | the C entry points, generated |
 //! | [`api`] | every routine once, for all types |
 //! | `buffer` | memory that a program hands to a routine, with its length |
+//! | `mapped` | memory of PEs that loads and stores reach |
 //! | `fast`, `copy` | the short way of puts, gets and atomics: a few compares and the store |
 //! | `remote` | the long way: contexts, checks, wires that do not map memory |
 //! | `lifecycle`, `runtime`, `statics`, `fork` | start and end; static objects onto shared memory |
@@ -39,6 +40,7 @@ pub mod handle;
 mod heap;
 mod lifecycle;
 mod lock;
+mod mapped;
 mod mpi;
 mod query;
 pub mod reduction;

@@ -2,8 +2,8 @@
 
 use core::ffi::{CStr, c_int};
 
-use crate::fast::Mapped;
 use crate::handle::Team;
+use crate::mapped::Mapped;
 use crate::remote::resolve;
 use crate::runtime::{self, Runtime};
 use crate::team;

@@ -1,5 +1,5 @@
-//! The long way to the memory of a PE: every check, contexts, wires that do not map
-//! memory, and the words for what went wrong.
+//! The long way to the memory of a PE. It checks everything, knows contexts and the wires that do not
+//! map memory, and says what went wrong.
 
 mod atomics;
 mod order;
@@ -19,8 +19,9 @@ use crate::debug;
 use crate::debug::race::{Footprint, Race, Transfer};
 use crate::element::Element;
 use crate::fail::fatal;
-use crate::fast::{self, Mapped, Place, Region, What};
+use crate::fast::{self, Place, Region, What};
 use crate::handle::Ctx;
+use crate::mapped::Mapped;
 use crate::runtime::{self, Runtime};
 
 pub(crate) use atomics::{
@@ -43,8 +44,8 @@ pub(crate) fn done<T, E: Display>(what: &str, result: Result<T, E>) -> T {
     }
 }
 
-/// A doorbell that is not at rest, seen by an operation in reach: wakes its PE, or finds
-/// it lost.
+/// An operation in reach has seen that the doorbell of `pe` is not at rest: wakes the PE, or ends
+/// the job because the PE is lost.
 #[cold]
 #[inline(never)]
 pub(crate) fn ring(what: &str, pe: c_int) {
@@ -57,11 +58,11 @@ pub(crate) fn ring(what: &str, pe: c_int) {
     }
 }
 
-// Short operations end with what follows, and with what is behind the others that are `extern "C"`:
-// these cannot unwind, and have their arguments where the C function that calls them got its own,
-// so their call is a jump, and nothing is kept or moved for it.
+// A short operation that cannot be finished calls one of the functions here that are `extern "C"`.
+// Such a function cannot unwind, and it takes its arguments in the registers in which the C program
+// passed them. So the compiler makes the call a jump, and neither saves nor moves a register for it.
 
-/// As [`ring`], behind a store.
+/// As [`ring`], after a store.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
@@ -69,7 +70,7 @@ pub(crate) extern "C" fn ring_bell(what: What, pe: c_int) {
     ring(what, pe);
 }
 
-/// As [`ring`], behind an atomic that gave back `old`.
+/// As [`ring`], after an atomic that gave back `old`.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
@@ -96,7 +97,7 @@ pub(crate) fn resolve(runtime: &Runtime, pe: PeId, offset: usize, len: usize) ->
     Some(unsafe { Mapped::new(at, len) })
 }
 
-/// What follows a store to the memory of `pe` that did not go by the wire.
+/// Wakes `pe` after a store to its memory that did not go by the wire, if it sleeps.
 #[inline]
 pub(crate) fn stored(runtime: &Runtime, what: &'static str, pe: PeId) {
     let bell = bell(runtime, pe);
@@ -174,7 +175,7 @@ pub(crate) fn symmetric(
     }
 }
 
-/// What is said of memory that should be symmetric.
+/// The error text for memory that should be symmetric, and is not.
 pub(crate) struct NotSymmetric<'a> {
     runtime: &'a Runtime,
     role: &'a str,
@@ -216,14 +217,14 @@ impl Display for NotSymmetric<'_> {
     }
 }
 
-/// That an access stays in its block, where the program has asked for that to be looked at.
+/// Ends the job if an access reaches beyond its block, where `SHMEM_DEBUG` asks for this check.
 pub(crate) fn check_bounds(runtime: &Runtime, what: &str, role: &str, address: usize, len: usize) {
     runtime
         .debug
         .check_bounds(runtime, what, role, address, len);
 }
 
-/// A local buffer, where the program has asked for that to be looked at.
+/// Checks a local buffer, where `SHMEM_DEBUG` asks for checks.
 fn local(runtime: &Runtime, what: &str, role: &str, address: usize, len: usize) {
     if runtime.debug.is_on() {
         debug::must_be_memory(runtime, what, role, address, len);
@@ -258,8 +259,8 @@ fn get_at(runtime: &Runtime, what: &'static str, pe: PeId, offset: usize, mut de
     }
 }
 
-/// A put of more bytes than [`crate::api::put`] moves, or one that is not in reach. Up to
-/// a few vectors without a call, and so without a register that has to be kept.
+/// A put of more bytes than [`crate::api::put`] moves, or one that is not in reach. It moves up to
+/// eight vectors, without a call, so that no register has to be saved.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 pub(crate) extern "C" fn put_many(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
@@ -274,7 +275,7 @@ pub(crate) extern "C" fn put_many(dest: *mut u8, source: Input<'_>, pe: c_int, c
     }
 }
 
-/// What [`put_many`] does not do itself: with a call of `memmove`.
+/// A put that [`put_many`] has not done: of more bytes, with a call of `memmove`.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 extern "C" fn put_long(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
@@ -289,7 +290,7 @@ extern "C" fn put_long(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
     }
 }
 
-/// What [`put_long`] does not do itself. A jump, too: its arguments are where they were.
+/// A put that [`put_long`] has not done: of few bytes, or one that is not in reach.
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]
 extern "C" fn put_few(dest: *mut u8, source: Input<'_>, pe: c_int, ctx: Ctx) {
@@ -392,7 +393,7 @@ pub(crate) fn put(what: &'static str, ctx: Ctx, dest: *mut u8, source: Input<'_>
     }
 }
 
-/// A put of contiguous bytes to an offset at a PE, under the eyes of the detector of races.
+/// A put of contiguous bytes to an offset at a PE, which the detector of races looks at.
 fn put_looked_at(
     race: &Race,
     runtime: &'static Runtime,
@@ -440,8 +441,8 @@ pub(crate) fn get_nbi(ctx: Ctx, dest: Output<'_>, source: *const u8, pe: c_int) 
     get_how((WHAT, true), ctx, dest, source, pe);
 }
 
-/// The long way of [`crate::api::p`]: takes the value itself, so that the short way need
-/// not have it in memory.
+/// The long way of [`crate::api::p`]. It takes the value itself, so that the short way need not store
+/// it in memory.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions)]

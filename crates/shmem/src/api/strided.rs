@@ -22,7 +22,7 @@ pub unsafe fn iput<T: Element>(
     let from = Blocks::of::<T>(sst, 1, nelems);
     // SAFETY: C programs promise all blocks of the source.
     let source = unsafe { InputBlocks::new(source.cast(), from) };
-    remote::put_strided("shmem_iput", ctx, (dest.cast(), to), source, pe);
+    remote::put_strided(&"shmem_iput", ctx, (dest.cast(), to), source, pe);
 }
 
 /// `shmem_iget`, of all types and sizes.
@@ -40,7 +40,7 @@ pub unsafe fn iget<T: Element>(
     let from = Blocks::of::<T>(sst, 1, nelems);
     // SAFETY: C programs promise room for all blocks.
     let dest = unsafe { OutputBlocks::new(dest.cast(), to) };
-    remote::get_strided("shmem_iget", ctx, dest, (source.cast(), from), pe);
+    remote::get_strided(&"shmem_iget", ctx, dest, (source.cast(), from), pe);
 }
 
 /// `shmem_ibput`, of all types and sizes.
@@ -59,7 +59,7 @@ pub unsafe fn ibput<T: Element>(
     let from = Blocks::of::<T>(sst, bsize, nblocks);
     // SAFETY: C programs promise all blocks of the source.
     let source = unsafe { InputBlocks::new(source.cast(), from) };
-    remote::put_strided("shmem_ibput", ctx, (dest.cast(), to), source, pe);
+    remote::put_strided(&"shmem_ibput", ctx, (dest.cast(), to), source, pe);
 }
 
 /// `shmem_ibget`, of all types and sizes.
@@ -78,5 +78,5 @@ pub unsafe fn ibget<T: Element>(
     let from = Blocks::of::<T>(sst, bsize, nblocks);
     // SAFETY: C programs promise room for all blocks.
     let dest = unsafe { OutputBlocks::new(dest.cast(), to) };
-    remote::get_strided("shmem_ibget", ctx, dest, (source.cast(), from), pe);
+    remote::get_strided(&"shmem_ibget", ctx, dest, (source.cast(), from), pe);
 }

@@ -11,8 +11,9 @@ use crate::context;
 use crate::debug::race::{AtomicUse, Footprint, Kind, Operands, Transfer};
 use crate::element::Atomic;
 use crate::fail::fatal;
-use crate::fast::{self, Mapped, What};
+use crate::fast::{self, What};
 use crate::handle::{CTX_DEFAULT, Ctx};
+use crate::mapped::Mapped;
 use crate::runtime::{self, Runtime};
 
 /// As [`atomic`], for short operations without a second operand.

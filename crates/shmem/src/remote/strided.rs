@@ -9,8 +9,9 @@ use crate::buffer::{Blocks, InputBlocks, OutputBlocks};
 use crate::context;
 use crate::debug::race::{Footprint, Transfer};
 use crate::fail::fatal;
-use crate::fast::Mapped;
+use crate::fast::{self, Place, What};
 use crate::handle::Ctx;
+use crate::mapped::MappedBlocks;
 use crate::runtime::{self, Runtime};
 
 /// The symmetric side of a strided operation.
@@ -46,20 +47,16 @@ impl Symmetric {
         }
     }
 
-    /// All bytes at `pe`, if loads and stores reach them.
-    fn resolve(&self, runtime: &Runtime, pe: PeId) -> Option<Mapped> {
-        resolve(runtime, pe, self.lowest, self.span_bytes)
+    /// The blocks at `pe`, if loads and stores reach them.
+    fn resolve(&self, runtime: &Runtime, pe: PeId) -> Option<MappedBlocks> {
+        let memory = resolve(runtime, pe, self.lowest, self.span_bytes)?;
+        memory.blocks(self.offset.wrapping_sub(self.lowest), self.blocks)
     }
 
     /// The offsets of the blocks in a segment.
     fn offsets(&self) -> impl Iterator<Item = usize> {
         let (blocks, first) = (self.blocks, self.offset);
         (0..blocks.count).map(move |block| first.wrapping_add_signed(blocks.distance(block)))
-    }
-
-    /// The block at an offset, in what [`resolve`](Self::resolve) gave.
-    fn part(&self, memory: Option<Mapped>, offset: usize) -> Option<Mapped> {
-        memory?.part(offset.wrapping_sub(self.lowest), self.blocks.block_bytes)
     }
 }
 
@@ -89,8 +86,42 @@ fn transfer(
     }
 }
 
+/// The blocks at `pe`, if all of them are in reach, and where they lie.
+#[inline]
+fn in_reach(
+    ctx: Ctx,
+    address: *const u8,
+    blocks: Blocks,
+    pe: c_int,
+) -> Option<(Place, MappedBlocks)> {
+    if !ctx.is_of_world() {
+        return None;
+    }
+    let (lowest, span_bytes) = blocks.span()?;
+    let place = fast::at(address.wrapping_offset(lowest), span_bytes, pe)?;
+    let there = place.memory.blocks(lowest.unsigned_abs(), blocks)?;
+    Some((place, there))
+}
+
 /// Strided and block-strided puts: to these blocks, of which the first is at `dest` here.
 pub(crate) fn put_strided(
+    what: What,
+    ctx: Ctx,
+    (dest, blocks): (*mut u8, Blocks),
+    sources: InputBlocks<'_>,
+    pe: c_int,
+) {
+    if let Some((place, there)) = in_reach(ctx, dest, blocks, pe) {
+        there.put(sources);
+        place.stored(what, pe);
+    } else {
+        put_out_of_reach(what, ctx, (dest, blocks), sources, pe);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn put_out_of_reach(
     what: &'static str,
     ctx: Ctx,
     (dest, blocks): (*mut u8, Blocks),
@@ -116,18 +147,32 @@ pub(crate) fn put_strided(
         );
         race.put(runtime, transfer(runtime, what, ctx, sides, pe), || 0);
     }
-    let memory = dest.resolve(runtime, pe);
-    for (offset, source) in dest.offsets().zip(sources.iter()) {
-        match dest.part(memory, offset) {
-            Some(memory) => memory.put(source),
-            None => done(what, runtime.attachment.put(pe, offset, source.bytes())),
-        }
+    if let Some(there) = dest.resolve(runtime, pe) {
+        there.put(sources);
+        return stored(runtime, what, pe);
     }
-    stored(runtime, what, pe);
+    for (offset, source) in dest.offsets().zip(sources.iter()) {
+        done(what, runtime.attachment.put(pe, offset, source.bytes()));
+    }
 }
 
 /// Strided and block-strided gets: of these blocks, of which the first is at `source` here.
 pub(crate) fn get_strided(
+    what: What,
+    ctx: Ctx,
+    dests: OutputBlocks<'_>,
+    (source, blocks): (*const u8, Blocks),
+    pe: c_int,
+) {
+    match in_reach(ctx, source, blocks, pe) {
+        Some((place, there)) if !place.may_be_dead() => there.get(dests),
+        _ => get_out_of_reach(what, ctx, dests, (source, blocks), pe),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn get_out_of_reach(
     what: &'static str,
     ctx: Ctx,
     mut dests: OutputBlocks<'_>,
@@ -148,14 +193,12 @@ pub(crate) fn get_strided(
         );
         race.get(runtime, transfer(runtime, what, ctx, sides, pe));
     }
-    let memory = source.resolve(runtime, pe);
+    if let Some(there) = source.resolve(runtime, pe) {
+        return there.get(dests);
+    }
     for (block, offset) in source.offsets().enumerate() {
-        let Some(mut dest) = dests.block(block) else {
-            break;
-        };
-        match source.part(memory, offset) {
-            Some(memory) => memory.get(dest),
-            None => done(what, runtime.attachment.get(pe, offset, dest.bytes())),
+        if let Some(mut dest) = dests.block(block) {
+            done(what, runtime.attachment.get(pe, offset, dest.bytes()));
         }
     }
 }

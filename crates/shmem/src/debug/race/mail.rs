@@ -16,7 +16,7 @@ use std::time::Duration;
 use hostwire_transport::wait::Doorbell;
 
 use crate::buffer::Input;
-use crate::fast::Mapped;
+use crate::mapped::Mapped;
 use crate::remote::{done, resolve};
 use crate::runtime::Runtime;
 
