@@ -53,38 +53,17 @@ fn looked_at(command: &mut Command, seed: u64) -> &mut Command {
     command
 }
 
-/// Runs all programs with these seeds: not one false report, and nearly all races in every run.
+/// Runs these programs with these seeds: not one false report, and nearly all races in every run.
+/// With each program, how many cases it has at least.
 fn are_judged(
     seeds: std::ops::Range<u64>,
     job: impl Fn() -> Command,
-    program: &Path,
-    least: usize,
+    programs: &[(PathBuf, usize)],
 ) {
     let mut racy = BTreeMap::new();
     for seed in seeds {
-        let mut command = job();
-        let ended = output(looked_at(&mut command, seed).arg(program));
-        let said = text(&ended);
-        let verdicts = verdicts(&said);
-        assert!(
-            said.contains("all cases are done") && verdicts.len() >= least,
-            "{command:?}: {} programs, {}: {said}",
-            verdicts.len(),
-            ended.status
-        );
-        assert_eq!(
-            ended.status.code(),
-            Some(66),
-            "a job with races ends so: {command:?}: {said}"
-        );
-        for (name, verdict) in verdicts {
-            match verdict.is_racy {
-                true => *racy.entry(name).or_insert(true) &= !verdict.reports.is_empty(),
-                false => assert!(
-                    verdict.reports.is_empty(),
-                    "{name} is clean, {command:?}: {said}"
-                ),
-            }
+        for (program, least) in programs {
+            judge(looked_at(&mut job(), seed).arg(program), *least, &mut racy);
         }
     }
     let missed: Vec<&String> = racy
@@ -99,19 +78,55 @@ fn are_judged(
     );
 }
 
+/// Runs one of them once. `racy` says of each case with a race whether it was found in all runs.
+fn judge(command: &mut Command, least: usize, racy: &mut BTreeMap<String, bool>) {
+    let ended = output(command);
+    let said = text(&ended);
+    let verdicts = verdicts(&said);
+    assert!(
+        said.contains("all cases are done") && verdicts.len() >= least,
+        "{command:?}: {} programs, {}: {said}",
+        verdicts.len(),
+        ended.status
+    );
+    assert_eq!(
+        ended.status.code(),
+        Some(66),
+        "a job with races ends so: {command:?}: {said}"
+    );
+    for (name, verdict) in verdicts {
+        match verdict.is_racy {
+            true => *racy.entry(name).or_insert(true) &= !verdict.reports.is_empty(),
+            false => assert!(
+                verdict.reports.is_empty(),
+                "{name} is clean, {command:?}: {said}"
+            ),
+        }
+    }
+}
+
+/// Races between calls of the library.
+fn calls(tree: &Path) -> [(PathBuf, usize); 2] {
+    [("races", 45), ("races_order", 35)]
+        .map(|(name, least)| (program(tree, name, Language::C11), least))
+}
+
+/// Races between calls and the loads and stores of an instrumented program.
+fn memory(program: PathBuf) -> [(PathBuf, usize); 1] {
+    [(program, 45)]
+}
+
 #[test]
 fn calls_are_judged_the_same_in_every_schedule() {
     let Some(tree) = tree() else { return };
-    let program = program(tree, "races", Language::C11);
-    are_judged(SEEDS, || oshrun(tree, PES), &program, 80);
+    are_judged(SEEDS, || oshrun(tree, PES), &calls(tree));
 }
 
 #[test]
 #[ignore = "takes minutes; make test-long"]
 fn calls_are_judged_the_same_in_many_schedules() {
     let Some(tree) = tree() else { return };
-    let program = program(tree, "races", Language::C11);
-    are_judged(MANY_SEEDS, || oshrun(tree, PES), &program, 80);
+    are_judged(MANY_SEEDS, || oshrun(tree, PES), &calls(tree));
 }
 
 /// Compiles a source with `--race`.
@@ -142,7 +157,7 @@ fn source(name: &str) -> PathBuf {
 fn loads_and_stores_are_judged_the_same_in_every_schedule() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &[]);
-    are_judged(SEEDS, || oshrun(tree, PES), &program, 45);
+    are_judged(SEEDS, || oshrun(tree, PES), &memory(program));
 }
 
 #[test]
@@ -150,7 +165,7 @@ fn loads_and_stores_are_judged_the_same_in_every_schedule() {
 fn loads_and_stores_are_judged_the_same_in_many_schedules() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &[]);
-    are_judged(MANY_SEEDS, || oshrun(tree, PES), &program, 45);
+    are_judged(MANY_SEEDS, || oshrun(tree, PES), &memory(program));
 }
 
 /// Linked into one file, and in the other language.
@@ -158,12 +173,12 @@ fn loads_and_stores_are_judged_the_same_in_many_schedules() {
 fn instrumented_programs_may_be_static_and_cxx() {
     let Some(tree) = tree() else { return };
     let program = instrumented(tree, "oshcc", &source("races_memory.c"), &["-static"]);
-    are_judged(1..2, || oshrun(tree, PES), &program, 45);
+    are_judged(1..2, || oshrun(tree, PES), &memory(program));
     if !is_installed("c++", &need::CXX) {
         return;
     }
     let program = instrumented(tree, "oshc++", &source("races_memory.c"), &[]);
-    are_judged(1..2, || oshrun(tree, PES), &program, 45);
+    are_judged(1..2, || oshrun(tree, PES), &memory(program));
 }
 
 /// As a build system does it: objects first, among them one that is not instrumented.
@@ -178,7 +193,7 @@ fn objects_are_linked_with_the_same_option() {
     let program = work().join("races_memory.linked.race");
     let mut link = Command::new(&oshcc);
     succeeds(link.args(["--race", "-o"]).arg(&program).arg(&object));
-    are_judged(2..3, || oshrun(tree, PES), &program, 45);
+    are_judged(2..3, || oshrun(tree, PES), &memory(program.clone()));
     // Without anybody who looks it is an ordinary program.
     let said = succeeds(oshrun(tree, PES).arg(&program));
     assert!(!said.contains("race on"), "{said}");
@@ -192,10 +207,10 @@ fn all_are_judged_the_same_over_posted_stores() {
         command.args(["-x", "HOSTWIRE_WIRE=stores"]);
         command
     };
-    let calls = program(tree, "races", Language::C11);
-    are_judged(1..2, job, &calls, 80);
-    let memory = instrumented(tree, "oshcc", &source("races_memory.c"), &["-g3"]);
-    are_judged(1..2, job, &memory, 45);
+    let calls = calls(tree);
+    are_judged(1..2, job, &calls);
+    let loads_and_stores = instrumented(tree, "oshcc", &source("races_memory.c"), &["-g3"]);
+    are_judged(1..2, job, &memory(loads_and_stores));
 }
 
 #[test]
@@ -206,16 +221,16 @@ fn all_are_judged_the_same_between_hosts() {
         command.args(["--wire", "udp", "--hosts", "2"]);
         command
     };
-    let calls = program(tree, "races", Language::C11);
-    let memory = instrumented(tree, "oshcc", &source("races_memory.c"), &["-g1"]);
+    let calls = calls(tree);
+    let loads_and_stores = instrumented(tree, "oshcc", &source("races_memory.c"), &["-g1"]);
     let _turn = turn();
     let tried = output(job().arg("true"));
     if !tried.status.success() {
         let why = format!("no hosts can be made: {}", text(&tried).trim());
         return left_out(&need::NAMESPACES, why);
     }
-    are_judged(1..2, job, &calls, 80);
-    are_judged(1..2, job, &memory, 45);
+    are_judged(1..2, job, &calls);
+    are_judged(1..2, job, &memory(loads_and_stores));
 }
 
 /// Programs that keep to the rules: a report would be false.
