@@ -38,7 +38,8 @@ pub struct Memory {
 // `Send + Sync`, and every access below is atomic or a raw copy that tolerates
 // concurrent writers (see the module text).
 unsafe impl Send for Memory {}
-// SAFETY: as for `Send`.
+// SAFETY: every access through a shared `Memory` is atomic, or a raw copy that tolerates concurrent
+// writers.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -218,7 +219,8 @@ impl Memory {
     #[inline(always)]
     pub fn half(&self, offset_bytes: usize) -> Result<&AtomicU32, TransportError> {
         let at = self.aligned(offset_bytes, 4)?;
-        // SAFETY: as in `word`.
+        // SAFETY: 4 bytes in range, aligned, valid for any bits, mapped while `self` lives, and shared
+        // only through atomics or raw copies.
         Ok(unsafe { &*at.cast::<AtomicU32>() })
     }
 
@@ -226,7 +228,8 @@ impl Memory {
     #[inline(always)]
     pub fn line(&self, offset_bytes: usize) -> Result<&[AtomicU64; 8], TransportError> {
         let at = self.aligned(offset_bytes, 64)?;
-        // SAFETY: as in `word`; 64 bytes in range are eight words.
+        // SAFETY: eight words in range, aligned, valid for any bits, mapped while `self` lives, and
+        // shared only through atomics or raw copies.
         Ok(unsafe { &*at.cast::<[AtomicU64; 8]>() })
     }
 
@@ -298,7 +301,7 @@ impl Backing for Zeroed {}
 
 // SAFETY: it owns the bytes and does nothing with them but free them.
 unsafe impl Send for Zeroed {}
-// SAFETY: as for `Send`.
+// SAFETY: nothing can be done with a shared one.
 unsafe impl Sync for Zeroed {}
 
 impl core::fmt::Debug for Memory {

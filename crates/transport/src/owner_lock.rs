@@ -206,7 +206,8 @@ impl<T> Deref for Guard<'_, T> {
 impl<T> DerefMut for Guard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`; the guard is borrowed exclusively.
+        // SAFETY: only this guard's thread has the lock, and the guard is borrowed exclusively, so there
+        // is no other reference.
         unsafe { &mut *self.value.get() }
     }
 }

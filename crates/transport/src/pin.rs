@@ -23,7 +23,7 @@ pub(crate) fn address(mut at: *mut u8) -> *mut u8 {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub(crate) fn word(mut value: u64) -> u64 {
-    // SAFETY: as in `address`.
+    // SAFETY: no instruction; the register is given back as it was.
     unsafe {
         core::arch::asm!("/* {} */", inout(reg) value, options(nomem, nostack, preserves_flags));
     }

@@ -228,7 +228,8 @@ pub struct Extent<T> {
 // SAFETY: the pointers go into what `reach` keeps alive, which is `Send + Sync`; what is
 // behind them is atomic, or accessed by raw copies as `Memory` does. No `T` is in there.
 unsafe impl<T> Send for Extent<T> {}
-// SAFETY: as for `Send`.
+// SAFETY: through a shared one, too, what is behind the pointers is only accessed by atomics and raw
+// copies.
 unsafe impl<T> Sync for Extent<T> {}
 
 /// What has become of a put or a get.
@@ -321,7 +322,8 @@ impl<T: Plain> Extent<T> {
         if size_of::<T>() < 4 || !is_aligned::<T, 4>(at) {
             return None;
         }
-        // SAFETY: as in `word`.
+        // SAFETY: within reach; aligned to 4; shared only through atomics or raw copies, and alive
+        // while `self` is.
         Some((unsafe { &*at.cast::<AtomicU32>() }, self.bell(pe, remote)))
     }
 
@@ -394,7 +396,7 @@ impl<'a, T: Plain> Remote<'a, T> {
         } else if let Ok(word) = <[u8; 4]>::try_from(src)
             && is_aligned::<T, 4>(at)
         {
-            // SAFETY: as above.
+            // SAFETY: 4 bytes in reach; aligned to 4; shared only through atomics or raw copies.
             let place = unsafe { &*at.cast::<AtomicU32>() };
             place.store(u32::from_ne_bytes(word), Ordering::Relaxed);
         } else {
@@ -414,17 +416,18 @@ impl<'a, T: Plain> Remote<'a, T> {
         if let Ok(dst) = <&mut [u8; 8]>::try_from(&mut *dst)
             && is_aligned::<T, 8>(at)
         {
-            // SAFETY: as in `store`.
+            // SAFETY: 8 bytes in reach; aligned to 8; shared only through atomics or raw copies.
             let place = unsafe { &*at.cast::<AtomicU64>() };
             *dst = place.load(Ordering::Relaxed).to_ne_bytes();
         } else if let Ok(dst) = <&mut [u8; 4]>::try_from(&mut *dst)
             && is_aligned::<T, 4>(at)
         {
-            // SAFETY: as in `store`.
+            // SAFETY: 4 bytes in reach; aligned to 4; shared only through atomics or raw copies.
             let place = unsafe { &*at.cast::<AtomicU32>() };
             *dst = place.load(Ordering::Relaxed).to_ne_bytes();
         } else {
-            // SAFETY: as in `store`, the other way.
+            // SAFETY: `dst.len()` bytes in reach; `dst` is a Rust slice, so it cannot overlap memory
+            // to which no reference exists.
             unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
         }
         self.done()

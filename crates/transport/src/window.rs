@@ -362,7 +362,8 @@ impl Window {
     pub(crate) fn doorbell(&self) -> Doorbell<'_> {
         // SAFETY: `new` checked that the word exists and is aligned.
         let word = unsafe { self.memory.base().byte_add(DOORBELL_OFFSET_BYTES) };
-        // SAFETY: as above; the doorbell is only ever accessed as this atomic.
+        // SAFETY: mapped for as long as `self` lives, and aligned, as `new` checked; the doorbell is
+        // only ever accessed as this atomic.
         let word = unsafe { word.cast::<AtomicU32>().as_ref() };
         Doorbell::new(word)
     }

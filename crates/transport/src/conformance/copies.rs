@@ -50,8 +50,10 @@ pub fn in_copy(how: Copying, work: impl FnOnce() -> i32) -> Result<i32, String> 
         Copying::Fork => unsafe { libc::fork() },
         Copying::Clone => {
             let no_stack = 0_usize;
-            // SAFETY: as above; without flags and with no stack of its own this is what
-            // `fork` asks of the kernel.
+            // SAFETY: without flags and with no stack of its own this is what `fork` asks of the
+            // kernel: a copy with a state of its own of everything but shared mappings, to which
+            // there are no references. A lock that another thread holds stays held in it; whoever
+            // waits for one is ended by the limit.
             let copied =
                 unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, no_stack, 0, 0, 0) };
             copied as libc::pid_t

@@ -79,7 +79,7 @@ fn new_entry() -> &'static Entry {
     }));
     let mut newest = NEWEST.load(Ordering::Acquire);
     loop {
-        // SAFETY: as in `from`.
+        // SAFETY: null, or an entry that was published here and that nobody frees.
         entry.next = unsafe { newest.as_ref() };
         let new = core::ptr::from_mut(entry);
         match NEWEST.compare_exchange(newest, new, Ordering::AcqRel, Ordering::Acquire) {

@@ -21,7 +21,7 @@ pub(super) struct Words {
 
 // SAFETY: a mapping of its own that lives as long as this does; all access is atomic.
 unsafe impl Send for Words {}
-// SAFETY: as for `Send`.
+// SAFETY: all access to the mapping is atomic, so several threads may do it at a time.
 unsafe impl Sync for Words {}
 
 #[cold]

@@ -66,7 +66,8 @@ fn check_socket(n: RawFd) -> io::Result<()> {
     if n < 0 {
         return Err(Errno::BADF.into());
     }
-    // SAFETY: as in `inherited_fd`; the call only asks for the socket's type.
+    // SAFETY: not negative; the call only asks for the type of a socket. If the descriptor is not open,
+    // or another thread closes it, the answer is an error, or that of another descriptor.
     let fd = unsafe { BorrowedFd::borrow_raw(n) };
     rustix::net::sockopt::socket_type(fd)?;
     Ok(())

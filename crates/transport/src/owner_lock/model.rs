@@ -15,7 +15,7 @@ fn add(guard: Guard<'_, UnsafeCell<usize>>) {
 
 fn sum(lock: &OwnerLock<UnsafeCell<usize>>) -> usize {
     lock.lock().with(|value| {
-        // SAFETY: as above.
+        // SAFETY: loom has just checked that nobody writes to the cell.
         unsafe { *value }
     })
 }

@@ -279,7 +279,8 @@ fn prefetch(line: &[AtomicU64; 8]) {
 #[inline(always)]
 fn prefetch_to_write(line: &[AtomicU64; 8]) {
     // `_mm_prefetch` with ET0 becomes prefetcht0 without the target feature.
-    // SAFETY: as in `prefetch`; `prefetchw` does nothing where it is not known.
+    // SAFETY: a hint that faults on nothing and changes no value; processors that do not know
+    // `prefetchw` do nothing.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) line.as_ptr(), options(nostack, preserves_flags, readonly))
     }

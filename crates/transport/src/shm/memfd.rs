@@ -160,7 +160,7 @@ struct Mapping {
 
 // SAFETY: an address range; `Memory` governs access to what is behind it.
 unsafe impl Send for Mapping {}
-// SAFETY: as for `Send`; its method only computes with addresses.
+// SAFETY: the method of a shared one only computes with addresses.
 unsafe impl Sync for Mapping {}
 
 impl Backing for Mapping {

@@ -121,7 +121,7 @@ fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
     // SAFETY: the system has written control messages where `header` points, within its
     // length, and they are still there.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
-    // SAFETY: null, or a control message as above.
+    // SAFETY: null, or a control message that the system has written, and that is still there.
     while let Some(control) = unsafe { next.as_ref() } {
         let kind = (control.cmsg_level, control.cmsg_type);
         // SAFETY: it computes.
@@ -133,7 +133,7 @@ fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
             let value = unsafe { data.cast::<libc::c_int>().read_unaligned() };
             return usize::try_from(value).ok();
         }
-        // SAFETY: as the first one.
+        // SAFETY: `control` is a control message of `header`, whose messages are all still there.
         next = unsafe { libc::CMSG_NXTHDR(header, control) };
     }
     None

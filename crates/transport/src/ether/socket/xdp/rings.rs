@@ -29,7 +29,8 @@ impl Mapping {
     fn shared(socket: BorrowedFd<'_>, offset: u64, bytes: usize) -> io::Result<Self> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: as above.
+        // SAFETY: a fresh mapping of the socket's memory, at an address of the kernel's choice, touches
+        // no memory of this process.
         let base = unsafe {
             rustix::mm::mmap(
                 core::ptr::null_mut(),
