@@ -7,9 +7,9 @@
 //! value to return.
 //!
 //! # Safety
-//! All of them are as unsafe as C: local addresses are valid for what the routine reads
-//! and writes there, symmetric ones are checked before use. The conditions of each
-//! routine are those of its C twin in the specification.
+//! They are as unsafe as C: local addresses are valid for what the routine reads and writes there.
+//! The conditions of each routine are those of its C twin in the specification. Symmetric addresses
+//! are checked before use, so atomics and signals that take no other address are safe.
 
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
