@@ -135,7 +135,7 @@ pub use roll::{Entry, Roll};
 #[cfg(not(loom))]
 pub use route::Route;
 #[cfg(not(loom))]
-pub use transport::{Offload, Transport};
+pub use transport::{Line, Offload, Transport};
 #[cfg(not(loom))]
 pub use values::Values;
 #[cfg(not(loom))]

@@ -34,6 +34,17 @@ pub trait Offload: Send + Sync {
     fn atomic(&self, pe: PeId, request: Request) -> Result<u64, TransportError>;
 }
 
+/// A line to be stored: see [`Transport::store_line`].
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Where in the memory of the target.
+    pub offset_bytes: usize,
+    /// The word that is visible last.
+    pub header: u64,
+    /// Up to 56 bytes behind it.
+    pub payload: &'a [u8],
+}
+
 /// One PE's attachment to a wire.
 ///
 /// A wire numbers PEs as the job does, and may lead to some of them only. It knows no other
@@ -116,6 +127,22 @@ pub trait Transport: Send + Sync {
         header: u64,
         payload: &[u8],
     ) -> Result<(), TransportError>;
+
+    /// Stores lines one behind the other, each as [`store_line`](Self::store_line) does: all the
+    /// lines of a message. A wire that sends several stores at a time sends these together.
+    ///
+    /// # Errors
+    /// Those of stores; the lines before the one at fault have been stored.
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError> {
+        for line in lines {
+            self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
+        }
+        Ok(())
+    }
 
     /// Orders earlier stores before later ones, per target.
     fn fence(&self) -> Result<(), TransportError>;

@@ -12,7 +12,7 @@ use crate::error::{Loss, PeId, TransportError};
 use crate::operation::Request;
 use crate::reach::Reach;
 use crate::route::Route;
-use crate::transport::{Offload, Transport};
+use crate::transport::{Line, Offload, Transport};
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -153,6 +153,14 @@ impl Transport for Wires {
         payload: &[u8],
     ) -> Result<(), TransportError> {
         self.to(pe)?.store_line(pe, offset_bytes, header, payload)
+    }
+
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError> {
+        self.to(pe)?.store_lines(pe, lines)
     }
 
     fn fence(&self) -> Result<(), TransportError> {

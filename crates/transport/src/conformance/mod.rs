@@ -57,6 +57,7 @@ macro_rules! transport_cases {
             stores_arrive_unchanged,
             stores_to_oneself_arrive,
             lines_arrive_unchanged,
+            lines_stored_together_arrive,
             writers_do_not_disturb_each_other,
             words_come_in_one_piece,
             words_come_after_earlier_stores,

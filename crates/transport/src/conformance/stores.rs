@@ -2,6 +2,7 @@
 
 use super::pe::{AREA, rounds};
 use super::{Fabric, Random, run};
+use crate::transport::Line;
 use crate::visibility::Visibility;
 
 /// Around words, lines, pages and more than any buffer on the way.
@@ -87,6 +88,35 @@ pub fn lines_arrive_unchanged(fabric: &dyn Fabric, pes: u32) {
             assert_eq!(pe.bytes(line + 8, len), bytes(pe.left(), len, len));
             pe.meet();
             assert_eq!((pe.word(line - 8), pe.word(line + 64)), (BESIDE, BESIDE));
+            pe.meet();
+        }
+    });
+}
+
+/// Lines that are stored together arrive as if each had been stored alone.
+pub fn lines_stored_together_arrive(fabric: &dyn Fabric, pes: u32) {
+    const LINES: usize = 7;
+    run(fabric, pes, |pe| {
+        for round in 0..rounds(20) as usize {
+            let to = pe.right();
+            let payloads = [0; LINES].map(|_| bytes(pe.pe, round, 56));
+            let header = |line: usize| (1 + round * LINES + line) as u64;
+            // The first one last, as in messages of two lines.
+            let order = (1..LINES).chain([0]);
+            let mut lines = order.map(|line| Line {
+                offset_bytes: AREA + line * 64,
+                header: header(line),
+                payload: payloads
+                    .get(line)
+                    .map_or(&[], |payload| &payload[..56 - line]),
+            });
+            pe.wire.store_lines(to, &mut lines).unwrap();
+            for line in 0..LINES {
+                let at = AREA + line * 64;
+                pe.until(|| pe.word(at) == header(line));
+                let expected = bytes(pe.left(), round, 56);
+                assert_eq!(pe.bytes(at + 8, 56 - line), expected[..56 - line]);
+            }
             pe.meet();
         }
     });

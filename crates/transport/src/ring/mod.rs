@@ -156,6 +156,15 @@ pub enum SendOrder {
 pub trait LineStore {
     /// Stores a line: `payload` (at most 56 bytes) first, then the header.
     fn store_line(&self, slot: usize, header: u64, payload: &[u8]) -> Result<(), TransportError>;
+    /// Stores the lines of a message, or of a part of it, in this order: slot, header and payload
+    /// of each.
+    #[inline(always)]
+    fn store_lines<'a>(
+        &self,
+        mut lines: impl Iterator<Item = (usize, u64, &'a [u8])>,
+    ) -> Result<(), TransportError> {
+        lines.try_for_each(|(slot, header, payload)| self.store_line(slot, header, payload))
+    }
     /// The slot will be written soon.
     fn expect(&self, _slot: usize) {}
     /// Called before the first line of a message.

@@ -8,7 +8,7 @@ use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::route::Route;
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::Transport;
+use crate::transport::{Line, Transport};
 use crate::visibility::Visibility;
 use crate::window::Window;
 
@@ -147,6 +147,31 @@ impl LineStore for Outlet {
                 offset_bytes,
                 ..
             } => wire.store_line(*pe, offset_bytes + slot * 64, header, payload),
+        }
+    }
+
+    #[inline(always)]
+    fn store_lines<'a>(
+        &self,
+        mut lines: impl Iterator<Item = (usize, u64, &'a [u8])>,
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Mapped { .. } => {
+                lines.try_for_each(|(slot, header, payload)| self.store_line(slot, header, payload))
+            }
+            Self::Posted {
+                wire,
+                pe,
+                offset_bytes,
+                ..
+            } => wire.store_lines(
+                *pe,
+                &mut lines.map(|(slot, header, payload)| Line {
+                    offset_bytes: offset_bytes + slot * 64,
+                    header,
+                    payload,
+                }),
+            ),
         }
     }
 

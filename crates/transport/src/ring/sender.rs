@@ -17,6 +17,45 @@ pub enum Sent {
     No,
 }
 
+/// The lines of a message, or of its rest: slot, header and payload of each. Behind them `next` is
+/// the line that follows.
+struct Lines<'a> {
+    next: &'a mut Position,
+    kind: u8,
+    tag: u32,
+    rest: &'a [u8],
+}
+
+impl<'a> Lines<'a> {
+    #[inline(always)]
+    fn new(next: &'a mut Position, kind: u8, tag: u32, rest: &'a [u8]) -> Self {
+        Self {
+            next,
+            kind,
+            tag,
+            rest,
+        }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (usize, u64, &'a [u8]);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (now, later) = self.rest.split_at(self.rest.len().min(PAYLOAD_BYTES));
+        let header = Header::new(self.next.stamp, self.kind, self.rest.len(), self.tag);
+        let slot = self.next.slot();
+        self.next.advance();
+        self.kind = KIND_CONTINUED;
+        self.rest = later;
+        Some((slot, header.0, now))
+    }
+}
+
 /// The sending end of a ring. See the [module text](super).
 #[derive(Debug)]
 pub struct RingSender<S, C> {
@@ -155,17 +194,19 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
             return Ok(false);
         }
         let now = payload.len().min(PAYLOAD_BYTES - front.len());
-        let (now, mut rest) = payload.split_at(now);
+        let (now, rest) = payload.split_at(now);
         let mut line = [0; PAYLOAD_BYTES];
         line[..front.len()].copy_from_slice(front);
         line[front.len()..][..now.len()].copy_from_slice(now);
         self.store.begin_message()?;
-        self.store_line(kind, len, tag, &line[..front.len() + now.len()])?;
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(PAYLOAD_BYTES));
-            self.store_line(KIND_CONTINUED, rest.len(), tag, now)?;
-            rest = later;
-        }
+        let first = &line[..front.len() + now.len()];
+        let header = Header::new(self.next.stamp, kind, len, tag).0;
+        let mut next = self.next;
+        let first = core::iter::once((next.slot(), header, first));
+        next.advance();
+        let lines = Lines::new(&mut next, KIND_CONTINUED, tag, rest);
+        self.store.store_lines(first.chain(lines))?;
+        self.next = next;
         self.store.message_stored()?;
         Ok(true)
     }
@@ -232,22 +273,11 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         tag: u32,
         now: &[u8],
     ) -> Result<(), TransportError> {
-        self.store_line_at(self.next, kind, rest, tag, now)?;
+        let at = self.next;
+        let header = Header::new(at.stamp, kind, rest, tag);
+        self.store.store_line(at.slot(), header.0, now)?;
         self.next.advance();
         Ok(())
-    }
-
-    #[inline(always)]
-    fn store_line_at(
-        &mut self,
-        at: Position,
-        kind: u8,
-        rest: usize,
-        tag: u32,
-        now: &[u8],
-    ) -> Result<(), TransportError> {
-        let header = Header::new(at.stamp, kind, rest, tag);
-        self.store.store_line(at.slot(), header.0, now)
     }
 
     #[inline]
@@ -258,16 +288,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         if payload.len() <= 2 * PAYLOAD_BYTES {
             return self.store_two_lines(kind, tag, payload);
         }
-        let mut kind = kind;
-        let mut rest = payload;
-        while let Some((now, later)) = rest.split_at_checked(PAYLOAD_BYTES) {
-            self.store_line(kind, rest.len(), tag, now)?;
-            kind = KIND_CONTINUED;
-            rest = later;
-        }
-        if !rest.is_empty() {
-            self.store_line(kind, rest.len(), tag, rest)?;
-        }
+        let mut next = self.next;
+        let lines = Lines::new(&mut next, kind, tag, payload);
+        self.store.store_lines(lines)?;
+        self.next = next;
         Ok(())
     }
 
@@ -282,10 +306,17 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         payload: &[u8],
     ) -> Result<(), TransportError> {
         let (first, second) = payload.split_at(PAYLOAD_BYTES);
-        let head = self.next;
-        self.next.advance();
-        self.store_line(KIND_CONTINUED, second.len(), tag, second)?;
-        self.store_line_at(head, kind, payload.len(), tag, first)?;
+        let (head, mut tail) = (self.next, self.next);
+        tail.advance();
+        let first_header = Header::new(head.stamp, kind, payload.len(), tag).0;
+        let second_header = Header::new(tail.stamp, KIND_CONTINUED, second.len(), tag).0;
+        let lines = [
+            (tail.slot(), second_header, second),
+            (head.slot(), first_header, first),
+        ];
+        self.store.store_lines(lines.into_iter())?;
+        tail.advance();
+        self.next = tail;
         self.store.expect(self.next.slots.slot(self.next.line + 1));
         Ok(())
     }
