@@ -1,6 +1,7 @@
 use hostwire_packet::htoe::{OVERHEAD, SESSION_LEN};
 
 use crate::error::ConfigError;
+use crate::packing::Timings;
 
 /// Shortest frame that every endpoint has to take: a reset frame, or one
 /// packet of any kind with NOPs in front.
@@ -48,9 +49,9 @@ pub struct Config {
     /// [`take_early`](crate::Endpoint::take_early). 0 by default, as in the paper: everything behind a missing
     /// frame is dropped and sent again.
     pub early_frames_max: usize,
-    /// A frame that is not full waits for more packets until this long after the frame
-    /// before it. A frame that follows no other does not wait.
-    pub hold_ns: u64,
+    /// What leaves when. Of these the endpoint itself uses `hold_ns`: a frame that is not full
+    /// waits for more packets until this long after the frame before it.
+    pub packing: Timings,
     /// Longest time that an ack waits for a frame that can carry it.
     pub ack_delay_ns: u64,
     /// Frames after which an ack waits no longer.
@@ -94,7 +95,7 @@ impl Default for Config {
             frames_in_flight_max: 128,
             pool_frames_max: 8192,
             early_frames_max: 0,
-            hold_ns: 2_000,
+            packing: Timings::ADAPTER,
             ack_delay_ns: 25_000,
             ack_frames: 32,
             credit_batch: [256, 64, 64],

@@ -241,6 +241,14 @@ impl Endpoint {
         }
     }
 
+    /// When the sending of [kept](Departure::is_kept) frames of a link was over: a frame behind them
+    /// waits for more packets from then on.
+    pub fn is_sent(&mut self, now: Ns, link: LinkId) {
+        if let Some(state) = self.links.get_mut(link.index()) {
+            state.is_sent(now);
+        }
+    }
+
     /// Frames of a link that have to be sent, including the one that is being packed.
     pub fn frames_unsent(&self, link: LinkId) -> usize {
         let link = self.links.get(link.index());

@@ -10,6 +10,7 @@ mod endpoint;
 mod error;
 mod flight;
 mod link;
+pub mod packing;
 mod pool;
 pub mod put;
 mod queue;

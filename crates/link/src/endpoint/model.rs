@@ -15,6 +15,7 @@ use hostwire_packet::ht::{Address, Dwords, PacketRepr, RequestRepr, UnitId};
 use stateright::{Checker, Model, Property};
 
 use super::*;
+use crate::packing::Timings;
 
 const NOW: Ns = Ns(1_000);
 
@@ -426,7 +427,10 @@ fn config() -> Config {
         buffers: [1, 1, 1],
         queue_packets_max: [0, 0, 0],
         frames_in_flight_max: 2,
-        hold_ns: 0,
+        packing: Timings {
+            hold_ns: 0,
+            ..Timings::ADAPTER
+        },
         ack_delay_ns: 0,
         credit_delay_ns: 0,
         open_timeout_ns: u64::MAX,

@@ -74,6 +74,11 @@ pub struct Departure {
 }
 
 impl Departure {
+    /// The link that it belongs to.
+    pub const fn link(&self) -> LinkId {
+        self.link
+    }
+
     /// Where it goes.
     pub const fn peer(&self) -> Node {
         self.peer

@@ -20,6 +20,7 @@ use crate::early::Early;
 use crate::endpoint::{Event, LinkId};
 use crate::error::{CloseReason, Misbehaviour, Node};
 use crate::flight::Flight;
+use crate::packing::FrameHold;
 use crate::pool::Pool;
 use crate::queue::Queues;
 use crate::rtt::Rtt;
@@ -75,10 +76,8 @@ pub(crate) struct Link {
     congestion: Congestion,
     /// Longest frame on this link: what both ends and the path take.
     pub(crate) frame_len: usize,
-    /// When the last frame with packets left.
-    packed_at: Ns,
-    /// The packed frame goes without waiting for more packets.
-    flush: bool,
+    /// When the packed frame goes.
+    hold: FrameHold,
     /// An ack is wanted for all that was sent.
     ack_wanted: bool,
     /// No more packets are taken; the link is closed when all are acknowledged.
@@ -131,8 +130,7 @@ impl Link {
             flight: Flight::default(),
             congestion: Congestion::new(config),
             frame_len: config.frame_len_max,
-            packed_at: Ns(0),
-            flush: false,
+            hold: FrameHold::default(),
             ack_wanted: false,
             finishing: false,
             posted_accepted: 0,
@@ -173,8 +171,7 @@ impl Link {
         self.rtt = Rtt::new(&shared.config);
         self.congestion = Congestion::new(&shared.config);
         // The first packet of a link follows nothing.
-        self.packed_at = Ns(0);
-        self.flush = false;
+        self.hold = FrameHold::default();
         self.ack_wanted = false;
         self.finishing = false;
         self.posted_accepted = 0;
@@ -248,7 +245,14 @@ impl Link {
 
     /// The packed frame goes with the next transmission.
     pub(crate) fn flush(&mut self) {
-        self.flush |= self.flight.has_filling() || !self.queues.is_empty();
+        if self.flight.has_filling() || !self.queues.is_empty() {
+            self.hold.flush();
+        }
+    }
+
+    /// Frames that have left are on their way.
+    pub(crate) const fn is_sent(&mut self, now: Ns) {
+        self.hold.left(now);
     }
 
     /// As [`flush`](Self::flush), and the peer is asked for an ack.
@@ -369,7 +373,7 @@ impl Link {
 
     fn hold_until(&self, config: &Config) -> Ns {
         if self.flight.has_filling() {
-            self.packed_at.after(config.hold_ns)
+            self.hold.until(config.packing.hold_ns)
         } else {
             Ns::MAX
         }

@@ -26,7 +26,7 @@ impl Link {
         (self.expected.0, self.unacked).hash(state);
         self.congestion.frames().hash(state);
         for flag in [
-            self.flush,
+            self.hold.is_flushed(),
             self.ack_wanted,
             self.finishing,
             self.probing,

@@ -49,7 +49,9 @@ impl Link {
             if now >= self.keepalive_at(&shared.config) {
                 self.ack_wanted = true;
             }
-            self.flush |= self.start_frame(shared);
+            if self.start_frame(shared) {
+                self.hold.flush();
+            }
         }
         if self.frame_is_ready(now, &shared.config) {
             let out = self.transmit(shared);
@@ -90,13 +92,16 @@ impl Link {
         }
         cursor < self.flight.sealed()
             || !self.flight.cursor_is_last()
-            || self.flush
             || self.ack_wanted
-            || now >= self.packed_at.after(config.hold_ns)
             || now >= self.ack_at
             || now >= self.credit_at
             || self.nak_due
-            || self.filling_is_full()
+            || self.hold_is_over(now, config)
+    }
+
+    fn hold_is_over(&mut self, now: Ns, config: &Config) -> bool {
+        let is_full = self.filling_is_full();
+        now >= self.hold.leaves_at(config.packing.hold_ns, is_full)
     }
 
     /// Whether a frame without packets is to be sent: to return credits, or to
@@ -211,7 +216,7 @@ impl Link {
 
         self.flight.advance();
         if last {
-            self.flush = false;
+            self.hold.all_left();
             self.ack_wanted = false;
         }
         self.ack_sent();
@@ -227,7 +232,7 @@ impl Link {
         let (first_time, carries) = (!slot.resent, slot.packets > 0);
         self.flight.leap();
         if first_time && carries {
-            self.packed_at = now;
+            self.hold.left(now);
         }
         if first_time && self.flight.sealed() == 1 {
             self.progress_at = now;

@@ -14,7 +14,7 @@ fn packets_in(bytes: &[u8]) -> usize {
 #[test]
 fn a_lone_packet_is_not_held_and_a_stream_is_packed() {
     let mut pair = Pair::new(Config::default());
-    let hold_ns = Config::default().hold_ns;
+    let hold_ns = Config::default().packing.hold_ns;
     pair.pass(hold_ns);
     // The first one leaves at once.
     pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
@@ -120,7 +120,7 @@ fn what_does_not_go_alone_is_not_taken() {
     refused(&mut pair, 0, &[]);
     refused(&mut pair, u64::MAX, &[1; 64]);
     // Behind others that wait.
-    pair.pass(Config::default().hold_ns);
+    pair.pass(Config::default().packing.hold_ns);
     pair.endpoint.put(pair.link, 0, &[1; 64]).unwrap();
     refused(&mut pair, 0, &[2; 64]);
     assert_eq!(packets_in(&pair.sent().unwrap()), 1);

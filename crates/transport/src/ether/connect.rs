@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hostwire_link::packing::Timings;
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
 
 use super::agent::Shared;
-use super::core::{Core, HOLD_NS};
+use super::alarm::Alarm;
+use super::core::Core;
 use super::own::Own;
 use super::{Address, Ether, FrameNumbers, Socket, rights};
 use crate::addresses::Addresses;
@@ -162,7 +164,9 @@ impl Ether {
 
         let addresses = Addresses::new(links.len() as u32, segment.memory())?;
         let own = Own::new(segment.clone(), roster.pe, addresses.map().clone())?;
-        let mut core = Core::new(endpoint, socket, own, seals);
+        let alarm = Alarm::new()
+            .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
+        let mut core = Core::new(endpoint, socket, alarm, own, seals);
         let now = core.now();
         for link in links.iter().flatten() {
             core.endpoint.open(now, *link).map_err(no_link)?;
@@ -293,7 +297,7 @@ fn config(
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,
         early_frames_max: EARLY_MAX,
-        hold_ns: HOLD_NS,
+        packing: Timings::SOCKET,
         open_timeout_ns: ns(patience),
         dead_after_ns: ns(lost_after),
         // Asked often enough before it is given up.

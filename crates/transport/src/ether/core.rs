@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use hostwire_link::packing::{Leave, Look, Packing, Timings, Turn};
 use hostwire_link::seal::{self, SealError, Seals};
 use hostwire_link::{
     CloseReason, Counters, Departure, DropCause, Endpoint, Event, LinkId, Node, Ns, SendError,
-    Transmit,
 };
 use hostwire_packet::htoe::sealed;
 
 use super::FrameNumbers;
+use super::alarm::Alarm;
 use super::apply::take_frame;
 use super::outbox::Outbox;
 use super::own::Own;
@@ -19,29 +20,6 @@ use super::tally::SocketCounters;
 
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
-
-/// Looks at the receive ring for one at the clock.
-const GLANCES: u32 = 64;
-
-/// Looks at the receive ring in a row. Each takes a nanosecond or two while nothing comes, and
-/// what else a PE that waits looks at takes fifty.
-const GLANCES_IN_A_ROW: u32 = 16;
-
-/// Stores of a stream for one at the clock.
-const JOINED_PER_CLOCK: u32 = 64;
-
-/// Frames of a stream of stores that leave together.
-const STREAM_FRAMES: usize = 16;
-
-/// Targets in turn that frames are held for.
-const HELD_MAX: usize = 64;
-
-/// How long a frame that is not full waits for more stores. Longer than it takes to send one,
-/// or each would leave alone.
-pub(super) const HOLD_NS: u64 = 50_000;
-
-/// When frames that the system had no room for are sent again.
-const SEND_AGAIN: Duration = Duration::from_micros(50);
 
 /// See the [module text](self).
 #[derive(Debug)]
@@ -54,25 +32,14 @@ pub(super) struct Core {
     outbox: Outbox,
     /// Frames that leave together, or did last.
     departures: Vec<Departure>,
-    glances: u32,
-    /// Links that were stored to since somebody looked: stores may wait there for more.
-    held: Vec<LinkId>,
-    joined: u32,
-    /// Whether the last store was the first one to its target.
-    lone: bool,
-    /// When frames left last.
-    sent_at: Ns,
-    /// Whether frames wait for more that could leave.
-    defers: bool,
+    /// The links of numbered frames that are being sent.
+    leaving: Vec<LinkId>,
+    /// What leaves when.
+    packing: Packing,
+    alarm: Alarm,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     begin_ns: u64,
-    /// When the agent will look again by itself, while it sleeps.
-    pub(super) agent_wakes: Option<Ns>,
-    /// Whether somebody else than the agent has looked for frames since it did.
-    pub(super) driven: bool,
-    /// Whether a PE that waits has.
-    pub(super) looked: bool,
 }
 
 /// Encryption, or none.
@@ -118,11 +85,22 @@ impl Guard {
     }
 }
 
+fn note_link(leaving: &mut Vec<LinkId>, departure: &Departure) {
+    if departure.is_kept() && leaving.last() != Some(&departure.link()) {
+        leaving.push(departure.link());
+    }
+}
+
 /// As `Instant`, in one number: it is read for every frame.
 fn clock_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     // Counted from when the machine started: neither negative nor near the end.
     (now.tv_sec as u64).saturating_mul(1_000_000_000) + now.tv_nsec as u64
+}
+
+/// The time since then. Never 0.
+fn now(begin_ns: u64) -> Ns {
+    Ns(clock_ns().saturating_sub(begin_ns).saturating_add(1))
 }
 
 fn copy(frame: &[u8], place: &mut [u8]) -> usize {
@@ -139,6 +117,7 @@ impl Core {
     pub(super) fn new(
         endpoint: Endpoint,
         socket: Socket,
+        alarm: Alarm,
         own: Own,
         seals: Option<Seals<FrameNumbers>>,
     ) -> Self {
@@ -154,31 +133,25 @@ impl Core {
             },
             outbox: Outbox::new(frame_len_max),
             departures: Vec::new(),
-            glances: 0,
-            held: Vec::new(),
-            joined: 0,
-            lone: false,
-            sent_at: Ns(0),
-            defers: false,
+            leaving: Vec::new(),
+            packing: Packing::new(Timings::SOCKET),
+            alarm,
             told: HashSet::new(),
             begin_ns: clock_ns(),
-            agent_wakes: None,
-            driven: false,
-            looked: false,
         }
     }
 
     /// The time since the wire was made. Never 0.
     pub(super) fn now(&self) -> Ns {
-        Ns(clock_ns().saturating_sub(self.begin_ns).saturating_add(1))
+        now(self.begin_ns)
     }
 
     /// As [`drive`](Self::drive), for who looks again and again: most looks cost only that
     /// of the receive ring, and the clock is read every few of them.
     pub(super) fn glance(&mut self) -> bool {
-        self.glances = self.glances.wrapping_add(1);
-        let looks_only = self.held.is_empty() && !self.glances.is_multiple_of(GLANCES);
-        if looks_only && (0..GLANCES_IN_A_ROW).all(|_| self.socket.is_empty()) {
+        if let Look::Peek(times) = self.packing.look()
+            && (0..times).all(|_| self.socket.is_empty())
+        {
             return false;
         }
         self.let_go();
@@ -188,17 +161,14 @@ impl Core {
     /// Stores what joins other stores in a frame that waits for more; whether it is so.
     #[inline]
     pub(super) fn join(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
-        self.joined = self.joined.wrapping_add(1);
-        !self.joined.is_multiple_of(JOINED_PER_CLOCK)
-            && self.held.last() == Some(&link)
-            && self.endpoint.join(link, address, data)
+        self.packing.joins(link) && self.endpoint.join(link, address, data)
     }
 
     /// Sends a store that is one packet at once, if it is the first one to its target since
     /// somebody looked and nothing else is to be sent; whether it is so.
     #[inline]
     pub(super) fn put_alone(&mut self, link: LinkId, address: u64, data: &[u8]) -> bool {
-        if data.len() > LINE_BYTES || !self.held.is_empty() || !self.outbox.is_empty() {
+        if data.len() > LINE_BYTES || !self.packing.is_at_rest() || !self.outbox.is_empty() {
             return false;
         }
         let Some(transmit) = self.endpoint.put_alone(link, address, data) else {
@@ -213,8 +183,7 @@ impl Core {
         // The frame is on its way: what is left to do costs nobody time.
         let now = self.now();
         self.endpoint.has_left(now, link);
-        self.sent_at = now;
-        self.held.push(link);
+        self.packing.left_alone(now, link);
         true
     }
 
@@ -228,15 +197,11 @@ impl Core {
         data: &[u8],
     ) -> Result<usize, SendError> {
         let accepted = self.endpoint.put(link, address, data)?;
-        if self.held.last() != Some(&link) {
-            if !self.held.contains(&link) {
-                self.endpoint.flush(link);
-                self.lone = true;
-            }
-            if self.held.len() == HELD_MAX {
-                self.let_go();
-            }
-            self.held.push(link);
+        if self.packing.is_crowded() {
+            self.let_go();
+        }
+        if self.packing.accepted(link) {
+            self.endpoint.flush(link);
         }
         Ok(accepted)
     }
@@ -244,28 +209,25 @@ impl Core {
     /// Sends what is to be sent after stores to a link, unless it is part of a stream and
     /// more may leave with it.
     pub(super) fn transmit_stored(&mut self, link: LinkId) {
-        let lone = core::mem::take(&mut self.lone);
-        let streams =
-            !lone && self.held.len() == 1 && self.endpoint.frames_unsent(link) <= STREAM_FRAMES;
-        self.defers = streams;
-        // The clock costs as much as a store.
-        if streams && !self.joined.is_multiple_of(JOINED_PER_CLOCK) {
-            return;
-        }
-        let now = self.now();
-        if streams && now.since(self.sent_at) < HOLD_NS {
-            return;
-        }
+        let unsent = self.endpoint.frames_unsent(link);
+        let begin_ns = self.begin_ns;
+        let now = match self.packing.behind_store(unsent, || now(begin_ns)) {
+            Leave::Nothing => return,
+            Leave::Ready(now) => now,
+            Leave::All(now) => {
+                for link in self.packing.targets() {
+                    self.endpoint.flush(link);
+                }
+                now
+            }
+        };
         self.endpoint.on_timeout(now);
         self.transmit(now);
     }
 
     /// Who looks stores nothing more now: what waits for more need not.
     pub(super) fn let_go(&mut self) {
-        if self.held.is_empty() {
-            return;
-        }
-        while let Some(link) = self.held.pop() {
+        while let Some(link) = self.packing.let_go() {
             self.endpoint.flush(link);
         }
     }
@@ -296,7 +258,7 @@ impl Core {
 
     /// Sends what is to be sent.
     pub(super) fn transmit(&mut self, now: Ns) {
-        self.defers = false;
+        self.packing.transmits();
         while self.send_waiting(now) && self.take_departures(now) {}
     }
 
@@ -308,7 +270,7 @@ impl Core {
         let unsent = &mut self.counters.unsent;
         let all = self.outbox.send(now, &mut self.socket, unsent);
         if all {
-            self.sent_at = now;
+            self.have_left();
         }
         all
     }
@@ -320,9 +282,11 @@ impl Core {
             return self.send_as_they_are(now);
         }
         while self.outbox.has_room()
-            && let Some(Transmit { peer, frame, .. }) = self.endpoint.poll_transmit(now)
+            && let Some(departure) = self.endpoint.poll_departure(now)
         {
-            self.guard.pass(peer, frame, &mut self.outbox);
+            note_link(&mut self.leaving, &departure);
+            let frame = self.endpoint.frame(&departure);
+            self.guard.pass(departure.peer(), frame, &mut self.outbox);
         }
         !self.outbox.is_empty()
     }
@@ -334,6 +298,7 @@ impl Core {
             endpoint,
             socket,
             departures,
+            leaving,
             ..
         } = self;
         departures.clear();
@@ -341,6 +306,7 @@ impl Core {
             && let Some(departure) = endpoint.poll_departure(now)
         {
             departures.push(departure);
+            note_link(leaving, &departure);
             if !departure.is_kept() {
                 break;
             }
@@ -350,14 +316,23 @@ impl Core {
             return false;
         }
         let sent = socket.send_batch(departures.iter().map(frame_of));
-        if sent.is_ok() {
-            self.sent_at = now;
-        }
         let left = departures.get(sent.unwrap_or(0)..).unwrap_or_default();
         for (pe, frame) in left.iter().map(frame_of) {
             self.outbox.push(pe, |place| copy(frame, place));
         }
+        if self.outbox.is_empty() {
+            self.have_left();
+        }
         true
+    }
+
+    /// What was taken of the endpoint has been sent: from now on other stores wait for more.
+    fn have_left(&mut self) {
+        let now = self.now();
+        self.packing.left(now);
+        for link in self.leaving.drain(..) {
+            self.endpoint.is_sent(now, link);
+        }
     }
 
     /// What the endpoint and what stands before it have counted.
@@ -395,24 +370,67 @@ impl Core {
         self.told.insert(link)
     }
 
+    /// A PE that waits is here by itself.
+    pub(super) const fn attend(&mut self) {
+        self.packing.attends();
+    }
+
     /// How long nothing has to be done, if nothing comes.
     pub(super) fn idle_time(&self, at_most: Duration) -> Duration {
-        let at_most = match self.outbox.is_empty() && !self.defers {
-            true => at_most,
-            false => at_most.min(SEND_AGAIN),
-        };
-        match self.endpoint.deadline() {
-            Some(at) => Duration::from_nanos(at.0.saturating_sub(self.now().0)).min(at_most),
-            None => at_most,
+        let now = self.now();
+        Duration::from_nanos(self.due(now).since(now)).min(at_most)
+    }
+
+    /// When something has to be done, if nothing comes.
+    fn due(&self, now: Ns) -> Ns {
+        let due = self.packing.due(self.endpoint.deadline());
+        match self.outbox.is_empty() {
+            true => due,
+            false => due.min(now.after(self.packing.timings().again_ns)),
         }
     }
 
-    /// Whether the agent sleeps beyond the next deadline.
-    pub(super) fn agent_oversleeps(&self) -> bool {
-        match (self.agent_wakes, self.endpoint.deadline()) {
-            (Some(_), _) if self.defers => true,
-            (Some(wakes), Some(deadline)) => deadline < wakes,
-            _ => false,
+    /// A turn of the agent; what it does then. Where it is to wait, the alarm is set.
+    pub(super) fn agent_turn(&mut self) -> Turn {
+        if self.packing.begin_turn(self.now()) {
+            self.let_go();
         }
+        let came = self.drive();
+        let now = self.now();
+        let turn = self.packing.end_turn(now, came, self.due(now));
+        match turn {
+            Turn::Again => {}
+            Turn::Aside(aside_ns) => self.set_alarm(now.after(aside_ns)),
+            Turn::Sleep(until) => self.set_alarm(until),
+        }
+        turn
+    }
+
+    /// Sees to it that the agent does not sleep past what has to be done.
+    pub(super) fn call_agent_in_time(&mut self) {
+        if let Some(at) = self.packing.wake_agent_by(self.endpoint.deadline()) {
+            self.set_alarm(at);
+        }
+    }
+
+    /// When the agent wakes, unless it goes on at once or cannot be woken earlier.
+    #[cfg(test)]
+    pub(super) const fn agent_wakes(&self) -> Option<Ns> {
+        self.packing.agent_wakes()
+    }
+
+    /// Whether stores wait for more, and nothing else.
+    #[cfg(test)]
+    pub(super) fn stores_wait(&self) -> bool {
+        self.packing.due(None) < Ns::MAX
+    }
+
+    /// What ends the waits of the agent.
+    pub(super) const fn alarm(&self) -> &Alarm {
+        &self.alarm
+    }
+
+    fn set_alarm(&mut self, at: Ns) {
+        self.alarm.set(self.begin_ns.saturating_add(at.0));
     }
 }

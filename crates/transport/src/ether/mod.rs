@@ -36,6 +36,7 @@
 
 mod address;
 mod agent;
+mod alarm;
 pub(crate) mod apply;
 mod connect;
 pub(crate) mod control;
@@ -46,6 +47,8 @@ mod numbers;
 mod option;
 mod outbox;
 pub(crate) mod own;
+#[cfg(test)]
+mod packing_tests;
 mod raw;
 mod rights;
 pub(crate) mod socket;
@@ -79,7 +82,7 @@ use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
-use crate::transport::Transport;
+use crate::transport::{Line, Transport};
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
@@ -213,44 +216,68 @@ impl Ether {
         mut core: Hold<'a>,
         pe: PeId,
         link: LinkId,
-        mut address: u64,
-        mut data: &[u8],
+        address: u64,
+        data: &[u8],
     ) -> Result<(), TransportError> {
-        // The agent need not be awake for what is held for a moment: it comes by.
-        core.driven = true;
         if core.put_alone(link, address, data) {
             self.shared.release(core);
             return Ok(());
         }
+        if let Some(core) = self.accept(core, pe, link, address, data)? {
+            self.leave(core, link);
+        }
+        Ok(())
+    }
+
+    /// Has bytes accepted, all of them, and sends only what makes room for more. `None` if the PE
+    /// has ended, so that nobody can see that nothing is stored.
+    fn accept<'a>(
+        &'a self,
+        mut core: Hold<'a>,
+        pe: PeId,
+        link: LinkId,
+        mut address: u64,
+        mut data: &[u8],
+    ) -> Result<Option<Hold<'a>>, TransportError> {
         let mut patience = Patience::default();
         loop {
             let piece = data.get(..PIECE_BYTES).unwrap_or(data);
             let accepted = match core.put(link, address, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
-                Err(SendError::Closed { reason, .. }) => return self.ended(pe, reason),
+                Err(SendError::Closed { reason, .. }) => return self.ended(pe, reason).map(|()| None),
                 Err(error) => return Err(storing_failed(pe, error)),
             };
             address += accepted as u64;
             data = data.get(accepted..).unwrap_or_default();
-            let mut came = false;
-            if data.is_empty() && !core.socket.has_come() {
-                core.transmit_stored(link);
-            } else {
-                came = core.drive();
-            }
-            self.shared.release(core);
             if data.is_empty() {
-                return Ok(());
+                return Ok(Some(core));
             }
+            let came = core.drive();
+            self.shared.release(core);
             if came || accepted > 0 {
                 patience = Patience::default();
             } else {
                 patience.wait(self);
             }
             core = self.hold()?;
-            core.driven = true;
+            core.attend();
         }
+    }
+
+    /// Sends what is to be sent behind stores to a link, and gives the wire back.
+    fn leave(&self, mut core: Hold<'_>, link: LinkId) {
+        if core.socket.has_come() {
+            core.drive();
+        } else {
+            core.transmit_stored(link);
+        }
+        self.shared.release(core);
+    }
+
+    /// The address of a line at `offset_bytes` in the segment of `pe`.
+    fn line_address(&self, pe: PeId, offset_bytes: usize) -> Result<u64, TransportError> {
+        self.addresses.of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)
     }
 
     /// Waits until all that was stored to these PEs has arrived.
@@ -289,8 +316,7 @@ impl Ether {
             let mut core = self.hold()?;
             let mut came = false;
             if core.endpoint.progress(link, ticket) == Progress::Pending {
-                core.driven = true;
-                core.looked = true;
+                core.attend();
                 came = core.drive();
             }
             let progress = core.endpoint.progress(link, ticket);
@@ -352,6 +378,35 @@ fn loss(reason: CloseReason) -> Loss {
         CloseReason::Restarted { .. } => Loss::Restarted,
         CloseReason::CutOff(htoe::CloseReason::Silent) => Loss::GaveUp,
         _ => Loss::Ended,
+    }
+}
+
+/// A line as it is stored.
+struct Bytes {
+    line: [u8; LINE_BYTES],
+    used_bytes: usize,
+}
+
+impl Bytes {
+    fn of(header: u64, payload: &[u8]) -> Result<Self, TransportError> {
+        let mut line = [0; LINE_BYTES];
+        let (head, body) = line.split_at_mut(HEADER_BYTES);
+        head.copy_from_slice(&header.to_ne_bytes());
+        let Some(place) = body.get_mut(..payload.len()) else {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        };
+        place.copy_from_slice(payload);
+        // Whole dwords at the beginning of a block are one packet.
+        let used_bytes = (HEADER_BYTES + payload.len()).next_multiple_of(4);
+        Ok(Self { line, used_bytes })
+    }
+
+    fn used(&self) -> &[u8] {
+        self.line.get(..self.used_bytes).unwrap_or(&self.line)
     }
 }
 
@@ -443,23 +498,40 @@ impl Transport for Ether {
             return own.put_line(at, header, payload);
         }
         let link = self.link(pe)?;
-        let address = self
-            .addresses
-            .of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
-        let mut line = [0; LINE_BYTES];
-        let (head, body) = line.split_at_mut(HEADER_BYTES);
-        head.copy_from_slice(&header.to_ne_bytes());
-        let Some(place) = body.get_mut(..payload.len()) else {
-            return Err(TransportError::OutOfRange {
-                offset_bytes: 0,
-                len_bytes: payload.len(),
-                segment_bytes: PAYLOAD_BYTES,
-            });
-        };
-        place.copy_from_slice(payload);
-        // Whole dwords at the beginning of a block are one packet.
-        let len = (HEADER_BYTES + payload.len()).next_multiple_of(4);
-        self.put(pe, link, address, line.get(..len).unwrap_or(&line))
+        let address = self.line_address(pe, offset_bytes)?;
+        let line = Bytes::of(header, payload)?;
+        self.put(pe, link, address, line.used())
+    }
+
+    /// In as few frames as they need.
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            for line in lines {
+                self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
+            }
+            return Ok(());
+        }
+        let link = self.link(pe)?;
+        let mut core = self.hold()?;
+        for Line {
+            offset_bytes,
+            header,
+            payload,
+        } in lines
+        {
+            let address = self.line_address(pe, offset_bytes)?;
+            let line = Bytes::of(header, payload)?;
+            match self.accept(core, pe, link, address, line.used())? {
+                Some(accepted) => core = accepted,
+                None => return Ok(()),
+            }
+        }
+        self.leave(core, link);
+        Ok(())
     }
 
     /// A link keeps the order.

@@ -1,0 +1,77 @@
+use crate::time::Ns;
+
+/// When the frame of a link leaves that is being packed: the rule of [virtual links](crate::Endpoint)
+/// and of simulated adapters.
+///
+/// A frame leaves when it is full, when somebody asks for it, and otherwise a hold time after the
+/// frame before it: so a frame that follows no other does not wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameHold {
+    /// When the last frame with packets left.
+    left_at: Ns,
+    /// It goes without waiting for more packets.
+    flushed: bool,
+}
+
+impl FrameHold {
+    /// The frame that is being packed, and those before it, wait no longer.
+    pub const fn flush(&mut self) {
+        self.flushed = true;
+    }
+
+    /// Whether they have been asked for.
+    pub const fn is_flushed(&self) -> bool {
+        self.flushed
+    }
+
+    /// All frames have left that were asked for.
+    pub const fn all_left(&mut self) {
+        self.flushed = false;
+    }
+
+    /// A frame with packets has left for the first time; said again when its sending is over.
+    pub const fn left(&mut self, now: Ns) {
+        self.left_at = now;
+    }
+
+    /// Until when a frame that nobody asks for may wait.
+    #[inline]
+    pub const fn until(&self, hold_ns: u64) -> Ns {
+        self.left_at.after(hold_ns)
+    }
+
+    /// From when on the frame may leave; [`Ns::MAX`] for not before it is full.
+    #[inline]
+    pub const fn leaves_at(&self, hold_ns: u64, is_full: bool) -> Ns {
+        match self.flushed || is_full {
+            true => Ns(0),
+            false => self.until(hold_ns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_waits_for_the_hold_time_unless_it_is_full_or_asked_for() {
+        let mut hold = FrameHold::default();
+        assert_eq!(hold.leaves_at(2_000, false), Ns(2_000));
+        hold.left(Ns(70_000));
+        assert_eq!(hold.leaves_at(2_000, false), Ns(72_000));
+        assert_eq!(hold.leaves_at(2_000, true), Ns(0));
+        hold.flush();
+        assert_eq!(hold.leaves_at(2_000, false), Ns(0));
+        hold.all_left();
+        assert_eq!(hold.leaves_at(2_000, false), Ns(72_000));
+    }
+
+    #[test]
+    fn who_holds_for_ever_sends_full_frames_only() {
+        let mut hold = FrameHold::default();
+        hold.left(Ns(1 << 60));
+        assert_eq!(hold.leaves_at(u64::MAX, false), Ns::MAX);
+        assert_eq!(hold.leaves_at(u64::MAX, true), Ns(0));
+    }
+}
