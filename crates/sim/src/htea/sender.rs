@@ -3,10 +3,16 @@
 
 use std::collections::VecDeque;
 
+use hostwire_link::Ns;
+use hostwire_link::packing::FrameHold;
+
 use super::config::Config;
 use super::egress::Egress;
 use super::event::{Event, Frame};
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
+
+/// A payload waits for its packets for as long as it takes: the paper's rule.
+const HOLD_NS: u64 = u64::MAX;
 
 pub(super) struct Sender {
     config: Config,
@@ -28,6 +34,8 @@ pub(super) struct Sender {
     rich_packets: u64,
     /// Credits that no packet has.
     spare: u64,
+    /// When a payload leaves that is being collected.
+    payload: FrameHold,
     egress: Egress,
     /// Frames that may be lost and sent again; unused if no frame can be lost.
     retry: Retry,
@@ -88,6 +96,7 @@ impl Sender {
             rich: VecDeque::new(),
             rich_packets: 0,
             spare: config.credits(),
+            payload: FrameHold::default(),
             egress: Egress::new(config.timing),
             retry: Retry::default(),
             // The first one is injected.
@@ -185,7 +194,7 @@ impl Sender {
         if self.egress.free() > now {
             return self.wake_at(self.egress.free(), ctx);
         }
-        if self.rich_packets < packets {
+        if !self.payload_is_ready() {
             // There is room for a payload: what is missing comes, if there are credits.
             if self.credits() >= packets {
                 let missing = packets - self.rich_packets;
@@ -210,6 +219,15 @@ impl Sender {
         if self.sent < self.total {
             self.wake_at(free, ctx);
         }
+    }
+
+    /// Whether there is a payload with credits. No packet follows the last ones: they wait for none.
+    fn payload_is_ready(&mut self) -> bool {
+        if self.rich_packets == self.total - self.sent {
+            self.payload.flush();
+        }
+        let is_full = self.rich_packets >= self.config.packets_per_frame;
+        self.payload.leaves_at(HOLD_NS, is_full) < Ns::MAX
     }
 
     /// Whether frames can be lost.
