@@ -87,9 +87,10 @@ rates (1.00 is perfect, less is slower).
 machine as network namespaces with a cable between them, which end with the \
 command. That needs root. The limits are a bare packet socket ({frames}) or UDP \
 socket ({udp}): a ping-pong of one frame, one frame per put, a flood of full \
-frames. Of a flood what counts is what arrives. The limit of {udp} hands every \
-datagram to the kernel by itself; hostwire hands over many at a time where the \
-kernel takes them (segmentation offload), so that its rate may be above 1.
+frames. Of a flood what counts is what arrives. The limit of long puts over {udp} \
+is a TCP stream of as many bytes. That of short ones hands every datagram to the \
+kernel by itself; hostwire hands over many at a time where the kernel takes them \
+(segmentation offload), so that its rate may be above 1.
     A put or get over {shm} is to memory that its owner does not touch meanwhile: it \
 measures stores and loads, not communication.
 

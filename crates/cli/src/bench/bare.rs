@@ -1,8 +1,8 @@
-//! The speed of a wire between hosts without the code of hostwire: bare frames or
-//! datagrams between the two PEs of a benchmark.
+//! The speed of a wire between hosts without the code of hostwire: bare frames, bare
+//! datagrams or a TCP stream between the two PEs of a benchmark.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,11 @@ use hostwire_transport::limits::ether::{self, BareEther};
 
 use super::measure::Loop;
 use super::pe::{Context, time};
+use super::stream::{Stream, word_of};
 use hostwire::settings::Wire;
 
 /// IEEE 802: local experimental EtherType 2. The first one is the wire's.
 const ETHER_TYPE: u16 = 0x88b6;
-/// Payload of a full frame of plain Ethernet, in a UDP datagram.
-const FULL_BYTES: u64 = 1472;
 /// Longest datagram.
 const BUFFER_BYTES: usize = 2048;
 /// Ends a hang: no side is silent for so long.
@@ -65,7 +64,12 @@ pub enum Bare {
     /// Of the wire ether.
     Frames(Box<BareEther>),
     /// Of the wire udp.
-    Datagrams(Datagrams),
+    Ip {
+        /// For what is as long as a frame.
+        datagrams: Datagrams,
+        /// For what is longer: nobody streams by handing every datagram to the kernel alone.
+        stream: Stream,
+    },
 }
 
 impl Bare {
@@ -73,7 +77,10 @@ impl Bare {
     pub fn open(bench: &Context) -> Result<Self> {
         let interface = Interface::choose(None)?;
         if bench.wire() == Wire::Udp {
-            return Ok(Self::Datagrams(Datagrams::open(bench, &interface)?));
+            return Ok(Self::Ip {
+                datagrams: Datagrams::open(bench, &interface)?,
+                stream: Stream::open(bench, interface.address()?)?,
+            });
         }
         let [a, b, c, d, e, f] = interface.station.0;
         let theirs = exchange(bench, u64::from_be_bytes([0, 1, a, b, c, d, e, f]))?;
@@ -88,7 +95,7 @@ impl Bare {
     /// Round trips of `size` bytes.
     pub fn ping_pong<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         match self {
-            Self::Datagrams(socket) => socket.ping_pong(bench, size),
+            Self::Ip { datagrams, .. } => datagrams.ping_pong(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
                 time(|| {
                     ether::ping_pong(end, bench.side(), size as usize, n)?;
@@ -101,7 +108,7 @@ impl Bare {
     /// One frame for each `size` bytes.
     pub fn frames_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         match self {
-            Self::Datagrams(socket) => socket.flood(bench, size, 1.0),
+            Self::Ip { datagrams, .. } => datagrams.flood(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
                 time(|| {
                     ether::frames_per_second(end, bench.side(), size as usize, n)?;
@@ -111,12 +118,10 @@ impl Bare {
         }
     }
 
-    /// Full frames, enough for `size` bytes each turn.
+    /// Full frames, enough for `size` bytes each turn, or a stream of as many bytes.
     pub fn flood_of<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         match self {
-            Self::Datagrams(socket) => {
-                socket.flood(bench, FULL_BYTES, size as f64 / FULL_BYTES as f64)
-            }
+            Self::Ip { stream, .. } => stream.flood(bench, size),
             Self::Frames(end) => vec![Box::new(move |n| {
                 let len = end.frame_len_max();
                 let frames = (n * size).div_ceil(len as u64);
@@ -130,7 +135,7 @@ impl Bare {
 }
 
 /// Gives the other PE a word that is not 0, and returns its.
-fn exchange(bench: &Context, word: u64) -> Result<u64> {
+pub fn exchange(bench: &Context, word: u64) -> Result<u64> {
     let words = bench.job.alloc::<u64>(1)?;
     words.put(bench.peer(), 0, &[word])?;
     words.wait_until(0, Compare::Ne, 0)?;
@@ -150,11 +155,7 @@ impl Datagrams {
     fn open(bench: &Context, interface: &Interface) -> Result<Self> {
         let socket = UdpSocket::bind((interface.address()?, 0)).map_err(failed)?;
         let own = socket.local_addr().map_err(failed)?;
-        let ip = match own {
-            SocketAddr::V4(own) => own.ip().to_bits(),
-            SocketAddr::V6(_) => 0,
-        };
-        let theirs = exchange(bench, u64::from(ip) << 16 | u64::from(own.port()))?;
+        let theirs = exchange(bench, word_of(&own))?;
         let peer = (Ipv4Addr::from_bits((theirs >> 16) as u32), theirs as u16);
         let connect = || {
             socket.connect(peer)?;
@@ -185,30 +186,24 @@ impl Datagrams {
         })]
     }
 
-    fn flood<'a>(
-        &'a mut self,
-        bench: &'a Context,
-        size: u64,
-        frames_per_turn: f64,
-    ) -> Vec<Loop<'a>> {
+    fn flood<'a>(&'a mut self, bench: &'a Context, size: u64) -> Vec<Loop<'a>> {
         let mut buffer = [0; BUFFER_BYTES];
         let mut out = vec![0; (size as usize).max(HEAD_BYTES)];
         vec![Box::new(move |n| {
             self.begin(&mut out);
-            let frames = (n as f64 * frames_per_turn).ceil() as u64;
             if !bench.is_first() {
                 return time(|| self.sink(&mut buffer));
             }
             let mut arrived = 0;
             let took = time(|| {
-                for _ in 0..frames {
+                for _ in 0..n {
                     self.send(&out);
                 }
                 arrived = self.ask(&mut buffer)?;
                 Ok(())
             })?;
             // Only frames that arrive count.
-            Ok(took.mul_f64(frames as f64 / arrived.max(1) as f64))
+            Ok(took.mul_f64(n as f64 / arrived.max(1) as f64))
         })]
     }
 
@@ -284,11 +279,11 @@ impl Datagrams {
     }
 }
 
-fn failed(error: io::Error) -> Error {
+pub fn failed(error: io::Error) -> Error {
     TransportError::environment("opening a socket for the limit", error).into()
 }
 
-fn silent() -> Error {
+pub fn silent() -> Error {
     let within = format_args!(
         "an answer of the other side within {} s",
         PATIENCE.as_secs()

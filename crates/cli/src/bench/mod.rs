@@ -29,6 +29,7 @@ mod rate;
 mod record;
 mod report;
 mod rma;
+mod stream;
 
 use std::ffi::OsString;
 use std::path::Path;
