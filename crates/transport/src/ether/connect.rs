@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hostwire_link::packing::Timings;
 use hostwire_link::seal::{End, JobKey, Life, Seals};
 use hostwire_link::{CloseReason, Config, Counters, DropCause, Endpoint, Identity, Node};
+use hostwire_packet::ht::LINE_LEN;
 
 use super::agent::Shared;
 use super::alarm::Alarm;
@@ -21,8 +22,10 @@ use crate::window::Window;
 /// Frames on their way per link: fewest that keep a stream going, and enough for any.
 const IN_FLIGHT_MIN: usize = 4;
 const IN_FLIGHT_MAX: usize = 128;
-/// Of 64 bytes, in a frame of 1500, if they follow each other.
-const LINES_PER_FRAME: u16 = 23;
+/// Most lines that a frame can carry, however long it is: it counts them in a byte.
+const LINES_PER_FRAME_MAX: usize = 255;
+/// Most credits of one channel that a frame without packets returns: 3 in each of 255 NOPs.
+const CREDITS_PER_FRAME: u16 = 765;
 /// The first node number of links that only take up numbers. No job has so many PEs.
 const PLACEHOLDER: u32 = 1 << 31;
 /// A PE that waits on a core of its own looks at the wire as often before it gives the core
@@ -286,13 +289,23 @@ fn config(
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let frames_in_flight_max = per_link.clamp(IN_FLIGHT_MIN, IN_FLIGHT_MAX) as u16;
     let default = Config::default();
-    let [posted, non_posted, response] = default.buffers;
+    let frame_len_max = Core::frame_len_max(socket, is_sealed);
     // Applied as they come, so what holds them is the receive ring: credits for as many
     // lines as all frames on their way can carry.
-    let lines = frames_in_flight_max.saturating_mul(LINES_PER_FRAME);
+    let lines_per_frame = (frame_len_max / LINE_LEN).min(LINES_PER_FRAME_MAX) as u16;
+    let lines = frames_in_flight_max.saturating_mul(lines_per_frame);
+    let [posted, non_posted, response] = default.buffers;
+    let posted = posted.max(lines);
+    let [batch, non_posted_batch, response_batch] = default.credit_batch;
+    let batch = batch.max(posted / 4).min(CREDITS_PER_FRAME);
     Config {
-        buffers: [posted.max(lines), non_posted, response],
-        frame_len_max: Core::frame_len_max(socket, is_sealed),
+        buffers: [posted, non_posted, response],
+        // A stream gets a frame of credits for each few messages of frames, not for each of them.
+        credit_batch: [batch, non_posted_batch, response_batch],
+        frame_len_max,
+        // As much memory, however long frames are.
+        pool_frames_max: default.pool_frames_max * default.frame_len_max
+            / frame_len_max.max(default.frame_len_max),
         added_bytes: Core::added_bytes(is_sealed) + socket.header_bytes(),
         pads_full_frames: socket.joins_frames(),
         frames_in_flight_max,

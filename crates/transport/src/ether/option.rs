@@ -33,3 +33,32 @@ pub(super) unsafe fn set<T>(
         _ => Err(io::Error::last_os_error()),
     }
 }
+
+/// An option that is an int.
+///
+/// # Errors
+/// As the system refuses; [`io::ErrorKind::InvalidData`] for one that is something else.
+pub(super) fn int(
+    socket: impl AsFd,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut len = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: writes at most `len` bytes to `value`, and how many to `len`, both of which
+    // outlive the call.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast(),
+            &raw mut len,
+        )
+    };
+    match done {
+        0 if len as usize == size_of_val(&value) => Ok(value),
+        0 => Err(io::ErrorKind::InvalidData.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

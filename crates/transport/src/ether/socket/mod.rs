@@ -26,8 +26,9 @@ use crate::faults::Faults;
 /// Frames taken per call, so that sending gets its turn.
 const BATCH_FRAMES: usize = 16;
 
-/// Frames sent per call.
-pub(crate) const SEND_BATCH_FRAMES: usize = 32;
+/// Frames sent per call: as many full ones of plain Ethernet as the longest message holds that
+/// the kernel segments.
+pub(crate) const SEND_BATCH_FRAMES: usize = 44;
 /// Longest frame that is used, whatever the interface could take.
 const FRAME_LEN_MAX: usize = 9000;
 

@@ -4,6 +4,7 @@
 //! behind most of what a message costs ([`sender`]), and those that come are put together
 //! before it ([`receiver`]). The datagrams on the cable are the same either way.
 
+mod path;
 pub(crate) mod receiver;
 mod runs;
 mod sender;
@@ -20,19 +21,14 @@ use self::receiver::Receiver;
 use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
-use super::{BATCH_FRAMES, Received, SendError, mixed};
+use super::{BATCH_FRAMES, FRAME_LEN_MAX, Received, SendError, mixed};
 use crate::error::{PeId, TransportError};
 
-/// Bytes of kernel memory that a full frame takes in a receive buffer: what the kernel
-/// counts for a datagram of 1500 bytes.
-const TRUESIZE_BYTES: usize = 2304;
 /// Asked for; the kernel gives what it may.
 const BUFFER_BYTES: usize = 8 << 20;
 /// Headers of IP and UDP.
 const HEADER_V4_BYTES: usize = 20 + 8;
 const HEADER_V6_BYTES: usize = 40 + 8;
-/// Longest packet that frames are made for.
-const MTU_BYTES: usize = 1500;
 
 /// Whether many datagrams go through the kernel as one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +44,8 @@ pub struct Offload {
 pub struct FramePort {
     socket: UdpSocket,
     address: SocketAddr,
+    /// Longest packet that frames are made for.
+    mtu_bytes: usize,
     peers: Vec<Option<SocketAddrAny>>,
     known: HashSet<SocketAddr>,
     /// One of those: messages come in runs.
@@ -84,6 +82,7 @@ impl FramePort {
             receiver: Receiver::new(&socket),
             socket,
             address,
+            mtu_bytes: path::MTU_BYTES,
             peers: Vec::new(),
             known: HashSet::new(),
             last: None,
@@ -104,7 +103,7 @@ impl FramePort {
     }
 
     pub(super) fn frame_len_max(&self) -> usize {
-        MTU_BYTES - self.header_bytes()
+        self.mtu_bytes - self.header_bytes()
     }
 
     pub(super) fn header_bytes(&self) -> usize {
@@ -112,7 +111,8 @@ impl FramePort {
     }
 
     pub(super) fn frames_max(&self) -> usize {
-        sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0) / TRUESIZE_BYTES
+        let buffer_bytes = sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0);
+        buffer_bytes / path::truesize_bytes(self.mtu_bytes)
     }
 
     pub(super) fn set_peers(
@@ -133,6 +133,8 @@ impl FramePort {
                 Some(other) => return Err(mixed(pe, own, other, "UDP")),
             });
         }
+        let mtu_bytes = path::mtu_bytes(self.address.ip(), &self.known);
+        self.mtu_bytes = mtu_bytes.min(FRAME_LEN_MAX);
         Ok(())
     }
 

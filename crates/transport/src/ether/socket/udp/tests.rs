@@ -100,7 +100,8 @@ fn mixed_frames_come(host: IpAddr, set_up: impl Fn(&mut FramePort)) {
     set_up(&mut a);
     let frames = mixed_frames(a.frame_len_max());
     // Fewer at a time than the smallest receive buffers hold.
-    for frames in frames.chunks(60) {
+    let at_a_time = 60 * path::MTU_BYTES / (a.frame_len_max() + a.header_bytes());
+    for frames in frames.chunks(at_a_time) {
         let sent: Vec<(u32, &[u8])> = frames.iter().map(|(pe, frame)| (*pe, &frame[..])).collect();
         send_all(&mut a, &sent);
         for (pe, port) in [(1, &mut b), (2, &mut c)] {
@@ -139,8 +140,8 @@ fn mixed_frames_come_where_the_system_refuses_to_segment() {
     });
 }
 
-/// A loopback interface that takes short packets only, for this thread alone. Needs root.
-fn short_path(mtu_bytes: u32) -> Option<()> {
+/// A loopback interface that takes packets of this length, for this thread alone. Needs root.
+fn path_of(mtu_bytes: u32) -> Option<()> {
     // SAFETY: changes the network namespace of this thread alone, which runs one test.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
         return None;
@@ -151,8 +152,37 @@ fn short_path(mtu_bytes: u32) -> Option<()> {
 }
 
 #[test]
+fn frames_are_as_long_as_the_path_takes_them() {
+    for (mtu_bytes, expected) in [
+        (4000, 4000),
+        (1500, 1500),
+        (1000, 1500),
+        (20_000, FRAME_LEN_MAX),
+    ] {
+        if path_of(mtu_bytes).is_none() {
+            return;
+        }
+        let (mut a, mut b) = (port(), port());
+        assert_eq!(a.frame_len_max(), 1500 - 28);
+        a.set_peers(0, vec![None, Some(b.address())]).unwrap();
+        b.set_peers(1, vec![Some(a.address()), None]).unwrap();
+        assert_eq!(a.frame_len_max(), expected - 28);
+        if mtu_bytes < expected as u32 {
+            continue;
+        }
+        // More of them than one message holds, and a shorter one.
+        let long = vec![7; a.frame_len_max()];
+        let mut frames = vec![(1, &long[..]); 18];
+        frames.push((1, b"short"));
+        send_all(&mut a, &frames);
+        let (got, _) = take(&mut b, frames.len());
+        assert!(got.iter().eq(frames.iter().map(|(_, frame)| frame)));
+    }
+}
+
+#[test]
 fn a_frame_longer_than_the_path_is_refused_alone() {
-    if short_path(1000).is_none() {
+    if path_of(1000).is_none() {
         return;
     }
     let (mut a, mut b) = (port(), port());
