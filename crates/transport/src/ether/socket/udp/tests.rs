@@ -3,6 +3,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
+use hostwire_testing::{is_installed, left_out, need};
 
 use super::*;
 use crate::error::{Disagreement, EnvironmentFault};
@@ -140,15 +141,25 @@ fn mixed_frames_come_where_the_system_refuses_to_segment() {
     });
 }
 
-/// A loopback interface that takes packets of this length, for this thread alone. Needs root.
+/// A loopback interface that takes packets of this length, for this thread alone. Says why if
+/// there is none.
 fn path_of(mtu_bytes: u32) -> Option<()> {
     // SAFETY: changes the network namespace of this thread alone, which runs one test.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
+        let error = std::io::Error::last_os_error();
+        let why = format!("a network namespace of its own needs root: {error}");
+        left_out(&need::NAMESPACES, why);
         return None;
     }
     let arguments = format!("link set lo up mtu {mtu_bytes}");
     let done = Command::new("ip").args(arguments.split(' ')).status();
-    done.is_ok_and(|status| status.success()).then_some(())
+    if done.is_ok_and(|status| status.success()) {
+        return Some(());
+    }
+    if is_installed("ip", &need::IP) {
+        left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
+    }
+    None
 }
 
 #[test]
