@@ -115,6 +115,27 @@ fn a_path_that_takes_smaller_frames_than_the_interface() {
     }
 }
 
+/// Frames are as long as both ends take them: on a cable for jumbo frames, and where only one end
+/// is set up for it.
+#[test]
+fn interfaces_that_take_jumbo_frames() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for wire in ["ether", "udp"] {
+        for only in ["true", "[ $(hostname) = host0 ]", "[ $(hostname) = host1 ]"] {
+            for option in ["--stats", "--insecure-wire"] {
+                let script = format!(
+                    "if {only}; then ip link set wire mtu 9000; fi; exec {} steady 20000",
+                    fault_probe()
+                );
+                let steady = Steady::start_over(wire, 2, &[option], &[], &["sh", "-c", &script]);
+                steady.end_well();
+            }
+        }
+    }
+}
+
 /// A port of the switch takes less, which shows at no interface of any host.
 #[test]
 fn a_switch_that_takes_smaller_frames_than_all_interfaces() {
