@@ -63,7 +63,7 @@ use crate::team::Team;
 /// that the job shares. A child that shares its parent's memory (`vfork`, `clone` with
 /// `CLONE_VM`) cannot be told from its parent by looking, and must not touch the job.
 pub struct Job {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     world: Arc<Team>,
     /// All PEs, for the barrier at the end.
     leaving: core::Team,

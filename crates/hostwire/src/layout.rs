@@ -8,7 +8,8 @@
 //! | request lines | 8 of 64 B per PE | that PE, to ask the agent |
 //! | reply lines | 8 of 64 B per PE | that PE's agent |
 //! | talk words | 8 B per PE, in a job of more than 64 | that PE: it uses its ring |
-//! | message rings | ring size and 5 lines per PE | that PE |
+//! | message rings | ring size per PE | that PE |
+//! | count lines | 5 lines per PE, of which 2 are used | the owner, to begin a long message; then that PE |
 //! | staging | 256 KiB | the sender of the long message at hand |
 //! | landing | 256 KiB | the agent that answers a get; the owner, for a put to registered memory |
 //! | teams | per team slot, see `layout/slot.rs` | the members of the team |
@@ -19,12 +20,16 @@
 //! The parts up to the tools are the *control* segment of the PE, the other two are the segments
 //! that their names say ([`SegmentKind`]). They lie side by side, so that one window maps all of
 //! them; registered memory lies elsewhere.
+//!
+//! Where hosts write back whole lines ([`Visibility::Flushed`](hostwire_transport::Visibility)), a
+//! line has one writing host at a time. So it is with all parts but the talk words, which lie side
+//! by side because a PE looks at all of them: there, each PE has a word of its mail line for it.
 
 mod slot;
 
-use hostwire_transport::PeId;
 use hostwire_transport::ring::Slots;
 use hostwire_transport::window::FIRST_FREE_OFFSET_BYTES;
+use hostwire_transport::{PeId, Visibility};
 
 use crate::error::{Error, Result};
 use crate::settings::{SettingError, check_ring};
@@ -39,7 +44,8 @@ const PAGE: usize = 4096;
 /// From the end of one ring to the next. Two PEs that talk are at about the same slot of
 /// both rings; without it those agree in the low 12 bits of their addresses, and a load
 /// from one has to wait for the store to the other (see
-/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ.
+/// [`hostwire_transport::window::DOORBELL_OFFSET_BYTES`]). Odd, so that all PEs differ. Its first
+/// two lines are the count lines of the PE.
 const RING_GAP: usize = 5 * LINE;
 
 /// Most teams at a time, the world included.
@@ -78,10 +84,8 @@ pub enum SegmentKind {
 pub(crate) enum Mail {
     /// Lines it has freed of the ring we send it messages through.
     Credit = 0,
-    /// Pieces of our long message that it has taken out of staging.
-    Freed = 3,
-    /// Pieces of its long message to us that it has delivered.
-    Delivered = 4,
+    /// That it uses its ring: see [`Layout::talk`].
+    Talks = 1,
     /// How far it is on its way out of the job: a `Departure`.
     Departure = 5,
     /// That it has ended without saying so: [`LOST`], told by other PEs of its host, who
@@ -90,6 +94,16 @@ pub(crate) enum Mail {
     /// Lines that it has stored in its ring. It stores this only when one of its waits has
     /// become long.
     Sent = 7,
+}
+
+/// Words that count pieces of a long message, from the PE of the line to the owner of the segment.
+/// The owner sets one to 0 before that PE can know of the message; so each has a line of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// Pieces of our long message that it has taken out of staging.
+    Freed = 0,
+    /// Pieces of its long message to us that it has delivered.
+    Delivered = 1,
 }
 
 /// The value of an awaited word in the own segment before the answer arrives. It is not 0,
@@ -244,13 +258,28 @@ impl Layout {
         (number % REQUEST_LINES) as usize * all + pe as usize * LINE
     }
 
-    /// The place where `from` stores that it uses its ring, if this is needed.
-    pub(crate) fn talk(&self, from: PeId) -> Option<usize> {
-        self.talks.map(|talks| talks + from as usize * WORD)
+    /// Whether PEs store that they use their rings: see [`RINGS_LOOKED_AT_MAX`].
+    pub(crate) fn has_talks(&self) -> bool {
+        self.talks.is_some()
+    }
+
+    /// The place where `from` stores that it uses its ring, if this is needed, in a segment that
+    /// others reach by this contract.
+    pub(crate) fn talk(&self, from: PeId, contract: Visibility) -> Option<usize> {
+        let talks = self.talks?;
+        Some(match contract {
+            Visibility::Coherent | Visibility::WriteCombining => talks + from as usize * WORD,
+            Visibility::Flushed => self.mail(from, Mail::Talks),
+        })
     }
 
     pub(crate) fn ring(&self, from: PeId) -> usize {
         self.rings + from as usize * (self.ring_bytes + RING_GAP)
+    }
+
+    /// Where `from` counts pieces of a long message.
+    pub(crate) fn count(&self, from: PeId, count: Count) -> usize {
+        self.ring(from) + self.ring_bytes + count as usize * LINE
     }
 
     pub(crate) fn staging(&self) -> usize {
@@ -319,6 +348,7 @@ mod tests {
         for pes in [1, 2, 3, 64, 65, PES_MAX] {
             let layout = Layout::new(pes, Sizes::default()).unwrap();
             let last = pes - 1;
+            let talk = |pe| layout.talk(pe, Visibility::Coherent);
             let ends = [
                 layout.mail(0, Mail::Credit),
                 layout.mail(last, Mail::Credit) + LINE,
@@ -330,10 +360,12 @@ mod tests {
                 layout.reply(last, 16) + LINE,
                 layout.reply(0, 1),
                 layout.reply(last, 7) + LINE,
-                layout.talk(0).unwrap_or(layout.ring(0)),
-                layout.talk(last).map_or(layout.ring(0), |talk| talk + WORD),
+                talk(0).unwrap_or(layout.ring(0)),
+                talk(last).map_or(layout.ring(0), |talk| talk + WORD),
                 layout.ring(0),
                 layout.ring(last) + RING_BYTES_DEFAULT,
+                layout.count(last, Count::Freed),
+                layout.count(last, Count::Delivered),
                 layout.staging(),
                 layout.landing(),
                 layout.slot(0).flag(0),

@@ -1,13 +1,10 @@
 //! The suite of the API on modelled memory: see `hostwire_transport::model`. Run by
 //! `scripts/model.sh`; in other builds there is nothing here.
-//!
-//! Not on flushed memory: there a line has one writing host, and the suite, like most programs,
-//! has PEs store to neighbouring elements. See `docs/memory-model.md`.
 
 #![cfg(memory_model)]
 
-use hostwire::AgentMode;
-use hostwire::conformance::{CASES, Setup};
+use hostwire::conformance::{CASES, Fabric, Setup};
+use hostwire::{AgentMode, Job, Layout, Sizes, Source};
 use hostwire_transport::Visibility;
 use hostwire_transport::model::Modelled;
 
@@ -35,6 +32,37 @@ fn run(name: &str, visibility: Visibility) {
     (case.run)(&Setup::new(&fabric, pes, AgentMode::Polled));
 }
 
+/// A PE of a large job hears, by words that lie apart, who uses the rings to it.
+#[test]
+fn all_talkers_of_a_large_job_are_heard_on_flushed_memory() {
+    const PES: u32 = 66;
+    let sizes = Sizes {
+        ring_bytes: 256,
+        heap_bytes: 1 << 16,
+        ..Sizes::default()
+    };
+    let fabric = Modelled {
+        visibility: Visibility::Flushed,
+        seeds: 2,
+        steps_max: 30_000_000,
+    };
+    let segment_bytes = Layout::new(PES, sizes).unwrap().segment_bytes();
+    fabric.run(PES, segment_bytes, &|wire| {
+        let job = Job::over(wire, sizes, AgentMode::Polled).unwrap();
+        job.barrier().unwrap();
+        if job.pe() == 0 {
+            let mut heard: Vec<u32> = (1..PES)
+                .map(|_| job.recv_any_vec::<u32>(Source::Any, 1).unwrap().1[0])
+                .collect();
+            heard.sort_unstable();
+            assert_eq!(heard, (1..PES).collect::<Vec<_>>());
+        } else {
+            job.send(0, 1, &[job.pe()]).unwrap();
+        }
+        job.finalize().unwrap();
+    });
+}
+
 macro_rules! over {
     ($wire:ident, $visibility:ident; $($case:ident,)*) => {
         mod $wire {
@@ -50,3 +78,4 @@ macro_rules! over {
 
 hostwire::conformance_cases!(over!(coherent, Coherent));
 hostwire::conformance_cases!(over!(write_combining, WriteCombining));
+hostwire::conformance_cases!(over!(flushed, Flushed));

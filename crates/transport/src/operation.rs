@@ -126,11 +126,11 @@ pub fn apply(window: &Window, request: &Request) -> Result<u64, TransportError> 
     } = request;
     if operand_bytes == 8 {
         let word = window.word(offset_bytes)?;
-        Ok(operation.apply_64(word, operand, compare))
+        let change = || operation.apply_64(word, operand, compare);
+        Ok(window.change(offset_bytes, 8, change))
     } else {
         let word = window.half(offset_bytes)?;
-        Ok(operation
-            .apply_32(word, operand as u32, compare as u32)
-            .into())
+        let change = || operation.apply_32(word, operand as u32, compare as u32);
+        Ok(window.change(offset_bytes, 4, change).into())
     }
 }

@@ -320,6 +320,24 @@ impl Window {
         self.memory.half(offset_bytes)
     }
 
+    /// Does atomics to `len_bytes` bytes at `offset_bytes`: they change what was last put there, and
+    /// gets through other windows find the change.
+    #[inline(always)]
+    pub(crate) fn change<R>(
+        &self,
+        offset_bytes: usize,
+        len_bytes: usize,
+        atomics: impl FnOnce() -> R,
+    ) -> R {
+        site!(
+            "change: invalidate",
+            self.about_to_read(offset_bytes, len_bytes)
+        );
+        let old = atomics();
+        site!("change: flush", self.flush(offset_bytes, len_bytes));
+        old
+    }
+
     /// Polls the word up to `polls` times, as long as it is `from`, and says whether it has
     /// changed: the beginning of a wait. See [`arrival`]. Says no at once where polling takes
     /// more than loading.

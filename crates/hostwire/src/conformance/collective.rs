@@ -1,6 +1,6 @@
 //! Collective operations against plain loops.
 
-use super::{Setup, values};
+use super::{Setup, apart, values};
 use crate::{Element, Error, Job, Team};
 
 /// Lengths in words, on both sides of the 512 bytes at which operations change their
@@ -11,14 +11,16 @@ const WORDS: &[usize] = &[0, 1, 63, 64, 65, 127, 128, 129, 500, 510, 520, 20_001
 pub fn barriers_separate(setup: &Setup<'_>) {
     setup.job(|job| {
         let pes = job.pes() as usize;
-        let turns = job.alloc::<u64>(pes).unwrap();
+        let step = apart(job, 1);
+        let turns = job.alloc::<u64>(pes * step).unwrap();
         for round in 1..=50u64 {
             for pe in 0..job.pes() {
-                turns.put(pe, job.pe() as usize, &[round]).unwrap();
+                turns.put(pe, job.pe() as usize * step, &[round]).unwrap();
             }
             job.barrier().unwrap();
             // Others may be one round ahead, but never behind.
             let seen = turns.to_vec().unwrap();
+            let seen: Vec<u64> = seen.into_iter().step_by(step).collect();
             assert!(
                 seen.iter().all(|s| (round..=round + 1).contains(s)),
                 "{seen:?} in {round}"

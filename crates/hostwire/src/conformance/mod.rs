@@ -34,7 +34,9 @@ mod team;
 mod traffic;
 mod until;
 
+use hostwire_transport::Visibility;
 pub use hostwire_transport::conformance::{Fabric, Random};
+use hostwire_transport::visibility::LINE_BYTES;
 
 use crate::agent::AgentMode;
 use crate::job::Job;
@@ -210,6 +212,18 @@ fn right(job: &Job) -> PeId {
 /// The PE before this one.
 fn left(job: &Job) -> PeId {
     (job.pe() + job.pes() - 1) % job.pes()
+}
+
+/// How far apart parts of `len` elements begin that different PEs store to with nothing that orders
+/// them: not at all, so that they touch, except on flushed memory. There hosts write back whole
+/// lines, so a program must give each line to one PE at a time (`docs/memory-model.md`), and all
+/// cases do so by this function.
+fn apart(job: &Job, len: usize) -> usize {
+    match job.inner.segment().visibility() {
+        Visibility::Coherent | Visibility::WriteCombining => len,
+        // Whole lines, whatever the size of an element.
+        Visibility::Flushed => len.next_multiple_of(LINE_BYTES),
+    }
 }
 
 /// `len` values that show which PE made them and for which test.

@@ -1,6 +1,6 @@
 //! Puts, gets, and what orders them.
 
-use super::{Random, Setup, left, right, values};
+use super::{Random, Setup, apart, left, right, values};
 use crate::{Compare, Element, Error, Job};
 
 /// Around words, lines, pages, and the largest piece that an agent gets at once.
@@ -47,19 +47,21 @@ pub fn puts_and_gets_of_all_sizes(setup: &Setup<'_>) {
 pub fn elements_of_every_width(setup: &Setup<'_>) {
     fn check<T: Element + PartialEq + std::fmt::Debug>(job: &Job) {
         const EACH: usize = 13;
-        let all = job.alloc::<T>(EACH * job.pes() as usize).unwrap();
+        let each = apart(job, EACH);
+        let all = job.alloc::<T>(each * job.pes() as usize).unwrap();
         let own: Vec<T> = values(job.pe(), 0, EACH);
         for pe in 0..job.pes() {
-            all.put(pe, EACH * job.pe() as usize, &own).unwrap();
+            all.put(pe, each * job.pe() as usize, &own).unwrap();
         }
         job.barrier().unwrap();
         for pe in 0..job.pes() {
             let mut got = vec![T::new_zeroed(); all.len()];
             all.get(pe, 0, &mut got).unwrap();
-            for (writer, part) in (0..).zip(got.chunks_exact(EACH)) {
+            for (writer, part) in (0..).zip(got.chunks_exact(each)) {
                 // NaN differs from itself: look at the bytes.
                 let expected: Vec<T> = values(writer, 0, EACH);
-                assert_eq!(part.as_bytes(), expected.as_bytes(), "from PE {writer}");
+                let part = part[..EACH].as_bytes();
+                assert_eq!(part, expected.as_bytes(), "from PE {writer}");
             }
         }
         job.barrier().unwrap();
@@ -135,20 +137,22 @@ pub fn strided_copies(setup: &Setup<'_>) {
 /// A part of an array has the same memory, indices of its own, and ends where it ends.
 pub fn parts_of_arrays(setup: &Setup<'_>) {
     setup.job(|job| {
-        let triples = job.alloc::<[u16; 3]>(50).unwrap();
-        let part = triples.part(7..7 + 2 * job.pes() as usize).unwrap();
+        let step = apart(job, 2);
+        let all = 34 + step * job.pes() as usize;
+        let triples = job.alloc::<[u16; 3]>(all).unwrap();
+        let part = triples.part(7..7 + step * job.pes() as usize).unwrap();
         let odd = part.part(1..).unwrap();
         drop(part);
         let own = [job.pe() as u16 + 1; 3];
         for pe in 0..job.pes() {
-            odd.put(pe, 2 * job.pe() as usize, &[own]).unwrap();
+            odd.put(pe, step * job.pe() as usize, &[own]).unwrap();
         }
         job.barrier().unwrap();
-        let mut got = vec![[0; 3]; 50];
+        let mut got = vec![[0; 3]; all];
         triples.get(right(job), 0, &mut got).unwrap();
         for (index, got) in got.into_iter().enumerate() {
-            let pe = index.wrapping_sub(8) / 2;
-            let is_put = index % 2 == 0 && pe < job.pes() as usize;
+            let pe = index.wrapping_sub(8) / step;
+            let is_put = index % step == 8 % step && pe < job.pes() as usize;
             assert_eq!(
                 got,
                 if is_put { [pe as u16 + 1; 3] } else { [0; 3] },
@@ -156,9 +160,9 @@ pub fn parts_of_arrays(setup: &Setup<'_>) {
             );
         }
         let len = odd.len();
-        assert_eq!(len, 2 * job.pes() as usize - 1);
+        assert_eq!(len, step * job.pes() as usize - 1);
         assert!(odd.put(0, len, &[own]).is_err() && odd.part(len + 1..).is_err());
-        assert!(triples.part(..=50).is_err() && triples.part(..=usize::MAX).is_err());
+        assert!(triples.part(..=all).is_err() && triples.part(..=usize::MAX).is_err());
         assert!(odd.part(len..).unwrap().is_empty());
         job.barrier().unwrap();
         // Words of 4 and 8 bytes, wherever a part begins.

@@ -1,6 +1,6 @@
 //! Puts with signal.
 
-use super::{Setup, left, right, values};
+use super::{Setup, apart, left, right, values};
 use crate::{Compare, Error, SignalOp};
 
 /// Sizes around words, lines and pages.
@@ -36,11 +36,12 @@ pub fn signals_come_after_their_data(setup: &Setup<'_>) {
 pub fn signals_of_all_pes_add_up(setup: &Setup<'_>) {
     const ROUNDS: u64 = 20;
     setup.job(|job| {
-        let parts = job.alloc::<u64>(job.pes() as usize).unwrap();
+        let step = apart(job, 1);
+        let parts = job.alloc::<u64>(job.pes() as usize * step).unwrap();
         let signal = job.alloc::<u64>(1).unwrap();
         for _ in 0..ROUNDS {
             for target in 0..job.pes() {
-                let own = job.pe() as usize;
+                let own = job.pe() as usize * step;
                 parts
                     .put_with_signal(
                         target,
@@ -56,12 +57,7 @@ pub fn signals_of_all_pes_add_up(setup: &Setup<'_>) {
         let all = ROUNDS * u64::from(job.pes());
         signal.wait_until(0, Compare::Ge, all).unwrap();
         assert_eq!(signal.load(0), Ok(all));
-        assert!(
-            parts
-                .to_vec()
-                .unwrap()
-                .iter()
-                .all(|p| *p == u64::from(job.pe()))
-        );
+        let got = parts.to_vec().unwrap();
+        assert!(got.iter().step_by(step).all(|p| *p == u64::from(job.pe())));
     });
 }

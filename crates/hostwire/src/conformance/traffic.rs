@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Random, Setup};
+use super::{Random, Setup, apart};
 use crate::{Compare, Job, PeId, Result, SignalOp, Symmetric};
 
 /// Sets the seed of the random cases.
@@ -171,6 +171,8 @@ struct Traffic<'a> {
     eager_bytes: usize,
     repeat: Repeat,
     memory: Symmetric<u8>,
+    /// From one area to the next.
+    area_step_bytes: usize,
     counters: Symmetric<u64>,
     signals: Symmetric<u64>,
     /// The model of the memory of all PEs.
@@ -186,14 +188,16 @@ struct Traffic<'a> {
 impl<'a> Traffic<'a> {
     fn new(job: &'a Job, eager_bytes: usize, repeat: Repeat) -> Self {
         let pes = job.pes() as usize;
+        let area_step_bytes = apart(job, AREA_BYTES);
         Self {
             job,
             eager_bytes,
             repeat,
-            memory: repeat.ok(job.alloc(pes * AREA_BYTES)),
+            memory: repeat.ok(job.alloc(pes * area_step_bytes)),
+            area_step_bytes,
             counters: repeat.ok(job.alloc(COUNTERS)),
             signals: repeat.ok(job.alloc(1)),
-            model: vec![vec![0; pes * AREA_BYTES]; pes],
+            model: vec![vec![0; pes * area_step_bytes]; pes],
             sums: vec![[0; COUNTERS]; pes],
             signalled: vec![0; pes],
             unordered: Vec::new(),
@@ -380,7 +384,7 @@ impl<'a> Traffic<'a> {
     }
 
     fn area(&self, writer: PeId) -> Range<usize> {
-        let start = writer as usize * AREA_BYTES;
+        let start = writer as usize * self.area_step_bytes;
         start..start + AREA_BYTES
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Setup, left, right};
+use super::{Setup, apart, left, right};
 use crate::{Compare, Job};
 
 /// Each comparison holds exactly when it should, and ends a wait.
@@ -82,25 +82,27 @@ pub fn waits_may_have_a_limit(setup: &Setup<'_>) {
 pub fn waiting_for_any_all_and_some(setup: &Setup<'_>) {
     setup.job(|job| {
         let pes = job.pes() as usize;
-        let flags = job.alloc::<u64>(pes).unwrap();
-        let everybody: Vec<usize> = (0..pes).collect();
+        let step = apart(job, 1);
+        let flag = |pe: u32| pe as usize * step;
+        let flags = job.alloc::<u64>(pes * step).unwrap();
+        let everybody: Vec<usize> = (0..job.pes()).map(flag).collect();
         nothing_to_wait_for(job, &flags);
 
         // One PE at a time signals all others.
         for teller in 0..job.pes() {
             if job.pe() == teller {
                 for pe in 0..job.pes() {
-                    flags.put(pe, teller as usize, &[1]).unwrap();
+                    flags.put(pe, flag(teller), &[1]).unwrap();
                 }
             }
             let rest = &everybody[teller as usize..];
             let found = flags.wait_until_any(rest, Compare::Eq, 1).unwrap();
-            assert_eq!(found, Some(teller as usize));
+            assert_eq!(found, Some(flag(teller)));
             job.barrier().unwrap();
         }
         // All at once: collect them as they come.
         for pe in 0..job.pes() {
-            flags.put(pe, job.pe() as usize, &[2]).unwrap();
+            flags.put(pe, flag(job.pe()), &[2]).unwrap();
         }
         let mut waiting = everybody.clone();
         while !waiting.is_empty() {
@@ -110,7 +112,7 @@ pub fn waiting_for_any_all_and_some(setup: &Setup<'_>) {
         }
         job.barrier().unwrap();
         for pe in 0..job.pes() {
-            flags.put(pe, job.pe() as usize, &[3]).unwrap();
+            flags.put(pe, flag(job.pe()), &[3]).unwrap();
         }
         flags.wait_until_all(&everybody, Compare::Ge, 3).unwrap();
         assert_eq!(flags.test_all(&everybody, Compare::Eq, 3), Ok(true));
@@ -124,7 +126,7 @@ fn nothing_to_wait_for(job: &Job, flags: &crate::Symmetric<u64>) {
     assert_eq!(flags.wait_until_some(&[], Compare::Eq, 9), Ok(Vec::new()));
     assert_eq!(flags.wait_until_all(&[], Compare::Eq, 9), Ok(()));
     assert_eq!(flags.test_all(&[], Compare::Eq, 9), Ok(true));
-    let beyond = job.pes() as usize;
+    let beyond = job.pes() as usize * apart(job, 1);
     assert!(flags.wait_until_any(&[beyond], Compare::Eq, 9).is_err());
     assert!(flags.test_some(&[0, beyond], Compare::Eq, 0).is_err());
 }

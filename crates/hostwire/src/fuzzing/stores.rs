@@ -8,7 +8,7 @@ use hostwire_transport::fuzzing::kit::{Input, Script};
 use hostwire_transport::fuzzing::wire::Peers;
 use hostwire_transport::ring::{Header, KIND_LIMIT, PAYLOAD_BYTES, Stamp};
 
-use crate::layout::{Layout, Mail};
+use crate::layout::{Count, Layout, Mail};
 use crate::message::long::Announcement;
 
 /// PEs of the jobs of all checks; this one is PE 0.
@@ -131,7 +131,12 @@ fn do_it(layout: &Layout, lines: &mut [u64], segment: &Window, store: &Store) {
             put(at, header.0 | u64::from(stamp.0));
         }
         Store::Mail(pe, word, value) => {
-            put(layout.mail(*pe as u32, Mail::Credit) + word * 8, *value);
+            let at = match word {
+                3 => layout.count(*pe as u32, Count::Freed),
+                4 => layout.count(*pe as u32, Count::Delivered),
+                word => layout.mail(*pe as u32, Mail::Credit) + word * 8,
+            };
+            put(at, *value);
         }
         Store::Reply(pe, [number, old, status]) => {
             put_words(

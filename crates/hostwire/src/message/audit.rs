@@ -6,7 +6,7 @@
 //! single words, which only ever grow, and how many lines it has stored in each ring. The
 //! count arrives behind the lines: a line below it that is not there is damaged.
 
-use hostwire_transport::{PeId, Transport};
+use hostwire_transport::{PeId, Route, Transport, Visibility, Window};
 
 use super::{Messages, Peer, TALKS};
 use crate::error::Result;
@@ -62,7 +62,11 @@ impl Messages {
 
 /// Tells `to` that this PE uses the ring to it, if that has to be said.
 pub(super) fn say_that_it_talks(wire: &dyn Transport, layout: &Layout, to: PeId) -> Result<()> {
-    if let Some(at) = layout.talk(wire.pe()) {
+    // A segment to which no window leads is coherent memory of its host.
+    let route = wire.route(to).filter(|_| layout.has_talks());
+    let window = route.as_ref().and_then(Route::window);
+    let contract = window.map_or(Visibility::Coherent, Window::visibility);
+    if let Some(at) = layout.talk(wire.pe(), contract) {
         wire.store_word(to, at, TALKS)?;
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::super::long::Announcement;
 use crate::agent::AgentMode;
 use crate::error::{Error, Result};
 use crate::job::Job;
-use crate::layout::{Layout, Mail, NOT_YET, Sizes};
+use crate::layout::{Count, Layout, Mail, NOT_YET, Sizes};
 
 const SIZES: Sizes = Sizes {
     ring_bytes: 4096,
@@ -280,7 +280,7 @@ fn pieces_of_a_long_message_that_are_not_counted_are_missed() {
             assert!(ring.try_send(kind, 5, &announcement.emit()).unwrap());
             // It is accepted.
             pair.wait_for_any(0, pair.layout.ring(1));
-            pair.wipe(1, pair.layout.mail(0, Mail::Delivered));
+            pair.wipe(1, pair.layout.count(0, Count::Delivered));
             Ok(Vec::new())
         },
         |pair| pair.job(1).recv_vec::<u8>(0, 5),

@@ -11,7 +11,7 @@
 //!
 //! Any number of messages may be announced at a time, and answered in any order: a ring
 //! loses none of its lines. The staging memory belongs to one message at a time; the pieces
-//! in it are counted by words of the mail lines.
+//! in it are counted by words in count lines.
 //!
 //! Whatever a peer says is a number that is checked here.
 
@@ -19,7 +19,7 @@ use hostwire_transport::PeId;
 
 use crate::error::{PeerWord, Result};
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, Mail};
+use crate::layout::{CHUNK_BYTES, Count};
 
 /// What the line in the ring says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,21 +122,21 @@ pub(crate) fn pieces(len_bytes: usize) -> u64 {
     len_bytes.div_ceil(CHUNK_BYTES) as u64
 }
 
-/// Writes a count of pieces of message `number` into a mail line in the segment of `pe`.
+/// Writes a count of pieces of message `number` into the segment of `pe`.
 pub(crate) fn store_count(
     inner: &Inner,
     pe: PeId,
-    word: Mail,
+    word: Count,
     number: u32,
     count: u64,
 ) -> Result<()> {
-    let at = inner.layout.mail(inner.pe, word);
+    let at = inner.layout.count(inner.pe, word);
     inner.put_word(pe, at, u64::from(number) << 32 | count)
 }
 
 /// Sets a count that `pe` is going to write to 0, before it can know of message `number`.
-pub(super) fn expect_count(inner: &Inner, pe: PeId, word: Mail, number: u32) -> Result<()> {
-    let at = inner.layout.mail(pe, word);
+pub(super) fn expect_count(inner: &Inner, pe: PeId, word: Count, number: u32) -> Result<()> {
+    let at = inner.layout.count(pe, word);
     Ok(inner.segment().put_word(at, u64::from(number) << 32)?)
 }
 
@@ -145,12 +145,12 @@ pub(super) fn expect_count(inner: &Inner, pe: PeId, word: Mail, number: u32) -> 
 pub(crate) fn load_count(
     inner: &Inner,
     pe: PeId,
-    word: Mail,
+    word: Count,
     number: u32,
     before: u64,
     most: u64,
 ) -> Result<u64> {
-    let got = inner.segment().load_word(inner.layout.mail(pe, word))?;
+    let got = inner.segment().load_word(inner.layout.count(pe, word))?;
     let (of, count) = (got >> 32, got & 0xffff_ffff);
     if of != u64::from(number) {
         let number = u64::from(number);

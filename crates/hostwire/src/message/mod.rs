@@ -114,7 +114,7 @@ pub(crate) struct Messages {
 impl Messages {
     pub(crate) fn new(wire: &Arc<dyn Transport>, layout: &Layout) -> Result<Self> {
         let own = wire.pe();
-        let is_known = layout.talk(0).is_none();
+        let is_known = !layout.has_talks();
         let others = (wire.pes() as usize).saturating_sub(1).max(1);
         let lines = layout.slots().count() as usize;
         Ok(Self {
@@ -224,9 +224,10 @@ impl Messages {
     /// Finds those that have begun to talk.
     fn listen(&mut self) -> Result<()> {
         let segment = self.wire.segment();
+        let contract = segment.visibility();
         for (pe, talks) in (0..).zip(&mut self.talks) {
             // Whatever is there: nothing but its PE writes it, and it is a hint where to look.
-            if let Some(at) = self.layout.talk(pe)
+            if let Some(at) = self.layout.talk(pe, contract)
                 && segment.load_word(at)? != 0
                 && !*talks
             {

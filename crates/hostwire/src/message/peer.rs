@@ -87,7 +87,7 @@ pub(super) enum Arriving {
 impl Peer {
     pub(super) fn new(wire: &Arc<dyn Transport>, layout: &Layout, pe: PeId) -> Result<Self> {
         let own = wire.pe();
-        let is_known = layout.talk(0).is_none();
+        let is_known = !layout.has_talks();
         let slots = layout.slots();
         let segment = wire.segment();
         let sender = RingSender::new(

@@ -13,7 +13,7 @@ use super::peer::{Arriving, Body};
 use super::requests::{Ticket, named};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
 
 /// Where a message goes.
 pub(crate) enum Target<'a> {
@@ -356,7 +356,7 @@ impl<'a> Receiving<'a> {
             self.state = State::Direct(number);
             Delivery::Direct(offset)
         } else if messages.take_staging(inner, from, number) {
-            expect_count(inner, from, Mail::Delivered, number)?;
+            expect_count(inner, from, Count::Delivered, number)?;
             self.state = State::Staged(announcement, 0);
             Delivery::Staged
         } else {
@@ -382,8 +382,8 @@ impl<'a> Receiving<'a> {
             .map_err(|_| misplaced(from, source, len))?;
         match &mut self.target {
             Target::Segment(offset, _) => {
-                let own = inner.segment().memory();
-                own.copy_from(*offset, window.memory(), source, len)?;
+                let own = inner.segment();
+                own.copy_from(*offset, window, source, len)?;
             }
             Target::Nowhere => {}
             target => window.get(source, target.part(0, len))?,
@@ -425,13 +425,13 @@ impl<'a> Receiving<'a> {
         }
         let all = pieces(len_bytes);
         let most = all.min(taken + CHUNKS);
-        let there = load_count(inner, from, Mail::Delivered, number, taken, most)?;
+        let there = load_count(inner, from, Count::Delivered, number, taken, most)?;
         for piece in taken..there {
             let start = piece as usize * CHUNK_BYTES;
             let end = (start + CHUNK_BYTES).min(len_bytes);
             let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
             inner.segment().get(at, self.target.part(start, end))?;
-            store_count(inner, from, Mail::Freed, number, piece + 1)?;
+            store_count(inner, from, Count::Freed, number, piece + 1)?;
         }
         self.state = if there == all {
             messages.free_staging(from, number);

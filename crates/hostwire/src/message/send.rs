@@ -13,7 +13,7 @@ use super::requests::Ticket;
 use super::{Kind, Messages};
 use crate::error::{Error, Misbehaviour, Result};
 use crate::inner::Inner;
-use crate::layout::{CHUNK_BYTES, CHUNKS, Mail};
+use crate::layout::{CHUNK_BYTES, CHUNKS, Count};
 
 /// What is sent.
 pub(crate) enum Payload<'a> {
@@ -67,25 +67,9 @@ impl Payload<'_> {
         if let Some(bytes) = self.bytes() {
             return inner.put(pe, offset_bytes, &bytes[start..start + len]);
         }
-        let Self::Segment(source, _) = *self else {
-            return Ok(());
-        };
-        match inner.window(pe) {
-            Some(window) => {
-                window.memory().copy_from(
-                    offset_bytes,
-                    inner.segment().memory(),
-                    source + start,
-                    len,
-                )?;
-                window.stored(offset_bytes, len);
-                Ok(())
-            }
-            None => {
-                let mut bytes = vec![0; len];
-                inner.segment().get(source + start, &mut bytes)?;
-                inner.put(pe, offset_bytes, &bytes)
-            }
+        match *self {
+            Self::Segment(source, _) => inner.put_own(pe, offset_bytes, source + start, len),
+            _ => Ok(()),
         }
     }
 }
@@ -280,7 +264,7 @@ impl<'a> Sending<'a> {
                 State::Telling
             }
             Delivery::Staged => {
-                expect_count(inner, self.to, Mail::Freed, number)?;
+                expect_count(inner, self.to, Count::Freed, number)?;
                 State::Staging {
                     number,
                     put: 0,
@@ -295,7 +279,7 @@ impl<'a> Sending<'a> {
     fn stage(&mut self, inner: &Inner, number: u32, put: u64, freed: u64) -> Result<bool> {
         let len = self.payload.len_bytes();
         let all = pieces(len);
-        let freed = load_count(inner, self.to, Mail::Freed, number, freed, put)?;
+        let freed = load_count(inner, self.to, Count::Freed, number, freed, put)?;
         let may = all.min(freed + CHUNKS);
         let staging = inner.layout.staging();
         for piece in put..may {
@@ -303,7 +287,7 @@ impl<'a> Sending<'a> {
             let at = staging + (piece % CHUNKS) as usize * CHUNK_BYTES;
             self.payload
                 .put(inner, self.to, at, start, CHUNK_BYTES.min(len - start))?;
-            store_count(inner, self.to, Mail::Delivered, number, piece + 1)?;
+            store_count(inner, self.to, Count::Delivered, number, piece + 1)?;
         }
         self.state = if may == all {
             State::Done

@@ -13,12 +13,16 @@ type Data = [u64; WORDS];
 struct Held {
     data: Data,
     dirty: bool,
+    /// Where its line is in [`Cache::order`].
+    at: usize,
 }
 
 /// The cache of one host.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     lines: BTreeMap<Line, Held>,
+    /// The same lines, to pick one of them.
+    order: Vec<Line>,
     logs: BTreeMap<Line, Log<Option<Data>>>,
 }
 
@@ -33,7 +37,12 @@ impl Cache {
     pub(super) fn fill(&mut self, time: u64, memory: &[Segment], line: Line) {
         if let Entry::Vacant(place) = self.lines.entry(line) {
             let data = memory[line.segment].read_line(line.line);
-            place.insert(Held { data, dirty: false });
+            place.insert(Held {
+                data,
+                dirty: false,
+                at: self.order.len(),
+            });
+            self.order.push(line);
             self.note(time, line);
         }
     }
@@ -96,14 +105,26 @@ impl Cache {
             }
         }
         if !keep {
-            self.lines.remove(&line);
+            self.drop_line(line);
             self.note(time, line);
+        }
+    }
+
+    fn drop_line(&mut self, line: Line) {
+        let Some(held) = self.lines.remove(&line) else {
+            return;
+        };
+        self.order.swap_remove(held.at);
+        if let Some(moved) = self.order.get(held.at)
+            && let Some(moved) = self.lines.get_mut(moved)
+        {
+            moved.at = held.at;
         }
     }
 
     /// The `index`-th line that is held, if there are any.
     pub(super) fn held(&self, index: u64) -> Option<Line> {
-        let at = index.checked_rem(self.lines.len() as u64)?;
-        self.lines.keys().nth(at as usize).copied()
+        let at = index.checked_rem(self.order.len() as u64)?;
+        self.order.get(at as usize).copied()
     }
 }

@@ -320,6 +320,9 @@ impl Machine {
         self.pes[place.pe]
             .buffer
             .push(Entry::Flush(place.word.line()));
+        while self.pes[place.pe].buffer.len() > ENTRIES_MAX {
+            self.drain(place.pe);
+        }
     }
 
     /// Whether all PEs run on one host.

@@ -49,8 +49,10 @@ pub(super) fn merge(old: u64, new: u64, mask: u64) -> u64 {
 pub(super) struct Segment {
     words: Vec<u64>,
     logs: BTreeMap<usize, Log<u64>>,
-    /// Lines that somebody has used: the others are of no interest to a prefetcher.
+    /// Lines that somebody has used: the others are of no interest to a prefetcher. In the order of
+    /// their first use, to pick one of them.
     used: BTreeSet<usize>,
+    used_in_order: Vec<usize>,
 }
 
 impl Segment {
@@ -59,6 +61,7 @@ impl Segment {
             words: vec![0; len_bytes.next_multiple_of(64) / 8],
             logs: BTreeMap::new(),
             used: BTreeSet::new(),
+            used_in_order: Vec::new(),
         }
     }
 
@@ -93,13 +96,15 @@ impl Segment {
     }
 
     pub(super) fn use_line(&mut self, line: usize) {
-        self.used.insert(line);
+        if self.used.insert(line) {
+            self.used_in_order.push(line);
+        }
     }
 
     /// The `index`-th line that is used, if there are any.
     pub(super) fn used(&self, index: u64) -> Option<usize> {
-        let len = self.used.len() as u64;
+        let len = self.used_in_order.len() as u64;
         let at = index.checked_rem(len)?;
-        self.used.iter().nth(at as usize).copied()
+        self.used_in_order.get(at as usize).copied()
     }
 }

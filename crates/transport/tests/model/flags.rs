@@ -1,7 +1,8 @@
 //! Words that say that something is there.
 
-use hostwire_transport::Visibility;
 use hostwire_transport::arrival::{half_changes, word_changes};
+use hostwire_transport::operation::apply;
+use hostwire_transport::{Operation, Request, Visibility};
 
 use super::{AREA, two, until};
 
@@ -134,6 +135,45 @@ fn neighbours_in_a_line_stay(visibility: Visibility) {
             wire.store_word(1 - wire.pe(), FLAG, turn(pe)).unwrap();
         }
     });
+}
+
+/// An atomic that the owner of a word does for others changes what they have put there, and they
+/// get the change.
+fn atomics_of_the_owner_are_between_puts_and_gets(visibility: Visibility) {
+    two(visibility, |wire| {
+        for round in 1..=3 {
+            if wire.pe() == 0 {
+                wire.store(1, DATA, &u64::to_ne_bytes(10 * round)).unwrap();
+                wire.store_word(1, FLAG, round).unwrap();
+                until(&*wire, TAKEN, round);
+                let mut got = [0; 8];
+                super::window(&*wire, 1).get(DATA, &mut got).unwrap();
+                assert_eq!(u64::from_ne_bytes(got), 10 * round + 1);
+            } else {
+                // The owner has the line from before.
+                let add = Request {
+                    operation: Operation::Add,
+                    offset_bytes: DATA,
+                    operand_bytes: 8,
+                    operand: 1,
+                    compare: 0,
+                };
+                until(&*wire, FLAG, round);
+                assert_eq!(apply(wire.segment(), &add).unwrap(), 10 * round);
+                wire.store_word(0, TAKEN, round).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn atomics_of_the_owner_on_coherent_memory() {
+    atomics_of_the_owner_are_between_puts_and_gets(Visibility::Coherent);
+}
+
+#[test]
+fn atomics_of_the_owner_on_flushed_memory() {
+    atomics_of_the_owner_are_between_puts_and_gets(Visibility::Flushed);
 }
 
 /// A poll that has seen a change is an acquire.
