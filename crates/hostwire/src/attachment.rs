@@ -321,13 +321,12 @@ impl Attachment {
     /// Copies `src` to `offset_bytes` in the segment of `pe`.
     #[inline(always)]
     pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
-        // Registered memory lies outside of every window.
-        if let Some(window) = self.window(pe)
-            && window.put(offset_bytes, src).is_ok()
-        {
-            return Ok(());
-        }
-        self.put_elsewhere(pe, offset_bytes, src)
+        let refused = match self.window(pe).map(|window| window.put(offset_bytes, src)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(refused)) => Some(refused),
+            None => None,
+        };
+        self.put_elsewhere(pe, offset_bytes, src, refused)
     }
 
     /// Copies `len` bytes at `own_bytes` of the own segment to `offset_bytes` in that of `pe`.
@@ -345,34 +344,26 @@ impl Attachment {
         }
         let mut bytes = vec![0; len];
         self.segment.get(own_bytes, &mut bytes)?;
-        self.put_elsewhere(pe, offset_bytes, &bytes)
-    }
-
-    /// Copies `len` bytes at `offset_bytes` in the segment of `pe` to `own_bytes` of the own.
-    pub fn get_own(
-        &self,
-        pe: PeId,
-        offset_bytes: usize,
-        own_bytes: usize,
-        len: usize,
-    ) -> Result<()> {
-        if let Some(window) = self.load_window(pe) {
-            return Ok(self
-                .segment
-                .copy_from(own_bytes, window, offset_bytes, len)?);
-        }
-        let mut bytes = vec![0; len];
-        self.get(pe, offset_bytes, &mut bytes)?;
-        Ok(self.segment.put_unannounced(own_bytes, &bytes)?)
+        self.put_elsewhere(pe, offset_bytes, &bytes, None)
     }
 
     #[cold]
     #[inline(never)]
-    fn put_elsewhere(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+    fn put_elsewhere(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        src: &[u8],
+        refused: Option<TransportError>,
+    ) -> Result<()> {
+        // It lies outside of every window.
         if Place::is_registered(offset_bytes as u64) {
             return self.put_registered(pe, offset_bytes, src);
         }
         self.check(pe)?;
+        if let Some(refused) = refused {
+            return Err(refused.into());
+        }
         Ok(self.wire.store(pe, offset_bytes, src)?)
     }
 
@@ -391,24 +382,33 @@ impl Attachment {
     /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
     #[inline]
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
-        match self.load_window(pe) {
-            Some(window) if window.get(offset_bytes, dst).is_ok() => Ok(()),
-            _ => self.get_elsewhere(pe, offset_bytes, dst),
-        }
+        let window = self.load_window(pe);
+        let refused = match window.map(|window| window.get(offset_bytes, dst)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(refused)) => Some(refused),
+            None => None,
+        };
+        self.get_elsewhere(pe, offset_bytes, dst, refused)
     }
 
     #[cold]
     #[inline(never)]
-    fn get_elsewhere(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
+    fn get_elsewhere(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        dst: &mut [u8],
+        refused: Option<TransportError>,
+    ) -> Result<()> {
+        // As in `put_elsewhere`.
         if Place::is_registered(offset_bytes as u64) {
             return self.get_registered(pe, offset_bytes, dst);
         }
         self.check(pe)?;
+        if let Some(refused) = refused {
+            return Err(refused.into());
+        }
         match (self.route(pe), self.wire.offload()) {
-            // What is wrong with it, the window says again.
-            (Some(Route::Mapped(window)), _) if window.allows_loads() => {
-                Ok(window.get(offset_bytes, dst)?)
-            }
             (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
             _ => self.agent.get(self, pe, offset_bytes, dst),
         }

@@ -3,8 +3,8 @@
 use hostwire_transport::{PeId, Values};
 use zerocopy::IntoBytes;
 
-use crate::core::Combine;
 use crate::core::messages::{Messages, Pieces};
+use crate::core::{Combine, Fold};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::inner::Inner;
@@ -87,7 +87,8 @@ impl Team {
         self.inner.check_is_here()?;
         let bytes = values.as_mut_bytes();
         untyped(combine, |combine| {
-            self.core.scan_before_private(&*self.inner, bytes, combine)
+            self.core
+                .scan_private(&*self.inner, bytes, combine, Fold::Before)
         })?;
         if self.rank() == 0 {
             values.fill(first);
@@ -100,7 +101,8 @@ impl Team {
         self.inner.check_is_here()?;
         let values = values.as_mut_bytes();
         untyped(combine, |combine| {
-            self.core.scan_private(&*self.inner, values, combine)
+            self.core
+                .scan_private(&*self.inner, values, combine, Fold::UpTo)
         })
     }
 
@@ -146,13 +148,8 @@ impl Team {
         counts: &[usize],
         all: &mut [T],
     ) -> Result<()> {
-        self.inner.check_is_here()?;
-        self.member(root)?;
-        let pieces = self.pieces::<T>(counts)?;
-        self.check_own("piece of a gather", counts, values.len())?;
-        if self.rank() == root {
-            check_length("result of a gather", sum(counts), all.len())?;
-        }
+        let piece = ("piece of a gather", values.len());
+        let pieces = self.rooted::<T>(root, counts, piece, ("result of a gather", all.len()))?;
         let (values, all) = (values.as_bytes(), all.as_mut_bytes());
         self.core
             .gather_to(&*self.inner, root, values, &pieces, all)
@@ -166,13 +163,8 @@ impl Team {
         counts: &[usize],
         values: &mut [T],
     ) -> Result<()> {
-        self.inner.check_is_here()?;
-        self.member(root)?;
-        let pieces = self.pieces::<T>(counts)?;
-        self.check_own("piece of a scatter", counts, values.len())?;
-        if self.rank() == root {
-            check_length("pieces of a scatter", sum(counts), all.len())?;
-        }
+        let piece = ("piece of a scatter", values.len());
+        let pieces = self.rooted::<T>(root, counts, piece, ("pieces of a scatter", all.len()))?;
         let (all, values) = (all.as_bytes(), values.as_mut_bytes());
         let core = &self.core;
         core.scatter_from(&*self.inner, root, all, &pieces, values)
@@ -217,6 +209,25 @@ impl Team {
     fn even(&self, each: usize) -> Result<Vec<usize>> {
         self.inner.check_is_here()?;
         Ok(vec![each; self.core.size()])
+    }
+
+    /// The pieces of an operation with a root, if the own piece has its length, and at the root
+    /// those of all.
+    fn rooted<T>(
+        &self,
+        root: Rank,
+        counts: &[usize],
+        (piece, piece_len): (&'static str, usize),
+        (all, all_len): (&'static str, usize),
+    ) -> Result<Pieces> {
+        self.inner.check_is_here()?;
+        self.member(root)?;
+        let pieces = self.pieces::<T>(counts)?;
+        self.check_own(piece, counts, piece_len)?;
+        if self.rank() == root {
+            check_length(all, sum(counts), all_len)?;
+        }
+        Ok(pieces)
     }
 
     fn pieces<T>(&self, counts: &[usize]) -> Result<Pieces> {

@@ -5,7 +5,7 @@ use hostwire_transport::fuzzing::kit::{Input, Target, blames, mark, named, shown
 
 use crate::debug::race::comes_back;
 use crate::settings::{BYTES_MIN, DEFAULT_MAX, DEFAULT_MIN, Settings, default_of, parse_size};
-use hostwire::core::describe_any;
+use hostwire::core::{Kind, describe_any};
 
 /// Every check of this crate.
 pub const TARGETS: &[Target] = &[MEMORY, RACE_MESSAGE, SETTINGS, TAG];
@@ -120,7 +120,7 @@ const TAG: Target = Target {
             let word = input.word();
             let text = describe_any(word);
             shown(&text);
-            let is_known = (1..=19).contains(&(word >> 56));
+            let is_known = Kind::ALL.iter().any(|kind| *kind as u64 == word >> 56);
             assert_eq!(text == "something unknown", !is_known, "{word:#x}");
         }
     },
@@ -129,13 +129,11 @@ const TAG: Target = Target {
             let word = |code: &u8| (u64::from(*code) << 56 | 4096).to_le_bytes();
             codes.iter().flat_map(word).collect::<Vec<u8>>()
         };
+        let codes: Vec<u8> = Kind::ALL.iter().map(|kind| *kind as u8).collect();
         named(vec![
-            ("first", tags(&[1, 2, 3, 4, 5, 6, 7])),
-            (
-                "others",
-                tags(&[8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
-            ),
-            ("unknown", tags(&[0, 20, 255])),
+            ("first", tags(&codes[..7])),
+            ("others", tags(&codes[7..])),
+            ("unknown", tags(&[0, codes.len() as u8 + 1, 255])),
         ])
     },
     cost: 1,

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use hostwire_address::{Place, SegmentId};
 use hostwire_transport::operation::apply;
-use hostwire_transport::{Memory, PeId, Request, Route};
+use hostwire_transport::{Memory, Offload, PeId, Request, Route, Window};
 
 use crate::error::{Error, Result};
 
@@ -46,28 +46,38 @@ impl Attachment {
         Ok(())
     }
 
-    /// How a registered segment of `pe`, which is there, is reached.
-    fn registered_route(&self, pe: PeId, segment: SegmentId) -> Result<Option<Route>> {
+    /// Who does what is asked of a place in registered memory of `pe`. A window does it if it
+    /// `serves`.
+    fn registered(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        serves: impl Fn(&Window) -> bool,
+    ) -> Result<Doer<'_>> {
+        let (segment, offset) = registered_place(pe, offset_bytes)?;
         self.check(pe)?;
-        if pe == self.pe {
-            return Ok(self.registry.window(segment).map(Route::Mapped));
-        }
-        Ok(self.wire.registered_route(pe, segment))
+        let route = match pe == self.pe {
+            true => self.registry.window(segment).map(Route::Mapped),
+            false => self.wire.registered_route(pe, segment),
+        };
+        Ok(match (route, self.wire.offload()) {
+            (Some(Route::Mapped(window)), _) if serves(&window) => Doer::Window(window, offset),
+            (Some(Route::Offloaded), Some(wire)) => Doer::Offload(wire),
+            (Some(Route::Carried), _) => Doer::Carrier,
+            _ if pe == self.pe => return Err(not_registered(pe, offset_bytes)),
+            _ => Doer::Agent,
+        })
     }
 
     pub(super) fn put_registered(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
-        let (segment, offset) = registered_place(pe, offset_bytes)?;
-        match self.registered_route(pe, segment)? {
-            Some(Route::Mapped(window)) => {
+        match self.registered(pe, offset_bytes, |_| true)? {
+            Doer::Window(window, offset) => {
                 let put = window.put(offset, src);
                 self.segment().notify();
                 put.map_err(|_| not_registered(pe, offset_bytes))
             }
-            Some(Route::Carried | Route::Offloaded) => {
-                Ok(self.wire.store(pe, offset_bytes, src)?)
-            }
-            None if pe == self.pe => Err(not_registered(pe, offset_bytes)),
-            None => self.agent.put(self, pe, offset_bytes, src),
+            Doer::Offload(_) | Doer::Carrier => Ok(self.wire.store(pe, offset_bytes, src)?),
+            Doer::Agent => self.agent.put(self, pe, offset_bytes, src),
         }
     }
 
@@ -77,21 +87,18 @@ impl Attachment {
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<()> {
-        let (segment, offset) = registered_place(pe, offset_bytes)?;
-        match (self.registered_route(pe, segment)?, self.wire.offload()) {
-            (Some(Route::Mapped(window)), _) if window.allows_loads() => window
+        match self.registered(pe, offset_bytes, Window::allows_loads)? {
+            Doer::Window(window, offset) => window
                 .get(offset, dst)
                 .map_err(|_| not_registered(pe, offset_bytes)),
-            (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
-            _ if pe == self.pe => Err(not_registered(pe, offset_bytes)),
-            _ => self.agent.get(self, pe, offset_bytes, dst),
+            Doer::Offload(wire) => Ok(wire.get(pe, offset_bytes, dst)?),
+            Doer::Carrier | Doer::Agent => self.agent.get(self, pe, offset_bytes, dst),
         }
     }
 
     pub(super) fn atomic_registered(&self, pe: PeId, request: Request) -> Result<u64> {
-        let (segment, offset_bytes) = registered_place(pe, request.offset_bytes)?;
-        match (self.registered_route(pe, segment)?, self.wire.offload()) {
-            (Some(Route::Mapped(window)), _) if window.allows_atomics() => {
+        match self.registered(pe, request.offset_bytes, Window::allows_atomics)? {
+            Doer::Window(window, offset_bytes) => {
                 let there = Request {
                     offset_bytes,
                     ..request
@@ -100,11 +107,22 @@ impl Attachment {
                 self.segment().notify();
                 old.map_err(|_| not_registered(pe, request.offset_bytes))
             }
-            (Some(Route::Offloaded), Some(wire)) => Ok(wire.atomic(pe, request)?),
-            _ if pe == self.pe => Err(not_registered(pe, request.offset_bytes)),
-            _ => self.agent.ask(self, pe, request),
+            Doer::Offload(wire) => Ok(wire.atomic(pe, request)?),
+            Doer::Carrier | Doer::Agent => self.agent.ask(self, pe, request),
         }
     }
+}
+
+/// Who does what is asked of registered memory.
+enum Doer<'a> {
+    /// This PE, through a window: where in it.
+    Window(Window, usize),
+    /// The wire.
+    Offload(&'a dyn Offload),
+    /// The wire carries stores there; all else, the agent of the PE does.
+    Carrier,
+    /// The agent of the PE.
+    Agent,
 }
 
 /// The segment of a place in registered memory, and where in it the place is.

@@ -37,6 +37,12 @@ macro_rules! kinds {
         #[repr(u8)]
         pub enum Kind { $($(#[$doc])* $name = $code),* }
 
+        impl Kind {
+            /// All of them.
+            #[cfg(feature = "fuzzing")]
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+        }
+
         /// The name of the operation with this code, and the unit of its number.
         fn describe(code: u8) -> (&'static str, &'static str) {
             match code {
@@ -101,7 +107,7 @@ impl Tag {
     }
 
     #[inline(always)]
-    fn word(self) -> u64 {
+    pub(crate) fn word(self) -> u64 {
         (self.kind as u64) << 56 | self.number
     }
 

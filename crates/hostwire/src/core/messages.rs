@@ -10,6 +10,7 @@ use core::ops::Range;
 
 use hostwire_transport::{PeId, Values};
 
+use super::small::Given;
 use super::{Buffers, Caller, Combine, Fold, Kind, Tag, Team};
 use crate::error::{Error, Result};
 
@@ -211,7 +212,8 @@ impl Team {
     ) -> Result<()> {
         let (size, own, each) = (self.size(), self.rank, values.len());
         if self.is_direct(each) {
-            return self.gather_small(caller, each, &mut Buffers::private(values, all));
+            let mut buffers = Buffers::private(values, all);
+            return self.give_small(caller, Given::Same, each, &mut buffers);
         }
         let operation = Operation::new(self, caller, Tag::new(Kind::Gather, each))?;
         all[own * each..][..each].copy_from_slice(values);
@@ -241,7 +243,8 @@ impl Team {
     ) -> Result<()> {
         let (own, each) = (self.rank, out.len() / self.size());
         if self.is_direct(each) {
-            return self.exchange_small(caller, each, &mut Buffers::private(out, into));
+            let mut buffers = Buffers::private(out, into);
+            return self.give_small(caller, Given::Pieces, each, &mut buffers);
         }
         into[own * each..][..each].copy_from_slice(&out[own * each..][..each]);
         self.exchange_pieces(caller, Tag::new(Kind::Exchange, each), out, into)
@@ -461,67 +464,35 @@ impl Team {
         Ok(())
     }
 
-    /// Combines `values` of all ranks up to and including this one.
+    /// Combines `values` of the ranks up to this one, or of those before it: a [`Fold`]. Longer ones
+    /// by a chain, in which each rank waits for the one before it.
     pub fn scan_private<M: Messages>(
         &self,
         caller: &M,
         values: &mut [u8],
         combine: Combine<'_>,
+        fold: Fold,
     ) -> Result<()> {
         let len = values.len();
         if self.is_direct(len) {
             let mut buffers = Buffers::in_place(values);
-            return self.fold_small(caller, len, &mut buffers, combine, Fold::UpTo);
+            return self.fold_small(caller, len, &mut buffers, combine, fold);
         }
-        let mut behind = self.before(caller, values, combine)?.1;
-        values.swap_with_slice(&mut behind);
-        Ok(())
-    }
-
-    /// As [`scan_private`](Self::scan_private), without the own values. Rank 0 has none: its
-    /// values stay as they are.
-    pub fn scan_before_private<M: Messages>(
-        &self,
-        caller: &M,
-        values: &mut [u8],
-        combine: Combine<'_>,
-    ) -> Result<()> {
-        let len = values.len();
-        if self.is_direct(len) {
-            let kept = (self.rank == 0).then(|| values.to_vec());
-            let mut buffers = Buffers::in_place(values);
-            self.fold_small(caller, len, &mut buffers, combine, Fold::Before)?;
-            if let Some(kept) = kept {
-                values.copy_from_slice(&kept);
-            }
-            return Ok(());
-        }
-        if let (Some(before), _) = self.before(caller, values, combine)? {
-            values.copy_from_slice(&before);
-        }
-        Ok(())
-    }
-
-    /// A chain: each rank waits for the one before it. What that has combined, and the same
-    /// with the own values.
-    fn before<M: Messages>(
-        &self,
-        caller: &M,
-        values: &[u8],
-        combine: Combine<'_>,
-    ) -> Result<(Option<Vec<u8>>, Vec<u8>)> {
-        let operation = Operation::new(self, caller, Tag::new(Kind::Scan, values.len()))?;
-        let (mut before, mut with_own) = (None, values.to_vec());
+        let operation = Operation::new(self, caller, Tag::new(Kind::Scan, len))?;
+        let (mut before, mut with_own) = (vec![0; len], values.to_vec());
         if self.rank > 0 {
-            let got = before.insert(vec![0; values.len()]);
-            operation.receive(self.rank - 1, got)?;
-            with_own.copy_from_slice(got);
+            operation.receive(self.rank - 1, &mut before)?;
+            with_own.copy_from_slice(&before);
             (combine.function)(&mut with_own, Values::private(values));
         }
         if self.rank + 1 < self.size() {
             operation.send(self.rank + 1, &with_own)?;
         }
-        Ok((before, with_own))
+        values.copy_from_slice(match fold {
+            Fold::Before => &before,
+            Fold::UpTo | Fold::All => &with_own,
+        });
+        Ok(())
     }
 
     fn ranks(&self) -> Range<usize> {

@@ -60,10 +60,7 @@ impl Block<'_> {
         let end = own.end * element_bytes;
         for at in (own.start * element_bytes..end).step_by(piece_bytes.max(1)) {
             let len = piece_bytes.min(end - at);
-            match self.fold {
-                Fold::Before => self.scan_before(caller, at, &mut sum[..len], &mut room)?,
-                Fold::All | Fold::UpTo => self.piece(caller, at, &mut sum[..len], &mut room)?,
-            }
+            self.piece(caller, at, &mut sum[..len], &mut room)?;
         }
         Ok(())
     }
@@ -75,46 +72,29 @@ impl Block<'_> {
         sum: &mut [u8],
         room: &mut Piece,
     ) -> Result<()> {
+        // Of a scan without the own values.
+        let mut before = [0; PIECE_BYTES];
+        let before = &mut before[..sum.len()];
         for (rank, &pe) in self.members.iter().enumerate() {
             let values = self.values(caller, pe, at, sum.len(), room)?;
+            if self.fold == Fold::Before && rank > 0 {
+                before.copy_from_slice(sum);
+            }
+            // First, because the values may be where the result goes.
             match rank {
                 0 => values.copy_to(sum),
                 _ => (self.combine.function)(sum, values),
             }
-            if self.fold == Fold::UpTo {
-                self.give(caller, pe, at, sum)?;
+            match self.fold {
+                Fold::All => {}
+                Fold::UpTo => self.give(caller, pe, at, sum)?,
+                Fold::Before => self.give(caller, pe, at, before)?,
             }
         }
         if self.fold == Fold::All {
             for &pe in self.members {
                 self.give(caller, pe, at, sum)?;
             }
-        }
-        Ok(())
-    }
-
-    fn scan_before<C: Caller>(
-        &self,
-        caller: &C,
-        at: usize,
-        sum: &mut [u8],
-        room: &mut Piece,
-    ) -> Result<()> {
-        sum.fill(0);
-        for (rank, &pe) in self.members.iter().enumerate() {
-            let values = self.values(caller, pe, at, sum.len(), room)?;
-            // The values may be where the result goes.
-            let mut next = [0; PIECE_BYTES];
-            let next = &mut next[..sum.len()];
-            match rank {
-                0 => values.copy_to(next),
-                _ => {
-                    next.copy_from_slice(sum);
-                    (self.combine.function)(next, values);
-                }
-            }
-            self.give(caller, pe, at, sum)?;
-            sum.copy_from_slice(next);
         }
         Ok(())
     }

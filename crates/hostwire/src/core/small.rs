@@ -29,6 +29,34 @@ macro_rules! with_room {
     };
 }
 
+/// What each member gives the members.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Given {
+    /// The same to all.
+    Same,
+    /// A piece to each; the pieces are behind each other, by rank.
+    Pieces,
+}
+
+impl Given {
+    /// That of the operation, of so many bytes to each member.
+    pub(super) fn tag(self, len: usize) -> Tag {
+        match self {
+            Self::Same => Tag::new(Kind::Gather, len),
+            Self::Pieces => Tag::new(Kind::Exchange, len),
+        }
+    }
+
+    /// Where in the source the bytes for a rank begin.
+    #[inline(always)]
+    pub(super) fn start(self, rank: usize, len: usize) -> usize {
+        match self {
+            Self::Same => 0,
+            Self::Pieces => rank * len,
+        }
+    }
+}
+
 impl Team {
     /// Copies what `root` has to all others, directly. At most [`room`](Team::room) bytes.
     pub(super) fn broadcast_small<C: Caller>(
@@ -57,48 +85,26 @@ impl Team {
         Ok(())
     }
 
-    /// Puts what all have behind each other, `len` bytes each.
-    pub(super) fn gather_small<C: Caller>(
+    /// Gives each member `len` bytes, the same to all (a gather) or a piece for each, and puts what
+    /// comes from the members behind each other.
+    pub(super) fn give_small<C: Caller>(
         &self,
         caller: &C,
+        given: Given,
         len: usize,
         buffers: &mut Buffers<'_>,
     ) -> Result<()> {
         let segment = caller.attachment().segment();
         let number = self.begin(caller)?;
-        let tag = Tag::new(Kind::Gather, len);
+        let tag = given.tag(len);
         with_room!(len, room, {
-            let bytes = buffers.bytes(segment, 0, len, room)?;
             for rank in self.others() {
+                let bytes = buffers.bytes(segment, given.start(rank, len), len, room)?;
                 self.send_staged(caller, number, rank, tag, bytes)?;
             }
         });
-        buffers.keep(segment, self.rank * len, 0, len)?;
-        for rank in self.others() {
-            let from = self.receive_staged(caller, number, rank, tag, len)?;
-            buffers.take(segment, rank * len, from, len)?;
-        }
-        self.all_began(number);
-        Ok(())
-    }
-
-    /// Gives each member a piece of `len` bytes.
-    pub(super) fn exchange_small<C: Caller>(
-        &self,
-        caller: &C,
-        len: usize,
-        buffers: &mut Buffers<'_>,
-    ) -> Result<()> {
-        let segment = caller.attachment().segment();
-        let number = self.begin(caller)?;
-        let tag = Tag::new(Kind::Exchange, len);
-        for rank in self.others() {
-            with_room!(len, room, {
-                let piece = buffers.bytes(segment, rank * len, len, room)?;
-                self.send_staged(caller, number, rank, tag, piece)?;
-            });
-        }
-        buffers.keep(segment, self.rank * len, self.rank * len, len)?;
+        let own = given.start(self.rank, len);
+        buffers.keep(segment, self.rank * len, own, len)?;
         for rank in self.others() {
             let from = self.receive_staged(caller, number, rank, tag, len)?;
             buffers.take(segment, rank * len, from, len)?;

@@ -4,6 +4,7 @@
 
 use hostwire_transport::PeId;
 
+use super::small::Given;
 use super::{
     Block, Buffers, Caller, Combine, Fold, Kind, LINE_DATA_BYTES, Source, Tag, Target, Team,
 };
@@ -69,7 +70,11 @@ impl Team {
         }
         self.receive(caller, number, root, tag)?;
         if is_pulled {
-            attachment.get_own(self.members[root], source, target, len)?;
+            let pe = self.members[root];
+            // All segments are mapped, but for those of PEs that are lost.
+            let window = attachment.window(pe);
+            let window = window.ok_or_else(|| attachment.lost.error(pe))?;
+            segment.copy_from(target, window, source, len)?;
             self.send(caller, number, root, answer, &[])?;
         }
         Ok(())
@@ -83,17 +88,7 @@ impl Team {
         source: usize,
         target: usize,
     ) -> Result<()> {
-        let mut buffers = Buffers::own(source, target);
-        if len <= LINE_DATA_BYTES {
-            return self.gather_small(caller, len, &mut buffers);
-        }
-        let mine = self.rank * len;
-        let tag = Tag::new(Kind::Gather, len);
-        self.put_to_all(caller, tag, |caller, rank| {
-            let pe = self.members[rank];
-            caller.attachment().put_own(pe, target + mine, source, len)
-        })?;
-        buffers.keep(caller.attachment().segment(), mine, 0, len)
+        self.give(caller, Given::Same, len, (source, target))
     }
 
     /// Gives each member a piece of `len` bytes.
@@ -104,17 +99,27 @@ impl Team {
         source: usize,
         target: usize,
     ) -> Result<()> {
+        self.give(caller, Given::Pieces, len, (source, target))
+    }
+
+    fn give<C: Caller>(
+        &self,
+        caller: &C,
+        given: Given,
+        len: usize,
+        (source, target): (usize, usize),
+    ) -> Result<()> {
         let mut buffers = Buffers::own(source, target);
         if len <= LINE_DATA_BYTES {
-            return self.exchange_small(caller, len, &mut buffers);
+            return self.give_small(caller, given, len, &mut buffers);
         }
         let mine = self.rank * len;
-        let tag = Tag::new(Kind::Exchange, len);
-        self.put_to_all(caller, tag, |caller, rank| {
-            let (pe, piece) = (self.members[rank], source + rank * len);
-            caller.attachment().put_own(pe, target + mine, piece, len)
+        self.put_to_all(caller, given.tag(len), |caller, rank| {
+            let (pe, bytes) = (self.members[rank], source + given.start(rank, len));
+            caller.attachment().put_own(pe, target + mine, bytes, len)
         })?;
-        buffers.keep(caller.attachment().segment(), mine, mine, len)
+        let own = given.start(self.rank, len);
+        buffers.keep(caller.attachment().segment(), mine, own, len)
     }
 
     /// As [`all_to_all`](Self::all_to_all), of elements that lie apart.

@@ -7,8 +7,8 @@ use hostwire_transport::fuzzing::kit::{Input, Script, Seeds, Target, blames, mar
 use hostwire_transport::fuzzing::wire::ScriptedWire;
 
 use super::stores::{PES, STORE, Store, StoreScript, peers};
-use crate::core::FIRST_STAMP;
 use crate::core::team::LEAVING;
+use crate::core::{FIRST_STAMP, Kind, Tag};
 use crate::layout::{Layout, Sizes};
 use crate::{AgentMode, Error, Job, Result};
 
@@ -233,7 +233,8 @@ fn seeds() -> Seeds {
     };
     let reduce = || mapped().bytes(&[6, 1]);
     // Of one element of 8 bytes.
-    let sum = 10 << 56 | 8;
+    let sum = Tag::new(Kind::Reduce, 8).word();
+    let gather = Tag::new(Kind::Gather, 8).word();
     let met = |script: Script| flag(flag(script.byte(5), 0, first), 1, first);
     named(vec![
         ("message", receive(mapped()).line(1, 5, 8, &[1; 8]).done()),
@@ -326,7 +327,7 @@ fn seeds() -> Seeds {
                 .done(),
         ),
         ("reduce", reduce().meet(1, sum, 5).meet(2, sum, 6).done()),
-        ("reduce_or_gather", reduce().meet(1, 7 << 56 | 8, 5).done()),
+        ("reduce_or_gather", reduce().meet(1, gather, 5).done()),
         ("reduce_what", reduce().meet(1, u64::MAX, 5).done()),
         (
             "reduced_too_often",
