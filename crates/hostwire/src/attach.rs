@@ -10,6 +10,7 @@ use hostwire_transport::faults::Faulty;
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
+use hostwire_transport::terms::Terms;
 use hostwire_transport::wrap::StoresOnly;
 use hostwire_transport::{Origin, Transport};
 
@@ -17,10 +18,14 @@ use crate::attachment::Attachment;
 use crate::board::{Activity, BOARD_FD_VARIABLE};
 use crate::error::{Error, Result};
 use crate::launch::{self, Bootstrap, Deadline, LaunchError, LaunchStep, Launched, Nodes};
-use crate::layout::{Layout, Sizes};
-use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, Settings, Wire, WireChoice};
+use crate::layout::{self, Layout, Sizes};
+use crate::settings::{
+    FAULTS, INSECURE_WIRE, INSECURE_WIRE_WARNING, RECORD, Settings, Wire, WireChoice,
+};
 use crate::status::Status;
 
+/// What a PE has with the wire of that name, in errors.
+const STORES: &str = "HOSTWIRE_WIRE=stores";
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
 
@@ -39,8 +44,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     status.set(Activity::Attaching, None);
     let sizes = sizes(settings.sizes(), pes)?;
     let segment = Segment {
-        len_bytes: Layout::new(pes, sizes)?.segment_bytes(),
-        ring_bytes: sizes.ring_bytes,
+        terms: terms(&settings, pes, sizes)?,
         deadline: deadline.at(),
     };
     let mut taken = Wire::Shm;
@@ -85,19 +89,35 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     Ok(attachment)
 }
 
-/// The settings that have to be the same for all PEs, and the deadline for joining.
+/// What a PE has to have in common with all others.
+fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
+    const ALL_OR_NONE: [&str; 3] = [RECORD.variable, FAULTS.variable, STORES];
+    let set = [
+        settings.record.is_some(),
+        settings.faults.is_some(),
+        settings.wire() == Wire::Stores,
+    ];
+    let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
+    Ok(Terms {
+        version: layout::VERSION,
+        segment_bytes: Layout::new(pes, sizes)?.segment_bytes() as u64,
+        ring_bytes: sizes.ring_bytes as u64,
+        settings: &ALL_OR_NONE,
+        set: bits.sum(),
+    })
+}
+
+/// What all PEs must have alike, and the deadline for joining.
 struct Segment {
-    len_bytes: usize,
-    ring_bytes: usize,
+    terms: Terms,
     deadline: Instant,
 }
 
 impl Segment {
     /// Shares memory with the other PEs of a host.
     fn attach(&self, host: Host, meeting: Meeting) -> Result<Shm> {
-        let (len_bytes, ring_bytes) = (self.len_bytes, self.ring_bytes);
         let options = ShmOptions::default();
-        let wire = Shm::attach(host, len_bytes, ring_bytes, meeting, self.deadline, options);
+        let wire = Shm::attach(host, &self.terms, meeting, self.deadline, options);
         Ok(wire?)
     }
 }

@@ -37,6 +37,10 @@ pub use crate::sizes::{PES_MAX, Sizes};
 
 pub(crate) use slot::{ENTRIES, ROUNDS, STAGE_BYTES, Slot};
 
+/// Of what is said here, of the map of addresses (`hostwire-address`) and of the words that PEs store
+/// to each other. Raised with every change of them: PEs of two versions cannot be in one job.
+pub const VERSION: u64 = 1;
+
 const WORD: usize = 8;
 const LINE: usize = 64;
 const PAGE: usize = 4096;

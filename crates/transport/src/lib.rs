@@ -20,6 +20,7 @@
 //! | [`wait`] | spin, yield, sleep; and how a store wakes a sleeper |
 //! | [`arrival`] | the spin: polls that the processor takes for the last |
 //! | [`shm`] | the transport between processes of one host |
+//! | [`terms`] | what all PEs of a job must have alike |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
 //! | [`faults`] | faults on purpose, for tests |
 //! | [`record`] | what a PE stores, as capture files |
@@ -97,6 +98,8 @@ pub mod route;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod shm;
 pub mod sync;
+#[cfg(not(loom))]
+pub mod terms;
 #[cfg(not(loom))]
 pub mod transport;
 #[cfg(not(loom))]

@@ -26,6 +26,32 @@ fn programs_do_not_see_stores_that_are_late_or_made_twice() {
     }
 }
 
+/// A PE that alone reaches the others in another way would wait for answers that nobody gives.
+#[test]
+fn what_one_pe_has_all_must_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    for (variable, value, setting) in [
+        ("HOSTWIRE_FAULTS", "dup=0.1", "HOSTWIRE_FAULTS"),
+        ("HOSTWIRE_RECORD", folder, "HOSTWIRE_RECORD"),
+        ("HOSTWIRE_WIRE", "stores", "HOSTWIRE_WIRE=stores"),
+    ] {
+        for odd_one in [0, 1] {
+            let (other, probe) = (1 - odd_one, fault_probe());
+            let script = format!(
+                "[ $PMI_RANK != {odd_one} ] || export {variable}={value}; exec {probe} everything"
+            );
+            let ended = Job::start(hostwire(&["run", "-n", "2", "sh", "-c", &script])).end();
+            let told = format!(
+                "PE {odd_one} has {setting} and PE {other} has not: it has to be set for all PEs, \
+                 or for none"
+            );
+            assert_ne!(ended.status, 0, "{ended:#?}");
+            assert!(ended.stderr.contains(&told), "{told}: {ended:#?}");
+        }
+    }
+}
+
 /// The promise of the wire is broken. What becomes of the job is said, with the number of a PE.
 #[test]
 fn a_job_that_misses_stores_ends_and_says_who_waits() {

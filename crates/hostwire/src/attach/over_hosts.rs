@@ -69,8 +69,7 @@ pub(super) fn attach(
         _ => None,
     };
     let own = Card {
-        len_bytes: segment.len_bytes as u64,
-        ring_bytes: segment.ring_bytes as u64,
+        terms: segment.terms.to_words(),
         job: u64::from_ne_bytes(random()?),
         life: match settings.insecure_wire {
             true => None,
@@ -86,7 +85,7 @@ pub(super) fn attach(
     };
     let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
-    let cards = read_cards(&cards, pe, &own)?;
+    let cards = read_cards(&cards, pe, (&own, &segment.terms))?;
     let common = Common::of(cards.iter().map(|card| &card.offers));
     sockets.keep(&common.wires);
     let connections = control::connect(launcher, nodes, &cards, door, segment.deadline)?;
@@ -250,7 +249,7 @@ fn unclear(pe: PeId, seen: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::card::tests::{KEY, LIFE, different};
+    use super::card::tests::{KEY, LIFE, TERMS, different};
     use super::*;
     use hostwire_transport::error::Disagreement;
 
@@ -274,10 +273,12 @@ mod tests {
 
     #[test]
     fn all_or_none_encrypt_with_the_key_of_pe_0() {
-        let card = |life: &str, key: &str| format!("8 8 7 {life} {key} udp:udp=10.9.0.1:4000 - -");
+        let card = |life: &str, key: &str| {
+            format!("1 4194304 4096 0 7 {life} {key} udp:udp=10.9.0.1:4000 - -")
+        };
         let read = |own: &str, other: &str| {
             let own: Card = own.parse().unwrap();
-            read_cards(&[own.to_string().into(), other.into()], 0, &own)
+            read_cards(&[own.to_string().into(), other.into()], 0, (&own, &TERMS))
         };
         let (first, other, bare) = (card(LIFE, KEY), card(LIFE, "-"), card("bare", "-"));
         let made = secrets(&read(&first, &other).unwrap(), 0).unwrap().unwrap();

@@ -1,6 +1,7 @@
 //! The values that PEs publish about their hosts and themselves, through the launcher.
 
 use hostwire_transport::fuzzing::kit::{Input, Target, blames, named, shown, texts};
+use hostwire_transport::terms::Terms;
 
 use crate::attach::over_hosts::{Card, read_cards};
 use crate::launch::nodes::{Host, Nodes};
@@ -50,27 +51,32 @@ pub(super) const CARD: Target = Target {
         const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
         let key = "77".repeat(32);
         texts(&[
-            ("bare", "8192 4096 7 bare - udp:udp=10.9.0.1:4000 - -"),
-            ("other_size", "8193 4096 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            ("bare", "1 8192 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            ("other_size", "1 8193 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            ("other_version", "2 something else"),
+            (
+                "other_setting",
+                "1 8192 4096 1 7 bare - udp:udp=10.9.0.1:4000 - -",
+            ),
             (
                 "all_wires",
-                "8192 4096 7 bare - xdp!pes-2,ether!rights,udp:udp=10.9.0.1:4 - 10.9.0.1:5",
+                "1 8192 4096 0 7 bare - xdp!pes-2,ether!rights,udp:udp=10.9.0.1:4 - 10.9.0.1:5",
             ),
             (
                 "strange_refusal",
-                "8192 4096 7 bare - xdp!because,udp!queues-4 - -",
+                "1 8192 4096 0 7 bare - xdp!because,udp!queues-4 - -",
             ),
             (
                 "sealed",
-                &format!("8192 4096 7 {LIFE} - ether:ether=02:00:00:00:00:01 - -"),
+                &format!("1 8192 4096 0 7 {LIFE} - ether:ether=02:00:00:00:00:01 - -"),
             ),
             (
                 "first",
-                &format!("8192 4096 7 {LIFE} {key} udp:udp=[fe80::1]:9 {key} [::1]:7"),
+                &format!("1 8192 4096 0 7 {LIFE} {key} udp:udp=[fe80::1]:9 {key} [::1]:7"),
             ),
             (
                 "more",
-                &format!("8192 4096 7 {LIFE} {key} udp:udp=10.9.0.1:4 - - -"),
+                &format!("1 8192 4096 0 7 {LIFE} {key} udp:udp=10.9.0.1:4 - - -"),
             ),
         ])
     },
@@ -119,12 +125,20 @@ fn card(bytes: &[u8]) {
             .map(|card| card.to_string());
         assert_eq!(again, Ok(card.to_string()));
     }
+    let terms = Terms {
+        version: 1,
+        segment_bytes: 8192,
+        ring_bytes: 4096,
+        settings: &["HOSTWIRE_RECORD"],
+        set: 0,
+    };
     for own in [
-        "8192 4096 7 bare - udp:udp=10.9.0.1:4000 - -",
-        "8192 4096 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
+        "1 8192 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
+        "1 8192 4096 0 7 ffffffffffffffffffffffffffffffff - udp:udp=10.9.0.1:4000 - -",
     ] {
         let own: Card = own.parse().expect("a card");
-        match read_cards(&[own.to_string().into_bytes(), bytes.to_vec()], 0, &own) {
+        let texts = [own.to_string().into_bytes(), bytes.to_vec()];
+        match read_cards(&texts, 0, (&own, &terms)) {
             Ok(cards) => {
                 let first = cards.first().map(Card::to_string);
                 assert_eq!(first, Some(own.to_string()));

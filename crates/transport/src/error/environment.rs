@@ -184,6 +184,20 @@ pub enum Disagreement {
         /// The size of the other PE.
         ours: u64,
     },
+    /// What memory and addresses mean.
+    Version {
+        /// The version of the one PE.
+        theirs: u64,
+        /// The version of the other PE.
+        ours: u64,
+    },
+    /// A setting that all PEs have to have, or none.
+    Setting {
+        /// Its name.
+        setting: &'static str,
+        /// Whether the one PE has it. The other one does not agree.
+        theirs: bool,
+    },
     /// The wire between hosts.
     Wire {
         /// The address of the one PE.
@@ -211,6 +225,20 @@ impl Disagreement {
             }
             Self::RingBytes { theirs, ours } => {
                 format!("PE {pe} has message rings of {theirs} bytes, PE {with} of {ours}: {SIZES}")
+            }
+            Self::Version { theirs, ours } => format!(
+                "PE {pe} lays memory out by version {theirs}, PE {with} by version {ours}: all PEs \
+                 need the same version of hostwire"
+            ),
+            Self::Setting { setting, theirs } => {
+                let (has, has_not) = match theirs {
+                    true => (pe, with),
+                    false => (with, pe),
+                };
+                format!(
+                    "PE {has} has {setting} and PE {has_not} has not: it has to be set for all PEs, \
+                     or for none"
+                )
             }
             Self::Wire { theirs, ours } => format!(
                 "PE {pe} is at {theirs}, and PE {with} speaks {ours} (do all run with the same \

@@ -97,6 +97,25 @@ fn a_disagreement_names_both_pes_and_what_to_set() {
             &format!("PE 1 has message rings of 8 bytes, PE 0 of 4: {sizes}"),
         ),
         (
+            disagreement(Disagreement::Version { theirs: 8, ours: 4 }),
+            "PE 1 lays memory out by version 8, PE 0 by version 4: all PEs need the same version of \
+             hostwire",
+        ),
+        (
+            disagreement(Disagreement::Setting {
+                setting: "HOSTWIRE_RECORD",
+                theirs: true,
+            }),
+            "PE 1 has HOSTWIRE_RECORD and PE 0 has not: it has to be set for all PEs, or for none",
+        ),
+        (
+            disagreement(Disagreement::Setting {
+                setting: "HOSTWIRE_FAULTS",
+                theirs: false,
+            }),
+            "PE 0 has HOSTWIRE_FAULTS and PE 1 has not: it has to be set for all PEs, or for none",
+        ),
+        (
             disagreement(Disagreement::Wire {
                 theirs: "ether=02:02:02:02:02:02".into(),
                 ours: "UDP",

@@ -9,12 +9,13 @@ use super::kit::{Input, Script, Seeds, Target, blames, mark, named};
 use crate::error::TransportError;
 use crate::shm::Hello;
 use crate::shm::handover::{
-    Files, Gathering, MAGIC, address, receive_files, send_with, socket, to_bytes,
+    Files, Gathering, MAGIC, Own, address, receive_files, send_with, socket, to_bytes,
 };
+use crate::terms::Terms;
 
 /// Connections to PE 0. A script: how many PEs there are, then per connection a byte for the key
-/// (0 is the right one), five bytes or numbers (how many words, PE, PEs, segment, ring) and a
-/// byte for how many descriptors come along.
+/// (0 is the right one), bytes or numbers (how many words, PE, PEs, version, segment, ring,
+/// settings) and a byte for how many descriptors come along.
 pub(super) const GATHERING: Target = Target {
     name: "handover",
     check: gathering,
@@ -30,20 +31,18 @@ pub(super) const FILES: Target = Target {
     cost: 2,
 };
 
-const SEGMENT_BYTES: u64 = 100;
-const RING_BYTES: u64 = 64;
+const TERMS: Terms = Terms {
+    version: 1,
+    segment_bytes: 100,
+    ring_bytes: 64,
+    settings: &["HOSTWIRE_RECORD"],
+    set: 0,
+};
+/// Words of a message that fits.
+const WORDS: u8 = 5 + Terms::WORDS as u8;
 
 fn any_file() -> OwnedFd {
     std::fs::File::open("/dev/null").expect("a file").into()
-}
-
-fn hello(pe: u32, pes: u32) -> Hello {
-    Hello {
-        pe,
-        pes,
-        segment_bytes: SEGMENT_BYTES,
-        ring_bytes: RING_BYTES,
-    }
 }
 
 fn gathering(bytes: &[u8]) {
@@ -58,15 +57,10 @@ fn gathering(bytes: &[u8]) {
     while !input.is_empty() && connections.len() < pes as usize {
         let shown = key ^ u128::from(input.byte());
         let len = usize::from(input.byte());
-        let said = [
-            input.number(),
-            input.number(),
-            input.number(),
-            input.number(),
-        ];
+        let said: [u64; 2 + Terms::WORDS] = core::array::from_fn(|_| input.number());
         let mut words = vec![MAGIC, shown as u64, (shown >> 64) as u64];
         words.extend(said);
-        words.resize(len % 12, 0);
+        words.resize(len % 14, 0);
         let fds: Vec<OwnedFd> = (0..input.byte() % 3).map(|_| any_file()).collect();
         let guest = socket().expect("a socket");
         let door = address(ticket).expect("a name");
@@ -74,9 +68,10 @@ fn gathering(bytes: &[u8]) {
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
         // An empty message is not valid and ends the connection.
         let _ = send_with(&guest, &to_bytes(&words), &borrowed);
-        let [pe, all, segment, ring] = said;
-        if shown == key && words.len() == 7 && fds.is_empty() && all == u64::from(pes) {
-            let fits = segment == SEGMENT_BYTES && ring == RING_BYTES;
+        let [pe, all, ref terms @ ..] = said;
+        let is_whole = words.len() == usize::from(WORDS) && fds.is_empty();
+        if shown == key && is_whole && all == u64::from(pes) {
+            let fits = *terms == TERMS.to_words();
             if let Some(place) = correct.get_mut(pe as usize).filter(|_| fits && pe > 0) {
                 *place = true;
             }
@@ -90,7 +85,12 @@ fn gathering(bytes: &[u8]) {
             more: Vec::new(),
         })
     };
-    match door.serve(&hello(0, pes), make, Instant::now()) {
+    let own = Own {
+        pe: 0,
+        pes,
+        terms: &TERMS,
+    };
+    match door.serve(&own, make, Instant::now()) {
         Ok(_) => {
             mark("met");
             assert!(correct.iter().skip(1).all(|came| *came), "{correct:?}");
@@ -100,25 +100,36 @@ fn gathering(bytes: &[u8]) {
 }
 
 fn gathering_seeds() -> Seeds {
-    let guest = |script: Script, pe: u64, pes: u64, segment: u64| {
-        let script = script.bytes(&[0, 7]).number(pe).number(pes);
-        script.number(segment).number(RING_BYTES).byte(0)
+    let says = |script: Script, pe: u64, pes: u64, terms: [u64; Terms::WORDS]| {
+        let script = script.bytes(&[0, WORDS]).number(pe).number(pes);
+        terms.into_iter().fold(script, Script::number).byte(0)
     };
-    let two = || guest(Script::new().byte(0), 1, 2, SEGMENT_BYTES);
-    let stranger = |script: Script, key: u8, len: u8| script.bytes(&[key, len, 1, 2, 100, 64, 0]);
+    let guest = |script: Script, pe: u64, pes: u64, segment: u64| {
+        let [version, _, ring, settings] = TERMS.to_words();
+        says(script, pe, pes, [version, segment, ring, settings])
+    };
+    let two = || guest(Script::new().byte(0), 1, 2, TERMS.segment_bytes);
+    let stranger =
+        |script: Script, key: u8, len: u8| script.bytes(&[key, len, 1, 2, 1, 100, 64, 0, 0]);
     named(vec![
         ("two", two().done()),
         (
             "three",
             guest(guest(Script::new().byte(1), 2, 3, 100), 1, 3, 100).done(),
         ),
-        ("wrong_key", stranger(Script::new().byte(0), 1, 7).done()),
+        (
+            "wrong_key",
+            stranger(Script::new().byte(0), 1, WORDS).done(),
+        ),
         (
             "stranger_first",
-            guest(stranger(Script::new().byte(0), 9, 7), 1, 2, 100).done(),
+            guest(stranger(Script::new().byte(0), 9, WORDS), 1, 2, 100).done(),
         ),
-        ("short", stranger(Script::new().byte(0), 0, 6).done()),
-        ("long", stranger(Script::new().byte(0), 0, 8).done()),
+        (
+            "short",
+            stranger(Script::new().byte(0), 0, WORDS - 1).done(),
+        ),
+        ("long", stranger(Script::new().byte(0), 0, WORDS + 1).done()),
         (
             "twice",
             guest(guest(Script::new().byte(1), 1, 3, 100), 1, 3, 100).done(),
@@ -134,7 +145,17 @@ fn gathering_seeds() -> Seeds {
         ),
         (
             "with_file",
-            Script::new().bytes(&[0, 0, 7, 1, 2, 100, 64, 1]).done(),
+            Script::new()
+                .bytes(&[0, 0, WORDS, 1, 2, 1, 100, 64, 0, 1])
+                .done(),
+        ),
+        (
+            "another_version",
+            says(Script::new().byte(0), 1, 2, [2, 100, 64, 0]).done(),
+        ),
+        (
+            "another_setting",
+            says(Script::new().byte(0), 1, 2, [1, 100, 64, 1]).done(),
         ),
     ])
 }
@@ -150,7 +171,12 @@ fn files(bytes: &[u8]) {
     let _ = send_with(&there, message, &borrowed);
     drop(there);
     let soon = Instant::now() + Duration::from_secs(30);
-    match receive_files(&here, &hello(1, 2), soon) {
+    let hello = Hello {
+        pe: 1,
+        pes: 2,
+        terms: TERMS.to_words(),
+    };
+    match receive_files(&here, &hello, soon) {
         Ok(_) => {
             mark("received");
             let words: Vec<u64> = message

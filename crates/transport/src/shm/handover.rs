@@ -10,7 +10,7 @@
 //!
 //! | message | words | descriptors |
 //! |---|---|---|
-//! | hello | magic, key (2), PE, PEs, segment bytes, ring bytes | none |
+//! | hello | magic, key (2), PE, PEs, [terms](crate::terms) (4) | none |
 //! | files | magic, number of descriptors, a number for each of the guests' own | the segments, the liveness file, and the guests' own |
 //! | refusal | magic, `u64::MAX`, then text | none |
 
@@ -28,6 +28,7 @@ use rustix::net::{
 
 use crate::error::{Disagreement, EnvironmentFault, Limit, Loss, PeId, TransportError};
 use crate::printable::printable;
+use crate::terms::Terms;
 
 use super::key::Key;
 
@@ -99,10 +100,19 @@ pub struct Hello {
     pub pe: PeId,
     /// How many PEs it believes the job has.
     pub pes: u32,
-    /// The size of its segment, as it was asked for.
-    pub segment_bytes: u64,
-    /// The size of the message rings in it.
-    pub ring_bytes: u64,
+    /// Its [`Terms`].
+    pub terms: [u64; Terms::WORDS],
+}
+
+/// The PE that others come to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Own<'a> {
+    /// Its number.
+    pub pe: PeId,
+    /// How many PEs it believes the job has.
+    pub pes: u32,
+    /// What others have to have, too.
+    pub terms: &'a Terms,
 }
 
 /// By PE: the connection of those that have come.
@@ -154,7 +164,7 @@ impl Gathering {
     /// `deadline`, or what a PE brought that does not fit.
     pub(crate) fn serve(
         mut self,
-        own: &Hello,
+        own: &Own<'_>,
         make: impl FnOnce() -> Result<Files, TransportError>,
         deadline: Instant,
     ) -> Result<Files, TransportError> {
@@ -178,7 +188,7 @@ impl Gathering {
 
     fn gather(
         &self,
-        own: &Hello,
+        own: &Own<'_>,
         guests: &mut Guests,
         deadline: Instant,
     ) -> Result<(), TransportError> {
@@ -201,7 +211,7 @@ impl Gathering {
 
     fn admit(
         &self,
-        own: &Hello,
+        own: &Own<'_>,
         stranger: OwnedFd,
         guests: &mut Guests,
     ) -> Result<bool, TransportError> {
@@ -229,24 +239,11 @@ impl Gathering {
 }
 
 /// Why a PE cannot be of the job as this PE knows it.
-fn differs(hello: &Hello, own: &Hello) -> Option<EnvironmentFault> {
-    let about = if hello.pes != own.pes {
-        Disagreement::Pes {
-            theirs: hello.pes,
-            ours: own.pes,
-        }
-    } else if hello.segment_bytes != own.segment_bytes {
-        Disagreement::SegmentBytes {
-            theirs: hello.segment_bytes,
-            ours: own.segment_bytes,
-        }
-    } else if hello.ring_bytes != own.ring_bytes {
-        Disagreement::RingBytes {
-            theirs: hello.ring_bytes,
-            ours: own.ring_bytes,
-        }
-    } else {
-        return None;
+fn differs(hello: &Hello, own: &Own<'_>) -> Option<EnvironmentFault> {
+    let (theirs, ours) = (hello.pes, own.pes);
+    let about = match theirs == ours {
+        true => own.terms.differ(&hello.terms)?,
+        false => Disagreement::Pes { theirs, ours },
     };
     Some(EnvironmentFault::Disagreement {
         pe: hello.pe,
@@ -433,34 +430,27 @@ fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<Owned
 
 fn send_hello(socket: &OwnedFd, key: Key, hello: &Hello) -> Result<(), Errno> {
     let [key_low, key_high] = key.to_words();
-    let words = [
-        MAGIC,
-        key_low,
-        key_high,
-        u64::from(hello.pe),
-        u64::from(hello.pes),
-        hello.segment_bytes,
-        hello.ring_bytes,
-    ];
+    let (pe, pes) = (u64::from(hello.pe), u64::from(hello.pes));
+    let words = [&[MAGIC, key_low, key_high, pe, pes][..], &hello.terms].concat();
     send_with(socket, &to_bytes(&words), &[])
 }
 
 /// What a PE that shows the key says.
 fn receive_hello(socket: &OwnedFd, key: Key) -> Option<Hello> {
     // Room for a word more: a message that is longer is not cut to one that fits.
-    let mut bytes = [0; 8 * 8];
+    let mut bytes = [0; 8 * (6 + Terms::WORDS)];
     let (len, fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
-    let [magic, key_low, key_high, pe, pes, segment_bytes, ring_bytes] = words[..] else {
+    let [magic, key_low, key_high, pe, pes, ref terms @ ..] = words[..] else {
         return None;
     };
+    let terms = <[u64; Terms::WORDS]>::try_from(terms).ok()?;
     let shown = Key::from_words(key_low, key_high);
     (magic == MAGIC && key.is(shown) && fds.is_empty()).then_some(())?;
     Some(Hello {
         pe: u32::try_from(pe).ok()?,
         pes: u32::try_from(pes).ok()?,
-        segment_bytes,
-        ring_bytes,
+        terms,
     })
 }
 

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use handover::Files;
+use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
 pub use local::local;
@@ -28,6 +28,7 @@ use crate::origin::Origin;
 use crate::reach::Reach;
 use crate::roll::Roll;
 use crate::route::Route;
+use crate::terms::Terms;
 use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::{UNRUNG_SLEEP_MAX, WaitLimits};
@@ -69,9 +70,8 @@ pub enum Meeting {
 }
 
 impl Shm {
-    /// Gives each PE of a host a segment of `segment_bytes` zeroed bytes: the first makes them,
-    /// the others get them. `ring_bytes` is only compared with that of the others: they divide
-    /// the segment. All PEs must be attached (a barrier of the launcher) before any asks whether
+    /// Gives each PE of a host a segment of zeroed bytes, as long as the `terms` say: the first makes
+    /// them, the others get them. All PEs must be attached (a barrier of the launcher) before any asks whether
     /// another lives.
     ///
     /// # Errors
@@ -79,23 +79,16 @@ impl Shm {
     /// `deadline`, or peers that do not fit.
     pub fn attach(
         host: Host,
-        segment_bytes: usize,
-        ring_bytes: usize,
+        terms: &Terms,
         meeting: Meeting,
         deadline: Instant,
         options: ShmOptions,
     ) -> Result<Self, TransportError> {
-        let asked_bytes = segment_bytes;
-        let segment_bytes = whole_pages(asked_bytes)?;
+        // Beyond what there is, if it does not fit a register.
+        let segment_bytes = usize::try_from(terms.segment_bytes).unwrap_or(usize::MAX);
+        let segment_bytes = whole_pages(segment_bytes)?;
         let (pe, pes) = (host.local(), host.count());
         let plot = Plot::new(pes, segment_bytes)?;
-        let hello = Hello {
-            pe,
-            pes,
-            // Not the whole pages: PEs that asked for different sizes do not fit together.
-            segment_bytes: asked_bytes as u64,
-            ring_bytes: ring_bytes as u64,
-        };
         let make = || {
             Ok::<_, TransportError>(Files {
                 memory: plot.create()?,
@@ -105,8 +98,11 @@ impl Shm {
         };
         let files = match meeting {
             Meeting::Alone => make()?,
-            Meeting::Host(gathering) => gathering.serve(&hello, make, deadline)?,
-            Meeting::Guest(ticket) => handover::join(ticket, &hello, deadline)?,
+            Meeting::Host(gathering) => gathering.serve(&Own { pe, pes, terms }, make, deadline)?,
+            Meeting::Guest(ticket) => {
+                let terms = terms.to_words();
+                handover::join(ticket, &Hello { pe, pes, terms }, deadline)?
+            }
         };
         let liveness = Liveness::lock(files.liveness, pe)?;
         Ok(Self {

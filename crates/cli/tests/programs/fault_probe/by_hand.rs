@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire::launch::{self, Bootstrap, Deadline, Nodes};
+use hostwire::layout::VERSION;
 use hostwire::settings::Settings;
 use hostwire::{Layout, Sizes};
 use hostwire_transport::Transport;
 use hostwire_transport::shm::{Host, Meeting, Shm, ShmOptions, Ticket};
+use hostwire_transport::terms::Terms;
 
 /// A PE that holds its wire in its own hands.
 pub struct ByHand {
@@ -49,13 +51,18 @@ pub fn attach(
     before(&text)?;
     let ticket: Ticket = text.parse()?;
     let sizes = sizes();
-    let segment_bytes = Layout::new(launcher.size(), sizes)?.segment_bytes();
+    let terms = Terms {
+        version: VERSION,
+        segment_bytes: Layout::new(launcher.size(), sizes)?.segment_bytes() as u64,
+        ring_bytes: sizes.ring_bytes as u64,
+        settings: &[],
+        set: 0,
+    };
     let deadline = Instant::now() + PATIENCE;
     let meeting = Meeting::Guest(ticket);
     let wire = Shm::attach(
         Host::only(launcher.rank(), launcher.size())?,
-        segment_bytes,
-        sizes.ring_bytes,
+        &terms,
         meeting,
         deadline,
         ShmOptions::default(),

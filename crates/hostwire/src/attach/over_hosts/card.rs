@@ -6,20 +6,21 @@ use std::net::SocketAddr;
 
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::ether::{JobKey, Life};
+use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};
 
 use super::unclear;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::offers::Offers;
 
 /// In the place of a life: no encryption.
 const BARE: &str = "bare";
 
-/// The values that a PE publishes about itself: eight words.
+/// The values that a PE publishes about itself: ten words.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
-    pub(super) len_bytes: u64,
-    pub(super) ring_bytes: u64,
+    /// Its [`Terms`].
+    pub(super) terms: [u64; Terms::WORDS],
     /// That of PE 0 is the number of the job.
     pub(super) job: u64,
     /// `None` if it runs without encryption.
@@ -37,8 +38,7 @@ pub(crate) struct Card {
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            len_bytes,
-            ring_bytes,
+            terms: [version, segment_bytes, ring_bytes, set],
             job,
             life,
             key,
@@ -52,7 +52,7 @@ impl fmt::Display for Card {
         let control = control.map_or_else(|| "-".to_owned(), |address| address.to_string());
         write!(
             f,
-            "{len_bytes} {ring_bytes} {job} {life} {key} {offers} {ticket} {control}"
+            "{version} {segment_bytes} {ring_bytes} {set} {job} {life} {key} {offers} {ticket} {control}"
         )
     }
 }
@@ -62,23 +62,20 @@ impl FromStr for Card {
 
     fn from_str(text: &str) -> core::result::Result<Self, ()> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [
-            len_bytes,
-            ring_bytes,
-            job,
-            life,
-            key,
-            offers,
-            ticket,
-            control,
-        ] = words[..]
-        else {
+        let [version, segment_bytes, ring_bytes, set, job, ref rest @ ..] = words[..] else {
+            return Err(());
+        };
+        let &[life, key, offers, ticket, control] = rest else {
             return Err(());
         };
         let number = |word: &str| word.parse().map_err(drop);
         Ok(Self {
-            len_bytes: number(len_bytes)?,
-            ring_bytes: number(ring_bytes)?,
+            terms: [
+                number(version)?,
+                number(segment_bytes)?,
+                number(ring_bytes)?,
+                number(set)?,
+            ],
             job: number(job)?,
             life: match life {
                 BARE => None,
@@ -99,17 +96,32 @@ impl FromStr for Card {
 }
 
 /// The cards of all PEs, which fit to the own.
-pub(crate) fn read_cards(cards: &[Vec<u8>], pe: PeId, own: &Card) -> Result<Vec<Card>> {
+pub(crate) fn read_cards(
+    cards: &[Vec<u8>],
+    pe: PeId,
+    (own, terms): (&Card, &Terms),
+) -> Result<Vec<Card>> {
     let with = pe;
+    let disagree = |pe, about| {
+        let fault = EnvironmentFault::Disagreement { pe, with, about };
+        Error::from(TransportError::environment("joining the job", fault))
+    };
     let mut read = Vec::new();
     for (pe, card) in (0..).zip(cards) {
         let text = String::from_utf8_lossy(card);
         // Not the text itself: it may hold the key.
         let seen = format!("{} words", text.split(' ').count());
-        let card: Card = text.parse().map_err(|()| unclear(pe, &seen))?;
-        if let Some(about) = card.differs(own) {
-            let fault = EnvironmentFault::Disagreement { pe, with, about };
-            return Err(TransportError::environment("joining the job", fault).into());
+        // That of another version may have other words.
+        let version = text.split(' ').next().and_then(|word| word.parse().ok());
+        let card: Card = text.parse().map_err(|()| match version {
+            Some(theirs) if theirs != terms.version => {
+                let ours = terms.version;
+                disagree(pe, Disagreement::Version { theirs, ours })
+            }
+            _ => unclear(pe, &seen),
+        })?;
+        if let Some(about) = terms.differ(&card.terms).or_else(|| card.differs(own)) {
+            return Err(disagree(pe, about));
         }
         read.push(card);
     }
@@ -119,14 +131,6 @@ pub(crate) fn read_cards(cards: &[Vec<u8>], pe: PeId, own: &Card) -> Result<Vec<
 impl Card {
     /// What this PE and the own one would have to agree about, and do not.
     fn differs(&self, own: &Self) -> Option<Disagreement> {
-        let (theirs, ours) = (self.len_bytes, own.len_bytes);
-        if theirs != ours {
-            return Some(Disagreement::SegmentBytes { theirs, ours });
-        }
-        let (theirs, ours) = (self.ring_bytes, own.ring_bytes);
-        if theirs != ours {
-            return Some(Disagreement::RingBytes { theirs, ours });
-        }
         let theirs = self.life.is_some();
         (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
     }
@@ -135,10 +139,16 @@ impl Card {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::launch::LaunchError;
 
-    const TEXT: &str = "4194304 4096 7 bare - udp:udp=10.9.0.1:4000 - -";
+    const TEXT: &str = "1 4194304 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -";
+    pub(crate) const TERMS: Terms = Terms {
+        version: 1,
+        segment_bytes: 4_194_304,
+        ring_bytes: 4096,
+        settings: &["HOSTWIRE_RECORD"],
+        set: 0,
+    };
     pub(crate) const LIFE: &str = "000102030405060708090a0b0c0d0e0f";
     pub(crate) const KEY: &str = "77777777777777777777777777777777777777777777777777777777777777ff";
 
@@ -155,7 +165,7 @@ pub(super) mod tests {
     #[test]
     fn cards_come_back() {
         let sealed = format!(
-            "1 2 3 {LIFE} {KEY} xdp!pes-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
+            "1 2 3 4 5 {LIFE} {KEY} xdp!pes-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
         );
         for text in [TEXT, &sealed] {
             assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
@@ -165,17 +175,18 @@ pub(super) mod tests {
     #[test]
     fn cards_that_do_not_fit_are_named() {
         let own: Card = TEXT.parse().unwrap();
-        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], 0, &own);
+        let read = |text: &str| read_cards(&[TEXT.into(), text.into()], 0, (&own, &TERMS));
         let read_texts: Vec<_> = read(TEXT).unwrap().iter().map(Card::to_string).collect();
         assert_eq!(read_texts, [TEXT; 2]);
         for bad in [
             "",
-            "1 2 3",
-            "1 2 3 bare - pigeon - -",
-            "1 2 3 bare - udp:udp=10.9.0.1:4000 - - -",
-            "1 2 3 bare - udp:udp=10.9.0.1:4000 - nowhere",
-            "1 2 3 secret - udp:udp=10.9.0.1:4000 - -",
-            "1 2 3 bare key udp:udp=10.9.0.1:4000 - -",
+            "1 2 3 4 5 4 5",
+            "1 2 3 4 5 bare - pigeon - -",
+            "1 2 3 4 5 bare - udp:udp=10.9.0.1:4000 - - -",
+            "1 2 3 4 5 bare - udp:udp=10.9.0.1:4000 - nowhere",
+            "1 2 3 4 5 secret - udp:udp=10.9.0.1:4000 - -",
+            "1 2 3 4 5 bare key udp:udp=10.9.0.1:4000 - -",
+            "1 2 3 4 bare - udp:udp=10.9.0.1:4000 - -",
         ] {
             let error = read(bad).unwrap_err();
             let Error::Launch { fault, .. } = &error else {
@@ -188,13 +199,19 @@ pub(super) mod tests {
         }
         let (theirs, ours) = (8, 4_194_304);
         assert_eq!(
-            read("8 4096 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            read("1 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
             different(Disagreement::SegmentBytes { theirs, ours })
         );
-        let (theirs, ours) = (8, 4096);
+        // Whatever follows.
+        let (theirs, ours) = (2, 1);
+        for text in ["2", "2 and more", "2 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"] {
+            let version = Disagreement::Version { theirs, ours };
+            assert_eq!(read(text).unwrap_err(), different(version), "{text}");
+        }
+        let (setting, theirs) = ("HOSTWIRE_RECORD", true);
         assert_eq!(
-            read("4194304 8 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
-            different(Disagreement::RingBytes { theirs, ours })
+            read("1 4194304 4096 1 7 bare - udp:udp=10.9.0.1:4000 - -").unwrap_err(),
+            different(Disagreement::Setting { setting, theirs })
         );
     }
 }

@@ -7,12 +7,24 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
+const TERMS: Terms = Terms {
+    version: 1,
+    segment_bytes: 4096,
+    ring_bytes: 256,
+    settings: &["HOSTWIRE_RECORD"],
+    set: 0,
+};
+
 fn hello(pe: PeId, pes: u32) -> Hello {
-    Hello {
-        pe,
+    let terms = TERMS.to_words();
+    Hello { pe, pes, terms }
+}
+
+fn own(pes: u32) -> Own<'static> {
+    Own {
+        pe: 0,
         pes,
-        segment_bytes: 4096,
-        ring_bytes: 256,
+        terms: &TERMS,
     }
 }
 
@@ -64,7 +76,7 @@ fn everybody_gets_the_same_files_and_no_more() {
             let others: Vec<_> = (1..pes)
                 .map(|pe| scope.spawn(move || join(ticket, &hello(pe, pes), soon()).unwrap()))
                 .collect();
-            let own = gathering.serve(&hello(0, pes), files, soon()).unwrap();
+            let own = gathering.serve(&own(pes), files, soon()).unwrap();
             let inode = |file: &OwnedFd| rustix::fs::fstat(file).unwrap().st_ino;
             let inodes = |files: &Files| (inode(&files.memory), inode(&files.liveness));
             for thread in others {
@@ -90,7 +102,7 @@ fn more_descriptors_come_with_their_numbers() {
     let gathering = gathering.with_more(more(7..7 + MORE_MAX as u32));
     std::thread::scope(|scope| {
         let guest = scope.spawn(move || join(ticket, &hello(1, 2), soon()).unwrap());
-        let own = gathering.serve(&hello(0, 2), files, soon()).unwrap();
+        let own = gathering.serve(&own(2), files, soon()).unwrap();
         let (own, got) = (inodes(&own), inodes(&guest.join().unwrap()));
         assert_eq!(own.len(), MORE_MAX);
         assert_eq!(own, got);
@@ -111,7 +123,7 @@ fn a_stranger_without_the_key_is_ignored() {
             assert!(join(wrong, &hello(1, 2), soon()).is_err());
             join(ticket, &hello(1, 2), soon()).unwrap();
         });
-        gathering.serve(&hello(0, 2), files, soon()).unwrap();
+        gathering.serve(&own(2), files, soon()).unwrap();
     });
 }
 
@@ -126,7 +138,7 @@ fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let odd = Hello {
-                segment_bytes: 8192,
+                terms: [1, 8192, 256, 0],
                 ..hello(1, 2)
             };
             let error = join(ticket, &odd, soon()).unwrap_err();
@@ -135,7 +147,7 @@ fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
                 refused(different(1, about.clone()).to_string())
             );
         });
-        let error = gathering.serve(&hello(0, 2), files, soon()).unwrap_err();
+        let error = gathering.serve(&own(2), files, soon()).unwrap_err();
         assert_eq!(fault(error), different(1, about.clone()));
     });
 }
@@ -144,9 +156,9 @@ fn a_pe_with_another_heap_ends_the_attach_with_a_reason_on_both_sides() {
 fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
     let gathering = Gathering::open(3).unwrap();
     // Both are at the door, in this order, before it is opened.
-    let guests = [(1, 256), (2, 512)].map(|(pe, ring_bytes)| {
+    let guests = [(1, 0), (2, 1)].map(|(pe, set)| {
         let hello = Hello {
-            ring_bytes,
+            terms: [1, 4096, 256, set],
             ..hello(pe, 3)
         };
         let socket = socket().unwrap();
@@ -154,11 +166,11 @@ fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
         send_hello(&socket, gathering.ticket().key, &hello).unwrap();
         (socket, hello)
     });
-    let about = Disagreement::RingBytes {
-        theirs: 512,
-        ours: 256,
+    let about = Disagreement::Setting {
+        setting: "HOSTWIRE_RECORD",
+        theirs: true,
     };
-    let told = gathering.serve(&hello(0, 3), files, soon()).unwrap_err();
+    let told = gathering.serve(&own(3), files, soon()).unwrap_err();
     let text = told.to_string();
     assert_eq!(fault(told), different(2, about.clone()));
     for (guest, text) in guests.iter().zip([text, different(2, about).to_string()]) {
@@ -171,7 +183,7 @@ fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
 fn pes_that_never_come_are_named() {
     let gathering = Gathering::open(3).unwrap();
     let error = gathering
-        .serve(&hello(0, 3), files, Instant::now())
+        .serve(&own(3), files, Instant::now())
         .unwrap_err();
     let pes = [1, 2].into();
     assert_eq!(fault(error), EnvironmentFault::Absent { pes });
