@@ -439,6 +439,13 @@ impl Agent {
         self.ask_for(inner, pe, 0, Asked::operation(request), |_, _| Ok(()))
     }
 
+    /// Has `pe` answer, and nothing else: all that this PE has stored there before has then arrived.
+    pub(crate) fn hear_from(&self, inner: &Attachment, pe: PeId) -> Result<()> {
+        let nothing = Asked::get(inner.layout.heap(), 0);
+        let heard = self.ask_for(inner, pe, 0, nothing, |_, _| Ok(()));
+        heard.map(|_| ())
+    }
+
     /// As [`ask`](Self::ask), of anything that needs so many bytes of the landing place; `prepare` is
     /// told where they are.
     fn ask_for(

@@ -6,6 +6,7 @@
 
 mod gone;
 mod lifecycle;
+mod posted;
 mod registered;
 mod wait;
 
@@ -34,6 +35,7 @@ pub use crate::status::During;
 use crate::status::Status;
 pub use crate::symmetric::{Block, Heap};
 use crate::taken::Taken;
+use posted::Posted;
 
 /// See the [module text](self).
 ///
@@ -57,6 +59,8 @@ pub struct Attachment {
     is_plain: bool,
     /// Stores to some PEs may stay here until something follows them.
     keeps_stores: bool,
+    /// By PE, where that is so.
+    posted: Box<[Posted]>,
     limits: WaitLimits,
     pub(crate) slots: Slots,
     pub(crate) lost: Arc<Lost>,
@@ -164,6 +168,10 @@ impl Attachment {
         });
         let routes = routes.collect::<Result<Box<[Route]>>>()?;
         let registry = Arc::new(Registry::default());
+        let keeps_stores = routes
+            .iter()
+            .any(|route| visibility(route) == Some(Visibility::WriteCombining));
+        let posted = routes.iter().filter(|_| keeps_stores);
         Ok(Self {
             origin,
             pe,
@@ -174,9 +182,8 @@ impl Attachment {
             is_plain: routes
                 .iter()
                 .all(|route| visibility(route) == Some(Visibility::Coherent)),
-            keeps_stores: routes
-                .iter()
-                .any(|route| visibility(route) == Some(Visibility::WriteCombining)),
+            keeps_stores,
+            posted: posted.map(|_| Posted::default()).collect(),
             routes,
             slots: Slots::default(),
             limits: wire.wait_limits(),
@@ -321,12 +328,16 @@ impl Attachment {
     /// Copies `src` to `offset_bytes` in the segment of `pe`.
     #[inline(always)]
     pub fn put(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
-        let refused = match self.window(pe).map(|window| window.put(offset_bytes, src)) {
-            Some(Ok(())) => return Ok(()),
-            Some(Err(refused)) => Some(refused),
-            None => None,
+        let Some(window) = self.window(pe) else {
+            return self.put_elsewhere(pe, offset_bytes, src, None);
         };
-        self.put_elsewhere(pe, offset_bytes, src, refused)
+        match window.put(offset_bytes, src) {
+            Ok(()) => {
+                self.note(window, pe, offset_bytes);
+                Ok(())
+            }
+            Err(refused) => self.put_elsewhere(pe, offset_bytes, src, Some(refused)),
+        }
     }
 
     /// Copies `len` bytes at `own_bytes` of the own segment to `offset_bytes` in that of `pe`.
@@ -340,6 +351,7 @@ impl Attachment {
         if let Some(window) = self.window(pe) {
             window.copy_from(offset_bytes, &self.segment, own_bytes, len)?;
             window.notify();
+            self.note(window, pe, offset_bytes);
             return Ok(());
         }
         let mut bytes = vec![0; len];
@@ -371,7 +383,11 @@ impl Attachment {
     #[inline]
     pub fn put_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<()> {
         match self.window(pe) {
-            Some(window) => Ok(window.put_word(offset_bytes, value)?),
+            Some(window) => {
+                window.put_word(offset_bytes, value)?;
+                self.note(window, pe, offset_bytes);
+                Ok(())
+            }
             None => {
                 self.check(pe)?;
                 Ok(self.wire.store_word(pe, offset_bytes, value)?)
@@ -473,14 +489,22 @@ impl Attachment {
     #[inline]
     pub fn quiet(&self) -> Result<()> {
         self.origin.check()?;
-        Ok(self.wire.quiet()?)
+        self.wire.quiet()?;
+        match self.keeps_stores {
+            true => self.hear_of_posted(0..self.pes),
+            false => Ok(()),
+        }
     }
 
     /// Returns when all earlier stores to `pe` are visible there.
     #[inline]
     pub fn quiet_of(&self, pe: PeId) -> Result<()> {
         self.origin.check()?;
-        Ok(self.wire.quiet_of(pe)?)
+        self.wire.quiet_of(pe)?;
+        match self.keeps_stores {
+            true => self.hear_of_posted(core::iter::once(pe)),
+            false => Ok(()),
+        }
     }
 }
 

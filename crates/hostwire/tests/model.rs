@@ -11,8 +11,8 @@ use hostwire_transport::model::Modelled;
 /// Those in which it matters that there are more than two; the model moves words one by one,
 /// and some of the others move many.
 const OF_THREE: [&str; 5] = [
-    "barriers_separate",
     "broadcasts",
+    "quiet_is_visible_to_third_parties",
     "reductions_in_the_order_of_ranks",
     "scans",
     "signals_of_all_pes_add_up",
@@ -20,9 +20,11 @@ const OF_THREE: [&str; 5] = [
 
 fn run(name: &str, visibility: Visibility) {
     let case = CASES.iter().find(|case| case.name == name).unwrap();
-    let (pes, seeds) = match OF_THREE.contains(&name) {
-        true => (3, 12),
-        false => (2, 2),
+    let (pes, seeds) = match name {
+        // In which no PE hears from all others.
+        "barriers_separate" => (5, 12),
+        name if OF_THREE.contains(&name) => (3, 12),
+        _ => (2, 2),
     };
     let fabric = Modelled {
         visibility,
