@@ -134,6 +134,11 @@ pub enum Error {
     #[error("the send or receive was cancelled")]
     Cancelled,
     /// The PEs of a team called a collective operation with different arguments.
+    ///
+    /// If an operation that moves data of the program gives it (a broadcast, a gather, a reduction and
+    /// the like), the members are in different operations from then on, and not all of them know
+    /// it: what the team does next may fail or wait. Other teams, puts and messages are not
+    /// concerned. After one of making memory (`alloc`) all PEs know it, and may go on.
     #[error("the PEs disagree in {operation}: PE {pe} says {theirs}, this PE {ours}")]
     CollectiveMismatch {
         /// The operation.

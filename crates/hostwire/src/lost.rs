@@ -147,7 +147,8 @@ impl Lost {
 
     /// Whether another PE of its host, or the launcher, has told that it is lost.
     fn is_told(&self, wire: &dyn Transport, pe: PeId) -> Result<bool> {
-        // Whose memory is shared shows by its lock that it lives: nobody else has to say so.
+        // Where there is a roll, all PEs share memory, and their locks show whether they live. So
+        // nobody says it but on the roll.
         if let Some(roll) = self.roll() {
             return Ok(roll.said(pe, Entry::Others) == LOST);
         }
@@ -183,7 +184,7 @@ impl Lost {
         }
         let at = self.layout.mail(own, Mail::Departure);
         for pe in (0..wire.pes()).filter(|pe| *pe != own && !self.contains(*pe)) {
-            // One that is lost need not know.
+            // It is no error if that PE is lost: it need not know.
             let _ = wire.store_word(pe, at, departure as u64);
         }
     }
@@ -201,7 +202,7 @@ impl Lost {
         for other in (0..wire.pes()).filter(|other| *other != own && *other != pe) {
             let knows = told && self.nodes.share_memory(own, other);
             if !knows && !self.contains(other) {
-                // One that is lost as well need not know.
+                // It is no error if that PE is lost, too.
                 let _ = wire.store_word(other, at, LOST);
             }
         }

@@ -5,8 +5,8 @@
 //! when its reply has been read. What a request brings back lands in pieces of the landing place that
 //! belong to it until then.
 //!
-//! Nobody waits here: what a call needs is tried again in the one loop that waits. A reply that
-//! its caller has not come for makes room for others: its data is kept in private memory.
+//! No function here waits. The one loop that waits tries again what a call needs. If the caller of a
+//! reply has not come for it and others need its room, its data is kept in private memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -81,7 +81,7 @@ struct UnderWay {
 impl UnderWay {
     /// Where in the segment its data lands.
     fn landing(&self, inner: &Attachment) -> usize {
-        // One without data has no piece, and then it does not matter.
+        // A request without data has no piece, and its place is not used.
         inner.layout.landing()
             + self.pieces.trailing_zeros() as usize % PIECES as usize * PIECE_BYTES
     }
@@ -142,7 +142,7 @@ impl Asking {
             request.store(inner, pe)
         });
         if let Err(error) = stored {
-            // Its number is the next one's.
+            // The next request gets this number.
             requests.landing &= !pieces;
             return Err(error);
         }
@@ -210,8 +210,8 @@ impl Requests {
         target.ok_or_else(|| TransportError::NoSuchPe { pe, pes: inner.pes }.into())
     }
 
-    /// Pieces that follow each other, if there are any: those that others do not need any more
-    /// first.
+    /// Takes pieces that follow each other, if there are any. If there are none, replies that have
+    /// come are read first, because they free pieces.
     fn take_pieces(&mut self, inner: &Attachment, len_bytes: usize) -> Result<Option<u64>> {
         let count = len_bytes.div_ceil(PIECE_BYTES) as u32;
         if count == 0 {
@@ -283,7 +283,7 @@ impl Requests {
         under_way.pop_front();
         self.landing &= !pieces;
         if core::mem::take(&mut self.is_short) {
-            // Another thread may wait for room, which no store of a peer tells it.
+            // Another thread may be waiting for room. No store of a peer wakes it.
             inner.segment().notify();
         }
         answer

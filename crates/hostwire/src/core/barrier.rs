@@ -12,7 +12,7 @@ use super::{Caller, Team};
 use crate::attachment::{Attachment, Departure, Watch};
 use crate::board::Activity;
 use crate::error::{Error, PeerWord, Result};
-use crate::layout::ROUNDS;
+use crate::layout::{ENTRIES, ROUNDS};
 
 /// What flags hold before the first barrier of the first team that uses them.
 pub(super) const UNUSED: u64 = 1;
@@ -220,15 +220,20 @@ impl Team {
         }
     }
 
-    /// Marks the own flags of this team as unused: 0 is then no flag. Peers may be in its first
-    /// barrier already. Left out if no atomic operation can keep their stores apart from this.
-    pub(super) fn mark_flags(&self, attachment: &Attachment) -> Result<()> {
+    /// Marks the own flags of this team as unused, and its lines if there are few: 0 is then no flag
+    /// and no stamp. Peers may be in its first barrier already. Left out if no atomic operation can
+    /// keep their stores apart from this.
+    pub(super) fn mark_words(&self, attachment: &Attachment) -> Result<()> {
         if !attachment.marks_words() {
             return Ok(());
         }
-        for round in 0..ROUNDS {
-            let flag = attachment.segment().word(self.slot.flag(round))?;
-            let _ = flag.compare_exchange(0, UNUSED, Ordering::Relaxed, Ordering::Relaxed);
+        let flags = (0..ROUNDS).map(|round| self.slot.flag(round));
+        let entries = 0..if self.marks_lines { ENTRIES } else { 0 };
+        let lines = entries.flat_map(|number| self.others().map(move |rank| (number, rank)));
+        let lines = lines.map(|(number, rank)| self.slot.line(number, rank));
+        for offset in flags.chain(lines) {
+            let word = attachment.segment().word(offset)?;
+            let _ = word.compare_exchange(0, UNUSED, Ordering::Relaxed, Ordering::Relaxed);
         }
         Ok(())
     }

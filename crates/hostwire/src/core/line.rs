@@ -249,8 +249,11 @@ impl Team {
         };
         line.meets(caller, |got| match got == stamp {
             true => Ok(true),
-            false if got < stamp => Ok(false),
-            false => Err(PeerWord::TeamLine.out_of(0..=stamp, self.members[rank], got)),
+            false if got < stamp && (got != 0 || !self.marks_lines) => Ok(false),
+            false => {
+                let least = u64::from(self.marks_lines);
+                Err(PeerWord::TeamLine.out_of(least..=stamp, self.members[rank], got))
+            }
         })?;
         let theirs = caller.attachment().segment().load_word(offset + TAG)?;
         if theirs != tag.word() {

@@ -23,12 +23,19 @@ pub const SHARED: usize = 1;
 pub const LEAVING: usize = 2;
 const RESERVED: u64 = 1 << WORLD | 1 << SHARED | 1 << LEAVING;
 
+/// Up to so many members, each marks the lines of the others as unused before the team begins, so
+/// that a line that was wiped out does not look like one that has not arrived. Of more members it
+/// would touch too much memory that most teams never use.
+const MARKED_MEMBERS_MAX: usize = 64;
+
 /// Some PEs, in an order: each has a *rank*.
 #[derive(Debug)]
 pub struct Team {
     number: usize,
     pub(super) slot: Slot,
     pub(super) has_stages: bool,
+    /// No line of the others holds 0: see [`MARKED_MEMBERS_MAX`].
+    pub(super) marks_lines: bool,
     /// Stamps begin behind this value: earlier teams with this slot used no higher one.
     base: u64,
     pub(super) rank: usize,
@@ -48,8 +55,10 @@ impl Team {
         members: Box<[PeId]>,
         rank: usize,
     ) -> Result<Self> {
+        let marks_lines = attachment.marks_words() && members.len() <= MARKED_MEMBERS_MAX;
         let team = Self {
             number,
+            marks_lines,
             slot: attachment.layout().slot(number),
             has_stages: Slot::has_stages(attachment.pes()),
             base,
@@ -59,7 +68,7 @@ impl Team {
             known: AtomicU64::new(1),
             barriers: AtomicU64::new(0),
         };
-        team.mark_flags(attachment)?;
+        team.mark_words(attachment)?;
         Ok(team)
     }
 

@@ -289,6 +289,27 @@ fn pieces_of_a_long_message_that_are_not_counted_are_missed() {
 }
 
 #[test]
+fn a_line_of_the_first_reduction_that_is_gone_is_missed() {
+    let [first, _] = run([
+        |pair| {
+            let job = pair.job(0);
+            pair.meet();
+            // Joining takes none: it is the first operation of the team.
+            let line = pair.layout.slot(0).line(1, 1);
+            pair.wait_for(0, line, crate::core::FIRST_STAMP);
+            pair.wipe(0, line);
+            job.all_reduce(&mut [1_u64], u64::wrapping_add)
+        },
+        |pair| {
+            let job = pair.job(1);
+            pair.meet();
+            job.all_reduce(&mut [1_u64], u64::wrapping_add)
+        },
+    ]);
+    assert_blames(1, first);
+}
+
+#[test]
 fn a_flag_of_the_first_barrier_that_is_gone_is_missed() {
     let [first, _] = run([
         |pair| {

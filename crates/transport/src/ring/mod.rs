@@ -7,13 +7,14 @@
 //! stamp is the one it expects, and a message of up to one line is one posted packet
 //! with no fence. Nothing has to be overwritten to free a slot; the receiver returns
 //! *credits*, cumulative counts of lines, by storing them into the sender's memory,
-//! in batches of a quarter of the ring. It does so when it comes back for more, not between a
-//! message and the answer to it: a store to a line that the sender has just read takes a
-//! crossing of the machine, and stores leave a core in order.
+//! in batches of a quarter of the ring. It stores a credit when it comes back for the next message,
+//! and not between a message and its answer. The line of the credit is in the cache of the sender,
+//! which has just read it, so the store takes as long as a line takes across the machine. Stores
+//! leave a core in order, so the answer would wait for it.
 //!
-//! A receiver that has no place to put more messages says so in the same word. Its sender
-//! then sends only what it calls fit to be sent all the same: short lines that the layer
-//! above takes at once.
+//! A receiver that has no room for more messages says so in the same word. Its sender then sends
+//! only short lines that the layer above takes at once, and that it sends by a call of their own
+//! ([`RingSender::try_send_held`]).
 //!
 //! A message longer than 56 bytes takes several lines, each with a header of its own
 //! and the number of bytes still to come. It is admitted whole or not at all, so a

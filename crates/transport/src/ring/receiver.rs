@@ -143,8 +143,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     fn arrives(&self, line: &PlainLine, wanted: u64, polls: u32) -> bool {
         if line[0].load(order!("line at once: acquire", Ordering::Acquire)) == wanted {
-            // A stream. To ask for the lines behind it now was measured to take them away
-            // from the sender too early.
+            // Messages come one after the other. Prefetching the next lines here was measured to
+            // take them away from the sender too early.
             return true;
         }
         // The low 16 bits are the stamp.
@@ -214,7 +214,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             rest = later;
             kind = KIND_CONTINUED;
         }
-        // Most of the ring is ours now: the next message may need it before we are back.
+        // This message has used most of the ring. The next one may need the room before the
+        // receiver is called again.
         if self.next.line - self.returned >= self.next.slots.count() / 2 {
             self.return_credit()?;
         }
@@ -375,8 +376,8 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
             }
             self.next.advance();
             if self.taken_bytes > 0 {
-                // A long message needs the room that it frees; behind a single line the
-                // answer goes first.
+                // The rest of a long message needs the room that this part frees. After a
+                // single line the answer of the program is more urgent.
                 self.return_credit()?;
             }
             if now == rest {

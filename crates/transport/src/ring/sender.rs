@@ -295,9 +295,9 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         Ok(())
     }
 
-    /// The second line first: by the time the receiver sees the line that it polls, the
-    /// other is there, too, and comes along with it. With more lines it pays to let the
-    /// receiver begin while the rest is being written.
+    /// Stores the second line first: when the receiver sees the line that it polls, the other one
+    /// is there already. A message of more lines is stored from the front, so that the receiver can
+    /// begin while the rest is being written.
     #[inline(always)]
     fn store_two_lines(
         &mut self,

@@ -70,7 +70,7 @@ impl core::str::FromStr for Ticket {
                 ),
             )
         };
-        // What reads numbers takes a sign, too.
+        // `from_str_radix` also takes a sign.
         if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(bad());
         }
@@ -173,7 +173,7 @@ impl Gathering {
             .gather(own, &mut guests, deadline)
             .and_then(|()| make());
         if let Err(error) = &made {
-            // Their own errors would only say that PE 0 is gone.
+            // Without this their errors would only say that PE 0 is gone.
             for socket in guests.iter().flatten() {
                 send_refusal(socket, &error.to_string());
             }
@@ -216,7 +216,7 @@ impl Gathering {
         guests: &mut Guests,
     ) -> Result<bool, TransportError> {
         let Some(hello) = receive_hello(&stranger, self.ticket.key) else {
-            return Ok(false); // not of this job: dropped unanswered
+            return Ok(false); // It is not of this job, and gets no answer.
         };
         let taken = match guests.get_mut(hello.pe as usize) {
             Some(guest @ None) if hello.pe != own.pe => Ok(guest),
@@ -268,7 +268,7 @@ pub(super) fn join(
         )
     };
     let socket = socket().map_err(failed)?;
-    // Where a stopped process listens, its queue may be full.
+    // If PE 0 is stopped, its queue may be full, and connecting waits.
     let left = deadline.saturating_duration_since(Instant::now());
     let left = left.max(Duration::from_millis(1));
     rustix::net::sockopt::set_socket_timeout(&socket, Timeout::Send, Some(left)).map_err(failed)?;
@@ -391,16 +391,16 @@ pub(crate) fn send_with(
         ) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
-            // Too many descriptors under way for this user: the receivers are about
-            // to take some, or to die, which makes this fail otherwise.
+            // Too many descriptors of this user are under way. Either the receivers take some
+            // of them soon, or they die, and then sending fails with another error.
             Err(Errno::TOOMANYREFS) => std::thread::sleep(Duration::from_millis(1)),
             Err(e) => return Err(e),
         }
     }
 }
 
-/// Receives one message; descriptors beyond the buffer are lost, which the callers
-/// notice by their number.
+/// Receives one message. Descriptors for which the buffer has no room are lost; callers notice it,
+/// because they compare the number of descriptors.
 fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
     let mut space =
         vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
@@ -437,7 +437,7 @@ fn send_hello(socket: &OwnedFd, key: Key, hello: &Hello) -> Result<(), Errno> {
 
 /// What a PE that shows the key says.
 fn receive_hello(socket: &OwnedFd, key: Key) -> Option<Hello> {
-    // Room for a word more: a message that is longer is not cut to one that fits.
+    // Room for one more word, so that a message that is too long does not look like one that fits.
     let mut bytes = [0; 8 * (6 + Terms::WORDS)];
     let (len, fds) = receive_with(socket, &mut bytes).ok()?;
     let words = from_bytes(&bytes[..len]);
@@ -528,7 +528,7 @@ fn send_refusal(socket: &OwnedFd, why: &str) {
     let mut bytes = to_bytes(&[MAGIC, REFUSED]);
     bytes.extend(why.bytes().take(400));
     bytes.resize(bytes.len().next_multiple_of(8), 0);
-    // The PE may be gone already; it is going to fail anyway.
+    // It is no error if the PE has gone already: it fails in any case.
     let _ = send_with(socket, &bytes, &[]);
 }
 

@@ -1,8 +1,8 @@
 //! Anonymous files as shared memory: made, sealed, checked, mapped.
 //!
-//! A memfd has no name, so nothing is left behind whoever dies, and no size limit
-//! but memory, so a small or missing `/dev/shm` does not matter. The seals stop a peer
-//! from truncating the file under us, which would turn our loads into SIGBUS.
+//! A memfd has no name, so it leaves nothing behind, whichever process dies. Only memory limits
+//! its size, so a small or missing `/dev/shm` does not matter. The seals keep a peer from
+//! truncating the file: a load from memory behind its new end would raise SIGBUS.
 
 use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,10 +19,11 @@ const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
 
-/// Segments are whole huge pages and begin at such, so that they can be made of those.
+/// Segments begin at multiples of a huge page and are whole huge pages long, so that the kernel can
+/// use huge pages for them.
 pub(super) const SEGMENT_ALIGN_BYTES: usize = 2 << 20;
 
-/// The least that a mapping can be aligned to; where pages are larger, it is to those.
+/// The smallest alignment of a mapping. Where pages are larger, mappings are aligned to pages.
 const PAGE_BYTES: usize = 4096;
 
 /// A zeroed file of `len_bytes` bytes whose size can no longer change. Its pages are
@@ -57,8 +58,8 @@ pub(super) fn map_aligned(
     Ok(unsafe { Memory::new(base, len_bytes, Arc::new(mapping)) })
 }
 
-/// The first byte of the mapped file, which is page aligned, as long as the file, mapped until
-/// the mapping is dropped, and to which no reference exists.
+/// Maps the file and returns its first byte. The memory there is aligned to pages and as long as
+/// the file, it stays mapped until the mapping is dropped, and no reference to it exists.
 fn place(
     file: &impl AsFd,
     len_bytes: usize,
@@ -70,7 +71,7 @@ fn place(
         let cause = cause.map(SystemError::from);
         TransportError::environment(finding(), EnvironmentFault::NoRoom { cause })
     };
-    // Enough to begin at a multiple of the alignment in it.
+    // Long enough to hold the file at a multiple of the alignment.
     let reserved_bytes = len_bytes
         .checked_add(align_bytes)
         .filter(|bytes| *bytes <= isize::MAX as usize)
@@ -154,7 +155,7 @@ fn check(file: &impl AsFd, len_bytes: usize) -> Result<(), TransportError> {
 struct Mapping {
     base: NonNull<u8>,
     len_bytes: usize,
-    /// And where its first byte lies, where somebody may want to know.
+    /// The file and the address of its first byte, if the memory keeps the file.
     file: Option<(OwnedFd, NonNull<u8>)>,
 }
 
