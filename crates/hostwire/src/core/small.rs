@@ -97,10 +97,20 @@ impl Team {
         let segment = caller.attachment().segment();
         let number = self.begin(caller)?;
         let tag = given.tag(len);
+        let send = |rank, bytes: &[u8]| self.send_staged(caller, number, rank, tag, bytes);
         with_room!(len, room, {
-            for rank in self.others() {
-                let bytes = buffers.bytes(segment, given.start(rank, len), len, room)?;
-                self.send_staged(caller, number, rank, tag, bytes)?;
+            match given {
+                // Read once.
+                Given::Same => {
+                    let bytes = buffers.bytes(segment, 0, len, room)?;
+                    self.others().try_for_each(|rank| send(rank, bytes))?;
+                }
+                Given::Pieces => {
+                    for rank in self.others() {
+                        let start = given.start(rank, len);
+                        send(rank, buffers.bytes(segment, start, len, room)?)?;
+                    }
+                }
             }
         });
         let own = given.start(self.rank, len);
