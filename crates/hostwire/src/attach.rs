@@ -95,7 +95,7 @@ fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
     let set = [
         settings.record.is_some(),
         settings.faults.is_some(),
-        settings.wire() == Wire::Stores,
+        settings.wire == WireChoice::Named(Wire::Stores),
     ];
     let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
     Ok(Terms {

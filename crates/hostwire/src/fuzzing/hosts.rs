@@ -52,7 +52,10 @@ pub(super) const CARD: Target = Target {
         let key = "77".repeat(32);
         texts(&[
             ("bare", "1 8192 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"),
-            ("other_size", "1 8193 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"),
+            (
+                "other_size",
+                "1 8193 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
+            ),
             ("other_version", "2 something else"),
             (
                 "other_setting",

@@ -251,7 +251,9 @@ impl Ether {
             let accepted = match core.put(link, address, piece) {
                 Ok(accepted) => accepted,
                 Err(SendError::Full { .. }) => 0,
-                Err(SendError::Closed { reason, .. }) => return self.ended(pe, reason).map(|()| None),
+                Err(SendError::Closed { reason, .. }) => {
+                    return self.ended(pe, reason).map(|()| None);
+                }
                 Err(error) => return Err(storing_failed(pe, error)),
             };
             address += accepted as u64;

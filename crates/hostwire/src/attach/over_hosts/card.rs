@@ -204,7 +204,11 @@ pub(super) mod tests {
         );
         // Whatever follows.
         let (theirs, ours) = (2, 1);
-        for text in ["2", "2 and more", "2 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -"] {
+        for text in [
+            "2",
+            "2 and more",
+            "2 8 4096 0 7 bare - udp:udp=10.9.0.1:4000 - -",
+        ] {
             let version = Disagreement::Version { theirs, ours };
             assert_eq!(read(text).unwrap_err(), different(version), "{text}");
         }

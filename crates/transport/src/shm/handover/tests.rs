@@ -182,9 +182,7 @@ fn why_one_pe_does_not_fit_is_told_to_all_that_have_come() {
 #[test]
 fn pes_that_never_come_are_named() {
     let gathering = Gathering::open(3).unwrap();
-    let error = gathering
-        .serve(&own(3), files, Instant::now())
-        .unwrap_err();
+    let error = gathering.serve(&own(3), files, Instant::now()).unwrap_err();
     let pes = [1, 2].into();
     assert_eq!(fault(error), EnvironmentFault::Absent { pes });
 }
