@@ -92,9 +92,47 @@ impl Pe {
             pe.transmit();
             pe.hear();
         }
-        pe.frames = 0;
+        pe.open_windows();
         pe.compute(10_000_000);
+        pe.frames = 0;
         pe
+    }
+
+    /// Slow start, so that it is the policy that holds stores back, and no window.
+    fn open_windows(&mut self) {
+        while self.window_is_small() {
+            for at in 0..self.links.len() {
+                let link = self.links[at];
+                while self.endpoint.put(link, 0, &[0; 64]).is_ok() {
+                    self.endpoint.flush(link);
+                    self.deliver_unseen();
+                }
+            }
+            while self.endpoint.frames_kept_total() > 0 {
+                self.deliver_unseen();
+                self.now = self.now.after(100_000);
+                self.hear();
+            }
+        }
+    }
+
+    /// What the endpoint sends before the test begins.
+    fn deliver_unseen(&mut self) {
+        self.endpoint.on_timeout(self.now);
+        while let Some(transmit) = self.endpoint.poll_transmit(self.now) {
+            let (peer, _) = &mut self.peers[transmit.peer.0 as usize - 1];
+            if let Ok(Some(delivery)) = peer.receive(self.now, transmit.frame) {
+                let (link, filled) = (delivery.link, delivery.filled());
+                peer.release(self.now, link, filled).unwrap();
+            }
+        }
+    }
+
+    /// As long as a link takes fewer frames at a time than a test of streams stores lines.
+    fn window_is_small(&mut self) -> bool {
+        self.links
+            .iter()
+            .any(|link| self.endpoint.frames_allowed(*link) < 100)
     }
 
     /// What the peers have to say, which is not more than sessions, acks and credits.

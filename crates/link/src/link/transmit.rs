@@ -115,7 +115,7 @@ impl Link {
 
     /// Frames that may be kept here now: those that may be on their way, and those that the peer keeps.
     #[inline]
-    pub(super) fn frames_allowed(&self) -> usize {
+    pub(crate) fn frames_allowed(&self) -> usize {
         usize::from(self.congestion.frames()) + self.flight.kept()
     }
 
