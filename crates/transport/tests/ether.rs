@@ -342,7 +342,10 @@ fn faults_are_survived_and_counted() {
             panic!("two PEs");
         };
         let data = Random::new(3).bytes(1 << 19);
-        from.store(1, 1 << 18, &data).unwrap();
+        // Frames on the loopback interface are long: several times, to have enough of them.
+        for _ in 0..4 {
+            from.store(1, 1 << 18, &data).unwrap();
+        }
         from.quiet().unwrap();
         let mut got = vec![0; data.len()];
         to.segment().get(1 << 18, &mut got).unwrap();
