@@ -66,7 +66,7 @@ impl Endpoint {
 
     /// The next frame expected on a link, if it came before its turn and its turn has come: give it to
     /// [`receive`](Self::receive). Ask for it after each delivery, where
-    /// [`early_frames_max`](Config::early_frames_max) is not 0.
+    /// [`early_frames_max`](crate::Config::early_frames_max) is not 0.
     #[inline]
     pub fn take_early(&mut self, link: LinkId) -> Option<Box<[u8]>> {
         if self.shared.early_frames == 0 {
