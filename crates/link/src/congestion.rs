@@ -94,6 +94,12 @@ impl Congestion {
         self.window as u16
     }
 
+    /// Whether frames have waited for the window lately.
+    #[inline]
+    pub(crate) fn limits(&self) -> bool {
+        self.was_full != [false; 2]
+    }
+
     /// A frame waits because so many are on their way.
     #[inline]
     pub(crate) const fn note_full(&mut self) {
@@ -116,7 +122,7 @@ impl Congestion {
             self.shrunk_until = None;
         }
         let starts = self.window < self.threshold;
-        if self.was_full != [false; 2] && (starts || self.shrunk_until.is_none()) {
+        if self.limits() && (starts || self.shrunk_until.is_none()) {
             let more = match starts {
                 true => f64::from(frames),
                 false => self.growth * f64::from(frames) / self.window,

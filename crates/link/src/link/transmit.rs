@@ -133,12 +133,14 @@ impl Link {
     fn wants_ack(&self, sequence: u16, cursor: usize, last: bool) -> bool {
         let frames_max = self.congestion.frames();
         // Asking four times per round keeps frames flowing however slowly the
-        // peer acknowledges by itself. A power of two, to save a division.
+        // peer acknowledges by itself. A power of two, to save a division. While few are on their way nothing
+        // waits for an ack, and an ack costs as much as a frame.
         let asks_every = 1 << (frames_max / 4).max(1).ilog2();
         self.probing
             || self.flight.ends_repair()
             || (self.ack_wanted && last)
-            || sequence & (asks_every - 1) == 0
+            || ((self.congestion.limits() || 2 * cursor >= usize::from(frames_max))
+                && sequence & (asks_every - 1) == 0)
             || cursor + 1 == self.frames_allowed()
     }
 
