@@ -11,6 +11,9 @@
 //! | 62 to 51 | PE |
 //! | 50 to 40 | number of the segment |
 //! | 39 to 0 | offset in it |
+//!
+//! Behind the ranges of all PEs lies one that belongs to no PE: the table in which each host notes which
+//! PEs have ended. Every host has its own at these addresses.
 
 use crate::address::{AddressRange, GlobalAddress};
 use crate::intervals::Intervals;
@@ -26,15 +29,22 @@ const PE_SHIFT: u32 = OFFSET_BITS + SEGMENT_BITS;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobMap {
     near: Intervals,
+    host_table: AddressRange,
 }
+
+/// Bytes of a word of the table of a host.
+const WORD_BYTES: u64 = 8;
 
 impl JobMap {
     /// The map of `pes` PEs with `near_bytes` bytes of segments side by side each; `None` if
     /// there are more than [`PES_MAX`], or the addresses do not suffice.
     pub fn new(pes: u32, near_bytes: u64) -> Option<Self> {
         let stride = near_bytes.max(1).checked_next_power_of_two()?;
-        let last = u64::from(pes.saturating_sub(1)).checked_mul(stride)?;
-        let fits = last.checked_add(near_bytes)? <= REGISTERED;
+        let host_table = AddressRange {
+            start: GlobalAddress(u64::from(pes).checked_mul(stride)?),
+            bytes: (u64::from(pes) + 1) * WORD_BYTES,
+        };
+        let fits = host_table.start.0.checked_add(host_table.bytes)? <= REGISTERED;
         let range = |pe| AddressRange {
             start: GlobalAddress(u64::from(pe) * stride),
             bytes: near_bytes,
@@ -43,7 +53,7 @@ impl JobMap {
             return None;
         }
         let near = Intervals::new((0..pes).map(range))?;
-        Some(Self { near })
+        Some(Self { near, host_table })
     }
 
     /// How many PEs it has.
@@ -55,6 +65,12 @@ impl JobMap {
     #[inline]
     pub fn near(&self, pe: u32) -> Option<AddressRange> {
         self.near.range(pe as usize)
+    }
+
+    /// The addresses of the table of a host: a word for each PE, and one before them.
+    #[inline]
+    pub fn host_table(&self) -> AddressRange {
+        self.host_table
     }
 
     /// The address of a place of `pe`; `None` if it has none.
@@ -113,13 +129,15 @@ mod tests {
         let nobody = |address| map.locate(GlobalAddress(address)).is_none();
         assert!(nobody(0x11_0000), "between PE 0 and PE 1");
         assert!(nobody(0x60_0000), "behind all");
+        let table = map.host_table();
+        assert_eq!((table.start.0, table.bytes), (0x60_0000, 32));
         assert!(nobody(0x8018_0000_0000_0000), "registered by PE 3");
     }
 
     #[test]
     fn jobs_that_are_too_large_have_no_map() {
-        assert!(JobMap::new(PES_MAX, 1 << 51).is_some());
-        assert!(JobMap::new(PES_MAX, 1 << 52).is_none());
+        assert!(JobMap::new(PES_MAX, 1 << 50).is_some());
+        assert!(JobMap::new(PES_MAX, 1 << 51).is_none());
         assert!(JobMap::new(PES_MAX + 1, 64).is_none());
         assert!(JobMap::new(1, 0).is_none());
         assert!(JobMap::new(1, u64::MAX).is_none());

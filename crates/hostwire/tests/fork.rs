@@ -342,7 +342,8 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
     let segment = Window::own(memory, Visibility::Coherent).unwrap();
     let there = Some(format!("udp={other}").parse().unwrap());
     let roster = Roster {
-        pe,
+        host: pe,
+        host_of: Arc::new([0, 1]),
         job: 5,
         peers: match pe {
             0 => vec![None, there],
@@ -354,7 +355,7 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
         }),
     };
     let deadline = Instant::now() + Duration::from_secs(60);
-    Ether::connect(segment, socket, &roster, &EtherOptions::default(), deadline).unwrap()
+    Ether::connect(vec![segment], socket, &roster, &EtherOptions::default(), deadline).unwrap()
 }
 
 /// AES-GCM breaks where it happens: the exclusive or of two frames is that of their contents,

@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostwire_link::seal::{JobKey, Life};
@@ -106,7 +107,7 @@ fn bare(ends: &[Interface; 2], side: Side) -> Vec<(&'static str, f64)> {
 fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f64)> {
     let pe = number(side) as u32;
     let own = &ends[number(side)];
-    let socket = PacketSocket::open(own, WIRE_TYPE, pe, 0..1).unwrap();
+    let socket = PacketSocket::open(own, WIRE_TYPE, pe, 1).unwrap();
     let memory = Memory::anonymous(SEGMENT_BYTES);
     let segment = Window::own(memory, Visibility::Coherent).unwrap();
     let mut peers: Vec<Option<Address>> = ends
@@ -115,7 +116,8 @@ fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f
         .collect();
     peers[number(side)] = None;
     let roster = Roster {
-        pe,
+        host: pe,
+        host_of: Arc::new([0, 1]),
         job: 1,
         peers,
         secrets: sealed.then(|| Secrets {
@@ -125,8 +127,14 @@ fn wire(ends: &[Interface; 2], side: Side, sealed: bool) -> Vec<(&'static str, f
     };
     let options = EtherOptions::default();
     let deadline = Instant::now() + Duration::from_secs(10);
-    let wire =
-        Ether::connect(segment, Socket::Packet(socket), &roster, &options, deadline).unwrap();
+    let wire = Ether::connect(
+        vec![segment],
+        Socket::Packet(socket),
+        &roster,
+        &options,
+        deadline,
+    )
+    .unwrap();
     let half = put_ping_pong(&wire, side);
     let (mut bytes, mut rate) = (0.0, 0.0);
     if !latency_only() {

@@ -145,6 +145,8 @@ pub enum Loss {
     Restarted,
     /// It has given this PE up because it did not hear of it.
     GaveUp,
+    /// The adapter of this host has ended: a process that sends and receives for all PEs here.
+    NoAdapter,
 }
 
 impl core::fmt::Display for Loss {
@@ -174,6 +176,10 @@ impl core::fmt::Display for Loss {
                 write!(f, "it has not answered for {:.1} s", s(after_ms))
             }
             Self::Restarted => f.write_str("another process has taken its place"),
+            Self::NoAdapter => f.write_str(
+                "it cannot be reached any more: the process hostwire-adapter, which sends and receives \
+                 for all PEs of this host, has ended",
+            ),
             Self::GaveUp => f.write_str(
                 "it has given this PE up, of which it heard nothing for too long, or whose frames \
                  did not arrive",

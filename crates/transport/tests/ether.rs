@@ -200,7 +200,7 @@ hostwire_transport::transport_cases!(over!(past_the_stack));
 /// The wires between two hosts alone, each with one PE.
 fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
     let made = ether::local(2, 2, 1 << 20, wire, options)?;
-    Ok(made.into_iter().map(|pe| pe.ether).collect())
+    Ok(made.into_iter().map(|pe| pe.ether.unwrap()).collect())
 }
 
 fn udp_pair(options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
@@ -380,7 +380,8 @@ fn disagreement_on_encryption_is_named() {
                 let mut peers = addresses.map(Some).to_vec();
                 peers[pe as usize] = None;
                 let roster = Roster {
-                    pe,
+                    host: pe,
+                    host_of: Arc::new([0, 1]),
                     job: 7,
                     peers,
                     secrets: key.clone().map(|key| Secrets {
@@ -389,7 +390,9 @@ fn disagreement_on_encryption_is_named() {
                     }),
                 };
                 let options = EtherOptions::default();
-                scope.spawn(move || Ether::connect(segment, socket, &roster, &options, deadline))
+                scope.spawn(move || {
+                    Ether::connect(vec![segment], socket, &roster, &options, deadline)
+                })
             });
             let threads: Vec<_> = threads.collect();
             threads

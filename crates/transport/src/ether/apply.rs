@@ -1,10 +1,10 @@
-//! What a frame delivers, applied to the memory of this PE.
+//! What a frame delivers, applied to the memory of the PEs of this host.
 
 use hostwire_link::{Endpoint, LinkId, Misbehaviour, Misuse, Ns};
 use hostwire_packet::ht::{ControlRepr, PacketRepr, PlainWrite, RequestKind, Write, WriteMode};
 use hostwire_packet::htoe::CarriedPackets;
 
-use super::own::Own;
+use super::own::{Found, Own};
 use crate::window::Window;
 
 const WORD_BYTES: usize = 8;
@@ -12,8 +12,8 @@ const LINE_BYTES: usize = 64;
 
 /// Gives a frame to the endpoint and applies what it delivers. A peer that asks for what
 /// no correct peer asks for is cut off; anything else that is wrong with a frame the
-/// endpoint has counted and dropped. Who sleeps is woken once: a system call for each
-/// packet would cost more than all else that is done with it.
+/// endpoint has counted and dropped. Who sleeps is woken once for the stores that follow each other: a
+/// system call for each packet would cost more than all else that is done with it.
 pub(super) fn take_frame(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) {
     let mut delivered = take_one(endpoint, own, now, frame);
     while let Some(early) = delivered.and_then(|link| endpoint.take_early(link)) {
@@ -27,12 +27,10 @@ fn take_one(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) -> Option
     let delivery = endpoint.receive(now, frame).ok()??;
     let link = delivery.link;
     let mut packets = delivery.packets.clone();
-    // Frames of nothing but credits come back for every few that leave: nobody waits for those.
-    let stores = packets.len() > 0;
-    let applied = apply_all(own, &mut packets);
-    if stores {
-        own.window().notify();
-    }
+    // Those of frames of nothing but credits, which come back for every few that leave, are of nobody.
+    let mut bells = Bells::default();
+    let applied = apply_all(own, &mut packets, &mut bells);
+    bells.ring();
     if let Err(why) = applied {
         endpoint.cut_off(now, link, Misbehaviour::Misuse(why));
         return None;
@@ -42,21 +40,57 @@ fn take_one(endpoint: &mut Endpoint, own: &Own, now: Ns, frame: &[u8]) -> Option
     Some(link)
 }
 
-fn apply_all(own: &Own, packets: &mut CarriedPackets<'_>) -> Result<(), Misuse> {
+/// The PE that has been stored to last, and has not been told yet.
+#[derive(Debug, Default)]
+pub(crate) struct Bells<'a> {
+    owner: Option<&'a Window>,
+}
+
+impl<'a> Bells<'a> {
+    /// A store is about to go to memory of this PE: the one before it is told.
+    #[inline]
+    fn stores_to(&mut self, owner: Option<&'a Window>) {
+        let is_same = match (self.owner, owner) {
+            (Some(before), Some(now)) => core::ptr::eq(before, now),
+            _ => false,
+        };
+        if !is_same {
+            self.ring();
+            self.owner = owner;
+        }
+    }
+
+    #[inline]
+    fn ring(&mut self) {
+        if let Some(owner) = self.owner.take() {
+            owner.notify();
+        }
+    }
+}
+
+fn apply_all<'a>(
+    own: &'a Own,
+    packets: &mut CarriedPackets<'_>,
+    bells: &mut Bells<'a>,
+) -> Result<(), Misuse> {
     loop {
         // Nearly all packets.
         while let Some(PlainWrite { address, data }) = packets.next_plain() {
-            store_lines(own, address, data)?;
+            store_lines(own, address, data, bells)?;
         }
         match packets.next() {
-            Some(packet) => apply(own, &packet)?,
+            Some(packet) => apply(own, &packet, bells)?,
             None => return Ok(()),
         }
     }
 }
 
-/// Applies one packet: a posted write to an address of this PE.
-pub(crate) fn apply(own: &Own, packet: &PacketRepr<'_>) -> Result<(), Misuse> {
+/// Applies one packet: a posted write to an address of this host.
+pub(crate) fn apply<'a>(
+    own: &'a Own,
+    packet: &PacketRepr<'_>,
+    bells: &mut Bells<'a>,
+) -> Result<(), Misuse> {
     let ControlRepr::Request(request) = packet.control() else {
         return Err(Misuse::NoRequest);
     };
@@ -68,16 +102,27 @@ pub(crate) fn apply(own: &Own, packet: &PacketRepr<'_>) -> Result<(), Misuse> {
         return Err(Misuse::NoPostedWrite);
     };
     for (address, run) in hostwire_link::put::runs(packet) {
-        let (window, at) = own.find(address).ok_or(Misuse::Outside)?;
-        store(window, at, run)?;
+        let found = own.find(address).ok_or(Misuse::Outside)?;
+        bells.stores_to(found.owner);
+        store(found.window, found.at, run)?;
     }
     Ok(())
 }
 
 /// Stores bytes of one line, or many whole lines, in order.
 #[inline]
-pub(crate) fn store_lines(own: &Own, address: u64, lines: &[u8]) -> Result<(), Misuse> {
-    let (window, mut at) = own.find(address).ok_or(Misuse::Outside)?;
+pub(crate) fn store_lines<'a>(
+    own: &'a Own,
+    address: u64,
+    lines: &[u8],
+    bells: &mut Bells<'a>,
+) -> Result<(), Misuse> {
+    let Found {
+        window,
+        mut at,
+        owner,
+    } = own.find(address).ok_or(Misuse::Outside)?;
+    bells.stores_to(owner);
     for line in lines.chunks(LINE_BYTES) {
         store(window, at, line)?;
         // What was stored ends within the segment; the end of anything else may be nowhere.
@@ -123,6 +168,7 @@ mod tests {
     use hostwire_link::{CloseReason, Config, Identity, LinkId, Node};
     use hostwire_packet::ht::MASKED_LEN_MAX;
 
+    use super::super::ended_pes::{End, EndedPes};
     use super::*;
     use crate::error::PeId;
     use crate::memory::Memory;
@@ -130,11 +176,19 @@ mod tests {
 
     const SEGMENT_BYTES: usize = 8192;
 
-    /// That of a PE of two.
+    /// That of a PE of three.
     fn own_of(pe: PeId) -> Own {
         let window = Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
-        let map = JobMap::new(2, SEGMENT_BYTES as u64).unwrap();
-        Own::new(window, pe, map).unwrap()
+        let map = JobMap::new(3, SEGMENT_BYTES as u64).unwrap();
+        let ended = EndedPes::alone(3).unwrap();
+        Own::new([(pe, window)], ended, map).unwrap()
+    }
+
+    /// The segments of the only PE.
+    fn segments(own: &Own) -> &Window {
+        let addresses = [0, FIRST];
+        let mut found = addresses.iter().filter_map(|address| own.find(*address));
+        found.next().unwrap().window
     }
 
     fn own() -> Own {
@@ -151,7 +205,7 @@ mod tests {
             let at = address + done as u64;
             let rest = &data[done..];
             let (packet, len) = hostwire_link::put::first_packet(at, rest, &mut scratch).unwrap();
-            apply(own, &packet)?;
+            apply(own, &packet, &mut Bells::default())?;
             done += len;
         }
         Ok(())
@@ -160,7 +214,7 @@ mod tests {
     #[test]
     fn puts_of_every_alignment_and_length() {
         let own = own();
-        let window = own.window();
+        let window = segments(&own);
         let data: Vec<u8> = (1..=200).collect();
         for offset in 0..70 {
             for len in 1..=130 {
@@ -185,6 +239,9 @@ mod tests {
             (end, 1),
             (end - 4, 64),
             (end - 1, 2),
+            // The table of the host, and what is behind it.
+            (FIRST + 2 * SEGMENT_BYTES as u64 + 24, 9),
+            (FIRST + 2 * SEGMENT_BYTES as u64 + 32, 1),
             (1 << 40, 8),
             (u64::MAX - 7, 8),
         ] {
@@ -192,6 +249,44 @@ mod tests {
             assert_eq!(stored, Err(Misuse::Outside), "{at}");
         }
         assert_eq!(apply_put(&own, end - 8, &[1; 8]), Ok(()));
+    }
+
+    #[test]
+    fn the_pes_of_a_host_are_told_of_their_stores_and_its_table_is_written() {
+        let map = JobMap::new(4, SEGMENT_BYTES as u64).unwrap();
+        let window =
+            || Window::new(Memory::anonymous(SEGMENT_BYTES), Visibility::Coherent).unwrap();
+        let windows = [1, 3].map(|pe| (pe, window()));
+        let ended = EndedPes::alone(4).unwrap();
+        let own = Own::new(windows.clone(), ended.clone(), map.clone()).unwrap();
+        let address = |pe: u64| pe * SEGMENT_BYTES as u64 + 4096;
+        let mut bells = Bells::default();
+        for pe in [1, 3, 3, 1] {
+            store_lines(&own, address(pe), &[pe as u8; 64], &mut bells).unwrap();
+        }
+        for (pe, window) in &windows {
+            let mut got = [0; 64];
+            window.get(4096, &mut got).unwrap();
+            assert_eq!(got, [*pe as u8; 64]);
+        }
+        for window in windows.iter().map(|(_, window)| window) {
+            window.doorbell().arm(core::time::Duration::ZERO);
+        }
+        let mut bells = Bells::default();
+        store_lines(&own, address(1), &[9; 8], &mut bells).unwrap();
+        assert!(!windows[0].1.is_awake(), "more may follow");
+        store_lines(&own, address(3), &[9; 8], &mut bells).unwrap();
+        assert!(windows[0].1.is_awake() && !windows[1].1.is_awake());
+        let table = map.host_table().start.0;
+        let died = u64::to_ne_bytes(2);
+        store_lines(&own, table + 8, &died, &mut bells).unwrap();
+        assert!(windows[1].1.is_awake(), "nobody sleeps on the table");
+        assert_eq!(ended.end_of(0), Some(End::Died));
+        for outside in [address(0), address(2), table + 5 * 8] {
+            let stored = store_lines(&own, outside, &died, &mut bells);
+            assert_eq!(stored, Err(Misuse::Outside), "{outside}");
+        }
+        assert!(Own::new(windows.into_iter().rev(), ended, map).is_err());
     }
 
     #[test]
@@ -263,7 +358,7 @@ mod tests {
         let mut ends = pair();
         exchange(Ns(2), &mut ends, [&stores, &sleeps]);
         for own in [&stores, &sleeps] {
-            own.window().doorbell().arm(core::time::Duration::ZERO);
+            segments(own).doorbell().arm(core::time::Duration::ZERO);
         }
         // As many as it takes to have credits back.
         for round in 0..50 {
@@ -274,9 +369,12 @@ mod tests {
         }
         let received = |end: &(Endpoint, LinkId)| end.0.counters().frames_received;
         assert!(received(&ends[0]) > 2 && received(&ends[1]) >= 50);
-        assert!(sleeps.window().doorbell().is_at_rest(), "stores have rung");
         assert!(
-            !stores.window().doorbell().is_at_rest(),
+            segments(&sleeps).doorbell().is_at_rest(),
+            "stores have rung"
+        );
+        assert!(
+            !segments(&stores).doorbell().is_at_rest(),
             "credits and acks have not"
         );
     }
@@ -291,7 +389,7 @@ mod tests {
         a.flush(*link);
         exchange(Ns(10_001), &mut ends, [&own; 2]);
         let mut got = [0; 4];
-        own.window().get(4096, &mut got).unwrap();
+        segments(&own).get(4096, &mut got).unwrap();
         assert_eq!(&got, b"fine");
 
         let (a, link) = &mut ends[0];
@@ -309,7 +407,7 @@ mod tests {
     fn only_posted_writes_are_taken() {
         let mut requests = hostwire_link::Requests::new();
         let packet = requests.flush(7).unwrap();
-        let refused = apply(&own(), &packet);
+        let refused = apply(&own(), &packet, &mut Bells::default());
         assert_eq!(refused, Err(Misuse::NoPostedWrite));
     }
 }

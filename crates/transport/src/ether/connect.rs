@@ -11,8 +11,9 @@ use hostwire_packet::ht::LINE_LEN;
 use super::agent::Shared;
 use super::alarm::Alarm;
 use super::core::Core;
+use super::ended_pes::EndedPes;
 use super::own::Own;
-use super::{Address, Ether, FrameNumbers, Socket, rights};
+use super::{Address, Ether, FrameNumbers, HostPath, Socket, rights};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, LOST_AFTER, PeId, Silence, TransportError};
 use crate::origin::{Origin, OriginWords};
@@ -26,8 +27,6 @@ const IN_FLIGHT_MAX: usize = 128;
 const LINES_PER_FRAME_MAX: usize = 255;
 /// Most credits of one channel that a frame without packets returns: 3 in each of 255 NOPs.
 const CREDITS_PER_FRAME: u16 = 765;
-/// The first node number of links that only take up numbers. No job has so many PEs.
-const PLACEHOLDER: u32 = 1 << 31;
 /// A PE that waits on a core of its own looks at the wire as often before it gives the core
 /// away between looks; fitted to about 200 us.
 const LOOKS: u32 = 4000;
@@ -35,49 +34,59 @@ const LOOKS: u32 = 4000;
 const YIELDS: u32 = 1000;
 const SPINS: u32 = 16;
 
-/// A job, as one of its PEs sees it.
+/// A job, as one of its hosts sees it.
 #[derive(Debug, Clone)]
 pub struct Roster {
-    /// The number of this PE.
-    pub pe: PeId,
-    /// A number that the PEs of this job know, and no other job.
+    /// The number of this host.
+    pub host: u32,
+    /// By PE: the number of its host.
+    pub host_of: Arc<[u32]>,
+    /// A number that the hosts of this job know, and no other job.
     pub job: u64,
-    /// Where the PEs of other hosts are, in the order of the numbers of all PEs; `None` for
-    /// those of this host.
+    /// By number: where the other hosts are; `None` for this one.
     pub peers: Vec<Option<Address>>,
     /// What encrypts the frames between hosts; `None` sends them bare. The same for all
-    /// PEs: those that differ do not hear each other.
+    /// hosts: those that differ do not hear each other.
     pub secrets: Option<Secrets>,
 }
 
-/// What the PEs of a job have to know to encrypt their frames.
+impl Roster {
+    /// The PEs of a host.
+    pub(super) fn pes_of(&self, host: u32) -> impl Iterator<Item = PeId> + '_ {
+        let all = (0..).zip(&*self.host_of);
+        all.filter(move |(_, its)| **its == host).map(|(pe, _)| pe)
+    }
+}
+
+/// What the hosts of a job have to know to encrypt their frames.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     /// The key of the job, which nobody else knows.
     pub key: JobKey,
-    /// What every process has drawn, in the order of the numbers of the PEs.
+    /// What the process that has the endpoint of a host has drawn, in the order of the numbers of the
+    /// hosts.
     pub lives: Vec<Life>,
 }
 
 impl Secrets {
-    /// The keys between this PE and those of other hosts.
+    /// The keys between this host and the others.
     fn seals(
         &self,
         roster: &Roster,
         origin: &Origin,
         socket: &Socket,
     ) -> Result<Seals<FrameNumbers>, TransportError> {
-        let pes = roster.peers.len();
+        let hosts = roster.peers.len();
         let wrong = || {
-            let expected = format_args!("lives of {pes} PEs");
-            TransportError::misused("making the keys of this PE", expected, self.lives.len())
+            let expected = format_args!("lives of {hosts} hosts");
+            TransportError::misused("making the keys of this host", expected, self.lives.len())
         };
-        let own = self.lives.get(roster.pe as usize).ok_or_else(wrong)?;
-        if self.lives.len() != pes {
+        let own = self.lives.get(roster.host as usize).ok_or_else(wrong)?;
+        if self.lives.len() != hosts {
             return Err(wrong());
         }
         let own = End {
-            node: Node(roster.pe),
+            node: Node(roster.host),
             life: *own,
         };
         let pairs = self.lives.iter().zip(&roster.peers);
@@ -86,7 +95,7 @@ impl Secrets {
             .fd()
             .try_clone_to_owned()
             .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
-        let numbers = FrameNumbers::new(origin.clone(), OriginWords::new(pes)?)?;
+        let numbers = FrameNumbers::new(origin.clone(), OriginWords::new(hosts)?)?;
         Ok(Seals::new(
             &self.key,
             own,
@@ -112,30 +121,48 @@ pub struct EtherOptions {
 }
 
 impl Ether {
-    /// Opens links to all PEs of other hosts and starts the agent, which applies what they
-    /// store to `segment`, the own one. All segments have to be of one size; callers compare
-    /// before.
+    /// Opens links to all other hosts and starts the agent, which applies what they store to
+    /// `segments`, those of the PEs of this host in the order of their numbers. All segments have to be of
+    /// one size; callers compare before.
     ///
     /// # Errors
     /// [`TransportError::Misused`] for a roster that does not fit;
-    /// [`TransportError::Environment`], as [`EnvironmentFault::NoAnswer`] for a PE that does not
+    /// [`TransportError::Environment`], as [`EnvironmentFault::NoAnswer`] for a host that does not
     /// answer by `deadline`.
     pub fn connect(
-        segment: Window,
+        segments: Vec<Window>,
+        socket: Socket,
+        roster: &Roster,
+        options: &EtherOptions,
+        deadline: Instant,
+    ) -> Result<Self, TransportError> {
+        let ended = EndedPes::alone(roster.host_of.len() as u32)?;
+        Self::connect_with(ended, segments, socket, roster, options, deadline)
+    }
+
+    /// As [`connect`](Self::connect), with a table that others see, too.
+    pub(super) fn connect_with(
+        ended: EndedPes,
+        segments: Vec<Window>,
         mut socket: Socket,
         roster: &Roster,
         options: &EtherOptions,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
-        check(roster)?;
+        let members: Vec<PeId> = roster.pes_of(roster.host).collect();
+        check(roster, &members, segments.len())?;
+        let (Some(pe), Some(segment)) = (members.first().copied(), segments.first().cloned())
+        else {
+            return Err(wrong_roster(roster, "no PE"));
+        };
         crate::sync::registered();
         rights::give_up(socket.rights())?;
         let remote = roster.peers.iter().flatten().count();
-        socket.set_peers(roster.pe, roster.peers.clone())?;
+        socket.set_peers(roster.host, roster.peers.clone())?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
-        let origin = Origin::new(roster.pe)?;
+        let origin = Origin::new(pe)?;
         let seals = seals.map(|secrets| secrets.seals(roster, &origin, &socket));
         let seals = seals.transpose()?;
         let config = config(
@@ -145,41 +172,43 @@ impl Ether {
             patience,
             options.lost_after,
         );
-        let (job, node) = (roster.job, Node(roster.pe));
+        let (job, node) = (roster.job, Node(roster.host));
         let identity = Identity {
             node,
             job,
             incarnation: wall_clock_ns(),
         };
         let mut endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
-        // The numbers of the links of other PEs of this host.
-        for number in 0..socket.first_link() {
-            let placeholder = Node(PLACEHOLDER + number);
-            endpoint.link(placeholder).map_err(no_link)?;
-        }
-        let mut links = Vec::new();
-        for (pe, peer) in (0..).zip(&roster.peers) {
-            links.push(match peer {
-                None => None,
-                Some(_) => Some(endpoint.link(Node(pe)).map_err(no_link)?),
+        let mut hosts = Vec::new();
+        for (host, peer) in (0..).zip(&roster.peers) {
+            hosts.push(HostPath {
+                link: match peer {
+                    None => None,
+                    Some(_) => Some(endpoint.link(Node(host)).map_err(no_link)?),
+                },
+                first: roster.pes_of(host).next().unwrap_or(PeId::MAX),
+                pes: roster.pes_of(host).count() as u32,
             });
         }
 
-        let addresses = Addresses::new(links.len() as u32, segment.memory())?;
-        let own = Own::new(segment.clone(), roster.pe, addresses.map().clone())?;
+        let addresses = Addresses::new(roster.host_of.len() as u32, segment.memory())?;
+        let windows = members.iter().copied().zip(segments);
+        let own = Own::new(windows, ended.clone(), addresses.map().clone())?;
         let alarm = Alarm::new()
             .map_err(|e| TransportError::environment("making the timer of the agent", e))?;
         let mut core = Core::new(endpoint, socket, alarm, own, seals);
         let now = core.now();
-        for link in links.iter().flatten() {
-            core.endpoint.open(now, *link).map_err(no_link)?;
+        for link in hosts.iter().filter_map(|path| path.link) {
+            core.endpoint.open(now, link).map_err(no_link)?;
         }
         let shared = Arc::new(Shared::new(core)?);
         let mut wire = Self {
             origin,
-            pe: roster.pe,
-            limits: limits(links.len() - remote),
-            links,
+            pe,
+            limits: limits(members.len()),
+            host_of: Arc::clone(&roster.host_of),
+            hosts: hosts.into(),
+            ended,
             segment,
             addresses,
             shared: Arc::clone(&shared),
@@ -197,8 +226,11 @@ impl Ether {
     }
 
     fn wait_until_open(&self, roster: &Roster, deadline: Instant) -> Result<(), TransportError> {
-        for (pe, address) in (0..).zip(&roster.peers) {
-            let (Ok(link), Some(address)) = (self.link(pe), address) else {
+        for (path, address) in self.hosts.iter().zip(&roster.peers) {
+            let &HostPath {
+                link, first: pe, ..
+            } = path;
+            let (Some(link), Some(address)) = (link, address) else {
                 continue;
             };
             loop {
@@ -255,26 +287,33 @@ fn no_link(why: impl core::fmt::Display) -> TransportError {
     )
 }
 
-/// The roster has this PE, and no more PEs than links can be numbered for.
-fn check(roster: &Roster) -> Result<(), TransportError> {
-    let what = "joining the PEs of a job";
-    let pes = roster.peers.len();
-    if roster.peers.get(roster.pe as usize) != Some(&None) {
-        let expected = "a roster with this PE, without an address";
-        return Err(TransportError::misused(
-            what,
-            expected,
-            format_args!("PE {} in one of {pes} PEs", roster.pe),
-        ));
+/// The roster has this host, its PEs have segments, and each PE has a host.
+fn check(roster: &Roster, members: &[PeId], segments: usize) -> Result<(), TransportError> {
+    let hosts = roster.peers.len();
+    if roster.peers.get(roster.host as usize) != Some(&None) {
+        return Err(wrong_roster(roster, "another place for this one"));
     }
-    if pes >= PLACEHOLDER as usize {
-        let expected = format_args!("fewer than {PLACEHOLDER} PEs");
-        return Err(TransportError::misused(what, expected, pes));
+    if members.len() != segments {
+        let got = format!("{segments} segments for PEs {members:?}");
+        return Err(wrong_roster(roster, &got));
     }
-    Ok(())
+    let is_nowhere = |host: &u32| *host as usize >= hosts;
+    match roster.host_of.iter().position(is_nowhere) {
+        Some(pe) => Err(wrong_roster(roster, &format!("PE {pe} on none of them"))),
+        None => Ok(()),
+    }
 }
 
-/// Frames that a PE keeps of all its peers because one before them is missing: 1.5 MB of frames of 1500 bytes.
+fn wrong_roster(roster: &Roster, got: &str) -> TransportError {
+    let hosts = roster.peers.len();
+    TransportError::misused(
+        "joining the hosts of a job",
+        "this host, without an address, its PEs with a segment each, and a host for each PE",
+        format_args!("host {} of {hosts}, {got}", roster.host),
+    )
+}
+
+/// Frames that an endpoint keeps of all its peers because one before them is missing: 1.5 MB of frames of 1500 bytes.
 const EARLY_MAX: usize = 1024;
 
 /// No more frames on their way than the peers have room for.

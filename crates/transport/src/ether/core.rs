@@ -1,4 +1,4 @@
-//! The endpoint of a PE and its socket: what is behind the lock.
+//! The endpoint of a host and its socket: what is behind the lock.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,10 +13,12 @@ use hostwire_packet::htoe::sealed;
 use super::FrameNumbers;
 use super::alarm::Alarm;
 use super::apply::take_frame;
+use super::ended_pes::End;
 use super::outbox::Outbox;
 use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
 use super::tally::SocketCounters;
+use crate::error::PeId;
 
 /// What one packet can carry.
 const LINE_BYTES: usize = 64;
@@ -39,6 +41,10 @@ pub(super) struct Core {
     alarm: Alarm,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
+    /// PEs of whose death one has.
+    told_pes: HashSet<PeId>,
+    /// Who had ended last when a quiet looked.
+    seen_last: u64,
     begin_ns: u64,
 }
 
@@ -137,6 +143,8 @@ impl Core {
             packing: Packing::new(Timings::SOCKET),
             alarm,
             told: HashSet::new(),
+            told_pes: HashSet::new(),
+            seen_last: 0,
             begin_ns: clock_ns(),
         }
     }
@@ -204,6 +212,19 @@ impl Core {
             self.endpoint.flush(link);
         }
         Ok(accepted)
+    }
+
+    /// Stores to a link by whichever of the ways above it takes; how much it takes.
+    pub(super) fn offer(
+        &mut self,
+        link: LinkId,
+        address: u64,
+        data: &[u8],
+    ) -> Result<usize, SendError> {
+        if self.join(link, address, data) || self.put_alone(link, address, data) {
+            return Ok(data.len());
+        }
+        self.put(link, address, data)
     }
 
     /// Sends what is to be sent after stores to a link, unless it is part of a stream and
@@ -368,6 +389,23 @@ impl Core {
     /// True the first time that it is called for a link.
     pub(super) fn tell_loss(&mut self, link: LinkId) -> bool {
         self.told.insert(link)
+    }
+
+    /// The PEs that have died, each of them once.
+    pub(super) fn died(&mut self) -> Vec<PeId> {
+        let ended = self.own.ended();
+        let last = ended.last();
+        if last == self.seen_last {
+            return Vec::new();
+        }
+        self.seen_last = last;
+        let told = &mut self.told_pes;
+        ended.died().filter(|pe| told.insert(*pe)).collect()
+    }
+
+    /// Whether a PE has died, and nobody has been told.
+    pub(super) fn has_died(&mut self, pe: PeId) -> bool {
+        self.own.ended().end_of(pe) == Some(End::Died) && self.told_pes.insert(pe)
     }
 
     /// A PE that waits is here by itself.

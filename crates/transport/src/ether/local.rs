@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use hostwire_link::seal::{JobKey, Life};
 
 use super::{
-    Ether, EtherOptions, FramePort, Interface, PacketSocket, Roster, Secrets, Socket, XdpSocket,
+    Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
+    Secrets, Socket, XdpSocket,
 };
 use crate::error::{PeId, TransportError};
 use crate::faults::Faults;
-use crate::shm::{self, ShmOptions};
+use crate::shm::{self, Shm, ShmOptions};
 use crate::transport::Transport;
 use crate::wires::Wires;
 
@@ -20,7 +21,7 @@ use crate::wires::Wires;
 pub enum LocalWire {
     /// By UDP on the loopback interface.
     Udp,
-    /// As [`Packet`](Self::Packet), but past the network stack; one PE per host.
+    /// As [`Packet`](Self::Packet), but past the network stack.
     Xdp {
         /// One per host.
         interfaces: Vec<Interface>,
@@ -49,11 +50,11 @@ pub struct LocalOptions {
 
 impl LocalOptions {
     /// The same in every job: what is tested is not how well they are kept.
-    fn secrets(&self, pes: u32) -> Option<Secrets> {
-        let life = |pe: u32| Life([pe as u8; 16]);
+    fn secrets(&self, hosts: u32) -> Option<Secrets> {
+        let life = |host: u32| Life([host as u8; 16]);
         (!self.insecure).then(|| Secrets {
             key: JobKey::new([0x6c; 32]),
-            lives: (0..pes).map(life).collect(),
+            lives: (0..hosts).map(life).collect(),
         })
     }
 }
@@ -62,8 +63,8 @@ impl LocalOptions {
 pub struct LocalPe {
     /// Its wires: shared memory within its host, and the one between hosts.
     pub wires: Wires,
-    /// The one between hosts alone.
-    pub ether: Arc<Ether>,
+    /// The one between hosts alone, where this PE has its host for itself.
+    pub ether: Option<Arc<Ether>>,
 }
 
 /// For a hang: nobody waits so long.
@@ -87,56 +88,119 @@ pub fn local(
     for host in 0..hosts {
         let here: Vec<PeId> = (host..pes).step_by(hosts as usize).collect();
         let wires = shm::local_part(pes, &here, segment_bytes, ShmOptions::default())?;
-        shared.push(wires.into_iter());
+        shared.push(wires);
     }
-    let sockets = (0..pes)
-        .map(|pe| {
-            let socket = open(pe, pes, hosts, wire)?;
+    let sockets = (0..hosts)
+        .map(|host| {
+            let socket = open(host, hosts, wire)?;
             Ok(match options.faults {
-                Some(faults) => socket.with_faults(faults, pe),
+                Some(faults) => socket.with_faults(faults, host),
                 None => socket,
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
     let addresses: Vec<_> = sockets.iter().map(Socket::address).collect();
+    let host_of: Arc<[u32]> = (0..pes).map(|pe| pe % hosts).collect();
     let deadline = Instant::now() + PATIENCE;
     // Each waits until the others answer.
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (pe, socket) in (0..pes).zip(sockets) {
-            let host = (pe % hosts) as usize;
-            let Some(shm) = shared.get_mut(host).and_then(Iterator::next) else {
-                return Err(TransportError::NoSuchPe { pe, pes });
-            };
-            let peers = (0..pes).zip(&addresses);
-            let peers =
-                peers.map(|(other, address)| (other % hosts != pe % hosts).then_some(*address));
+        for ((host, socket), shm) in (0..).zip(sockets).zip(shared) {
+            let peers = (0..).zip(&addresses);
+            let peers = peers.map(|(other, address)| (other != host).then_some(*address));
             let roster = Roster {
-                pe,
+                host,
+                host_of: Arc::clone(&host_of),
                 job: JOB,
                 peers: peers.collect(),
-                secrets: options.secrets(pes),
+                secrets: options.secrets(hosts),
             };
-            threads.push(scope.spawn(move || {
-                let segment = shm.segment().clone();
-                let ether = Ether::connect(segment, socket, &roster, &options.ether, deadline)?;
-                let ether = Arc::new(ether);
-                let between: [Arc<dyn Transport>; 1] = [Arc::clone(&ether) as _];
-                let wires = Wires::new(Arc::new(shm), between)?;
-                Ok(LocalPe { wires, ether })
-            }));
+            let host = LocalHost {
+                shm,
+                roster,
+                options: options.ether.clone(),
+                deadline,
+            };
+            threads.push(scope.spawn(move || host.connect(socket)));
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {
                 let panicked = std::io::Error::other("its thread panicked");
-                Err(TransportError::environment("connecting a PE", panicked))
+                Err(TransportError::environment("connecting a host", panicked))
             })
         });
-        joined.collect()
+        let by_host: Vec<Vec<LocalPe>> = joined.collect::<Result<_, _>>()?;
+        let mut by_host: Vec<_> = by_host.into_iter().map(Vec::into_iter).collect();
+        let in_order = (0..pes).filter_map(|pe| by_host.get_mut((pe % hosts) as usize)?.next());
+        Ok(in_order.collect())
     })
 }
 
-fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportError> {
+/// A host of such a job.
+struct LocalHost {
+    /// The wires within it, of each PE.
+    shm: Vec<Shm>,
+    roster: Roster,
+    options: EtherOptions,
+    deadline: Instant,
+}
+
+impl LocalHost {
+    fn connect(self, socket: Socket) -> Result<Vec<LocalPe>, TransportError> {
+        let Self {
+            shm,
+            roster,
+            options,
+            deadline,
+        } = self;
+        if let [only] = &shm[..] {
+            let segments = vec![only.segment().clone()];
+            let ether = Ether::connect(segments, socket, &roster, &options, deadline)?;
+            let ether = Arc::new(ether);
+            let only = shm.into_iter().map(|shm| {
+                let between = Arc::clone(&ether) as Arc<dyn Transport>;
+                LocalPe::new(shm, between, Some(Arc::clone(&ether)))
+            });
+            return only.collect();
+        }
+        let (pes, hosts) = (roster.host_of.len() as u32, roster.peers.len() as u32);
+        let here = shm.len() as u32;
+        let file = Region::create(pes, hosts, here)?;
+        let region = Region::open(&file, pes, hosts, here)?;
+        let host_of = Arc::clone(&roster.host_of);
+        if let Some(first) = shm.first() {
+            let adapter = Adapter {
+                options,
+                ..Adapter::new(first, &region, roster, deadline)
+            };
+            adapter.start_thread(socket)?;
+        }
+        let join = |shm: Shm| {
+            let guest = Guest::join(&shm, &region, Arc::clone(&host_of), 1, deadline)?;
+            LocalPe::new(shm, Arc::new(guest), None)
+        };
+        shm.into_iter().map(join).collect()
+    }
+}
+
+impl LocalPe {
+    fn new(
+        shm: Shm,
+        between: Arc<dyn Transport>,
+        ether: Option<Arc<Ether>>,
+    ) -> Result<Self, TransportError> {
+        let wires = Wires::new(Arc::new(shm), [between])?;
+        Ok(Self { wires, ether })
+    }
+}
+
+fn open(host: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportError> {
+    let of_host = |interfaces: &[Interface]| {
+        interfaces.get(host as usize).cloned().ok_or_else(|| {
+            let (what, got) = ("choosing an interface", interfaces.len());
+            TransportError::misused(what, format_args!("one for each of {hosts} hosts"), got)
+        })
+    };
     match wire {
         LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
             Ipv4Addr::LOCALHOST,
@@ -145,25 +209,15 @@ fn open(pe: PeId, pes: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, Tran
             interfaces,
             ether_type,
         } => {
-            let interface = interfaces.get(pe as usize).ok_or_else(|| {
-                let (what, got) = ("choosing an interface", interfaces.len());
-                TransportError::misused(what, format_args!("one for each of {pes} PEs"), got)
-            })?;
-            let socket = XdpSocket::open(interface, *ether_type)?;
+            let socket = XdpSocket::open(&of_host(interfaces)?, *ether_type)?;
             Ok(Socket::Xdp(Box::new(socket)))
         }
         LocalWire::Packet {
             interfaces,
             ether_type,
         } => {
-            let (host, local) = (pe % hosts, pe / hosts);
-            let interface = interfaces.get(host as usize).ok_or_else(|| {
-                let (what, got) = ("choosing an interface", interfaces.len());
-                TransportError::misused(what, format_args!("one for each of {hosts} hosts"), got)
-            })?;
-            let remote = pes - (pes - host).div_ceil(hosts);
-            let links = local * remote..(local + 1) * remote;
-            let socket = PacketSocket::open(interface, *ether_type, pe, links)?;
+            let interface = of_host(interfaces)?;
+            let socket = PacketSocket::open(&interface, *ether_type, host, hosts - 1)?;
             Ok(Socket::Packet(socket))
         }
     }

@@ -1,12 +1,15 @@
 //! Ethernet between hosts.
 //!
-//! Every PE has an endpoint of [`hostwire_link`], a socket of its own and a thread, the
-//! *agent*, that serves it. There is a virtual link between any two PEs of different
+//! Every host has an endpoint of [`hostwire_link`], a socket and a thread, the
+//! *agent*, that serves it. There is a virtual link between any two
 //! hosts; to PEs of its own host this wire does not lead. A store becomes
 //! posted writes, whose addresses name PE, segment and offset by the map of the job
-//! ([`hostwire_address::JobMap`]); whoever receives a frame applies them to its own memory,
-//! registered memory included, before it acknowledges them. So a
+//! ([`hostwire_address::JobMap`]); the endpoint that receives a frame applies them to the memory of
+//! the PEs of its host before it acknowledges them. So a
 //! fence costs nothing, as a link keeps the order, and quiet waits for acks.
+//!
+//! An only PE of a host has the endpoint itself, which is [`Ether`]. Several PEs share one, which a
+//! process of its own has: the [`adapter`].
 //!
 //! The frames travel with an own EtherType ([`Socket::Packet`], or [`Socket::Xdp`] past
 //! the network stack), or as UDP datagrams ([`Socket::Udp`]).
@@ -30,10 +33,12 @@
 //!
 //! A PE that ends in good order finishes its links, and its peers see it at once; they may
 //! still store to it, which does nothing, as with shared memory. If all PEs of a host end, their
-//! [control connection](ControlConnections) shows it at once; a PE that ends alone is lost as soon as
-//! [somebody says so](Transport::give_up), and one that is silent after
-//! [`LOST_AFTER`](crate::LOST_AFTER). Stores to it fail, and so does the next quiet, once.
+//! [control connection](ControlConnections) shows it at once. Of several PEs that share a host the one
+//! that ends alone is noticed by the adapter, which tells all other hosts (`ended_pes`). A host that is
+//! silent is lost after [`LOST_AFTER`](crate::LOST_AFTER), with all its PEs. Stores to a lost PE fail, and
+//! so does the next quiet, once.
 
+pub mod adapter;
 mod address;
 mod agent;
 mod alarm;
@@ -41,6 +46,7 @@ pub(crate) mod apply;
 mod connect;
 pub(crate) mod control;
 mod core;
+pub(crate) mod ended_pes;
 pub(crate) mod interface;
 mod local;
 mod numbers;
@@ -65,6 +71,7 @@ use hostwire_packet::htoe;
 pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
 
+pub use self::adapter::{Adapter, Guest, Region};
 pub use self::address::{Address, AddressError};
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
@@ -75,8 +82,11 @@ pub use self::raw::RawSocket;
 pub use self::socket::{FaultySocket, FramePort, Offload, PacketSocket, Socket, XdpSocket};
 pub use self::tally::SocketCounters;
 pub(crate) use self::tally::counted;
+use self::tally::values as tally_values;
 
 use self::agent::{Hold, Shared};
+use self::core::Core;
+use self::ended_pes::{End, EndedPes};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 use crate::origin::Origin;
@@ -104,26 +114,42 @@ const LINE_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 #[derive(Debug)]
 pub struct Ether {
     origin: Origin,
+    /// The only PE here; of the adapter, the first of those that it serves.
     pe: PeId,
-    /// By PE, where this wire leads there.
-    links: Vec<Option<LinkId>>,
+    /// By number.
+    hosts: Box<[HostPath]>,
+    /// By PE: its host.
+    host_of: Arc<[u32]>,
+    /// Which PEs of other hosts have ended.
+    ended: EndedPes,
     segment: Window,
     addresses: Addresses,
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
-    control: Option<ControlConnections>,
+    control: Option<Arc<ControlConnections>>,
+}
+
+/// The way to a host.
+#[derive(Debug, Clone, Copy)]
+struct HostPath {
+    /// `None` for this one.
+    link: Option<LinkId>,
+    /// Its first PE: who is named if all are lost.
+    first: PeId,
+    /// How many it has.
+    pes: u32,
 }
 
 impl Ether {
     /// From now on the end of all PEs of a host is known by its control connection.
     #[must_use]
-    pub fn with_control(mut self, control: ControlConnections) -> Self {
+    pub fn with_control(mut self, control: Arc<ControlConnections>) -> Self {
         self.control = Some(control);
         self
     }
 
-    /// What the links to all PEs of other hosts have counted.
+    /// What the links to all other hosts have counted.
     pub fn counters(&self) -> Counters {
         self.hold()
             .map_or_else(|_| Counters::default(), |core| core.counters())
@@ -135,7 +161,7 @@ impl Ether {
             .map_or_else(|_| SocketCounters::default(), |core| core.socket_counters())
     }
 
-    /// Why the link to a PE of another host is closed, if it is.
+    /// Why the link to the host of a PE is closed, if it is.
     pub fn close_reason(&self, pe: PeId) -> Option<CloseReason> {
         let link = self.link(pe).ok()?;
         self.hold().ok()?.closed(link)
@@ -151,11 +177,41 @@ impl Ether {
 
     fn link(&self, pe: PeId) -> Result<LinkId, TransportError> {
         self.origin.check()?;
-        let link = self.links.get(pe as usize).copied().flatten();
-        link.ok_or(TransportError::NoSuchPe {
+        self.link_to(pe).ok_or(TransportError::NoSuchPe {
             pe,
             pes: self.pes(),
         })
+    }
+
+    /// The link to the host of a PE. `None` for PEs of this one.
+    #[inline]
+    fn link_to(&self, pe: PeId) -> Option<LinkId> {
+        self.path_to(pe)?.link
+    }
+
+    #[inline]
+    fn path_to(&self, pe: PeId) -> Option<&HostPath> {
+        let host = self.host_of.get(pe as usize)?;
+        self.hosts.get(*host as usize)
+    }
+
+    /// The PEs of this host.
+    fn members(&self) -> impl Iterator<Item = PeId> + '_ {
+        let own = self.host_of.get(self.pe as usize);
+        let all = (0..).zip(&*self.host_of);
+        all.filter(move |(_, host)| Some(*host) == own)
+            .map(|(pe, _)| pe)
+    }
+
+    /// Whether a PE is the only one of its host: it has the link for itself, and ends with it.
+    fn is_alone(&self, pe: PeId) -> bool {
+        self.path_to(pe).is_some_and(|path| path.pes == 1)
+    }
+
+    /// What a store to a PE gives of which its host has said that it has ended; `None` if it has not.
+    #[inline]
+    fn end_of(&self, pe: PeId) -> Option<Result<(), TransportError>> {
+        self.ended.end_of(pe).map(|end| end_as_result(pe, end))
     }
 
     /// As [`ended`], with what the control connection to the host of `pe` says.
@@ -190,7 +246,7 @@ impl Ether {
         let address = self.addresses.of(self.pe, offset_bytes, 1, 1)?;
         let core = self.hold()?;
         let found = core.own.find(address);
-        let found = found.map(|(window, at)| (window.clone(), at));
+        let found = found.map(|found| (found.window.clone(), found.at));
         found.ok_or(TransportError::OutOfRange {
             offset_bytes,
             len_bytes: 1,
@@ -221,6 +277,9 @@ impl Ether {
         address: u64,
         data: &[u8],
     ) -> Result<(), TransportError> {
+        if let Some(ended) = self.end_of(pe) {
+            return ended;
+        }
         if core.put_alone(link, address, data) {
             self.shared.release(core);
             return Ok(());
@@ -288,16 +347,21 @@ impl Ether {
         self.addresses.of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)
     }
 
-    /// Waits until all that was stored to these PEs has arrived.
+    /// Waits until all that was stored over these links has arrived; each is named by a PE that it
+    /// leads to. `died` gives the PEs that have died, and those who wait are to hear of it.
     fn quiet_links(
         &self,
         links: impl IntoIterator<Item = (PeId, LinkId)>,
+        died: impl FnOnce(&mut Core) -> Option<PeId>,
     ) -> Result<(), TransportError> {
         let mut core = self.hold()?;
         core.let_go();
         let now = core.now();
         let mut pending: Vec<(PeId, LinkId, Ticket)> = Vec::new();
-        let mut lost = Ok(());
+        let mut lost = match died(&mut core) {
+            Some(pe) => end_as_result(pe, End::Died),
+            None => Ok(()),
+        };
         for (pe, link) in links {
             if let Some(reason) = core.closed(link) {
                 if core.tell_loss(link) {
@@ -342,7 +406,19 @@ impl Ether {
     }
 }
 
-/// What a store to a PE that has ended gives.
+/// What a store to a PE gives whose host says that it has ended.
+fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {
+    match end {
+        // Nobody can see that nothing is stored.
+        End::Finished => Ok(()),
+        End::Died => Err(TransportError::PeerLost {
+            pe,
+            loss: Loss::Ended,
+        }),
+    }
+}
+
+/// What a store to a PE gives when the link to its host is closed.
 fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
     match reason {
         // Nobody can see that nothing is stored.
@@ -445,7 +521,7 @@ impl Transport for Ether {
     }
 
     fn pes(&self) -> u32 {
-        self.links.len() as u32
+        self.host_of.len() as u32
     }
 
     fn segment(&self) -> &Window {
@@ -456,11 +532,13 @@ impl Transport for Ether {
         if pe == self.pe {
             return Some(Route::Mapped(self.segment.clone()));
         }
-        self.links.get(pe as usize)?.map(|_| Route::Carried)
+        self.link_to(pe).map(|_| Route::Carried)
     }
 
+    /// An adapter does not have what the PEs of its host register.
     fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
-        self.links.get(pe as usize)?.map(|_| Route::Carried)
+        let link = self.link_to(pe).filter(|_| self.is_alone(pe));
+        link.map(|_| Route::Carried)
     }
 
     fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
@@ -548,14 +626,17 @@ impl Transport for Ether {
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
-        let all = (0..).zip(&self.links);
-        self.quiet_links(all.filter_map(|(pe, link)| link.map(|link| (pe, link))))
+        let all = self.hosts.iter();
+        let all = all.filter_map(|path| Some((path.first, path.link?)));
+        self.quiet_links(all, |core| core.died().first().copied())
     }
 
     fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
         match pe == self.pe {
             true => self.origin.check(),
-            false => self.quiet_links([(pe, self.link(pe)?)]),
+            false => self.quiet_links([(pe, self.link(pe)?)], |core| {
+                core.has_died(pe).then_some(pe)
+            }),
         }
     }
 
@@ -570,7 +651,7 @@ impl Transport for Ether {
         }
         let link = self.link(pe)?;
         let mut core = self.hold()?;
-        if core.closed(link).is_some() {
+        if core.closed(link).is_some() || self.ended.end_of(pe).is_some() {
             return Ok(false);
         }
         let control = self.control.as_ref();
@@ -587,6 +668,9 @@ impl Transport for Ether {
         let Ok(link) = self.link(pe) else {
             return Loss::Ended;
         };
+        if self.ended.end_of(pe).is_some() {
+            return Loss::Ended;
+        }
         let reason = self.shared.lock().closed(link);
         let loss = reason.map_or(Loss::Ended, loss);
         self.as_control_says(pe, loss)
@@ -597,7 +681,13 @@ impl Transport for Ether {
     }
 
     fn give_up(&self, pe: PeId) {
-        if let Ok(link) = self.link(pe)
+        if !self.origin.is_here() {
+            return;
+        }
+        if !self.is_alone(pe) {
+            // Others of its host may live.
+            self.ended.note(pe, End::Died);
+        } else if let Ok(link) = self.link(pe)
             && let Ok(mut core) = self.hold()
         {
             let now = core.now();
@@ -609,7 +699,11 @@ impl Transport for Ether {
     }
 
     fn tally(&self) -> Vec<(String, u64)> {
-        tally::tally(&self.counters(), &self.socket_counters())
+        let values = self
+            .hold()
+            .map(|core| tally_values(&core).collect::<Vec<_>>());
+        let names = counted().map(|(name, _)| name.to_owned());
+        names.zip(values.unwrap_or_default()).collect()
     }
 
     fn finish(&self) {

@@ -15,7 +15,8 @@ const ROUNDS: u64 = 10_000;
 
 fn pair() -> [Arc<Ether>; 2] {
     let made = local(2, 2, 1 << 20, &LocalWire::Udp, &LocalOptions::default());
-    let wires: Vec<_> = made.unwrap().into_iter().map(|pe| pe.ether).collect();
+    let made = made.unwrap().into_iter();
+    let wires: Vec<_> = made.map(|pe| pe.ether.unwrap()).collect();
     wires.try_into().unwrap()
 }
 

@@ -2,6 +2,8 @@
 
 use hostwire_link::{Counters, counters};
 
+use super::core::Core;
+
 counters! {
     /// What the wire has counted beside the counters of its links.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,8 +22,9 @@ pub(crate) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     Counters::table().chain(SocketCounters::table())
 }
 
-/// Names and values, in that order.
-pub(super) fn tally(links: &Counters, socket: &SocketCounters) -> Vec<(String, u64)> {
-    let names = counted().map(|(name, _)| name.to_owned());
-    names.zip(links.values().chain(socket.values())).collect()
+/// The values of all that, in the same order.
+pub(super) fn values(core: &Core) -> impl Iterator<Item = u64> + use<> {
+    let links: Vec<u64> = core.counters().values().collect();
+    let socket: Vec<u64> = core.socket_counters().values().collect();
+    links.into_iter().chain(socket)
 }

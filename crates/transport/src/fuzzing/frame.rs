@@ -5,7 +5,8 @@ use hostwire_link::Misuse;
 use hostwire_packet::ht::PacketRepr;
 
 use super::kit::{Input, Script, Seeds, Target, named, shown};
-use crate::ether::apply::{apply, store_lines};
+use crate::ether::apply::{Bells, apply, store_lines};
+use crate::ether::ended_pes::EndedPes;
 use crate::ether::own::Own;
 use crate::ether::socket::ring::frame_in;
 use crate::ether::socket::udp::receiver::frames;
@@ -112,21 +113,23 @@ fn applied(bytes: &[u8]) {
     let window = window.expect("room for a doorbell");
     // The first PE: its addresses are offsets.
     let map = JobMap::new(1, SEGMENT_BYTES as u64).expect("a small job");
-    let own = Own::new(window.clone(), 0, map).expect("PE 0");
-    let mut model = vec![0; SEGMENT_BYTES];
+    let ended = EndedPes::alone(1).expect("a small job");
+    let own = Own::new([(0, window.clone())], ended, map).expect("PE 0");
+    let mut bells = Bells::default();
+    let mut model = Model::new();
     let mut input = Input::new(bytes);
     while !input.is_empty() {
         let step = input.byte();
         if step % 2 == 1 {
             let at = input.number() as usize;
             let lines = input.chunk();
-            let stored = store_lines(&own, at as u64, lines);
+            let stored = store_lines(&own, at as u64, lines, &mut bells);
             assert_eq!(
                 lines.is_empty() || stored.is_ok(),
                 lines
                     .chunks(64)
                     .enumerate()
-                    .all(|(n, line)| { put(&mut model, at.saturating_add(n * 64), line) })
+                    .all(|(n, line)| { model.put(at.saturating_add(n * 64), line) })
             );
             continue;
         }
@@ -134,20 +137,17 @@ fn applied(bytes: &[u8]) {
         let Ok(packet) = PacketRepr::parse(packet) else {
             continue;
         };
-        match apply(&own, &packet) {
+        match apply(&own, &packet, &mut bells) {
             Ok(()) => {
                 for (address, run) in hostwire_link::put::runs(&packet) {
-                    assert!(
-                        put(&mut model, address as usize, run),
-                        "outside of the segment"
-                    );
+                    assert!(model.put(address as usize, run), "outside of the segment");
                 }
             }
             Err(why) => {
                 shown(why);
                 // Runs before the one that is outside are stored.
                 for (address, run) in hostwire_link::put::runs(&packet) {
-                    if why == Misuse::Outside && !put(&mut model, address as usize, run) {
+                    if why == Misuse::Outside && !model.put(address as usize, run) {
                         break;
                     }
                 }
@@ -159,16 +159,36 @@ fn applied(bytes: &[u8]) {
     assert!(got == model, "the segment is not as the packets say");
 }
 
-fn put(model: &mut [u8], at: usize, run: &[u8]) -> bool {
-    let place = at
-        .checked_add(run.len())
-        .and_then(|end| model.get_mut(at..end));
-    match place {
-        Some(place) => {
-            place.copy_from_slice(run);
-            true
+/// The memory of a host with one PE.
+struct Model {
+    segment: Vec<u8>,
+    /// Which PEs have ended: nothing is said of what is in it.
+    table: usize,
+}
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            segment: vec![0; SEGMENT_BYTES],
+            table: SEGMENT_BYTES.next_power_of_two(),
         }
-        None => false,
+    }
+
+    /// Whether the bytes are there.
+    fn put(&mut self, at: usize, run: &[u8]) -> bool {
+        let Some(end) = at.checked_add(run.len()) else {
+            return false;
+        };
+        if at >= self.table && at < self.table + EndedPes::bytes(1) {
+            return end <= self.table + EndedPes::bytes(1);
+        }
+        match self.segment.get_mut(at..end) {
+            Some(place) => {
+                place.copy_from_slice(run);
+                true
+            }
+            None => false,
+        }
     }
 }
 

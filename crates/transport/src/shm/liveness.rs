@@ -15,7 +15,7 @@ use crate::error::{PeId, TransportError};
 pub(super) enum Liveness {
     /// PEs are processes. The file must be the only descriptor of its inode that this
     /// process ever closes, or the lock goes with it.
-    Locked { file: OwnedFd },
+    Locked { file: Arc<OwnedFd> },
     /// PEs are threads of one process.
     Flags { alive: Arc<[AtomicBool]>, pe: PeId },
 }
@@ -23,38 +23,99 @@ pub(super) enum Liveness {
 impl Liveness {
     /// Takes the lock of `pe`. A PE that has not done so yet looks dead.
     pub(super) fn lock(file: OwnedFd, pe: PeId) -> Result<Self, TransportError> {
-        let mut lock = byte_lock(pe);
-        // SAFETY: F_SETLK reads the `flock` behind the pointer, which outlives the call.
-        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw mut lock) };
-        if done == -1 {
-            return Err(TransportError::environment(
-                format!("taking the liveness lock of PE {pe}"),
-                std::io::Error::last_os_error(),
-            ));
-        }
+        let file = Arc::new(file);
+        let watch = Watch::Locks(Arc::clone(&file));
+        watch.enter(pe)?;
         Ok(Self::Locked { file })
     }
 
     /// Whether `pe` still lives.
     pub(super) fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        self.watch().is_alive(pe)
+    }
+
+    /// For those who watch the PEs of a host and are none of them.
+    pub(super) fn watch(&self) -> Watch {
         match self {
-            Self::Flags { alive, .. } => Ok(alive
-                .get(pe as usize)
+            Self::Locked { file } => Watch::Locks(Arc::clone(file)),
+            Self::Flags { alive, .. } => Watch::Flags(Arc::clone(alive)),
+        }
+    }
+}
+
+/// Looks who of a host still lives. Behind the PEs there is room for one more, the
+/// [adapter](crate::ether::adapter).
+#[derive(Debug, Clone)]
+pub enum Watch {
+    /// As [`Liveness::Locked`].
+    #[doc(hidden)]
+    Locks(Arc<OwnedFd>),
+    /// As [`Liveness::Flags`].
+    #[doc(hidden)]
+    Flags(Arc<[AtomicBool]>),
+}
+
+impl Watch {
+    /// From now on the number `local` lives, until this process, or what it is in it, ends.
+    pub(crate) fn enter(&self, local: u32) -> Result<(), TransportError> {
+        match self {
+            Self::Flags(alive) => {
+                if let Some(flag) = alive.get(local as usize) {
+                    flag.store(true, Ordering::Release);
+                }
+            }
+            Self::Locks(file) => {
+                let mut lock = byte_lock(local);
+                // SAFETY: F_SETLK reads the `flock` behind the pointer, which outlives the call.
+                let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw mut lock) };
+                if done == -1 {
+                    return Err(TransportError::environment(
+                        format!("taking the liveness lock of number {local} of this host"),
+                        std::io::Error::last_os_error(),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on it does not, where it is a part of this process.
+    pub(crate) fn leave(&self, local: u32) {
+        if let Self::Flags(alive) = self
+            && let Some(flag) = alive.get(local as usize)
+        {
+            flag.store(false, Ordering::Release);
+        }
+    }
+
+    /// Whether it lives. A process does not see itself.
+    pub(crate) fn is_alive(&self, local: u32) -> Result<bool, TransportError> {
+        match self {
+            Self::Flags(alive) => Ok(alive
+                .get(local as usize)
                 .is_some_and(|flag| flag.load(Ordering::Acquire))),
-            Self::Locked { file } => {
-                let mut lock = byte_lock(pe);
+            Self::Locks(file) => {
+                let mut lock = byte_lock(local);
                 // SAFETY: F_GETLK reads and writes the `flock` behind the pointer,
                 // which outlives the call.
                 let done =
                     unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_GETLK, &raw mut lock) };
                 if done == -1 {
                     return Err(TransportError::environment(
-                        format!("looking whether PE {pe} lives"),
+                        format!("looking whether number {local} of this host lives"),
                         std::io::Error::last_os_error(),
                     ));
                 }
                 Ok(i32::from(lock.l_type) != libc::F_UNLCK)
             }
+        }
+    }
+
+    /// The descriptor that it needs.
+    pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        match self {
+            Self::Locks(file) => Some(file.as_fd()),
+            Self::Flags(_) => None,
         }
     }
 }

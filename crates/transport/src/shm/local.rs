@@ -33,7 +33,9 @@ pub(crate) fn local_part(
     let count = members.len() as u32;
     let plot = Plot::new(count, segment_bytes)?;
     let file = plot.create()?;
-    let alive: Arc<[AtomicBool]> = (0..count).map(|_| AtomicBool::new(true)).collect();
+    // And one behind them, of who serves them all.
+    let alive = (0..=count).map(|local| AtomicBool::new(local < count));
+    let alive: Arc<[AtomicBool]> = alive.collect();
     (0..count)
         .map(|local| {
             let alive = Arc::clone(&alive);

@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
+pub use liveness::Watch;
 pub use local::local;
 pub(crate) use local::local_part;
+pub(crate) use memfd::create as create_file;
 pub use memfd::map_whole;
 
 use crate::error::{PeId, TransportError};
@@ -146,6 +148,21 @@ impl Shm {
             host,
             more: Vec::new(),
         })
+    }
+
+    /// Who is here.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The segments of all PEs of this host, in the order of their numbers.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// Looks who of this host still lives.
+    pub fn watch(&self) -> Watch {
+        self.liveness.watch()
     }
 
     fn peer(&self, pe: PeId) -> Result<&Window, TransportError> {

@@ -3,11 +3,10 @@
 //! Frames have no peer who could be missed. So there is one TCP connection between any two
 //! hosts, which carries nothing: the kernel closes it when the last process that has it ends,
 //! however it ends, and keeps it while a process is stopped. The first PE of a host makes the
-//! connections of the host ([`Door`]) and hands them to all PEs there, so that they last as long
-//! as any of them, and each of them sees for itself when one is closed.
+//! connections of the host ([`Door`]). It keeps them if it is the only one; the
+//! [adapter](super::adapter) of several PEs has them, which lasts as long as any of them.
 //!
-//! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`]; each of its
-//! PEs has a descriptor of each.
+//! A host has as many sockets as there are other hosts, at most [`CONNECTIONS_MAX`].
 //!
 //! A connection that cannot be made is no error: a host to which there is none is lost when it has
 //! been silent for long. Nobody can make one without the key of the job ([`greeting`]). Who is on
@@ -24,7 +23,7 @@ mod meeting;
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,15 +31,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub use self::meeting::{Calls, Door, Party};
 use crate::error::PeId;
-use crate::shm::MORE_MAX;
 
-/// Most connections of a host: as many as can be handed to its PEs.
-pub const CONNECTIONS_MAX: usize = MORE_MAX;
+/// Most connections of a host: a process may have 1024 descriptors, as systems are set up.
+pub const CONNECTIONS_MAX: usize = 250;
 /// Somebody who waits asks again and again; the system is asked no more often than this.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The control connections of this host: TCP connections that carry nothing, one to each other host,
-/// which the kernel closes when the last PE of that host ends.
+/// which the kernel closes when the last PE of that host ends, or its adapter.
 #[derive(Debug)]
 pub struct ControlConnections {
     /// By PE: its host.
@@ -55,14 +53,14 @@ pub struct ControlConnections {
 struct Connection {
     host: u32,
     stream: TcpStream,
-    /// All processes of the host that had it have ended.
+    /// The process of the host that had it has ended.
     has_ended: AtomicBool,
     /// The other host has let go of it, and its end says nothing.
     is_let_go: AtomicBool,
 }
 
 impl ControlConnections {
-    /// Over connections to these hosts, by number, that all PEs of this host have. `host_of` says
+    /// Over connections to these hosts, by number. `host_of` says
     /// which host each PE is on.
     pub fn new(
         host_of: impl IntoIterator<Item = u32>,
@@ -80,6 +78,13 @@ impl ControlConnections {
             begin: Instant::now(),
             looked_ms: AtomicU64::new(0),
         }
+    }
+
+    /// The descriptors of all connections.
+    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.connections
+            .iter()
+            .map(|connection| connection.stream.as_fd())
     }
 
     fn of(&self, pe: PeId) -> Option<&Connection> {

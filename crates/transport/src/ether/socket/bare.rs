@@ -1,7 +1,6 @@
 //! A packet socket with its receive ring, and nothing that knows what is in the frames.
 
 use std::io;
-use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -47,11 +46,11 @@ impl BareSocket {
 }
 
 /// Opens a socket for the frames of `ether_type` that come to `interface`: all of them,
-/// or those for one PE with its virtual links.
+/// or those for one host with so many virtual links.
 pub(super) fn open(
     interface: &Interface,
     ether_type: u16,
-    only: Option<(u32, &Range<u32>)>,
+    only: Option<(u32, u32)>,
 ) -> Result<(OwnedFd, Ring), TransportError> {
     let name = &interface.name;
     let failed = |what: &str, cause: io::Error| {
@@ -79,8 +78,8 @@ pub(super) fn open(
     }
     // SAFETY: a fresh descriptor that nobody else knows.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    if let Some((pe, links)) = only {
-        filter::attach(socket.as_fd(), pe, links)
+    if let Some((host, links)) = only {
+        filter::attach(socket.as_fd(), host, links)
             .map_err(|e| failed("attaching a filter to", e))?;
     }
     // Straight to the driver: no queue in between, as there is credit.

@@ -1,11 +1,9 @@
-//! Which frames of an interface are for this PE.
+//! Which frames of an interface can be for this endpoint.
 //!
-//! All PEs of a host hear all frames of the EtherType. Virtual links are numbered by the
-//! receiver, so the PEs of one host number theirs without overlap, and the kernel can
-//! tell from the number whose a frame is; reset, close and sealed frames name the node.
+//! All sockets of a host hear all frames of the EtherType, of other jobs too. An endpoint numbers its
+//! virtual links from 0 on; reset, close and sealed frames name the node.
 
 use std::io;
-use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use super::super::option;
@@ -20,18 +18,17 @@ const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
-/// Lets only frames through that are for node `node` with virtual links `links`. What is
+/// Lets only frames through that are for node `node` with virtual links below `links`. What is
 /// too short to tell is dropped.
-pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: &Range<u32>) -> io::Result<()> {
+pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: u32) -> io::Result<()> {
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let mut program = [
         step(LOAD_BYTE, 0, 0, place::TYPE as u32),
         step(AND, 0, 0, place::TYPE_MASK.into()),
-        step(JUMP_IF_EQUAL, 4, 0, place::SEALED_TYPE.into()),
-        step(JUMP_IF_AT_LEAST, 5, 0, place::FIRST_SESSION_TYPE.into()),
+        step(JUMP_IF_EQUAL, 3, 0, place::SEALED_TYPE.into()),
+        step(JUMP_IF_AT_LEAST, 4, 0, place::FIRST_SESSION_TYPE.into()),
         step(LOAD_HALF, 0, 0, place::VIRTUAL_LINK as u32),
-        step(JUMP_IF_AT_LEAST, 0, 6, links.start),
-        step(JUMP_IF_AT_LEAST, 5, 4, links.end),
+        step(JUMP_IF_AT_LEAST, 5, 4, links),
         step(LOAD_WORD, 0, 0, place::SEALED_DESTINATION as u32),
         step(JUMP_IF_EQUAL, 2, 3, node),
         step(LOAD_WORD, 0, 0, place::SESSION_DESTINATION as u32),
@@ -58,10 +55,10 @@ mod tests {
     use super::*;
 
     /// The kernel's own answer: a filter works on any socket.
-    fn passes(node: u32, links: Range<u32>, frame: &[u8]) -> bool {
+    fn passes(node: u32, links: u32, frame: &[u8]) -> bool {
         let (from, to) = UnixDatagram::pair().unwrap();
         to.set_nonblocking(true).unwrap();
-        attach(to.as_fd(), node, &links).unwrap();
+        attach(to.as_fd(), node, links).unwrap();
         // A filtered datagram may be refused to its sender, too.
         let _ = from.send(frame);
         to.recv(&mut [0; 2000]).is_ok()
@@ -76,11 +73,11 @@ mod tests {
 
     #[test]
     fn frames_are_told_by_their_virtual_link() {
-        for (link, expected) in [(3, false), (4, true), (7, true), (8, false), (0x104, false)] {
-            assert_eq!(passes(9, 4..8, &data(link)), expected, "{link}");
+        for (link, expected) in [(0, true), (3, true), (7, true), (8, false), (0x104, false)] {
+            assert_eq!(passes(9, 8, &data(link)), expected, "{link}");
         }
-        assert!(!passes(9, 0..8, &[0x11, 0, 0]));
-        assert!(!passes(9, 0..8, &[]));
+        assert!(!passes(9, 8, &[0x11, 0, 0]));
+        assert!(!passes(9, 8, &[]));
     }
 
     #[test]
@@ -91,9 +88,9 @@ mod tests {
             number: 7,
         };
         let frame = [&header.to_bytes()[..], &[0; 36]].concat();
-        assert!(passes(0x1_0009, 4..8, &frame));
-        assert!(!passes(9, 0..8, &frame));
-        assert!(!passes(0x1_0009, 0..8, &frame[..7]));
+        assert!(passes(0x1_0009, 8, &frame));
+        assert!(!passes(9, 8, &frame));
+        assert!(!passes(0x1_0009, 8, &frame[..7]));
     }
 
     #[test]
@@ -107,8 +104,8 @@ mod tests {
         let link = endpoint.link(Node(0x1_0009)).unwrap();
         endpoint.open(Ns(1), link).unwrap();
         let reset = endpoint.poll_transmit(Ns(1)).unwrap().frame.to_vec();
-        assert!(passes(0x1_0009, 4..8, &reset));
-        assert!(!passes(9, 0..8, &reset));
-        assert!(!passes(0x1_0009, 0..8, &reset[..47]));
+        assert!(passes(0x1_0009, 8, &reset));
+        assert!(!passes(9, 8, &reset));
+        assert!(!passes(0x1_0009, 8, &reset[..47]));
     }
 }

@@ -54,12 +54,12 @@ impl SendError {
     }
 }
 
-/// A socket for frames, of one PE.
+/// A socket for frames, of one host.
 #[derive(Debug)]
 pub enum Socket {
     /// Frames of an own EtherType, which needs the right to open raw sockets.
     Packet(PacketSocket),
-    /// The same, taken off the interface before the network stack: for one PE per
+    /// The same, taken off the interface before the network stack: for one process per
     /// interface.
     Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
@@ -84,7 +84,7 @@ impl Received {
 }
 
 impl Socket {
-    /// The same, and frames that PE `pe` sends meet faults.
+    /// The same, and frames that it sends meet faults; `pe` draws them.
     #[must_use]
     pub fn with_faults(self, faults: Faults, pe: PeId) -> Self {
         Self::Faulty(Box::new(FaultySocket::new(self, faults, pe)))
@@ -98,7 +98,7 @@ impl Socket {
         }
     }
 
-    /// Where this PE is reached.
+    /// Where this host is reached.
     pub fn address(&self) -> Address {
         match self {
             Self::Packet(socket) => socket.address(),
@@ -146,15 +146,6 @@ impl Socket {
         }
     }
 
-    /// The number that the first virtual link of this PE has to have.
-    pub(super) fn first_link(&self) -> u32 {
-        match self {
-            Self::Packet(socket) => socket.first_link(),
-            Self::Xdp(_) | Self::Udp(_) => 0,
-            Self::Faulty(faulty) => faulty.socket().first_link(),
-        }
-    }
-
     /// Rights that it takes to open one, and none to use it.
     pub(super) fn rights(&self) -> CapabilitySet {
         match self {
@@ -165,10 +156,10 @@ impl Socket {
         }
     }
 
-    /// Says who the peers are, by PE; `None` is reached another way.
+    /// Says who the peers are, by the number of their hosts; `None` is this one.
     pub(super) fn set_peers(
         &mut self,
-        own: PeId,
+        own: u32,
         peers: Vec<Option<Address>>,
     ) -> Result<(), TransportError> {
         match self {
@@ -179,7 +170,7 @@ impl Socket {
         }
     }
 
-    /// Sends frames to PEs, from the first on; how many have left, one at least.
+    /// Sends frames to hosts, from the first on; how many have left, one at least.
     pub(super) fn send(&mut self, frames: &[(u32, &[u8])]) -> Result<usize, SendError> {
         match self {
             Self::Packet(socket) => socket.send(frames),
@@ -241,6 +232,16 @@ impl Socket {
             Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
             Self::Faulty(faulty) => faulty.socket_mut().receive(take),
+        }
+    }
+
+    /// All descriptors that it needs, for a process that closes the others.
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        match self {
+            Self::Packet(socket) => vec![socket.fd()],
+            Self::Xdp(socket) => socket.fds(),
+            Self::Udp(socket) => socket.fds(),
+            Self::Faulty(faulty) => faulty.socket().fds(),
         }
     }
 

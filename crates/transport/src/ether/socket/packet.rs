@@ -1,7 +1,6 @@
 //! Frames of an own EtherType through a packet socket with a receive ring.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -20,7 +19,6 @@ pub struct PacketSocket {
     ring: Ring,
     interface: Interface,
     ether_type: u16,
-    links: Range<u32>,
     peers: Vec<Option<libc::sockaddr_ll>>,
     known: HashSet<MacAddress>,
     /// One of those: frames come in runs.
@@ -28,8 +26,7 @@ pub struct PacketSocket {
 }
 
 impl PacketSocket {
-    /// Opens one for PE `pe`, whose virtual links will have the numbers `links`, which no
-    /// other PE of this host has.
+    /// Opens one for the endpoint of host `host`, which has so many virtual links.
     ///
     /// # Errors
     /// [`TransportError::Environment`]; without the right to open raw sockets
@@ -37,16 +34,15 @@ impl PacketSocket {
     pub fn open(
         interface: &Interface,
         ether_type: u16,
-        pe: u32,
-        links: Range<u32>,
+        host: u32,
+        links: u32,
     ) -> Result<Self, TransportError> {
-        let (socket, ring) = bare::open(interface, ether_type, Some((pe, &links)))?;
+        let (socket, ring) = bare::open(interface, ether_type, Some((host, links)))?;
         Ok(Self {
             socket,
             ring,
             interface: interface.clone(),
             ether_type,
-            links,
             peers: Vec::new(),
             known: HashSet::new(),
             last: None,
@@ -63,10 +59,6 @@ impl PacketSocket {
 
     pub(super) fn frames_max(&self) -> usize {
         self.ring.frames
-    }
-
-    pub(super) fn first_link(&self) -> u32 {
-        self.links.start
     }
 
     pub(super) fn set_peers(

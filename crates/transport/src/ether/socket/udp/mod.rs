@@ -180,6 +180,10 @@ impl FramePort {
         received
     }
 
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.socket.as_fd()]
+    }
+
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -2,7 +2,7 @@
 //! the interface before the network stack sees them, into memory of this process.
 //!
 //! One socket has queue 0 of its interface, and so all frames of the EtherType: there can
-//! be one PE per interface. Frames look as those of [`PacketSocket`](super::PacketSocket),
+//! be one endpoint per interface. Frames look as those of [`PacketSocket`](super::PacketSocket),
 //! and the two kinds talk to each other.
 
 mod program;
@@ -43,7 +43,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 pub struct XdpSocket {
     // Before the memory that it uses.
     socket: OwnedFd,
-    _program: Program,
+    program: Program,
     memory: Mapping,
     fill: Ring<u64>,
     received: Ring<libc::xdp_desc>,
@@ -87,7 +87,7 @@ impl XdpSocket {
                     advice: "run as root, or use HOSTWIRE_WIRE=ether or udp",
                 },
                 Some(libc::EBUSY) => EnvironmentFault::InUse {
-                    rule: "one PE per interface can have one, and no other XDP program",
+                    rule: "one job per interface can have one, and no other XDP program",
                 },
                 Some(libc::EAFNOSUPPORT) => EnvironmentFault::Unsupported {
                     missing: "this kernel has none",
@@ -153,7 +153,7 @@ impl XdpSocket {
         program.add(QUEUE, socket.as_fd())?;
         Ok(Self {
             socket,
-            _program: program,
+            program,
             memory,
             fill,
             received,
@@ -292,6 +292,12 @@ impl XdpSocket {
             self.fill.put(entry.addr - entry.addr % self.place_bytes);
         }
         received
+    }
+
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let mut fds = vec![self.socket.as_fd()];
+        fds.extend(self.program.fds());
+        fds
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

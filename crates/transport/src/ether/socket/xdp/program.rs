@@ -67,7 +67,7 @@ const EXIT: u8 = 0x95;
 #[derive(Debug)]
 pub(super) struct Program {
     sockets: OwnedFd,
-    _link: OwnedFd,
+    link: OwnedFd,
 }
 
 impl Program {
@@ -77,10 +77,12 @@ impl Program {
         let sockets = map(queues)?;
         let program = load(sockets.as_fd(), ether_type)?;
         let link = link(program.as_fd(), interface)?;
-        Ok(Self {
-            sockets,
-            _link: link,
-        })
+        Ok(Self { sockets, link })
+    }
+
+    /// The program and its map are gone with these.
+    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 2] {
+        [self.sockets.as_fd(), self.link.as_fd()]
     }
 
     /// Puts a socket at its place.

@@ -17,8 +17,10 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Shared with children: the kernel has these pages, and a child that got others in their place
+    /// when it wrote would see no frame.
     pub(super) fn anonymous(bytes: usize) -> io::Result<Self> {
-        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of
         // this process.
         let base =
