@@ -355,7 +355,14 @@ fn connect(pe: u32, socket: Socket, other: SocketAddr) -> Ether {
         }),
     };
     let deadline = Instant::now() + Duration::from_secs(60);
-    Ether::connect(vec![segment], socket, &roster, &EtherOptions::default(), deadline).unwrap()
+    Ether::connect(
+        vec![segment],
+        socket,
+        &roster,
+        &EtherOptions::default(),
+        deadline,
+    )
+    .unwrap()
 }
 
 /// AES-GCM breaks where it happens: the exclusive or of two frames is that of their contents,

@@ -56,9 +56,6 @@ fn choice() -> Finding {
             let advice = "what is said of each wire above";
             return Finding::no(AUTO, name, not_taken, advice);
         }
-        [first, next, ..] if first.takes_one_pe_per_host() => {
-            format!("{first} where each host has one PE, else {next}")
-        }
         [first, ..] => first.to_string(),
     };
     let separator = if not_taken.is_empty() { "" } else { "; " };

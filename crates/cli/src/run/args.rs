@@ -93,8 +93,7 @@ pub struct Args {
 
     /// How many hosts to make of this machine, with a wire between hosts.
     ///
-    /// 1 to 64. By default 2, and with a wire that takes one PE per host one for each PE. The
-    /// first PEs are on the first host, and so on.
+    /// 1 to 64, by default 2. The first PEs are on the first host, and so on.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub hosts: Option<u32>,
 

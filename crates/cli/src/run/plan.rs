@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, Wire, WireChoice};
 use hostwire_transport::TransportError;
-use hostwire_transport::os::hosts::{HOSTS_MAX, HostPlace, Hosts};
+use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;
 use rustix::io::Errno;
 
@@ -63,11 +63,6 @@ pub enum StartError {
     /// Some hosts would have no PE.
     #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
     TooManyHosts { pes: u32, hosts: u32 },
-    /// Several PEs would be on one host.
-    #[error(
-        "--wire {wire} takes one PE per host: {pes} PEs on {hosts} hosts; at most {HOSTS_MAX} can be made"
-    )]
-    OnePePerHost { wire: Wire, pes: u32, hosts: u32 },
     /// The hosts cannot be made.
     #[error("--wire {wire}: {cause}")]
     Hosts {
@@ -205,16 +200,9 @@ fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
             (false, false) => Ok(1),
         };
     }
-    let usual = match wire.takes_one_pe_per_host() {
-        true => pes.min(HOSTS_MAX),
-        false => pes.min(2),
-    };
-    let hosts = args.hosts.unwrap_or(usual);
+    let hosts = args.hosts.unwrap_or(pes.min(2));
     if hosts > pes {
         return Err(StartError::TooManyHosts { pes, hosts });
-    }
-    if wire.takes_one_pe_per_host() && hosts < pes {
-        return Err(StartError::OnePePerHost { wire, pes, hosts });
     }
     Ok(hosts)
 }
@@ -270,21 +258,8 @@ mod tests {
         assert_eq!(count(4, Wire::Ether, None), Ok(2));
         assert_eq!(count(1, Wire::Udp, None), Ok(1));
         assert_eq!(count(4, Wire::Udp, Some(1)), Ok(1));
-        assert_eq!(count(5, Wire::Xdp, None), Ok(5));
-        let (pes, hosts) = (5, 2);
-        let crowded = Err(StartError::OnePePerHost {
-            wire: Wire::Xdp,
-            pes,
-            hosts,
-        });
-        assert_eq!(count(5, Wire::Xdp, Some(2)), crowded);
-        let (pes, hosts) = (65, HOSTS_MAX);
-        let crowded = Err(StartError::OnePePerHost {
-            wire: Wire::Xdp,
-            pes,
-            hosts,
-        });
-        assert_eq!(count(65, Wire::Xdp, None), crowded);
+        assert_eq!(count(5, Wire::Xdp, None), Ok(2));
+        assert_eq!(count(65, Wire::Xdp, Some(2)), Ok(2));
         let (pes, hosts) = (2, 3);
         let empty = Err(StartError::TooManyHosts { pes, hosts });
         assert_eq!(count(2, Wire::Ether, Some(3)), empty);

@@ -17,10 +17,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_transport::ether::{
-    ControlConnections, Door, Ether, EtherOptions, Interface, JobKey, Life, Roster, Secrets,
+    Adapter, ControlConnections, Door, Ether, EtherOptions, Guest, Interface, JobKey, Life, Region,
+    Roster, Secrets, Socket,
 };
-use hostwire_transport::shm::{Gathering, Host, Meeting};
-use hostwire_transport::{PeId, Transport, TransportError, Window, Wires};
+use hostwire_transport::shm::{Gathering, Host, Meeting, Shm};
+use hostwire_transport::{PeId, Transport, TransportError, Wires};
 
 pub(crate) use self::card::{Card, read_cards};
 use self::sockets::Sockets;
@@ -32,7 +33,10 @@ use crate::settings::{Settings, Wire, WireChoice};
 
 /// Key of what every PE publishes.
 const CARD: &str = "hostwire-ether";
-/// How long PEs try to hear each other over a wire, where there is another one to try.
+/// What the first PE of a host gives to the others beside the segments: the memory that they share with
+/// their adapter.
+const REGION: u32 = 0;
+/// How long hosts try to hear each other over a wire, where there is another one to try.
 const TRY_LIMIT: Duration = Duration::from_secs(4);
 
 /// Whether the settings allow this job to span hosts.
@@ -58,14 +62,18 @@ pub(super) fn attach(
 ) -> Result<(Wires, Wire)> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
-    let interface = Interface::choose(settings.interface.as_deref())?;
-    let mut sockets = Sockets::open(settings, &interface, pe, &here)?;
+    // The first PE of a host speaks for all of them.
+    let (mut sockets, door) = match here.local() {
+        0 => {
+            let interface = Interface::choose(settings.interface.as_deref())?;
+            let host = nodes.node_of(pe).unwrap_or(u32::MAX);
+            let sockets = Sockets::open(settings, &interface, host, nodes.nodes().len() as u32)?;
+            (Some(sockets), control::listen(&interface))
+        }
+        _ => (None, None),
+    };
     let gathering = match here.local() {
         0 if here.count() > 1 => Some(Gathering::open(here.count())?),
-        _ => None,
-    };
-    let door = match here.local() {
-        0 => control::listen(&interface),
         _ => None,
     };
     let own = Card {
@@ -79,49 +87,79 @@ pub(super) fn attach(
             (false, 0) => Some(JobKey::new(random()?)),
             _ => None,
         },
-        offers: sockets.offers(),
+        offers: sockets.as_ref().map(Sockets::offers),
         ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
         control: door.as_ref().map(Door::address),
     };
     let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
     let cards = read_cards(&cards, pe, (&own, &segment.terms))?;
-    let common = Common::of(cards.iter().map(|card| &card.offers));
-    sockets.keep(&common.wires);
+    let firsts = first_cards(nodes, &cards)?;
+    let offers = firsts.iter().map(|(first, card)| {
+        let offers = card.offers.as_ref();
+        Ok((*first, offers.ok_or_else(|| unclear(*first, "no wires"))?))
+    });
+    let offers = offers.collect::<Result<Vec<_>>>()?;
+    let common = Common::of(offers.into_iter());
+    if let Some(sockets) = &mut sockets {
+        sockets.keep(&common.wires);
+    }
     let connections = control::connect(launcher, nodes, &cards, door, segment.deadline)?;
+    let hosts = nodes.nodes().len() as u32;
+    let host_of: Arc<[u32]> = (0..pes)
+        .map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX))
+        .collect();
+    let control = ControlConnections::new(host_of.iter().copied(), connections);
 
     let first = here.first();
     let first_card = cards.get(first as usize);
     let first_card = first_card.ok_or(TransportError::NoSuchPe { pe: first, pes })?;
-    let mut alone = Vec::new();
     let meeting = match (gathering, &first_card.ticket) {
-        (Some(gathering), _) => Meeting::Host(gathering.with_more(connections)),
-        (None, _) if here.count() == 1 => {
-            alone = connections;
-            Meeting::Alone
+        (Some(gathering), _) => {
+            let region = Region::create(pes, hosts, here.count())?;
+            Meeting::Host(gathering.with_more(vec![(REGION, region)]))
         }
+        (None, _) if here.count() == 1 => Meeting::Alone,
         (None, Some(ticket)) => Meeting::Guest(ticket.parse()?),
         (None, None) => return Err(unclear(first, "no ticket")),
     };
     let mut shm = segment.attach(here.clone(), meeting)?;
-    alone.extend(shm.take_more());
-    let host_of = (0..pes).map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX));
-    let control = ControlConnections::new(host_of, alone);
+    let region = match shm
+        .take_more()
+        .into_iter()
+        .find(|(what, _)| *what == REGION)
+    {
+        Some((_, file)) => Some(Region::open(&file, pes, hosts, here.count())?),
+        None if here.count() == 1 => None,
+        None => return Err(unclear(first, "no adapter")),
+    };
     let between = Between {
-        cards: &cards,
-        here: &here,
-        own: shm.segment(),
+        firsts: &firsts,
+        host: nodes.node_of(pe).unwrap_or(u32::MAX),
+        host_of,
+        shm: &shm,
+        region,
+        control: Arc::new(control),
         options: EtherOptions {
             lost_after: Duration::from_secs(settings.lost_after_s),
         },
         deadline: segment.deadline,
     };
-    let (ether, wire, not_taken) = between.connect(launcher, sockets, common)?;
+    let (between, wire, not_taken) = between.connect(launcher, sockets, common)?;
     if settings.wire == WireChoice::Auto && settings.stats && pe == 0 {
         say_choice(wire, &not_taken);
     }
-    let between: [Arc<dyn Transport>; 1] = [Arc::new(ether.with_control(control))];
-    Ok((Wires::new(Arc::new(shm), between)?, wire))
+    Ok((Wires::new(Arc::new(shm), [between])?, wire))
+}
+
+/// The card of the first PE of each host.
+fn first_cards<'a>(nodes: &Nodes, cards: &'a [Card]) -> Result<Vec<(PeId, &'a Card)>> {
+    let firsts = nodes.nodes().iter().map(|node| {
+        let first = node.first_pe();
+        let card = cards.get(first as usize);
+        Ok((first, card.ok_or_else(|| unclear(first, "nothing"))?))
+    });
+    firsts.collect()
 }
 
 /// One line from one PE: the user asked for it. It is no error if nobody reads it.
@@ -134,48 +172,50 @@ fn say_choice(wire: Wire, not_taken: &[NotTaken]) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// What it takes to connect to the PEs of other hosts.
+/// What it takes to connect to the other hosts.
 struct Between<'a> {
-    cards: &'a [Card],
-    here: &'a Host,
-    /// The own segment.
-    own: &'a Window,
+    /// By host: its first PE, and the card of that.
+    firsts: &'a [(PeId, &'a Card)],
+    /// The number of this host.
+    host: u32,
+    /// By PE: the number of its host.
+    host_of: Arc<[u32]>,
+    shm: &'a Shm,
+    /// What several PEs of this host share with their adapter.
+    region: Option<Region>,
+    control: Arc<ControlConnections>,
     options: EtherOptions,
     deadline: Instant,
 }
 
 impl Between<'_> {
-    /// Connects over the first of the `common` wires over which all PEs hear each other. Also the
+    /// Connects over the first of the `common` wires over which all hosts hear each other. Also the
     /// wires that are not taken.
     fn connect(
         &self,
         launcher: &mut dyn Bootstrap,
-        mut sockets: Sockets,
+        mut sockets: Option<Sockets>,
         common: Common,
-    ) -> Result<(Ether, Wire, Vec<NotTaken>)> {
+    ) -> Result<(Arc<dyn Transport>, Wire, Vec<NotTaken>)> {
         let Common {
             wires,
             mut not_taken,
         } = common;
         for (attempt, wire) in wires.iter().copied().enumerate() {
-            let Some(socket) = sockets.take(wire) else {
-                break;
-            };
+            let socket = sockets.as_mut().and_then(|sockets| sockets.take(wire));
             let is_last = attempt + 1 == wires.len();
             let deadline = match is_last {
                 true => self.deadline,
                 false => self.deadline.min(Instant::now() + TRY_LIMIT),
             };
-            let roster = self.roster(wire, attempt)?;
-            let own = self.own.clone();
-            let made = Ether::connect(own, socket, &roster, &self.options, deadline);
+            let made = self.attempt(wire, attempt, socket, deadline);
             if is_last {
                 return Ok((made?, wire, not_taken));
             }
             let key = format!("hostwire-heard-over-{wire}");
             let all = launch::all_agree(launcher, &key, made.is_ok()).map_err(launch_failed)?;
-            if let (true, Ok(ether)) = (all, made) {
-                return Ok((ether, wire, not_taken));
+            if let (true, Ok(between)) = (all, made) {
+                return Ok((between, wire, not_taken));
             }
             let why = Missing::NotHeard;
             not_taken.push(NotTaken { wire, why });
@@ -184,23 +224,57 @@ impl Between<'_> {
         Err(launch_failed(LaunchError::NoWire { why }))
     }
 
+    /// The only PE of a host connects itself. Of several, the first starts the adapter, and all join
+    /// that.
+    fn attempt(
+        &self,
+        wire: Wire,
+        attempt: usize,
+        socket: Option<Socket>,
+        deadline: Instant,
+    ) -> Result<Arc<dyn Transport>> {
+        let roster = self.roster(wire, attempt)?;
+        match (&self.region, socket) {
+            (None, Some(socket)) => {
+                let segments = vec![self.shm.segment().clone()];
+                let ether = Ether::connect(segments, socket, &roster, &self.options, deadline)?;
+                return Ok(Arc::new(ether.with_control(Arc::clone(&self.control))));
+            }
+            (Some(region), Some(socket)) => {
+                let adapter = Adapter {
+                    options: self.options.clone(),
+                    control: Some(Arc::clone(&self.control)),
+                    ..Adapter::new(self.shm, region, roster, deadline)
+                };
+                adapter.start(socket)?;
+            }
+            (_, None) => {}
+        }
+        let region = self.region.as_ref();
+        let region = region.ok_or_else(|| unclear(self.shm.pe(), "no socket"))?;
+        let host_of = Arc::clone(&self.host_of);
+        let guest = Guest::join(self.shm, region, host_of, attempt as u64 + 1, deadline)?;
+        Ok(Arc::new(guest))
+    }
+
     /// Who is where on this wire. Each attempt has a number and keys of its own, so that no frame of
     /// one is taken for one of another.
     fn roster(&self, wire: Wire, attempt: usize) -> Result<Roster> {
-        let peers = (0..).zip(self.cards).map(|(other, card)| {
-            let is_here = self.here.local_of(other).is_some();
-            match (is_here, card.offers.address(wire)) {
+        let peers = (0..).zip(self.firsts).map(|(host, (first, card))| {
+            let offers = card.offers.as_ref();
+            match (host == self.host, offers.and_then(|it| it.address(wire))) {
                 (true, _) => Ok(None),
                 (false, Some(address)) => Ok(Some(address)),
-                (false, None) => Err(unclear(other, "no address")),
+                (false, None) => Err(unclear(*first, "no address")),
             }
         });
-        let job = self.cards.first().map_or(0, |card| card.job);
+        let job = self.firsts.first().map_or(0, |(_, card)| card.job);
         Ok(Roster {
-            pe: self.here.pe(),
+            host: self.host,
+            host_of: Arc::clone(&self.host_of),
             job: job.wrapping_add(attempt as u64),
             peers: peers.collect::<Result<_>>()?,
-            secrets: secrets(self.cards, attempt)?,
+            secrets: secrets(self.firsts, attempt)?,
         })
     }
 }
@@ -217,8 +291,8 @@ fn host(pe: PeId, pes: u32, nodes: &Nodes) -> Result<Host> {
 }
 
 /// Encrypts the frames of an attempt; `None` without encryption.
-fn secrets(cards: &[Card], attempt: usize) -> Result<Option<Secrets>> {
-    let lives = cards.iter().filter_map(|card| card.life);
+fn secrets(firsts: &[(PeId, &Card)], attempt: usize) -> Result<Option<Secrets>> {
+    let lives = firsts.iter().filter_map(|(_, card)| card.life);
     // Frames are numbered from 0 in each attempt, so each has lives of its own.
     let lives: Vec<Life> = lives
         .map(|Life([first, rest @ ..])| {
@@ -230,7 +304,7 @@ fn secrets(cards: &[Card], attempt: usize) -> Result<Option<Secrets>> {
     if lives.is_empty() {
         return Ok(None);
     }
-    let key = cards.first().and_then(|card| card.key.clone());
+    let key = firsts.first().and_then(|(_, card)| card.key.clone());
     let key = key.ok_or_else(|| unclear(0, "no key"))?;
     Ok(Some(Secrets { key, lives }))
 }
@@ -281,15 +355,19 @@ mod tests {
             read_cards(&[own.to_string().into(), other.into()], 0, (&own, &TERMS))
         };
         let (first, other, bare) = (card(LIFE, KEY), card(LIFE, "-"), card("bare", "-"));
-        let made = secrets(&read(&first, &other).unwrap(), 0).unwrap().unwrap();
+        let secrets = |cards: Vec<Card>, attempt| {
+            let firsts: Vec<_> = (0..).zip(&cards).collect();
+            secrets(&firsts, attempt)
+        };
+        let made = secrets(read(&first, &other).unwrap(), 0).unwrap().unwrap();
         assert_eq!(made.key.to_hex(), KEY);
         assert_eq!(made.lives.len(), 2);
         // Another attempt has other keys for each pair of PEs.
-        let again = secrets(&read(&first, &other).unwrap(), 1);
+        let again = secrets(read(&first, &other).unwrap(), 1);
         let again = again.unwrap().unwrap();
         assert_eq!(again.lives[0].to_string(), format!("01{}", &LIFE[2..]));
-        assert!(secrets(&read(&bare, &bare).unwrap(), 0).unwrap().is_none());
-        assert!(secrets(&read(&other, &other).unwrap(), 0).is_err());
+        assert!(secrets(read(&bare, &bare).unwrap(), 0).unwrap().is_none());
+        assert!(secrets(read(&other, &other).unwrap(), 0).is_err());
         for (own, other, theirs) in [(&first, &bare, false), (&bare, &other, true)] {
             assert_eq!(
                 read(own, other).unwrap_err(),

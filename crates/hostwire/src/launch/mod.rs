@@ -177,17 +177,6 @@ pub enum LaunchError {
         /// The wire that the settings name.
         wire: Wire,
     },
-    /// The wire takes one PE of each host, and there are more.
-    #[error(
-        "the wire {wire} takes one PE per host, and there are {here} on this one; {WIRE} has to be {}",
-        Wire::listed(|wire| wire.spans_hosts() && !wire.takes_one_pe_per_host(), "or")
-    )]
-    OnePePerHost {
-        /// The wire.
-        wire: Wire,
-        /// How many PEs there are on this host.
-        here: u32,
-    },
     /// PEs of several hosts can use no wire together.
     #[cfg(target_os = "linux")]
     #[error(
@@ -197,18 +186,6 @@ pub enum LaunchError {
     NoWire {
         /// Why, for each wire.
         why: Vec<offers::NotTaken>,
-    },
-    /// The wire does not have as many links as the PEs of this host need.
-    #[error(
-        "{here} PEs of one host and {remote} of others need more than 65536 virtual links; use \
-         {WIRE}={}",
-        Wire::Udp
-    )]
-    TooManyLinks {
-        /// How many PEs there are on this host.
-        here: u32,
-        /// How many on others.
-        remote: u64,
     },
     /// The values of a PE about the wire make no sense.
     #[error("PE {pe} does not say clearly where it is: {seen:?}")]
@@ -354,22 +331,6 @@ mod tests {
             waited_s: 9,
         };
         for (error, text) in [
-            (
-                LaunchError::OnePePerHost {
-                    wire: Wire::Xdp,
-                    here: 3,
-                },
-                "the wire xdp takes one PE per host, and there are 3 on this one; HOSTWIRE_WIRE has \
-                 to be ether or udp",
-            ),
-            (
-                LaunchError::TooManyLinks {
-                    here: 300,
-                    remote: 400,
-                },
-                "300 PEs of one host and 400 of others need more than 65536 virtual links; use \
-                 HOSTWIRE_WIRE=udp",
-            ),
             (
                 LaunchError::Card {
                     pe: 1,

@@ -1,6 +1,6 @@
 //! Which wires between hosts each PE can use, and which of them the job takes.
 //!
-//! Every PE publishes its [`Offers`]. All PEs see the same offers, so all come to the same
+//! The first PE of every host publishes its [`Offers`]. All PEs see the same offers, so all come to the same
 //! [`Common`] wires.
 
 use core::fmt;
@@ -14,8 +14,6 @@ use crate::settings::Wire;
 /// Why a PE does not offer a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// There are so many PEs on its host, and the wire takes one.
-    Crowded(u32),
     /// Its interface has so many receive queues, and the wire takes one.
     Queues(u32),
     /// It has no right to it.
@@ -24,8 +22,6 @@ pub enum Refusal {
     NoAddress,
     /// Somebody else has what there is once.
     InUse,
-    /// The PEs have more links than the wire has numbers.
-    TooManyLinks,
     /// The system cannot, for another reason.
     Failed,
     /// It was told to take another wire.
@@ -33,11 +29,10 @@ pub enum Refusal {
 }
 
 /// Those without a number, as they are published.
-const NAMED: [(Refusal, &str); 6] = [
+const NAMED: [(Refusal, &str); 5] = [
     (Refusal::NotPermitted, "rights"),
     (Refusal::NoAddress, "address"),
     (Refusal::InUse, "in-use"),
-    (Refusal::TooManyLinks, "links"),
     (Refusal::Failed, "failed"),
     (Refusal::ToldOther, "told-other"),
 ];
@@ -45,7 +40,6 @@ const NAMED: [(Refusal, &str); 6] = [
 impl Refusal {
     fn to_word(self) -> String {
         match self {
-            Self::Crowded(pes) => format!("pes-{pes}"),
             Self::Queues(queues) => format!("queues-{queues}"),
             other => {
                 let named = NAMED.iter().find(|(refusal, _)| *refusal == other);
@@ -55,9 +49,6 @@ impl Refusal {
     }
 
     fn from_word(word: &str) -> Option<Self> {
-        if let Some(pes) = word.strip_prefix("pes-") {
-            return pes.parse().ok().map(Self::Crowded);
-        }
         if let Some(queues) = word.strip_prefix("queues-") {
             return queues.parse().ok().map(Self::Queues);
         }
@@ -68,16 +59,12 @@ impl Refusal {
     /// In words that follow those of which PE and which wire.
     pub fn of(self, wire: Wire) -> String {
         match self {
-            Self::Crowded(pes) => format!("{pes} PEs are on its host, and {wire} takes one"),
             Self::Queues(queues) => {
                 format!("its interface has {queues} receive queues, and {wire} takes one")
             }
             Self::NotPermitted => format!("it may not: {wire} needs {}", wire.needs()),
             Self::NoAddress => "its interface has no IPv4 address".to_owned(),
             Self::InUse => "another process has it".to_owned(),
-            Self::TooManyLinks => {
-                "the PEs of its host need more than 65536 virtual links".to_owned()
-            }
             Self::Failed => "its system refuses".to_owned(),
             Self::ToldOther => "it was told to use another wire".to_owned(),
         }
@@ -101,7 +88,7 @@ impl Offers {
     }
 }
 
-/// `xdp!pes-2,ether:ether=02:00:00:00:00:01`.
+/// `xdp!queues-2,ether:ether=02:00:00:00:00:01`.
 impl fmt::Display for Offers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (wire, offer)) in self.0.iter().enumerate() {
@@ -182,18 +169,18 @@ pub struct Common {
 }
 
 impl Common {
-    /// Of the offers of all PEs, by number.
-    pub fn of<'a>(offers: impl Iterator<Item = &'a Offers> + Clone) -> Self {
+    /// Of the offers of all hosts, each made by its first PE.
+    pub fn of<'a>(offers: impl Iterator<Item = (PeId, &'a Offers)> + Clone) -> Self {
         let mut common = Self {
             wires: Vec::new(),
             not_taken: Vec::new(),
         };
         for wire in Wire::fastest_first() {
             let is_named = |offers: &Offers| offers.0.iter().any(|(named, _)| *named == wire);
-            if !offers.clone().any(is_named) {
+            if !offers.clone().any(|(_, offers)| is_named(offers)) {
                 continue;
             }
-            let mut said = (0..).zip(offers.clone().map(|offers| offers.of(wire)));
+            let mut said = offers.clone().map(|(pe, offers)| (pe, offers.of(wire)));
             let refused = said.find_map(|(pe, offer)| Some((pe, offer.err()?)));
             match refused {
                 None => common.wires.push(wire),
@@ -217,7 +204,7 @@ mod tests {
 
     fn common(texts: &[&str]) -> (String, String) {
         let all: Vec<Offers> = texts.iter().map(|text| offers(text)).collect();
-        let Common { wires, not_taken } = Common::of(all.iter());
+        let Common { wires, not_taken } = Common::of((0..).zip(&all));
         let wires: Vec<&str> = wires.into_iter().map(Wire::name).collect();
         (wires.join(" "), super::not_taken(&not_taken))
     }
@@ -226,9 +213,9 @@ mod tests {
     fn offers_come_back() {
         for text in [
             "udp:udp=10.9.0.1:4000",
-            "xdp!pes-2,ether:ether=02:00:00:00:00:01,udp:udp=[fe80::1]:9",
+            "xdp!rights,ether:ether=02:00:00:00:00:01,udp:udp=[fe80::1]:9",
             "xdp!queues-8,ether!rights,udp!address",
-            "xdp!in-use,ether!links,udp!failed",
+            "xdp!in-use,udp!failed",
             "ether!told-other",
         ] {
             assert_eq!(offers(text).to_string(), text);
@@ -239,7 +226,7 @@ mod tests {
             "xdp",
             "ether:",
             "ether!",
-            "ether!pes-x",
+            "ether!queues-x",
             "pigeon!rights",
             "udp:udp=1,",
         ] {
@@ -253,13 +240,10 @@ mod tests {
     #[test]
     fn the_fastest_wire_that_all_offer_comes_first() {
         assert_eq!(common(&[ALL, ALL]), ("xdp ether udp".into(), String::new()));
-        let crowded = ALL.replace("xdp:ether=02:00:00:00:00:01", "xdp!pes-2");
-        let (wires, why) = common(&[ALL, &crowded, &crowded]);
+        let in_use = ALL.replace("xdp:ether=02:00:00:00:00:01", "xdp!in-use");
+        let (wires, why) = common(&[ALL, &in_use, &in_use]);
         assert_eq!(wires, "ether udp");
-        assert_eq!(
-            why,
-            "not xdp (PE 1: 2 PEs are on its host, and xdp takes one)"
-        );
+        assert_eq!(why, "not xdp (PE 1: another process has it)");
         let (wires, why) = common(&["xdp!queues-4,ether!rights,udp:udp=10.9.0.1:4", ALL]);
         assert_eq!(wires, "udp");
         assert_eq!(

@@ -11,7 +11,6 @@ struct Facts {
     summary: &'static str,
     needs: &'static str,
     spans_hosts: bool,
-    takes_one_pe_per_host: bool,
     has_ether_type: bool,
     /// Between hosts the one with the larger number is faster.
     speed: u32,
@@ -25,7 +24,6 @@ impl Facts {
             summary,
             needs: "nothing",
             spans_hosts: false,
-            takes_one_pe_per_host: false,
             has_ether_type: false,
             speed: 0,
             is_for_tests: false,
@@ -78,12 +76,11 @@ wires! {
         speed: 2,
         has_ether_type: true,
     }
-    /// As ether, past the network stack (AF_XDP): one PE per host
+    /// As ether, past the network stack (AF_XDP): one job per interface
     Xdp = "xdp" {
         needs: "CAP_NET_RAW, CAP_BPF",
         spans_hosts: true,
         speed: 3,
-        takes_one_pe_per_host: true,
         has_ether_type: true,
     }
     /// As ether, in UDP datagrams
@@ -116,11 +113,6 @@ impl Wire {
     /// Whether it goes from host to host.
     pub const fn spans_hosts(self) -> bool {
         self.facts().spans_hosts
-    }
-
-    /// Whether there can be no two PEs on a host.
-    pub const fn takes_one_pe_per_host(self) -> bool {
-        self.facts().takes_one_pe_per_host
     }
 
     /// Whether what it sends has an [EtherType](super::ETHERTYPE) of its own.

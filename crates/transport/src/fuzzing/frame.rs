@@ -156,7 +156,10 @@ fn applied(bytes: &[u8]) {
     }
     let mut got = vec![0; SEGMENT_BYTES];
     window.get(0, &mut got).expect("the whole segment");
-    assert!(got == model, "the segment is not as the packets say");
+    assert!(
+        got == model.segment,
+        "the segment is not as the packets say"
+    );
 }
 
 /// The memory of a host with one PE.

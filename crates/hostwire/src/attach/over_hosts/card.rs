@@ -27,8 +27,8 @@ pub(crate) struct Card {
     pub(super) life: Option<Life>,
     /// From PE 0, if it runs with encryption.
     pub(super) key: Option<JobKey>,
-    /// Where it is reached over each wire, or why not.
-    pub(super) offers: Offers,
+    /// Where its host is reached over each wire, or why not, from the first PE there.
+    pub(super) offers: Option<Offers>,
     /// For the other PEs of its host.
     pub(super) ticket: Option<String>,
     /// Where its host listens for control connections, from the first PE there.
@@ -48,6 +48,9 @@ impl fmt::Display for Card {
         } = self;
         let life = life.map_or_else(|| BARE.to_owned(), |life| life.to_string());
         let key = key.as_ref().map_or_else(|| "-".to_owned(), JobKey::to_hex);
+        let offers = offers
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), Offers::to_string);
         let ticket = ticket.as_deref().unwrap_or("-");
         let control = control.map_or_else(|| "-".to_owned(), |address| address.to_string());
         write!(
@@ -85,7 +88,10 @@ impl FromStr for Card {
                 "-" => None,
                 key => Some(key.parse().map_err(drop)?),
             },
-            offers: offers.parse()?,
+            offers: match offers {
+                "-" => None,
+                offers => Some(offers.parse()?),
+            },
             ticket: (ticket != "-").then(|| ticket.to_owned()),
             control: match control {
                 "-" => None,
@@ -165,9 +171,10 @@ pub(super) mod tests {
     #[test]
     fn cards_come_back() {
         let sealed = format!(
-            "1 2 3 4 5 {LIFE} {KEY} xdp!pes-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
+            "1 2 3 4 5 {LIFE} {KEY} xdp!queues-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
         );
-        for text in [TEXT, &sealed] {
+        let guest = "1 4194304 4096 0 7 bare - - - -";
+        for text in [TEXT, guest, &sealed] {
             assert_eq!(text.parse::<Card>().unwrap().to_string(), text);
         }
     }

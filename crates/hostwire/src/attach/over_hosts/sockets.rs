@@ -1,8 +1,7 @@
-//! The sockets of the wires between hosts that this PE can use.
+//! The sockets of the wires between hosts that this host can use.
 
+use hostwire_transport::EnvironmentFault;
 use hostwire_transport::ether::{FramePort, Interface, PacketSocket, Socket, XdpSocket};
-use hostwire_transport::shm::Host;
-use hostwire_transport::{EnvironmentFault, PeId};
 
 use super::launch_failed;
 use crate::error::{Error, Result};
@@ -21,16 +20,16 @@ impl Sockets {
     pub(super) fn open(
         settings: &Settings,
         interface: &Interface,
-        pe: PeId,
-        here: &Host,
+        host: u32,
+        hosts: u32,
     ) -> Result<Self> {
-        let opened = |wire| open(settings, interface, pe, here, wire);
+        let opened = |wire| open(settings, interface, (host, hosts), wire);
         let sockets = match settings.wire {
             WireChoice::Named(wire) => vec![(wire, Ok(opened(wire)?))],
             WireChoice::Auto => Wire::fastest_first()
                 .into_iter()
                 .map(|wire| {
-                    let socket = match needless(wire, interface, here) {
+                    let socket = match needless(wire, interface) {
                         Some(refusal) => Err(refusal),
                         None => opened(wire).map_err(|error| refusal(&error)),
                     };
@@ -41,7 +40,7 @@ impl Sockets {
         Ok(Self(sockets))
     }
 
-    /// What this PE says of them.
+    /// What this host says of them.
     pub(super) fn offers(&self) -> Offers {
         let offer = |socket: &core::result::Result<Socket, Refusal>| match socket {
             Ok(socket) => Ok(socket.address()),
@@ -64,14 +63,10 @@ impl Sockets {
 }
 
 /// Why a wire need not be tried: it could be had, and would not carry all frames.
-fn needless(wire: Wire, interface: &Interface, here: &Host) -> Option<Refusal> {
-    if !wire.takes_one_pe_per_host() {
-        return None;
-    }
-    match (here.count(), interface.receive_queues()) {
-        (1, Some(queues @ 2..)) => Some(Refusal::Queues(queues)),
-        (1, _) => None,
-        (pes, _) => Some(Refusal::Crowded(pes)),
+fn needless(wire: Wire, interface: &Interface) -> Option<Refusal> {
+    match (wire, interface.receive_queues()) {
+        (Wire::Xdp, Some(queues @ 2..)) => Some(Refusal::Queues(queues)),
+        _ => None,
     }
 }
 
@@ -84,11 +79,6 @@ fn refusal(error: &Error) -> Refusal {
             EnvironmentFault::NoAddress { .. } => Refusal::NoAddress,
             _ => Refusal::Failed,
         },
-        Error::Launch { fault, .. } => match **fault {
-            LaunchError::OnePePerHost { here, .. } => Refusal::Crowded(here),
-            LaunchError::TooManyLinks { .. } => Refusal::TooManyLinks,
-            _ => Refusal::Failed,
-        },
         _ => Refusal::Failed,
     }
 }
@@ -96,45 +86,25 @@ fn refusal(error: &Error) -> Refusal {
 fn open(
     settings: &Settings,
     interface: &Interface,
-    pe: PeId,
-    here: &Host,
+    (host, hosts): (u32, u32),
     wire: Wire,
 ) -> Result<Socket> {
-    if wire.takes_one_pe_per_host() && here.count() > 1 {
-        let here = here.count();
-        return Err(launch_failed(LaunchError::OnePePerHost { wire, here }));
-    }
     let socket = match wire {
         Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
         Wire::Xdp => {
             let socket = XdpSocket::open(interface, settings.ether_type)?;
             Socket::Xdp(Box::new(socket))
         }
-        Wire::Ether => open_packets(settings, interface, pe, here)?,
+        Wire::Ether => {
+            let links = hosts.saturating_sub(1);
+            let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
+            Socket::Packet(socket)
+        }
         // Refused before: they lead to no other host.
         Wire::Shm | Wire::Stores => return Err(launch_failed(LaunchError::NoWire { why: vec![] })),
     };
     Ok(match settings.faults {
-        Some(faults) => socket.with_faults(faults, pe),
+        Some(faults) => socket.with_faults(faults, host),
         None => socket,
     })
-}
-
-fn open_packets(
-    settings: &Settings,
-    interface: &Interface,
-    pe: PeId,
-    here: &Host,
-) -> Result<Socket> {
-    // Virtual links have 16-bit numbers, and the PEs of a host share them.
-    let remote = u64::from(here.pes()) - u64::from(here.count());
-    let end = (u64::from(here.local()) + 1) * remote;
-    if u64::from(here.count()) * remote > 1 << 16 {
-        let here = here.count();
-        return Err(launch_failed(LaunchError::TooManyLinks { here, remote }));
-    }
-    // At most 65536.
-    let links = (end - remote) as u32..end as u32;
-    let socket = PacketSocket::open(interface, settings.ether_type, pe, links)?;
-    Ok(Socket::Packet(socket))
 }
