@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_transport::ether::{
-    Adapter, ControlConnections, Door, Ether, EtherOptions, Guest, Interface, JobKey, Life, Region,
-    Roster, Secrets, Socket,
+    Adapter, ControlConnections, Door, Ether, EtherOptions, Guest, Interface, Life, Region, Roster,
+    Secrets, Socket,
 };
 use hostwire_transport::shm::{Gathering, Host, Meeting, Shm};
-use hostwire_transport::{PeId, Transport, TransportError, Wires};
+use hostwire_transport::{PeId, Transport, Wires};
 
 pub(crate) use self::card::{Card, read_cards};
 use self::sockets::Sockets;
@@ -77,30 +77,16 @@ pub(super) fn attach(
         _ => None,
     };
     let own = Card {
-        terms: segment.terms.to_words(),
-        job: u64::from_ne_bytes(random()?),
-        life: match settings.insecure_wire {
-            true => None,
-            false => Some(Life(random()?)),
-        },
-        key: match (settings.insecure_wire, pe) {
-            (false, 0) => Some(JobKey::new(random()?)),
-            _ => None,
-        },
         offers: sockets.as_ref().map(Sockets::offers),
         ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
         control: door.as_ref().map(Door::address),
+        ..Card::new(&segment.terms, settings.insecure_wire, pe)?
     };
     let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
     let cards = cards.map_err(launch_failed)?;
     let cards = read_cards(&cards, pe, (&own, &segment.terms))?;
     let firsts = first_cards(nodes, &cards)?;
-    let offers = firsts.iter().map(|(first, card)| {
-        let offers = card.offers.as_ref();
-        Ok((*first, offers.ok_or_else(|| unclear(*first, "no wires"))?))
-    });
-    let offers = offers.collect::<Result<Vec<_>>>()?;
-    let common = Common::of(offers.into_iter());
+    let common = common(&firsts)?;
     if let Some(sockets) = &mut sockets {
         sockets.keep(&common.wires);
     }
@@ -111,28 +97,7 @@ pub(super) fn attach(
         .collect();
     let control = ControlConnections::new(host_of.iter().copied(), connections);
 
-    let first = here.first();
-    let first_card = cards.get(first as usize);
-    let first_card = first_card.ok_or(TransportError::NoSuchPe { pe: first, pes })?;
-    let meeting = match (gathering, &first_card.ticket) {
-        (Some(gathering), _) => {
-            let region = Region::create(pes, hosts, here.count())?;
-            Meeting::Host(gathering.with_more(vec![(REGION, region)]))
-        }
-        (None, _) if here.count() == 1 => Meeting::Alone,
-        (None, Some(ticket)) => Meeting::Guest(ticket.parse()?),
-        (None, None) => return Err(unclear(first, "no ticket")),
-    };
-    let mut shm = segment.attach(here.clone(), meeting)?;
-    let region = match shm
-        .take_more()
-        .into_iter()
-        .find(|(what, _)| *what == REGION)
-    {
-        Some((_, file)) => Some(Region::open(&file, pes, hosts, here.count())?),
-        None if here.count() == 1 => None,
-        None => return Err(unclear(first, "no adapter")),
-    };
+    let (shm, region) = meet(segment, &here, hosts, &cards, gathering)?;
     let between = Between {
         firsts: &firsts,
         host: nodes.node_of(pe).unwrap_or(u32::MAX),
@@ -150,6 +115,45 @@ pub(super) fn attach(
         say_choice(wire, &not_taken);
     }
     Ok((Wires::new(Arc::new(shm), [between])?, wire))
+}
+
+/// Joins the PEs of this host, and gets what they share with their adapter, if there are several.
+fn meet(
+    segment: &Segment,
+    here: &Host,
+    hosts: u32,
+    cards: &[Card],
+    gathering: Option<Gathering>,
+) -> Result<(Shm, Option<Region>)> {
+    let (first, pes, count) = (here.first(), here.pes(), here.count());
+    let ticket = cards.get(first as usize).map(|card| &card.ticket);
+    let meeting = match (gathering, ticket) {
+        (Some(gathering), _) => {
+            let region = Region::create(pes, hosts, count)?;
+            Meeting::Host(gathering.with_more(vec![(REGION, region)]))
+        }
+        (None, _) if count == 1 => Meeting::Alone,
+        (None, Some(Some(ticket))) => Meeting::Guest(ticket.parse()?),
+        (None, _) => return Err(unclear(first, "no ticket")),
+    };
+    let mut shm = segment.attach(here.clone(), meeting)?;
+    let mut more = shm.take_more().into_iter();
+    let region = match more.find(|(what, _)| *what == REGION) {
+        Some((_, file)) => Some(Region::open(&file, pes, hosts, count)?),
+        None if count == 1 => None,
+        None => return Err(unclear(first, "no adapter")),
+    };
+    Ok((shm, region))
+}
+
+/// What all hosts can use, as their first PEs say.
+fn common(firsts: &[(PeId, &Card)]) -> Result<Common> {
+    let offers = firsts.iter().map(|(first, card)| {
+        let offers = card.offers.as_ref();
+        Ok((*first, offers.ok_or_else(|| unclear(*first, "no wires"))?))
+    });
+    let offers = offers.collect::<Result<Vec<_>>>()?;
+    Ok(Common::of(offers.into_iter()))
 }
 
 /// The card of the first PE of each host.
@@ -307,13 +311,6 @@ fn secrets(firsts: &[(PeId, &Card)], attempt: usize) -> Result<Option<Secrets>> 
     let key = firsts.first().and_then(|(_, card)| card.key.clone());
     let key = key.ok_or_else(|| unclear(0, "no key"))?;
     Ok(Some(Secrets { key, lives }))
-}
-
-fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| TransportError::environment("drawing a random number", e))?;
-    Ok(bytes)
 }
 
 fn unclear(pe: PeId, seen: &str) -> Error {

@@ -172,24 +172,7 @@ impl Ether {
             patience,
             options.lost_after,
         );
-        let (job, node) = (roster.job, Node(roster.host));
-        let identity = Identity {
-            node,
-            job,
-            incarnation: wall_clock_ns(),
-        };
-        let mut endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
-        let mut hosts = Vec::new();
-        for (host, peer) in (0..).zip(&roster.peers) {
-            hosts.push(HostPath {
-                link: match peer {
-                    None => None,
-                    Some(_) => Some(endpoint.link(Node(host)).map_err(no_link)?),
-                },
-                first: roster.pes_of(host).next().unwrap_or(PeId::MAX),
-                pes: roster.pes_of(host).count() as u32,
-            });
-        }
+        let (endpoint, hosts) = endpoint(config, roster)?;
 
         let addresses = Addresses::new(roster.host_of.len() as u32, segment.memory())?;
         let windows = members.iter().copied().zip(segments);
@@ -285,6 +268,28 @@ fn no_link(why: impl core::fmt::Display) -> TransportError {
         "making the links of this PE",
         EnvironmentFault::Links { detail },
     )
+}
+
+/// The endpoint of this host, and the ways to the others.
+fn endpoint(config: Config, roster: &Roster) -> Result<(Endpoint, Vec<HostPath>), TransportError> {
+    let identity = Identity {
+        node: Node(roster.host),
+        job: roster.job,
+        incarnation: wall_clock_ns(),
+    };
+    let mut endpoint = Endpoint::new(config, identity, wall_clock_ns()).map_err(no_link)?;
+    let mut hosts = Vec::new();
+    for (host, peer) in (0..).zip(&roster.peers) {
+        hosts.push(HostPath {
+            link: match peer {
+                None => None,
+                Some(_) => Some(endpoint.link(Node(host)).map_err(no_link)?),
+            },
+            first: roster.pes_of(host).next().unwrap_or(PeId::MAX),
+            pes: roster.pes_of(host).count() as u32,
+        });
+    }
+    Ok((endpoint, hosts))
 }
 
 /// The roster has this host, its PEs have segments, and each PE has a host.

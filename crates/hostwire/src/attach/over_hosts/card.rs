@@ -135,11 +135,37 @@ pub(crate) fn read_cards(
 }
 
 impl Card {
+    /// That of PE `pe`, before it speaks for its host.
+    pub(super) fn new(terms: &Terms, insecure: bool, pe: PeId) -> Result<Self> {
+        Ok(Self {
+            terms: terms.to_words(),
+            job: u64::from_ne_bytes(random()?),
+            life: match insecure {
+                true => None,
+                false => Some(Life(random()?)),
+            },
+            key: match (insecure, pe) {
+                (false, 0) => Some(JobKey::new(random()?)),
+                _ => None,
+            },
+            offers: None,
+            ticket: None,
+            control: None,
+        })
+    }
+
     /// What this PE and the own one would have to agree about, and do not.
     fn differs(&self, own: &Self) -> Option<Disagreement> {
         let theirs = self.life.is_some();
         (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
     }
+}
+
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| TransportError::environment("drawing a random number", e))?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,0 +1,107 @@
+//! What the end of a PE, of its host or of the link there means for those who store.
+
+use hostwire_link::CloseReason;
+use hostwire_packet::htoe;
+
+use super::ended_pes::End;
+use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
+
+/// What a store to a PE gives whose host says that it has ended.
+pub(super) fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {
+    match end {
+        // Nobody can see that nothing is stored.
+        End::Finished => Ok(()),
+        End::Died => Err(TransportError::PeerLost {
+            pe,
+            loss: Loss::Ended,
+        }),
+    }
+}
+
+/// What a store to a PE gives when the link to its host is closed.
+pub(super) fn ended(pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
+    match reason {
+        // Nobody can see that nothing is stored.
+        CloseReason::PeerFinished => Ok(()),
+        CloseReason::Misbehaved(how) => Err(TransportError::PeerMisbehaved {
+            pe,
+            how: Misbehaviour::Frames(how),
+        }),
+        CloseReason::CutOff(why) if why != htoe::CloseReason::Silent => {
+            Err(storing_failed(pe, reason))
+        }
+        reason => Err(TransportError::PeerLost {
+            pe,
+            loss: loss(reason),
+        }),
+    }
+}
+
+pub(super) fn storing_failed(pe: PeId, why: impl std::fmt::Display) -> TransportError {
+    let detail = why.to_string().into();
+    TransportError::environment(
+        format!("storing to PE {pe}"),
+        EnvironmentFault::Links { detail },
+    )
+}
+
+/// What the end of a link says of its peer.
+pub(super) fn loss(reason: CloseReason) -> Loss {
+    const MS: u64 = 1_000_000;
+    match reason {
+        CloseReason::Silent { silent_ns } => Loss::Silent {
+            silent_ms: silent_ns / MS,
+            may_have_ended: true,
+        },
+        CloseReason::Stalled { stalled_ns } => Loss::Unacknowledged {
+            stalled_ms: stalled_ns / MS,
+        },
+        CloseReason::Unreachable { after_ns } => Loss::Unreachable {
+            after_ms: after_ns / MS,
+        },
+        CloseReason::Restarted { .. } => Loss::Restarted,
+        CloseReason::CutOff(htoe::CloseReason::Silent) => Loss::GaveUp,
+        _ => Loss::Ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostwire_packet::ht::VirtualChannel;
+
+    use super::*;
+
+    #[test]
+    fn who_overruns_its_credits_is_told_apart_from_who_is_lost() {
+        let overrun = hostwire_link::Misbehaviour::CreditOverrun {
+            channel: VirtualChannel::Posted,
+            granted_command: 8,
+            granted_data: 8,
+            used_command: 9,
+            used_data: 8,
+        };
+        let how = Misbehaviour::Frames(overrun);
+        assert_eq!(
+            ended(3, CloseReason::Misbehaved(overrun)),
+            Err(TransportError::PeerMisbehaved { pe: 3, how })
+        );
+        let lost = |loss| Err(TransportError::PeerLost { pe: 3, loss });
+        assert_eq!(ended(3, CloseReason::GivenUp), lost(Loss::Ended));
+        let silent = CloseReason::Silent { silent_ns: 5 };
+        let not_heard = Loss::Silent {
+            silent_ms: 0,
+            may_have_ended: true,
+        };
+        assert_eq!(ended(3, silent), lost(not_heard));
+        let stalled = CloseReason::Stalled {
+            stalled_ns: 12_345_000_000,
+        };
+        assert_eq!(
+            ended(3, stalled),
+            lost(Loss::Unacknowledged { stalled_ms: 12_345 })
+        );
+        let given_up = CloseReason::CutOff(htoe::CloseReason::Silent);
+        assert_eq!(ended(3, given_up), lost(Loss::GaveUp));
+        assert_eq!(ended(3, CloseReason::PeerFinished), Ok(()));
+    }
+}
