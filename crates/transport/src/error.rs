@@ -177,7 +177,7 @@ impl core::fmt::Display for Loss {
             }
             Self::Restarted => f.write_str("another process has taken its place"),
             Self::NoAdapter => f.write_str(
-                "it cannot be reached any more: the process hostwire-adapter, which sends and receives \
+                "it cannot be reached any more: the process hw-adapter, which sends and receives \
                  for all PEs of this host, has ended",
             ),
             Self::GaveUp => f.write_str(

@@ -8,6 +8,20 @@ use crate::hosts::{Steady, may_make_hosts};
 use crate::job::Ended;
 use crate::programs::fault_probe;
 
+/// Nobody may find it out by silence.
+const NOT_BY_SILENCE: [(&str, &str); 1] = [("HOSTWIRE_LOST_AFTER", "600")];
+
+/// A shell around a PE that does not end before the file is gone: the launcher sees nothing of the PE.
+fn shell_that_goes_on() -> (tempfile::NamedTempFile, String) {
+    let goes_on = tempfile::NamedTempFile::new().unwrap();
+    let script = format!(
+        "{} steady 20000; status=$?; while [ -e {} ]; do sleep 0.05; done; exit $status",
+        fault_probe(),
+        goes_on.path().display()
+    );
+    (goes_on, script)
+}
+
 /// Checks that exactly these PEs have seen one of `lost` as lost on `host`.
 fn assert_seen(ended: &Ended, survivors: &[u32], lost: &[u32], host: &str) {
     let lines = ended.sorted_lines();
@@ -29,9 +43,7 @@ fn a_pe_that_is_killed_is_told_by_its_host() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    // Nobody may find it out by silence.
-    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
-    let steady = Steady::start(4, &["--keep-going"], &variables);
+    let steady = Steady::start(4, &["--keep-going"], &NOT_BY_SILENCE);
     steady.signal(3, Signal::KILL);
     let ended = steady.end_by_itself();
     // The locks of a process go before it has ended, so a neighbour may end first.
@@ -54,10 +66,8 @@ fn a_host_that_dies_is_told_by_the_launcher() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    // Nobody may find it out by silence.
-    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
     for thread in ["", "hostwire-ether"] {
-        let steady = Steady::start(2, &["--keep-going"], &variables);
+        let steady = Steady::start(2, &["--keep-going"], &NOT_BY_SILENCE);
         match thread {
             "" => steady.signal(1, Signal::KILL),
             name => kill_process(thread_of(steady.pids[1], name), Signal::KILL).unwrap(),
@@ -88,16 +98,9 @@ fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    let goes_on = tempfile::NamedTempFile::new().unwrap();
-    let script = format!(
-        "{} steady 20000; status=$?; while [ -e {} ]; do sleep 0.05; done; exit $status",
-        fault_probe(),
-        goes_on.path().display()
-    );
-    // Nobody may find it out by silence.
-    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
+    let (goes_on, script) = shell_that_goes_on();
     let options = ["--keep-going"];
-    let mut steady = Steady::start_command(2, &options, &variables, &["sh", "-c", &script]);
+    let mut steady = Steady::start_command(2, &options, &NOT_BY_SILENCE, &["sh", "-c", &script]);
     steady.signal(1, Signal::KILL);
     let seen = steady.line();
     assert_eq!(
@@ -114,23 +117,15 @@ fn a_host_that_dies_behind_a_script_is_known_by_its_control_connection() {
     );
 }
 
-/// All PEs of a host die, and none of them can tell of another one. Each has the connection, so it is
-/// closed when the last one dies.
+/// All PEs of a host die, and none of them can tell of another one. Their adapter does.
 #[test]
-fn several_pes_of_a_host_that_die_are_known_by_its_control_connection() {
+fn several_pes_of_a_host_that_die_are_told_by_their_adapter() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    let goes_on = tempfile::NamedTempFile::new().unwrap();
-    let script = format!(
-        "{} steady 20000; status=$?; while [ -e {} ]; do sleep 0.05; done; exit $status",
-        fault_probe(),
-        goes_on.path().display()
-    );
-    // Nobody may find it out by silence.
-    let variables = [("HOSTWIRE_LOST_AFTER", "600")];
+    let (goes_on, script) = shell_that_goes_on();
     let options = ["--keep-going", "--hosts", "2"];
-    let mut steady = Steady::start_command(4, &options, &variables, &["sh", "-c", &script]);
+    let mut steady = Steady::start_command(4, &options, &NOT_BY_SILENCE, &["sh", "-c", &script]);
     for signal in [Signal::STOP, Signal::KILL] {
         for pe in [2, 3] {
             steady.signal(pe, signal);
@@ -144,6 +139,72 @@ fn several_pes_of_a_host_that_die_are_known_by_its_control_connection() {
     drop(goes_on);
     let ended = steady.end_by_itself();
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
+}
+
+/// Pairs of PEs of two hosts talk to each other; some PEs are killed in the middle of it, those that have
+/// started the adapters among them. All others go on, and every byte is right.
+#[test]
+fn pes_that_are_killed_harm_nobody_else() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let options = ["--keep-going", "--hosts", "2"];
+    let probe = fault_probe();
+    let command = [probe.as_str(), "pairs", "3000"];
+    let mut pairs = Steady::start_command(10, &options, &NOT_BY_SILENCE, &command);
+    // Of both hosts the first PE, and others.
+    for (pe, partner) in [(1, 6), (5, 0), (8, 3)] {
+        pairs.signal(pe, Signal::KILL);
+        let expected = format!("PE {partner} saw: PE {pe} on ");
+        let seen = pairs.line();
+        assert!(seen.starts_with(&expected), "{seen}");
+        assert!(seen.ends_with(" is lost: its process has ended"), "{seen}");
+    }
+    let ended = pairs.end();
+    assert_eq!(ended.status, 137, "{ended:#?}");
+    let fine = [2, 4, 7, 9].map(|pe| format!("PE {pe} is fine"));
+    assert_eq!(ended.sorted_lines(), fine, "{ended:#?}");
+}
+
+/// Nobody can be reached without it, and it is named.
+#[test]
+fn an_adapter_that_is_killed_is_named() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    let options = ["--keep-going", "--hosts", "2"];
+    let steady = Steady::start_command(
+        4,
+        &options,
+        &NOT_BY_SILENCE,
+        &[&fault_probe(), "steady", "20000"],
+    );
+    kill_process(adapter_beside(steady.pids[0]), Signal::KILL).unwrap();
+    let ended = steady.end_by_itself();
+    let lines = ended.sorted_lines();
+    assert_eq!(lines.len(), 4, "{ended:#?}");
+    let named =
+        "the process hw-adapter, which sends and receives for all PEs of this host, has ended";
+    let here: Vec<_> = lines.iter().filter(|line| line.contains(named)).collect();
+    assert!(!here.is_empty(), "{ended:#?}");
+    let there = lines
+        .iter()
+        .filter(|line| line.contains(" on host0 is lost: "));
+    assert!(there.count() > 0, "{ended:#?}");
+    assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
+}
+
+/// The adapter of the host of a process.
+fn adapter_beside(process: Pid) -> Pid {
+    let net = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+    let own = net(&process.as_raw_pid().to_string());
+    let all = std::fs::read_dir("/proc").unwrap();
+    let names = all.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut found = names.filter(|pid| {
+        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        comm.is_ok_and(|comm| comm.trim() == "hw-adapter") && net(pid) == own
+    });
+    Pid::from_raw(found.next().unwrap().parse().unwrap()).unwrap()
 }
 
 /// A PE that is stopped does not end: it is lost by its silence, and the text says what that may

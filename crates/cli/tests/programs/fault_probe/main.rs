@@ -9,6 +9,7 @@ mod footprint;
 mod frames;
 mod intruder;
 mod launched;
+mod pairs;
 mod scribble;
 mod steady;
 mod work;
@@ -45,6 +46,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             }
         }
         "steady" => steady::steady(argument(1).parse()?, argument(2).parse().unwrap_or(1)),
+        "pairs" => pairs::pairs(argument(1).parse()?),
         "idle" => steady::idle(argument(1).parse()?),
         "pause" => work::pause(argument(1).parse()?),
         "die" => death::die(argument(1)),

@@ -18,8 +18,18 @@ const MESSAGE_BYTES: usize = 10_007;
 pub fn steady(block_bytes: usize, rounds_min: u64) -> Done {
     let job = Job::attach()?;
     let (pe, pes) = (job.pe(), job.pes());
-    let end = Arc::new(AtomicBool::new(pe != 0));
-    if pe == 0 {
+    let end = end_of_input(pe == 0);
+    match rounds(&job, block_bytes, rounds_min, &end) {
+        Ok(()) => println!("PE {pe} of {pes} is fine"),
+        Err(error) => println!("PE {pe} saw: {error}"),
+    }
+    Ok(job.finalize()?)
+}
+
+/// Becomes true when the standard input ends; it is true at once where nobody reads.
+pub fn end_of_input(reads: bool) -> Arc<AtomicBool> {
+    let end = Arc::new(AtomicBool::new(!reads));
+    if reads {
         let end = Arc::clone(&end);
         std::thread::spawn(move || {
             let mut rest = Vec::new();
@@ -27,11 +37,7 @@ pub fn steady(block_bytes: usize, rounds_min: u64) -> Done {
             end.store(true, Ordering::Relaxed);
         });
     }
-    match rounds(&job, block_bytes, rounds_min, &end) {
-        Ok(()) => println!("PE {pe} of {pes} is fine"),
-        Err(error) => println!("PE {pe} saw: {error}"),
-    }
-    Ok(job.finalize()?)
+    end
 }
 
 fn rounds(job: &Job, block_bytes: usize, rounds_min: u64, end: &AtomicBool) -> Done {
@@ -89,7 +95,7 @@ fn rounds(job: &Job, block_bytes: usize, rounds_min: u64, end: &AtomicBool) -> D
     Ok(())
 }
 
-fn pattern(pe: u32, round: u64, len: usize) -> Vec<u8> {
+pub fn pattern(pe: u32, round: u64, len: usize) -> Vec<u8> {
     let mut state = u64::from(pe) << 32 ^ round;
     let next = |_| {
         state = state
@@ -100,7 +106,7 @@ fn pattern(pe: u32, round: u64, len: usize) -> Vec<u8> {
     (0..len).map(next).collect()
 }
 
-fn expect(what: &str, round: u64, right: bool) -> Done {
+pub fn expect(what: &str, round: u64, right: bool) -> Done {
     match right {
         true => Ok(()),
         false => Err(format!("{what} is wrong in round {round}").into()),

@@ -9,8 +9,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use crate::error::TransportError;
 
-/// What a list of processes shows.
-pub(super) const NAME: &str = "hostwire-adapter";
+/// What a list of processes shows: 15 bytes at most.
+pub(super) const NAME: &str = "hw-adapter";
 
 /// Makes the process. True in that, false in the PE. The adapter keeps these descriptors of the
 /// PE, and no others.

@@ -103,12 +103,17 @@ impl Shape {
 }
 
 impl Region {
+    /// How long the region is of `here` PEs, who share a host, in a job of `pes` PEs on `hosts` hosts.
+    pub fn bytes(pes: u32, hosts: u32, here: u32) -> usize {
+        Shape { pes, hosts, here }.bytes()
+    }
+
     /// The file of a region for `here` PEs, who share a host, of a job of `pes` PEs on `hosts` hosts.
     ///
     /// # Errors
     /// [`TransportError::Environment`]: no memory.
     pub fn create(pes: u32, hosts: u32, here: u32) -> Result<OwnedFd, TransportError> {
-        create_file("hostwire-adapter", Shape { pes, hosts, here }.bytes())
+        create_file("hostwire-adapter", Self::bytes(pes, hosts, here))
     }
 
     /// The region in a file of such a job.
