@@ -5,6 +5,7 @@ mod control;
 mod frame;
 mod handover;
 pub mod kit;
+mod queue;
 mod ring;
 mod text;
 pub mod wire;
@@ -20,6 +21,7 @@ pub const TARGETS: &[Target] = &[
     frame::RUNS,
     handover::FILES,
     handover::GATHERING,
+    queue::QUEUE,
     ring::RECEIVE,
     ring::SEND,
     text::ADDRESS,

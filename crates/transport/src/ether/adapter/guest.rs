@@ -49,8 +49,8 @@ pub struct Guest {
 
 /// What one thread of the PE uses at a time.
 #[derive(Debug)]
-struct Mine {
-    writer: Writer,
+pub(super) struct Mine {
+    pub(super) writer: Writer,
     /// The number of the last question.
     question: u64,
     /// Hosts and PEs of whose loss a quiet has told.
@@ -60,7 +60,7 @@ struct Mine {
     seen_last: u64,
 }
 
-type Hold<'a> = SpinMutexGuard<'a, Mine, Yield>;
+pub(super) type Hold<'a> = SpinMutexGuard<'a, Mine, Yield>;
 
 impl Guest {
     /// Waits until the adapter of this host has found the other hosts. Each attempt to start one has a
@@ -110,7 +110,7 @@ impl Guest {
     }
 
     #[inline]
-    fn hold(&self) -> Result<Hold<'_>, TransportError> {
+    pub(super) fn hold(&self) -> Result<Hold<'_>, TransportError> {
         self.origin.check()?;
         Ok(self.state.lock())
     }

@@ -16,11 +16,15 @@
 //! | `process.rs` | the process of the adapter |
 
 mod announce;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod guest;
 mod process;
 mod queue;
 mod region;
 mod serve;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Instant;

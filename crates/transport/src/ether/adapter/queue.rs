@@ -21,7 +21,7 @@ use crate::memory::Memory;
 pub(super) const QUEUE_BYTES: usize = 128 << 10;
 /// Bytes that a store brings at most: longer ones are several.
 pub(super) const PIECE_BYTES: usize = 16 << 10;
-const HEAD_BYTES: usize = 16;
+pub(super) const HEAD_BYTES: usize = 16;
 /// The PE of questions that concern all.
 const EVERYBODY: u32 = (1 << 24) - 1;
 
@@ -44,7 +44,7 @@ pub(super) enum Record {
 }
 
 impl Record {
-    fn to_words(self) -> [u64; 2] {
+    pub(super) fn to_words(self) -> [u64; 2] {
         let words = |kind: u64, pe: u32, len: usize, second| {
             [kind << 56 | u64::from(pe) << 32 | len as u64, second]
         };
@@ -57,7 +57,7 @@ impl Record {
     }
 
     /// `None` for what no PE writes.
-    fn from_words([first, second]: [u64; 2]) -> Option<Self> {
+    pub(super) fn from_words([first, second]: [u64; 2]) -> Option<Self> {
         let pe = (first >> 32) as u32 & EVERYBODY;
         let len = (first & u64::from(u32::MAX)) as usize;
         match (first >> 56, len) {
@@ -70,8 +70,8 @@ impl Record {
                 pe: (pe != EVERYBODY).then_some(pe),
                 question: second,
             }),
-            (COUNT, 0) => Some(Self::Count { question: second }),
-            (FINISH, 0) => Some(Self::Finish { question: second }),
+            (COUNT, 0) if pe == EVERYBODY => Some(Self::Count { question: second }),
+            (FINISH, 0) if pe == EVERYBODY => Some(Self::Finish { question: second }),
             _ => None,
         }
     }
@@ -218,14 +218,9 @@ impl Reader {
         let mut head = [0; HEAD_BYTES];
         let copied = self.memory.copy_out(place(self.read), &mut head);
         debug_assert_eq!(copied, Ok(()));
-        let word = |half: usize| {
-            let bytes = head.iter().skip(half * 8).take(8);
-            let bytes = bytes
-                .enumerate()
-                .map(|(at, byte)| u64::from(*byte) << (at * 8));
-            u64::from_ne_bytes(bytes.fold(0, core::ops::BitOr::bitor).to_le_bytes())
-        };
-        match Record::from_words([word(0), word(1)]) {
+        let (first, second) = head.split_at(HEAD_BYTES / 2);
+        let word = |half: &[u8]| half.try_into().map_or(0, u64::from_ne_bytes);
+        match Record::from_words([word(first), word(second)]) {
             Some(record) if there <= QUEUE_BYTES as u64 && record.bytes() as u64 <= there => {
                 First::Record(record)
             }
@@ -316,6 +311,8 @@ mod tests {
             [STORE << 56, 0],
             [STORE << 56 | (PIECE_BYTES as u64 + 1), 0],
             [QUIET << 56 | 1, 0],
+            [COUNT << 56, 0],
+            [FINISH << 56, 0],
             [5 << 56, 0],
         ] {
             assert_eq!(Record::from_words(bad), None, "{bad:x?}");

@@ -308,6 +308,15 @@ impl Region {
         self.window.memory().part(at, QUEUE_BYTES)
     }
 
+    /// Writes anything into the queue of a PE.
+    #[cfg(feature = "fuzzing")]
+    pub(super) fn fill_queue(&self, local: u32, content: &[u8]) {
+        let filled = self
+            .queue(local)
+            .and_then(|queue| queue.copy_in(0, content));
+        debug_assert_eq!(filled, Ok(()));
+    }
+
     /// The queue of a PE: the side of the PE.
     pub(super) fn writer(&self, local: u32) -> Result<Writer, TransportError> {
         Ok(Writer::new(self.queue(local)?, self.clone(), local))

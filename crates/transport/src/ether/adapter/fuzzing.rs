@@ -1,0 +1,52 @@
+//! What the fuzz target of the queue needs to see.
+
+use super::queue::{self, First, PIECE_BYTES, Record};
+use super::region::Region;
+
+/// Of each record, and what the bytes behind it are filled up to.
+pub(crate) const RECORD_BYTES: usize = queue::HEAD_BYTES;
+pub(crate) const QUEUE_BYTES: usize = queue::QUEUE_BYTES;
+
+/// A record as two words, and the bytes that follow it.
+pub(crate) type Seen = ([u64; 2], usize);
+
+/// What these words mean, if any PE writes them.
+pub(crate) fn record_of(words: [u64; 2]) -> Option<Seen> {
+    let record = Record::from_words(words)?;
+    Some((words, len_of(record)))
+}
+
+const fn len_of(record: Record) -> usize {
+    match record {
+        Record::Store { len, .. } => len,
+        _ => 0,
+    }
+}
+
+/// All records of a queue with this content of which a PE says to have written so much; `None`
+/// for what makes no sense, where reading ends.
+pub(crate) fn read_all(written: u64, content: &[u8]) -> Vec<Option<Seen>> {
+    let file = Region::create(2, 2, 1).expect("memory");
+    let region = Region::open(&file, 2, 2, 1).expect("the same job");
+    region.fill_queue(0, content);
+    region.set_written(0, written);
+    let mut reader = region.reader(0).expect("one PE");
+    let mut seen = Vec::new();
+    let mut room = [0; PIECE_BYTES];
+    loop {
+        match reader.first() {
+            First::Nothing => return seen,
+            First::Nonsense => {
+                seen.push(None);
+                return seen;
+            }
+            First::Record(record) => {
+                let (rest, done) = reader.rest(len_of(record), &mut room);
+                assert_eq!((rest.len(), done), (len_of(record), 0));
+                seen.push(Some((record.to_words(), len_of(record))));
+                reader.pass(record);
+                reader.say();
+            }
+        }
+    }
+}
