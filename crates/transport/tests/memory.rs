@@ -228,5 +228,4 @@ fn a_host_needs_little_memory_for_its_links() {
         receiving.max(sending) + shared < 64_000_000,
         "{receiving}, {sending}, {shared}"
     );
-    println!("64 x 64: {receiving} bytes receiving, {sending} sending, {shared} shared");
 }
