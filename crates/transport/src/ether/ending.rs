@@ -3,8 +3,62 @@
 use hostwire_link::CloseReason;
 use hostwire_packet::htoe;
 
+use super::Ether;
 use super::ended_pes::End;
 use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
+
+impl Ether {
+    /// What a store to a PE gives of which its host has said that it has ended; `None` if it has not.
+    #[inline]
+    pub(super) fn end_of(&self, pe: PeId) -> Option<Result<(), TransportError>> {
+        self.ended.end_of(pe).map(|end| end_as_result(pe, end))
+    }
+
+    /// As [`ended`], with what the control connection to the host of `pe` says.
+    pub(super) fn ended(&self, pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
+        ended(pe, reason).map_err(|error| match error {
+            TransportError::PeerLost { pe, loss } => {
+                let loss = self.as_control_says(pe, loss);
+                TransportError::PeerLost { pe, loss }
+            }
+            error => error,
+        })
+    }
+
+    /// The same loss, without what cannot be the cause.
+    pub(super) fn as_control_says(&self, pe: PeId, loss: Loss) -> Loss {
+        let control = self.control.as_ref();
+        match loss {
+            Loss::Silent { silent_ms, .. } => Loss::Silent {
+                silent_ms,
+                may_have_ended: !control.is_some_and(|control| control.leads_to(pe)),
+            },
+            loss => loss,
+        }
+    }
+
+    /// Whether all PEs of the host of `pe` are known to have ended, and not all of them have said so
+    /// themselves: then nobody there acknowledges anything.
+    pub(super) fn have_all_ended(&self, pe: PeId) -> bool {
+        let host = self.host_of.get(pe as usize);
+        let all = (0..).zip(&*self.host_of);
+        let mut ends = all.filter(|(_, its)| Some(*its) == host);
+        let mut died = false;
+        ends.all(|(pe, _)| match self.ended.end_of(pe) {
+            Some(end) => {
+                died |= end == End::Died;
+                true
+            }
+            None => false,
+        }) && died
+    }
+
+    /// Whether the host of `pe` has gone, as its control connection or the ends of its PEs show.
+    pub(super) fn has_gone(&self, pe: PeId) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| control.has_ended(pe)) || self.have_all_ended(pe)
+    }
+}
 
 /// What a store to a PE gives whose host says that it has ended.
 pub(super) fn end_as_result(pe: PeId, end: End) -> Result<(), TransportError> {

@@ -209,35 +209,6 @@ impl Ether {
         self.path_to(pe).is_some_and(|path| path.pes == 1)
     }
 
-    /// What a store to a PE gives of which its host has said that it has ended; `None` if it has not.
-    #[inline]
-    fn end_of(&self, pe: PeId) -> Option<Result<(), TransportError>> {
-        self.ended.end_of(pe).map(|end| end_as_result(pe, end))
-    }
-
-    /// As [`ended`], with what the control connection to the host of `pe` says.
-    fn ended(&self, pe: PeId, reason: CloseReason) -> Result<(), TransportError> {
-        ended(pe, reason).map_err(|error| match error {
-            TransportError::PeerLost { pe, loss } => {
-                let loss = self.as_control_says(pe, loss);
-                TransportError::PeerLost { pe, loss }
-            }
-            error => error,
-        })
-    }
-
-    /// The same loss, without what cannot be the cause.
-    fn as_control_says(&self, pe: PeId, loss: Loss) -> Loss {
-        let control = self.control.as_ref();
-        match loss {
-            Loss::Silent { silent_ms, .. } => Loss::Silent {
-                silent_ms,
-                may_have_ended: !control.is_some_and(|control| control.leads_to(pe)),
-            },
-            loss => loss,
-        }
-    }
-
     /// The window onto memory of this PE, and where in it `offset_bytes` lies.
     fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
         if !Place::is_registered(offset_bytes as u64) {
@@ -629,7 +600,9 @@ impl Transport for Ether {
         if !self.is_alone(pe) {
             // Others of its host may live.
             self.ended.note(pe, End::Died);
-        } else if let Ok(link) = self.link(pe)
+        }
+        if let Ok(link) = self.link(pe)
+            && (self.is_alone(pe) || self.have_all_ended(pe))
             && let Ok(mut core) = self.hold()
         {
             let now = core.now();

@@ -384,23 +384,20 @@ impl Server {
             }
         }
         let shared = std::sync::Arc::clone(&self.ether.shared);
-        for path in self.ether.hosts.iter().filter(|path| path.link.is_some()) {
-            // Its control connection says so; the frames cannot.
-            let is_gone = self.ether.is_alive(path.first) == Ok(false);
+        for (host, path) in (0..).zip(&self.ether.hosts) {
+            let Some(link) = path.link.filter(|_| self.ether.has_gone(path.first)) else {
+                continue;
+            };
             let mut core = shared.lock();
-            if let Some(link) = path.link.filter(|_| is_gone)
-                && core.closed(link).is_none()
-                && self.ether.ended.end_of(path.first).is_none()
-            {
-                let host = self.ether.host_of.get(path.first as usize);
-                if let Some(host) = host {
-                    close(
-                        &self.region,
-                        &mut self.is_closed,
-                        *host,
-                        &Closed::Lost(Loss::Ended),
-                    );
-                }
+            // What it sent before it ended, its farewell too, may have come and not been looked at.
+            core.drive();
+            if core.closed(link).is_none() {
+                close(
+                    &self.region,
+                    &mut self.is_closed,
+                    host,
+                    &Closed::Lost(Loss::Ended),
+                );
                 let now = core.now();
                 core.endpoint.give_up(now, link);
             }
