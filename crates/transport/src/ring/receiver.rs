@@ -124,12 +124,9 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         let continued = Header::new(after.stamp, KIND_CONTINUED, back.len(), tag);
         let continued = pin::word(continued.0);
         after.advance();
-        // Both are there at once: that is how senders store them. A path of its own
-        // without a loop: behind a wait the predictor has forgotten how often a short
-        // loop goes around.
-        if !self.arrives(line, wanted, polls)
-            || second[0].load(order!("second line: acquire", Ordering::Acquire)) != continued
-        {
+        // The second follows at once. A path of its own without a loop: behind a wait the
+        // predictor has forgotten how often a short loop goes around.
+        if !self.arrives(line, wanted, polls) || !self.arrives(second, continued, polls) {
             return false;
         }
         load(line, front);

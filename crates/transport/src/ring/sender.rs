@@ -120,16 +120,15 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         let (Some(line), Some(second_line)) = lines else {
             return Sent::No;
         };
-        // The second line first: see `store_two_lines`.
-        let continued = Header::new(second.stamp, KIND_CONTINUED, back.len(), tag);
-        store(second_line, continued.0, back);
+        // In the order of their addresses: see `store_lines`.
         store(
             line,
             Header::new(at.stamp, kind, payload.len(), tag).0,
             front,
         );
+        let continued = Header::new(second.stamp, KIND_CONTINUED, back.len(), tag);
+        store(second_line, continued.0, back);
         second.advance();
-        self.store.expect(second.slots.slot(second.line + 1));
         self.next = second;
         self.sent()
     }
@@ -285,39 +284,10 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
         if payload.len() <= PAYLOAD_BYTES {
             return self.store_line(kind, payload.len(), tag, payload);
         }
-        if payload.len() <= 2 * PAYLOAD_BYTES {
-            return self.store_two_lines(kind, tag, payload);
-        }
         let mut next = self.next;
         let lines = Lines::new(&mut next, kind, tag, payload);
         self.store.store_lines(lines)?;
         self.next = next;
-        Ok(())
-    }
-
-    /// Stores the second line first: when the receiver sees the line that it polls, the other one
-    /// is there already. A message of more lines is stored from the front, so that the receiver can
-    /// begin while the rest is being written.
-    #[inline(always)]
-    fn store_two_lines(
-        &mut self,
-        kind: u8,
-        tag: u32,
-        payload: &[u8],
-    ) -> Result<(), TransportError> {
-        let (first, second) = payload.split_at(PAYLOAD_BYTES);
-        let (head, mut tail) = (self.next, self.next);
-        tail.advance();
-        let first_header = Header::new(head.stamp, kind, payload.len(), tag).0;
-        let second_header = Header::new(tail.stamp, KIND_CONTINUED, second.len(), tag).0;
-        let lines = [
-            (tail.slot(), second_header, second),
-            (head.slot(), first_header, first),
-        ];
-        self.store.store_lines(lines.into_iter())?;
-        tail.advance();
-        self.next = tail;
-        self.store.expect(self.next.slots.slot(self.next.line + 1));
         Ok(())
     }
 
