@@ -340,6 +340,15 @@ impl Attachment {
         }
     }
 
+    /// As [`put`](Self::put), for bytes that `pe` takes out soon, and hears of by a word that
+    /// has to follow.
+    pub(crate) fn put_staged(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<()> {
+        match self.window(pe) {
+            Some(window) => Ok(window.put_staged(offset_bytes, src)?),
+            None => self.put_elsewhere(pe, offset_bytes, src, None),
+        }
+    }
+
     /// Copies `len` bytes at `own_bytes` of the own segment to `offset_bytes` in that of `pe`.
     pub fn put_own(
         &self,

@@ -6,6 +6,8 @@
 //! before or after it, in any mixture, and nothing worse: the other side of the
 //! race is another process, and every bit pattern is a valid `u8`.
 
+mod staged;
+
 use core::ptr::NonNull;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::os::fd::BorrowedFd;

@@ -156,6 +156,31 @@ impl Window {
         self.memory.copy_out(offset_bytes, dst)
     }
 
+    /// As [`put_unannounced`](Self::put_unannounced), for bytes that the owner takes out soon, by
+    /// [`get_staged`](Self::get_staged) on another core.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn put_staged(&self, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        match self.visibility {
+            Visibility::Coherent => self.memory.copy_in_staged(offset_bytes, src),
+            Visibility::WriteCombining | Visibility::Flushed => {
+                self.put_unannounced(offset_bytes, src)
+            }
+        }
+    }
+
+    /// As [`get`](Self::get), for what [`put_staged`](Self::put_staged) has stored.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_staged(&self, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        match self.visibility {
+            Visibility::Coherent => self.memory.copy_out_staged(offset_bytes, dst),
+            Visibility::WriteCombining | Visibility::Flushed => self.get(offset_bytes, dst),
+        }
+    }
+
     /// Stores one word after everything stored before it.
     #[inline(always)]
     pub fn put_word(&self, offset_bytes: usize, value: u64) -> Result<(), TransportError> {

@@ -248,6 +248,8 @@ pub mod place {
     pub const INDEX_CREDIT: usize = 5;
     pub const ATOMIC: usize = 6;
     pub const DONE: usize = 7;
+    /// And the line behind it: one for each way to copy.
+    pub const STAGED: usize = 8;
     /// Bytes: rings of the limits.
     pub const RING_1: usize = 1 << 12;
     pub const RING_2: usize = 2 << 12;

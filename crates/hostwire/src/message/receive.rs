@@ -430,7 +430,8 @@ impl<'a> Receiving<'a> {
             let start = piece as usize * CHUNK_BYTES;
             let end = (start + CHUNK_BYTES).min(len_bytes);
             let at = inner.layout.staging() + (piece % CHUNKS) as usize * CHUNK_BYTES;
-            inner.segment().get(at, self.target.part(start, end))?;
+            let part = self.target.part(start, end);
+            inner.segment().get_staged(at, part)?;
             store_count(inner, from, Count::Freed, number, piece + 1)?;
         }
         self.state = if there == all {

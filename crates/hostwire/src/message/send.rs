@@ -285,8 +285,11 @@ impl<'a> Sending<'a> {
         for piece in put..may {
             let start = piece as usize * CHUNK_BYTES;
             let at = staging + (piece % CHUNKS) as usize * CHUNK_BYTES;
-            self.payload
-                .put(inner, self.to, at, start, CHUNK_BYTES.min(len - start))?;
+            let end = len.min(start + CHUNK_BYTES);
+            match self.payload.bytes() {
+                Some(bytes) => inner.put_staged(self.to, at, &bytes[start..end])?,
+                None => self.payload.put(inner, self.to, at, start, end - start)?,
+            }
             store_count(inner, self.to, Count::Delivered, number, piece + 1)?;
         }
         self.state = if may == all {
