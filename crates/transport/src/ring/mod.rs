@@ -120,6 +120,26 @@ impl Position {
         self.slots.slot(self.line)
     }
 
+    /// What the line behind this one carries.
+    #[inline(always)]
+    fn stamp_behind(&self) -> Stamp {
+        match self.slots.slot(self.line + 1) {
+            0 => self.stamp.next(),
+            _ => self.stamp,
+        }
+    }
+
+    /// Two steps at once. Most stay within the lap and change the number alone.
+    #[inline(always)]
+    fn advance_by_two(&mut self) {
+        if self.slot() + 2 < self.slots.count() as usize {
+            self.line += 2;
+        } else {
+            self.advance();
+            self.advance();
+        }
+    }
+
     #[inline(always)]
     fn advance(&mut self) {
         self.line += 1;

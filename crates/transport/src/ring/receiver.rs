@@ -107,8 +107,6 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
     #[inline(always)]
     pub fn take_pair_at_once(&mut self, kind: u8, tag: u32, out: &mut [u8], polls: u32) -> bool {
         let at = self.next;
-        let mut after = at;
-        after.advance();
         let len = out.len();
         let Some((front, back)) = out.split_at_mut_checked(PAYLOAD_BYTES) else {
             return false;
@@ -116,14 +114,14 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         if self.head.is_some() || self.owes_credit() || back.len() > PAYLOAD_BYTES {
             return false;
         }
-        let lines = (self.load.plain(at.slot()), self.load.plain(after.slot()));
+        let second_slot = at.slots.slot(at.line + 1);
+        let lines = (self.load.plain(at.slot()), self.load.plain(second_slot));
         let (Some(line), Some(second)) = lines else {
             return false;
         };
         let wanted = pin::word(Header::new(at.stamp, kind, len, tag).0);
-        let continued = Header::new(after.stamp, KIND_CONTINUED, back.len(), tag);
+        let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
         let continued = pin::word(continued.0);
-        after.advance();
         // The second follows at once. A path of its own without a loop: behind a wait the
         // predictor has forgotten how often a short loop goes around.
         if !self.arrives(line, wanted, polls) || !self.arrives(second, continued, polls) {
@@ -131,7 +129,7 @@ impl<L: LineLoad, C: CreditStore> RingReceiver<L, C> {
         }
         load(line, front);
         load(second, back);
-        self.next = after;
+        self.next.advance_by_two();
         true
     }
 

@@ -108,28 +108,24 @@ impl<S: LineStore, C: CreditLoad> RingSender<S, C> {
     #[inline(always)]
     pub fn send_pair_at_once(&mut self, kind: u8, tag: u32, payload: &[u8]) -> Sent {
         let at = self.next;
-        let mut second = at;
-        second.advance();
         let Some((front, back)) = payload.split_at_checked(PAYLOAD_BYTES) else {
             return Sent::No;
         };
         if back.len() > PAYLOAD_BYTES || self.granted - at.line < 2 {
             return Sent::No;
         }
-        let lines = (self.store.plain(at.slot()), self.store.plain(second.slot()));
-        let (Some(line), Some(second_line)) = lines else {
+        let second_slot = at.slots.slot(at.line + 1);
+        let lines = (self.store.plain(at.slot()), self.store.plain(second_slot));
+        let (Some(line), Some(second)) = lines else {
             return Sent::No;
         };
-        // In the order of their addresses: see `store_lines`.
-        store(
-            line,
-            Header::new(at.stamp, kind, payload.len(), tag).0,
-            front,
-        );
-        let continued = Header::new(second.stamp, KIND_CONTINUED, back.len(), tag);
-        store(second_line, continued.0, back);
-        second.advance();
-        self.next = second;
+        // In the order of their addresses. A core that stores lines downwards was measured to get
+        // them one after the other.
+        let header = Header::new(at.stamp, kind, payload.len(), tag);
+        store(line, header.0, front);
+        let continued = Header::new(at.stamp_behind(), KIND_CONTINUED, back.len(), tag);
+        store(second, continued.0, back);
+        self.next.advance_by_two();
         self.sent()
     }
 
