@@ -79,8 +79,8 @@ fn after_help() -> String {
 WHAT THE FIGURES MEAN
     Two PEs are started and pinned to two CPUs. Every figure is taken in turn \
 with its limit: a bare cache-line ping-pong for latency, the best bare ring for \
-the message rate, a bare memcpy or store loop for bandwidth, put and get, a \
-bare atomic instruction, a bare flag barrier. ratio is the median over the \
+the message rate, a bare memcpy or store loop for bandwidth, put and get, two \
+cores that hand bytes on in pieces for bandwidth-staged, a bare atomic instruction, a bare flag barrier. ratio is the median over the \
 pairs: hostwire / limit for times (1.00 is perfect, more is slower), and for \
 rates (1.00 is perfect, less is slower).
     With --wire {between} the two PEs are on two hosts that are made of this \
