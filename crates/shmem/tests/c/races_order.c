@@ -9,15 +9,27 @@ static long here[WORDS];
 #define COLLECTIVE "Collective Routines"
 #define WAITING "Point-To-Point Synchronization Routines"
 
+/* Put data to PE 1 and tell it so. */
+static void put_and_tell(void)
+{
+    shmem_putmem(m, here, 24, 1);
+    shmem_fence();
+    TELL(1);
+}
+
+/* Put data to PE 2, where each PE has a place and a flag of its own. */
+static void put_and_flag(void)
+{
+    shmem_putmem(&m[4 * me], here, 24, 2);
+    shmem_fence();
+    shmem_long_p(&flag[me], 1, 2);
+}
+
 /* Flags, waits and tests. */
 
 CASE(flag_behind_fence, CLEAN, WAITING, "a flag behind a fence says that the data is there")
 {
-    ON(0) {
-        shmem_putmem(m, here, 24, 1);
-        shmem_fence();
-        TELL(1);
-    }
+    ON(0) put_and_tell();
     ON(1) {
         TOLD();
         shmem_putmem(&m[8], m, 24, 2);
@@ -68,11 +80,7 @@ CASE(flag_handed_on, CLEAN, WAITING, "what was learned is handed on")
 
 CASE(tested, CLEAN, WAITING, "a test that holds is as good as a wait")
 {
-    ON(0) {
-        shmem_putmem(m, here, 24, 1);
-        shmem_fence();
-        TELL(1);
-    }
+    ON(0) put_and_tell();
     ON(1) {
         while (!shmem_long_test(&flag[0], SHMEM_CMP_NE, 0))
             ;
@@ -83,9 +91,7 @@ CASE(tested, CLEAN, WAITING, "a test that holds is as good as a wait")
 CASE(all_of_some, CLEAN, WAITING, "shmem_wait_until_all learns from all elements")
 {
     if (me < 2) {
-        shmem_putmem(&m[4 * me], here, 24, 2);
-        shmem_fence();
-        shmem_long_p(&flag[me], 1, 2);
+        put_and_flag();
     } else {
         shmem_long_wait_until_all(flag, 2, NULL, SHMEM_CMP_EQ, 1);
         shmem_putmem(m, m, 56, 1);
@@ -95,9 +101,7 @@ CASE(all_of_some, CLEAN, WAITING, "shmem_wait_until_all learns from all elements
 CASE(any_of_some, RACY, WAITING, "shmem_wait_until_any learns from one element")
 {
     if (me < 2) {
-        shmem_putmem(&m[4 * me], here, 24, 2);
-        shmem_fence();
-        shmem_long_p(&flag[me], 1, 2);
+        put_and_flag();
     } else {
         shmem_long_wait_until_any(flag, 2, NULL, SHMEM_CMP_EQ, 1);
         shmem_putmem(m, m, 56, 1);
@@ -107,9 +111,7 @@ CASE(any_of_some, RACY, WAITING, "shmem_wait_until_any learns from one element")
 CASE(any_of_some_by_index, CLEAN, WAITING, "the element that was found says whose data is there")
 {
     if (me < 2) {
-        shmem_putmem(&m[4 * me], here, 24, 2);
-        shmem_fence();
-        shmem_long_p(&flag[me], 1, 2);
+        put_and_flag();
     } else {
         size_t found = shmem_long_wait_until_any(flag, 2, NULL, SHMEM_CMP_EQ, 1);
         shmem_putmem(&m[4 * found], &m[4 * found], 24, 1);
@@ -333,7 +335,8 @@ CASE(exchanged_with_strides, CLEAN, COLLECTIVE, "strided exchanges leave alone w
     ON(0) shmem_long_iput(&m[9], here, 2, 1, 8, 1);
 }
 
-CASE(team_sync, CLEAN, COLLECTIVE, "members of a team meet")
+/* PE 0 puts to PE 2, PEs 0 and 1 meet as a team, and PE `second` puts to the same place. */
+static void put_around_team_sync(int second)
 {
     shmem_team_t team;
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team) == 0);
@@ -342,21 +345,18 @@ CASE(team_sync, CLEAN, COLLECTIVE, "members of a team meet")
         shmem_quiet();
     }
     shmem_team_sync(team);
-    ON(1) shmem_putmem(m, here, 24, 2);
+    ON(second) shmem_putmem(m, here, 24, 2);
     shmem_team_destroy(team);
+}
+
+CASE(team_sync, CLEAN, COLLECTIVE, "members of a team meet")
+{
+    put_around_team_sync(1);
 }
 
 CASE(team_sync_without_it, RACY, COLLECTIVE, "who is not in the team does not meet")
 {
-    shmem_team_t team;
-    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team) == 0);
-    ON(0) {
-        shmem_putmem(m, here, 24, 2);
-        shmem_quiet();
-    }
-    shmem_team_sync(team);
-    ON(2) shmem_putmem(m, here, 24, 2);
-    shmem_team_destroy(team);
+    put_around_team_sync(2);
 }
 
 CASE(active_set_barrier, CLEAN, COLLECTIVE, "a barrier of an active set completes puts")

@@ -24,17 +24,23 @@ mod copy;
 /// Values the compiler knows nothing of, and so keeps.
 #[inline(always)]
 fn unknown(value: u64) -> __m256i {
+    // SAFETY: the program runs on processors with AVX only.
     let mut wide = unsafe { _mm256_set1_epi64x(value as i64) };
+    // SAFETY: there is no instruction in it.
     unsafe { asm!("/* {} */", inout(ymm_reg) wide, options(nomem, nostack, preserves_flags)) };
     wide
 }
 
+/// # Safety
+/// `len` bytes have to be readable at `from` and writable at `to`, and not overlap.
 #[inline(never)]
-fn copies(to: *mut u8, from: *const u8, len: usize) -> [u64; 64] {
+unsafe fn copies(to: *mut u8, from: *const u8, len: usize) -> [u64; 64] {
     let before: [__m256i; 16] = core::array::from_fn(|i| unknown(i as u64 + 1));
+    // SAFETY: the caller vouches for both, and `main` has asked `is_wide` about the length.
     unsafe { copy::wide(to, from, len) };
     let mut after = [0u64; 64];
     for i in 0..16 {
+        // SAFETY: 4 of 64 values at `4 * i`, with `i` below 16; the store needs no alignment.
         unsafe { _mm256_storeu_si256(after.as_mut_ptr().add(i * 4).cast(), before[i]) };
     }
     after
@@ -46,7 +52,8 @@ fn main() {
     for len in [65, 128, 129, 256] {
         assert!(copy::is_wide(len));
         let mut to = vec![0; 256];
-        let after = copies(to.as_mut_ptr(), from.as_ptr(), len);
+        // SAFETY: both have 256 bytes, and `len` is no more than that.
+        let after = unsafe { copies(to.as_mut_ptr(), from.as_ptr(), len) };
         assert_eq!(to[..len], from[..len]);
         for (i, value) in after.iter().enumerate() {
             assert_eq!(*value, i as u64 / 4 + 1, "part {} of value {} after {len} bytes", i % 4, i / 4);
