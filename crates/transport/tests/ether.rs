@@ -106,7 +106,16 @@ fn frames(name: &str) {
 
 /// Every PE on a host of its own, with an AF_XDP socket.
 fn past_the_stack(name: &str) {
-    let Some(interfaces) = switch(4) else {
+    past_the_stack_with(name, 1);
+}
+
+/// The same, and frames of different hosts come in on different queues.
+fn several_queues(name: &str) {
+    past_the_stack_with(name, 4);
+}
+
+fn past_the_stack_with(name: &str, queues: u32) {
+    let Some(interfaces) = switch(4, queues) else {
         return;
     };
     let wire = LocalWire::Xdp {
@@ -123,15 +132,16 @@ fn past_the_stack(name: &str) {
     );
 }
 
-/// So many interfaces, each with a cable to one switch, in a network namespace as that of
-/// [`cable`].
-fn switch(ports: u32) -> Option<Vec<Interface>> {
+/// So many interfaces with so many queues, each with a cable to one switch, in a network
+/// namespace as that of [`cable`].
+fn switch(ports: u32, queues: u32) -> Option<Vec<Interface>> {
+    let queues = format!("numrxqueues {queues} numtxqueues {queues}");
     own_namespace()?;
     ip("link add switch type bridge")?;
     ip("link set switch up")?;
     for port in 0..ports {
         ip(&format!(
-            "link add host{port} type veth peer name port{port}"
+            "link add host{port} {queues} type veth peer name port{port} {queues}"
         ))?;
         ip(&format!("link set port{port} master switch up"))?;
         ip(&format!("link set host{port} up"))?;
@@ -186,7 +196,7 @@ macro_rules! over {
 
 #[test]
 fn copies_are_refused() {
-    for run in [apart, mixed, frames, past_the_stack] {
+    for run in [apart, mixed, frames, past_the_stack, several_queues] {
         // Each in network namespaces of its own.
         std::thread::spawn(move || run(COPIES.name)).join().unwrap();
     }
@@ -196,6 +206,7 @@ hostwire_transport::transport_cases!(over!(apart));
 hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
 hostwire_transport::transport_cases!(over!(past_the_stack));
+hostwire_transport::transport_cases!(over!(several_queues));
 
 /// The wires between two hosts alone, each with one PE.
 fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {

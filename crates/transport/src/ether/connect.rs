@@ -92,7 +92,7 @@ impl Secrets {
         let pairs = self.lives.iter().zip(&roster.peers);
         let peers = pairs.map(|(life, peer)| peer.map(|_| *life));
         let witness = socket
-            .fd()
+            .system_socket()
             .try_clone_to_owned()
             .map_err(|e| TransportError::environment("keeping the socket of the wire open", e))?;
         let numbers = FrameNumbers::new(origin.clone(), OriginWords::new(hosts)?)?;

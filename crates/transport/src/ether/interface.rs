@@ -54,7 +54,12 @@ impl Interface {
     /// How many receive queues it has, where the driver says so: frames come in through any of
     /// them.
     pub fn receive_queues(&self) -> Option<u32> {
-        receive_queues(&self.name).ok()
+        self.queues().map(|queues| queues.receive)
+    }
+
+    /// How many queues it has, where the driver says so.
+    pub(super) fn queues(&self) -> Option<QueueCounts> {
+        queues(&self.name).ok()
     }
 
     /// Its address for UDP.
@@ -71,6 +76,13 @@ impl Interface {
             )
         })
     }
+}
+
+/// Of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct QueueCounts {
+    pub(super) receive: u32,
+    pub(super) transmit: u32,
 }
 
 fn choose(
@@ -186,7 +198,7 @@ struct Channels {
 
 const _: () = assert!(size_of::<Channels>() == 36);
 
-fn receive_queues(name: &str) -> io::Result<u32> {
+fn queues(name: &str) -> io::Result<QueueCounts> {
     let mut channels = Channels {
         command: ETHTOOL_GCHANNELS,
         max: [0; 4],
@@ -200,7 +212,10 @@ fn receive_queues(name: &str) -> io::Result<u32> {
     // SAFETY: this request reads the name and follows the pointer, to a command that reads and
     // writes as many bytes as `Channels` has; they outlive the call.
     unsafe { ask(SIOCETHTOOL, &mut request)? };
-    Ok(channels.receive.saturating_add(channels.combined))
+    Ok(QueueCounts {
+        receive: channels.receive.saturating_add(channels.combined),
+        transmit: channels.transmit.saturating_add(channels.combined),
+    })
 }
 
 /// About the interface of this name, and nothing yet.

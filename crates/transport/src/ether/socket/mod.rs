@@ -254,6 +254,16 @@ impl Socket {
             Self::Faulty(faulty) => faulty.socket().fd(),
         }
     }
+
+    /// A socket of the system, which [`fd`](Self::fd) need not be.
+    pub(super) fn system_socket(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Packet(socket) => socket.fd(),
+            Self::Xdp(socket) => socket.socket(),
+            Self::Udp(socket) => socket.fd(),
+            Self::Faulty(faulty) => faulty.socket().system_socket(),
+        }
+    }
 }
 
 /// A peer that speaks another way than this PE, `with`.
