@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use hostwire_testing::{is_installed, left_out, need};
+
 use super::*;
 
 const ETHER_TYPE: u16 = 0x88b5;
@@ -10,10 +12,13 @@ const QUEUES: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The sockets at both ends of a cable with several queues, in a network namespace of this thread
-/// alone. `None` where that is not allowed, which the tests of the whole wire tell of.
+/// alone.
 fn ends() -> Option<[XdpSocket; 2]> {
     // SAFETY: changes the network namespace of this thread alone, which runs one test.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == -1 {
+        let error = io::Error::last_os_error();
+        let why = format!("a network namespace of its own needs root: {error}");
+        left_out(&need::NAMESPACES, why);
         return None;
     }
     let queues = format!("numrxqueues {QUEUES} numtxqueues {QUEUES}");
@@ -23,7 +28,12 @@ fn ends() -> Option<[XdpSocket; 2]> {
         "link set right up",
     ] {
         let done = Command::new("ip").args(arguments.split(' ')).status();
-        done.ok().filter(std::process::ExitStatus::success)?;
+        if !done.is_ok_and(|status| status.success()) {
+            if is_installed("ip", &need::IP) {
+                left_out(&need::NAMESPACES, format!("`ip {arguments}` fails"));
+            }
+            return None;
+        }
     }
     let interfaces = ["left", "right"].map(|name| Interface::choose(Some(name)).unwrap());
     let mut sockets = interfaces
