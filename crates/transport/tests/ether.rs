@@ -132,6 +132,29 @@ fn past_the_stack_with(name: &str, queues: u32) {
     );
 }
 
+/// As `frames`, with two cables between the hosts.
+fn two_cables(name: &str) {
+    let Some(cables) = cables(2) else {
+        return;
+    };
+    let wire = LocalWire::Several(cables.map(over_frames).collect());
+    run(
+        name,
+        &Hosts {
+            hosts: 2,
+            wire,
+            options: LocalOptions::default(),
+        },
+    );
+}
+
+fn over_frames(interfaces: Vec<Interface>) -> LocalWire {
+    LocalWire::Packet {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    }
+}
+
 /// So many interfaces with so many queues, each with a cable to one switch, in a network
 /// namespace as that of [`cable`].
 fn switch(ports: u32, queues: u32) -> Option<Vec<Interface>> {
@@ -159,6 +182,25 @@ fn cable() -> Option<Vec<Interface>> {
     ip("link set right up")?;
     let choose = |name| Interface::choose(Some(name)).unwrap();
     Some(vec![choose("left"), choose("right")])
+}
+
+/// So many of those side by side: `left0` to `right0` and so on.
+fn cables(count: u32) -> Option<impl Iterator<Item = Vec<Interface>>> {
+    own_namespace()?;
+    for number in 0..count {
+        ip(&format!(
+            "link add left{number} type veth peer name right{number}"
+        ))?;
+        for end in ["left", "right"] {
+            ip(&format!("link set {end}{number} up"))?;
+        }
+    }
+    let choose = |name: String| Interface::choose(Some(&name)).unwrap();
+    Some((0..count).map(move |number| {
+        ["left", "right"]
+            .map(|end| choose(format!("{end}{number}")))
+            .to_vec()
+    }))
 }
 
 fn own_namespace() -> Option<()> {
@@ -196,7 +238,14 @@ macro_rules! over {
 
 #[test]
 fn copies_are_refused() {
-    for run in [apart, mixed, frames, past_the_stack, several_queues] {
+    for run in [
+        apart,
+        mixed,
+        frames,
+        past_the_stack,
+        several_queues,
+        two_cables,
+    ] {
         // Each in network namespaces of its own.
         std::thread::spawn(move || run(COPIES.name)).join().unwrap();
     }
@@ -207,6 +256,7 @@ hostwire_transport::transport_cases!(over!(mixed));
 hostwire_transport::transport_cases!(over!(frames));
 hostwire_transport::transport_cases!(over!(past_the_stack));
 hostwire_transport::transport_cases!(over!(several_queues));
+hostwire_transport::transport_cases!(over!(two_cables));
 
 /// The wires between two hosts alone, each with one PE.
 fn pair(wire: &LocalWire, options: &LocalOptions) -> Result<Vec<Arc<Ether>>, TransportError> {
@@ -423,6 +473,100 @@ fn disagreement_on_encryption_is_named() {
             assert_eq!(got, expected);
         }
     }
+}
+
+/// Frames that an interface has sent.
+fn frames_sent(interface: &str) -> u64 {
+    let shown = Command::new("ip")
+        .args(["-s", "link", "show", interface])
+        .output();
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    // Below "TX: bytes packets ...".
+    let line = shown
+        .lines()
+        .skip_while(|line| !line.contains("TX:"))
+        .nth(1);
+    line.unwrap()
+        .split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+/// Bursts of words, the last one at `last`: each word is its number.
+fn store_words(from: &Ether, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        from.store_word(1, 4096 + number as usize * 8, number)
+            .unwrap();
+        if number % 10 == 0 {
+            from.quiet().unwrap();
+            // The next burst may take another cable.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    from.quiet().unwrap();
+}
+
+/// A cable is pulled in the middle of a stream, once at one end and once at the other, and put back:
+/// nothing is lost, and the other cable goes on.
+fn one_of_two_cables_is_pulled(of: fn(Vec<Interface>) -> LocalWire) {
+    const WORDS: u64 = 500;
+    let Some(cables) = cables(2) else { return };
+    let wires = pair(
+        &LocalWire::Several(cables.map(of).collect()),
+        &LocalOptions::default(),
+    );
+    let wires = wires.unwrap();
+    let [from, to] = &wires[..] else {
+        panic!("two PEs");
+    };
+    let sent = || [frames_sent("left0"), frames_sent("left1")];
+    let before = sent();
+    store_words(from, 1..=WORDS);
+    let after = sent();
+    for (before, after) in before.iter().zip(after) {
+        // A quarter of what one cable would have carried at least; reports are fewer.
+        assert!(after - before >= WORDS / 10 / 4, "{before} to {after}");
+    }
+    let data = Random::new(5).bytes(1 << 18);
+    for (round, pulled) in (2..).zip(["left0", "right1", "left1", "right0"]) {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    from.store(1, 1 << 18, &data).unwrap();
+                    from.quiet().unwrap();
+                }
+                store_words(from, (round - 1) * WORDS + 1..=round * WORDS);
+            });
+            // The namespace is that of this thread.
+            ip(&format!("link set {pulled} down")).unwrap();
+        });
+        let mut got = vec![0; data.len()];
+        to.segment().get(1 << 18, &mut got).unwrap();
+        assert!(got == data, "{pulled}");
+        ip(&format!("link set {pulled} up")).unwrap();
+        assert_eq!((to.close_reason(0), from.close_reason(1)), (None, None));
+        // Both ways work again before the next one is pulled.
+        store_words(from, 1..=WORDS);
+    }
+    for number in 1..=5 * WORDS {
+        let at = 4096 + number as usize * 8;
+        assert_eq!(to.segment().load_word(at), Ok(number));
+    }
+}
+
+#[test]
+fn one_of_two_cables_is_pulled_from_packet_sockets() {
+    one_of_two_cables_is_pulled(over_frames);
+}
+
+#[test]
+fn one_of_two_cables_is_pulled_past_the_stack() {
+    one_of_two_cables_is_pulled(|interfaces| LocalWire::Xdp {
+        interfaces,
+        ether_type: ETHER_TYPE,
+    });
 }
 
 /// The numbers of the effective rights of a thread, by its place in `/proc`.

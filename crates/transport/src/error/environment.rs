@@ -205,6 +205,13 @@ pub enum Disagreement {
         /// What the other PE sends.
         ours: &'static str,
     },
+    /// How many interfaces reach a host.
+    Interfaces {
+        /// Those of the one PE.
+        theirs: usize,
+        /// Those of the other PE.
+        ours: usize,
+    },
     /// Whether frames are encrypted.
     Encryption {
         /// Whether the one PE encrypts its frames. The other does not agree.
@@ -243,6 +250,10 @@ impl Disagreement {
             Self::Wire { theirs, ours } => format!(
                 "PE {pe} is at {theirs}, and PE {with} speaks {ours} (do all run with the same \
                  HOSTWIRE_WIRE?)"
+            ),
+            Self::Interfaces { theirs, ours } => format!(
+                "PE {pe} uses {theirs} interfaces, PE {with} uses {ours}: HOSTWIRE_IFACE has to \
+                 name as many for all PEs"
             ),
             Self::Encryption { theirs } => {
                 let (theirs, ours) = match theirs {

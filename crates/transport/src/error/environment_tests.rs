@@ -124,6 +124,10 @@ fn a_disagreement_names_both_pes_and_what_to_set() {
              HOSTWIRE_WIRE?)",
         ),
         (
+            disagreement(Disagreement::Interfaces { theirs: 2, ours: 3 }),
+            "PE 1 uses 2 interfaces, PE 0 uses 3: HOSTWIRE_IFACE has to name as many for all PEs",
+        ),
+        (
             disagreement(Disagreement::Encryption { theirs: false }),
             "PE 1 runs without encryption and PE 0 with: HOSTWIRE_INSECURE_WIRE has to be the same \
              for all PEs",

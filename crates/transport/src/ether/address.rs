@@ -6,6 +6,9 @@ use std::net::SocketAddr;
 
 use hostwire_packet::htoe::ethernet::MacAddress;
 
+/// Most interfaces that reach one host.
+pub const INTERFACES_MAX: usize = 4;
+
 /// Where the frames of a PE are sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Address {
@@ -13,12 +16,96 @@ pub enum Address {
     Station(MacAddress),
     /// A port.
     Udp(SocketAddr),
+    /// A station for each of several interfaces.
+    Stations(Several<MacAddress>),
+    /// A port for each of several interfaces.
+    Ports(Several<SocketAddr>),
+}
+
+/// Two values or more, one for each interface, in their order; up to [`INTERFACES_MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Several<T> {
+    count: u8,
+    /// Places behind the last value are as the first one.
+    places: [T; INTERFACES_MAX],
+}
+
+impl<T: Copy> Several<T> {
+    /// `None` if they are not as many as that.
+    pub fn new(values: &[T]) -> Option<Self> {
+        let &[first, _, ..] = values else {
+            return None;
+        };
+        let mut places = [first; INTERFACES_MAX];
+        places.get_mut(..values.len())?.copy_from_slice(values);
+        let count = values.len() as u8;
+        Some(Self { count, places })
+    }
+
+    /// All of them.
+    pub fn values(&self) -> &[T] {
+        self.places
+            .get(..usize::from(self.count))
+            .unwrap_or_default()
+    }
+}
+
+impl Address {
+    /// The address of who has `addresses`, one for each of its interfaces. `None` if there are
+    /// none or more than [`INTERFACES_MAX`], or if they are not all of one kind.
+    pub fn of_interfaces(addresses: &[Self]) -> Option<Self> {
+        let stations = || {
+            addresses
+                .iter()
+                .map(Self::station)
+                .collect::<Option<Vec<_>>>()
+        };
+        let ports = || addresses.iter().map(Self::port).collect::<Option<Vec<_>>>();
+        match addresses {
+            [Self::Station(_) | Self::Udp(_)] => addresses.first().copied(),
+            [Self::Station(_), ..] => Several::new(&stations()?).map(Self::Stations),
+            [Self::Udp(_), ..] => Several::new(&ports()?).map(Self::Ports),
+            _ => None,
+        }
+    }
+
+    /// That of one of the interfaces.
+    pub fn of_interface(&self, number: usize) -> Option<Self> {
+        match self {
+            Self::Station(_) | Self::Udp(_) => (number == 0).then_some(*self),
+            Self::Stations(stations) => stations.values().get(number).copied().map(Self::Station),
+            Self::Ports(ports) => ports.values().get(number).copied().map(Self::Udp),
+        }
+    }
+
+    /// How many interfaces it is for.
+    pub fn interfaces(&self) -> usize {
+        match self {
+            Self::Station(_) | Self::Udp(_) => 1,
+            Self::Stations(stations) => stations.values().len(),
+            Self::Ports(ports) => ports.values().len(),
+        }
+    }
+
+    const fn station(&self) -> Option<MacAddress> {
+        match self {
+            Self::Station(station) => Some(*station),
+            _ => None,
+        }
+    }
+
+    const fn port(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Udp(port) => Some(*port),
+            _ => None,
+        }
+    }
 }
 
 /// A text that is no [`Address`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected the address of a PE, such as ether=02:00:00:00:00:01 or udp=10.0.0.1:4000, got {got:?}"
+    "expected the address of a PE, such as ether=02:00:00:00:00:01 or udp=10.0.0.1:4000, or up to {INTERFACES_MAX} of one kind as in udp=10.0.0.1:4000+10.1.0.1:4000, got {got:?}"
 )]
 pub struct AddressError {
     /// What was there.
@@ -30,17 +117,33 @@ impl fmt::Display for Address {
         match self {
             Self::Station(station) => write!(f, "ether={station}"),
             Self::Udp(port) => write!(f, "udp={port}"),
+            Self::Stations(stations) => write_all(f, "ether=", stations.values()),
+            Self::Ports(ports) => write_all(f, "udp=", ports.values()),
         }
     }
+}
+
+fn write_all(f: &mut fmt::Formatter<'_>, kind: &str, values: &[impl fmt::Display]) -> fmt::Result {
+    let mut separator = kind;
+    for value in values {
+        write!(f, "{separator}{value}")?;
+        separator = "+";
+    }
+    Ok(())
 }
 
 impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
+        let all = |values: &str, one: fn(&str) -> Option<Self>| {
+            // One more than allowed is enough to be refused.
+            let values = values.split('+').take(INTERFACES_MAX + 1).map(one);
+            Self::of_interfaces(&values.collect::<Option<Vec<_>>>()?)
+        };
         let parsed = match text.split_once('=') {
-            Some(("ether", station)) => mac(station).map(Self::Station),
-            Some(("udp", port)) => port.parse().ok().map(Self::Udp),
+            Some(("ether", stations)) => all(stations, |text| mac(text).map(Self::Station)),
+            Some(("udp", ports)) => all(ports, |text| text.parse().ok().map(Self::Udp)),
             _ => None,
         };
         parsed.ok_or_else(|| AddressError {
@@ -74,8 +177,38 @@ mod tests {
             "ether=02:00:00:00:ab:01",
             "udp=10.9.0.1:4000",
             "udp=[fe80::1]:9",
+            "ether=02:00:00:00:00:01+02:00:00:00:00:02",
+            "udp=10.9.0.1:4000+[fe80::1]:9+10.8.0.1:1+10.7.0.1:2",
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn several_are_one_address() {
+        let port = |number| Address::Udp(SocketAddr::from(([10, 0, 0, 1], number)));
+        let station = |last| Address::Station(MacAddress([2, 0, 0, 0, 0, last]));
+        for all in [
+            &[port(1)][..],
+            &[port(1), port(1)],
+            &[station(1), station(2), station(3), station(4)],
+        ] {
+            let address = Address::of_interfaces(all).unwrap();
+            assert_eq!(address.interfaces(), all.len());
+            for number in 0..=INTERFACES_MAX {
+                assert_eq!(address.of_interface(number), all.get(number).copied());
+            }
+        }
+        let two = Address::of_interfaces(&[port(1), port(2)]).unwrap();
+        for none in [
+            &[][..],
+            &[port(1), station(1)],
+            &[station(1), port(1)],
+            &[two],
+            &[port(1), two],
+            &[port(1); INTERFACES_MAX + 1],
+        ] {
+            assert_eq!(Address::of_interfaces(none), None, "{none:?}");
         }
     }
 
@@ -91,6 +224,9 @@ mod tests {
             "ether=+2:00:00:00:00:01",
             "ether=ff:ff:ff:ff:ff:ff",
             "ether=é2:00:00:00:00:1",
+            "udp=1.2.3.4:1+",
+            "udp=1.2.3.4:1+ether=02:00:00:00:00:01",
+            "udp=1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1+1.2.3.4:1",
         ] {
             let error = text.parse::<Address>().unwrap_err();
             assert_eq!(error.got, text);

@@ -264,7 +264,7 @@ impl Core {
             guard,
             ..
         } = self;
-        let received = socket.receive(&mut |bytes| {
+        let received = socket.receive(&mut |_, bytes| {
             if let Some(frame) = guard.open(bytes) {
                 take_frame(endpoint, own, now, frame);
             }

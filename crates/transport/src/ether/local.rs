@@ -35,6 +35,8 @@ pub enum LocalWire {
         /// The EtherType.
         ether_type: u16,
     },
+    /// By all of these at once, which are of one kind.
+    Several(Vec<Self>),
 }
 
 /// What a job in one process may be told beside how it is wired.
@@ -202,6 +204,10 @@ fn open(host: u32, hosts: u32, wire: &LocalWire) -> Result<Socket, TransportErro
         })
     };
     match wire {
+        LocalWire::Several(wires) => {
+            let sockets = wires.iter().map(|wire| open(host, hosts, wire));
+            Socket::several(sockets.collect::<Result<_, _>>()?)
+        }
         LocalWire::Udp => Ok(Socket::Udp(FramePort::open(IpAddr::V4(
             Ipv4Addr::LOCALHOST,
         ))?)),

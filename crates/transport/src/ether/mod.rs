@@ -72,14 +72,16 @@ pub use hostwire_link::seal::{JobKey, Life};
 pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::adapter::{Adapter, Guest, Region};
-pub use self::address::{Address, AddressError};
+pub use self::address::{Address, AddressError, INTERFACES_MAX, Several};
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
 pub use self::interface::Interface;
 pub use self::local::{LocalOptions, LocalPe, LocalWire, local};
 pub use self::numbers::FrameNumbers;
 pub use self::raw::RawSocket;
-pub use self::socket::{FaultySocket, FramePort, Offload, PacketSocket, Socket, XdpSocket};
+pub use self::socket::{
+    FaultySocket, FramePort, Offload, PacketSocket, SeveralSockets, Socket, XdpSocket,
+};
 pub use self::tally::SocketCounters;
 pub(crate) use self::tally::counted;
 use self::tally::values as tally_values;

@@ -42,6 +42,9 @@ pub(super) const ADDRESS: Target = Target {
             ("station", "ether=02:00:00:00:ab:01"),
             ("port", "udp=10.9.0.1:4000"),
             ("port_v6", "udp=[fe80::1]:9"),
+            ("stations", "ether=02:00:00:00:00:01+02:00:00:00:00:02"),
+            ("ports", "udp=10.9.0.1:4000+[fe80::1]:9"),
+            ("no_second_port", "udp=10.9.0.1:4000+"),
             ("group", "ether=ff:ff:ff:ff:ff:ff"),
             ("no_port", "udp=10.9.0.1"),
         ])

@@ -1,12 +1,14 @@
 //! Which frames of an interface can be for this endpoint.
 //!
 //! All sockets of a host hear all frames of the EtherType, of other jobs too. An endpoint numbers its
-//! virtual links from 0 on; reset, close and sealed frames name the node.
+//! virtual links from 0 on; reset, close and sealed frames name the node. What
+//! hosts say about the paths between them is for all.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use super::super::option;
+use super::several::TOLD_BY;
 
 use hostwire_packet::htoe::place;
 
@@ -23,7 +25,8 @@ const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 pub(super) fn attach(socket: BorrowedFd<'_>, node: u32, links: u32) -> io::Result<()> {
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let mut program = [
-        step(LOAD_BYTE, 0, 0, place::TYPE as u32),
+        step(LOAD_BYTE, 0, 0, TOLD_BY.0 as u32),
+        step(JUMP_IF_EQUAL, 9, 0, TOLD_BY.1.into()),
         step(AND, 0, 0, place::TYPE_MASK.into()),
         step(JUMP_IF_EQUAL, 3, 0, place::SEALED_TYPE.into()),
         step(JUMP_IF_AT_LEAST, 4, 0, place::FIRST_SESSION_TYPE.into()),
@@ -78,6 +81,11 @@ mod tests {
         }
         assert!(!passes(9, 8, &[0x11, 0, 0]));
         assert!(!passes(9, 8, &[]));
+    }
+
+    #[test]
+    fn reports_about_paths_are_for_all() {
+        assert!(passes(9, 8, b"\0path\x03\x01"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod faulty;
 mod filter;
 mod packet;
 pub(crate) mod ring;
+mod several;
 pub(crate) mod udp;
 mod xdp;
 
@@ -13,6 +14,7 @@ use std::os::fd::BorrowedFd;
 pub(crate) use bare::BareSocket;
 pub use faulty::FaultySocket;
 pub use packet::PacketSocket;
+pub use several::SeveralSockets;
 pub use udp::{FramePort, Offload};
 pub use xdp::XdpSocket;
 
@@ -64,6 +66,8 @@ pub enum Socket {
     Xdp(Box<XdpSocket>),
     /// Frames as datagrams, for everybody.
     Udp(FramePort),
+    /// Several of one of these kinds, at different interfaces.
+    Several(Box<SeveralSockets>),
     /// One of the others, and faults that all frames to it meet.
     Faulty(Box<FaultySocket>),
 }
@@ -84,6 +88,19 @@ impl Received {
 }
 
 impl Socket {
+    /// One for all of `sockets`, which are of one kind, each at an interface of its own. The peers
+    /// have as many, in the same order of networks: frames for one of them take any of its
+    /// interfaces that works. One socket stays what it is.
+    ///
+    /// # Errors
+    /// [`TransportError::Misused`] for none, for too many, and for sockets of different kinds.
+    pub fn several(sockets: Vec<Self>) -> Result<Self, TransportError> {
+        match <[Self; 1]>::try_from(sockets) {
+            Ok([only]) => Ok(only),
+            Err(sockets) => Ok(Self::Several(Box::new(SeveralSockets::new(sockets)?))),
+        }
+    }
+
     /// The same, and frames that it sends meet faults; `pe` draws them.
     #[must_use]
     pub fn with_faults(self, faults: Faults, pe: PeId) -> Self {
@@ -93,7 +110,9 @@ impl Socket {
     /// What it has counted itself.
     pub(super) fn counters(&self) -> SocketCounters {
         match self {
-            Self::Packet(_) | Self::Xdp(_) | Self::Udp(_) => SocketCounters::default(),
+            Self::Packet(_) | Self::Xdp(_) | Self::Udp(_) | Self::Several(_) => {
+                SocketCounters::default()
+            }
             Self::Faulty(faulty) => faulty.counters(),
         }
     }
@@ -104,6 +123,7 @@ impl Socket {
             Self::Packet(socket) => socket.address(),
             Self::Xdp(socket) => socket.address(),
             Self::Udp(socket) => socket.address(),
+            Self::Several(several) => several.address(),
             Self::Faulty(faulty) => faulty.socket().address(),
         }
     }
@@ -114,6 +134,7 @@ impl Socket {
             Self::Packet(socket) => socket.frame_len_max(),
             Self::Xdp(socket) => socket.frame_len_max(),
             Self::Udp(socket) => socket.frame_len_max(),
+            Self::Several(several) => several.frame_len_max(),
             Self::Faulty(faulty) => faulty.socket().frame_len_max(),
         }
     }
@@ -123,6 +144,7 @@ impl Socket {
         match self {
             Self::Packet(_) | Self::Xdp(_) => 0,
             Self::Udp(socket) => socket.header_bytes(),
+            Self::Several(several) => several.header_bytes(),
             Self::Faulty(faulty) => faulty.socket().header_bytes(),
         }
     }
@@ -132,6 +154,7 @@ impl Socket {
         match self {
             Self::Packet(_) | Self::Xdp(_) => false,
             Self::Udp(socket) => socket.offload().sending,
+            Self::Several(several) => several.joins_frames(),
             Self::Faulty(faulty) => faulty.socket().joins_frames(),
         }
     }
@@ -142,6 +165,7 @@ impl Socket {
             Self::Packet(socket) => socket.frames_max(),
             Self::Xdp(socket) => socket.frames_max(),
             Self::Udp(socket) => socket.frames_max(),
+            Self::Several(several) => several.frames_max(),
             Self::Faulty(faulty) => faulty.socket().frames_max(),
         }
     }
@@ -152,6 +176,7 @@ impl Socket {
             Self::Packet(_) => CapabilitySet::NET_RAW,
             Self::Xdp(_) => CapabilitySet::NET_RAW | CapabilitySet::NET_ADMIN | CapabilitySet::BPF,
             Self::Udp(_) => CapabilitySet::empty(),
+            Self::Several(several) => several.rights(),
             Self::Faulty(faulty) => faulty.socket().rights(),
         }
     }
@@ -166,6 +191,7 @@ impl Socket {
             Self::Packet(socket) => socket.set_peers(own, peers),
             Self::Xdp(socket) => socket.set_peers(own, peers),
             Self::Udp(socket) => socket.set_peers(own, peers),
+            Self::Several(several) => several.set_peers(own, &peers),
             Self::Faulty(faulty) => faulty.socket_mut().set_peers(own, peers),
         }
     }
@@ -176,6 +202,7 @@ impl Socket {
             Self::Packet(socket) => socket.send(frames),
             Self::Xdp(socket) => socket.send(frames),
             Self::Udp(socket) => socket.send(frames),
+            Self::Several(several) => several.send(frames),
             Self::Faulty(faulty) => faulty.send(frames),
         }
     }
@@ -211,6 +238,7 @@ impl Socket {
             Self::Packet(socket) => socket.is_empty(),
             Self::Xdp(socket) => socket.is_empty(),
             Self::Udp(_) => false,
+            Self::Several(several) => several.is_empty(),
             Self::Faulty(faulty) => faulty.socket().is_empty(),
         }
     }
@@ -221,16 +249,19 @@ impl Socket {
             Self::Packet(socket) => !socket.is_empty(),
             Self::Xdp(socket) => !socket.is_empty(),
             Self::Udp(_) => false,
+            Self::Several(several) => several.has_come(),
             Self::Faulty(faulty) => faulty.socket().has_come(),
         }
     }
 
-    /// Shows every frame that has come, up to a bound, to `take`.
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
+    /// Shows every frame that has come, up to a bound, to `take`, with the number of the host
+    /// that sent it.
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
             Self::Xdp(socket) => socket.receive(take),
             Self::Udp(socket) => socket.receive(take),
+            Self::Several(several) => several.receive(take),
             Self::Faulty(faulty) => faulty.socket_mut().receive(take),
         }
     }
@@ -241,6 +272,7 @@ impl Socket {
             Self::Packet(socket) => vec![socket.fd()],
             Self::Xdp(socket) => socket.fds(),
             Self::Udp(socket) => socket.fds(),
+            Self::Several(several) => several.fds(),
             Self::Faulty(faulty) => faulty.socket().fds(),
         }
     }
@@ -251,6 +283,7 @@ impl Socket {
             Self::Packet(socket) => socket.fd(),
             Self::Xdp(socket) => socket.fd(),
             Self::Udp(socket) => socket.fd(),
+            Self::Several(several) => several.fd(),
             Self::Faulty(faulty) => faulty.socket().fd(),
         }
     }
@@ -261,22 +294,28 @@ impl Socket {
             Self::Packet(socket) => socket.fd(),
             Self::Xdp(socket) => socket.socket(),
             Self::Udp(socket) => socket.fd(),
+            Self::Several(several) => several.system_socket(),
             Self::Faulty(faulty) => faulty.socket().system_socket(),
         }
     }
 }
 
-/// A peer that speaks another way than this PE, `with`.
+/// A peer that speaks another way than this PE, `with`, which has one interface.
 fn mixed(pe: PeId, with: PeId, address: &Address, ours: &'static str) -> TransportError {
-    TransportError::environment(
-        "connecting the PEs",
-        EnvironmentFault::Disagreement {
-            pe,
-            with,
-            about: Disagreement::Wire {
-                theirs: address.to_string().into(),
-                ours,
-            },
-        },
-    )
+    if address.interfaces() > 1 {
+        return unequal(pe, with, address, 1);
+    }
+    let theirs = address.to_string().into();
+    disagree(pe, with, Disagreement::Wire { theirs, ours })
+}
+
+/// A peer that has not `ours` interfaces.
+fn unequal(pe: PeId, with: PeId, address: &Address, ours: usize) -> TransportError {
+    let theirs = address.interfaces();
+    disagree(pe, with, Disagreement::Interfaces { theirs, ours })
+}
+
+fn disagree(pe: PeId, with: PeId, about: Disagreement) -> TransportError {
+    let fault = EnvironmentFault::Disagreement { pe, with, about };
+    TransportError::environment("connecting the PEs", fault)
 }

@@ -1,6 +1,6 @@
 //! Frames of an own EtherType through a packet socket with a receive ring.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hostwire_packet::htoe::ethernet::MacAddress;
@@ -20,9 +20,9 @@ pub struct PacketSocket {
     interface: Interface,
     ether_type: u16,
     peers: Vec<Option<libc::sockaddr_ll>>,
-    known: HashSet<MacAddress>,
+    known: HashMap<MacAddress, u32>,
     /// One of those: frames come in runs.
-    last: Option<MacAddress>,
+    last: Option<(MacAddress, u32)>,
 }
 
 impl PacketSocket {
@@ -44,7 +44,7 @@ impl PacketSocket {
             interface: interface.clone(),
             ether_type,
             peers: Vec::new(),
-            known: HashSet::new(),
+            known: HashMap::new(),
             last: None,
         })
     }
@@ -67,12 +67,13 @@ impl PacketSocket {
         peers: Vec<Option<Address>>,
     ) -> Result<(), TransportError> {
         self.known.clear();
+        self.last = None;
         self.peers.clear();
         for (pe, peer) in (0..).zip(&peers) {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Station(peer)) => {
-                    self.known.insert(*peer);
+                    self.known.entry(*peer).or_insert(pe);
                     Some(station(self.interface.index, self.ether_type, *peer))
                 }
                 Some(other) => return Err(mixed(pe, own, other, "bare Ethernet")),
@@ -104,15 +105,17 @@ impl PacketSocket {
         self.ring.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
         let mut received = Received::default();
         let (known, last) = (&self.known, &mut self.last);
         for _ in 0..BATCH_FRAMES {
             let taken = self.ring.next(|from, frame| {
-                if Some(from) == *last || known.contains(&from) {
-                    *last = Some(from);
+                if last.is_none_or(|(known, _)| known != from) {
+                    *last = known.get(&from).map(|pe| (from, *pe));
+                }
+                if let Some((_, pe)) = last {
                     received.frames += 1;
-                    take(frame);
+                    take(*pe, frame);
                 } else {
                     received.strangers += 1;
                 }

@@ -11,7 +11,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -47,9 +47,9 @@ pub struct FramePort {
     /// Longest packet that frames are made for.
     mtu_bytes: usize,
     peers: Vec<Option<SocketAddrAny>>,
-    known: HashSet<SocketAddr>,
+    known: HashMap<SocketAddr, u32>,
     /// One of those: messages come in runs.
-    last: Option<SocketAddr>,
+    last: Option<(SocketAddr, u32)>,
     sender: Sender,
     receiver: Receiver,
     /// Whether the last look for messages has found one.
@@ -84,7 +84,7 @@ impl FramePort {
             address,
             mtu_bytes: path::MTU_BYTES,
             peers: Vec::new(),
-            known: HashSet::new(),
+            known: HashMap::new(),
             last: None,
             streams: false,
         })
@@ -127,13 +127,13 @@ impl FramePort {
             self.peers.push(match peer {
                 None => None,
                 Some(Address::Udp(port)) => {
-                    self.known.insert(*port);
+                    self.known.entry(*port).or_insert(pe);
                     Some(SocketAddrAny::from(*port))
                 }
                 Some(other) => return Err(mixed(pe, own, other, "UDP")),
             });
         }
-        let mtu_bytes = path::mtu_bytes(self.address.ip(), &self.known);
+        let mtu_bytes = path::mtu_bytes(self.address.ip(), self.known.keys());
         self.mtu_bytes = mtu_bytes.min(FRAME_LEN_MAX);
         Ok(())
     }
@@ -153,7 +153,7 @@ impl FramePort {
         sender.send(frames, |runs| give(socket, peers, runs))
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
         let mut received = Received::default();
         let mut looks_on = true;
         while looks_on && received.all() < BATCH_FRAMES {
@@ -161,17 +161,17 @@ impl FramePort {
             let Ok((from, frames)) = self.receiver.next(&self.socket) else {
                 break;
             };
-            if from != self.last {
-                self.last = from.filter(|from| self.known.contains(from));
+            if from != self.last.map(|(known, _)| known) {
+                self.last = from.and_then(|from| Some((from, *self.known.get(&from)?)));
             }
             let before = received.all();
-            if self.last.is_none() {
-                received.strangers += frames.count();
-            } else {
+            if let Some((_, pe)) = self.last {
                 for frame in frames {
                     received.frames += 1;
-                    take(frame);
+                    take(pe, frame);
                 }
+            } else {
+                received.strangers += frames.count();
             }
             // What comes alone after silence has nothing behind it, and each look costs time.
             looks_on = self.streams || received.all() > before + 1;

@@ -16,8 +16,8 @@ const SKB_BYTES: usize = 768;
 
 /// The longest packet that the system believes any path from `own` to `peers` takes, headers
 /// included; [`MTU_BYTES`] at least. A link whose path takes less finds that out.
-pub(super) fn mtu_bytes(own: IpAddr, peers: &HashSet<SocketAddr>) -> usize {
-    let hosts: HashSet<IpAddr> = peers.iter().map(SocketAddr::ip).collect();
+pub(super) fn mtu_bytes<'a>(own: IpAddr, peers: impl IntoIterator<Item = &'a SocketAddr>) -> usize {
+    let hosts: HashSet<IpAddr> = peers.into_iter().map(SocketAddr::ip).collect();
     let Ok(socket) = UdpSocket::bind((own, 0)) else {
         return MTU_BYTES;
     };
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn plain_ethernet_is_what_nothing_is_known_of() {
         let own = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        assert_eq!(mtu_bytes(own, &HashSet::new()), MTU_BYTES);
+        assert_eq!(mtu_bytes(own, []), MTU_BYTES);
         // No route leads there from here.
-        let nowhere = HashSet::from([SocketAddr::from(([240, 0, 0, 1], 1))]);
-        assert_eq!(mtu_bytes(own, &nowhere), MTU_BYTES);
+        let nowhere = SocketAddr::from(([240, 0, 0, 1], 1));
+        assert_eq!(mtu_bytes(own, [&nowhere]), MTU_BYTES);
     }
 
     #[test]

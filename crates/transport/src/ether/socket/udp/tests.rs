@@ -21,7 +21,7 @@ fn take(port: &mut FramePort, count: usize) -> (Vec<Vec<u8>>, Received) {
     let mut all = Received::default();
     let begin = Instant::now();
     while all.all() < count && begin.elapsed() < PATIENCE {
-        let received = port.receive(&mut |frame| got.push(frame.to_vec()));
+        let received = port.receive(&mut |_, frame| got.push(frame.to_vec()));
         all.frames += received.frames;
         all.strangers += received.strangers;
     }

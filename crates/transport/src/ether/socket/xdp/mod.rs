@@ -12,7 +12,7 @@ mod rings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -49,9 +49,9 @@ pub struct XdpSocket {
     interface: Interface,
     ether_type: u16,
     peers: Vec<Option<MacAddress>>,
-    known: HashSet<MacAddress>,
+    known: HashMap<MacAddress, u32>,
     /// One of those: frames come in runs.
-    last: Option<MacAddress>,
+    last: Option<(MacAddress, u32)>,
     /// Whether the interface took no frames the last time.
     is_down: bool,
 }
@@ -116,7 +116,7 @@ impl XdpSocket {
             interface: interface.clone(),
             ether_type,
             peers: Vec::new(),
-            known: HashSet::new(),
+            known: HashMap::new(),
             last: None,
             is_down: false,
         })
@@ -145,7 +145,13 @@ impl XdpSocket {
             Some(other) => Err(mixed(pe, own, other, "bare Ethernet")),
         });
         self.peers = stations.collect::<Result<_, _>>()?;
-        self.known = self.peers.iter().flatten().copied().collect();
+        self.known.clear();
+        self.last = None;
+        for (pe, peer) in (0..).zip(&self.peers) {
+            if let Some(peer) = peer {
+                self.known.entry(*peer).or_insert(pe);
+            }
+        }
         self.queues.send_as(own);
         Ok(())
     }
@@ -194,7 +200,7 @@ impl XdpSocket {
         self.queues.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(&mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
         let mut received = Received::default();
         let Self { known, last, .. } = self;
         self.queues.receive(BATCH_FRAMES, |bytes| {
@@ -203,11 +209,15 @@ impl XdpSocket {
                 let from = head.get(STATION_LEN..)?.first_chunk()?;
                 Some(MacAddress(*from))
             });
-            match (frame, from) {
-                (Some((_, frame)), Some(from)) if Some(from) == *last || known.contains(&from) => {
-                    *last = Some(from);
+            if let Some(from) = from
+                && last.is_none_or(|(known, _)| known != from)
+            {
+                *last = known.get(&from).map(|pe| (from, *pe));
+            }
+            match (frame, from, &last) {
+                (Some((_, frame)), Some(_), Some((_, pe))) => {
                     received.frames += 1;
-                    take(frame);
+                    take(*pe, frame);
                 }
                 _ => received.strangers += 1,
             }

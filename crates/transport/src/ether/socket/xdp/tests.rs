@@ -1,5 +1,6 @@
 //! Sockets at the two ends of a cable with several queues.
 
+use std::collections::HashSet;
 use std::process::Command;
 
 use hostwire_testing::{is_installed, left_out, need};
@@ -54,7 +55,7 @@ fn next(socket: &mut XdpSocket) -> Option<u8> {
     let fd = socket.fd();
     poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&timeout)).unwrap();
     let mut first = None;
-    socket.receive(&mut |frame| first = frame.first().copied());
+    socket.receive(&mut |_, frame| first = frame.first().copied());
     first
 }
 
@@ -91,7 +92,7 @@ fn no_queue_waits_for_another() {
     }
     let mut seen = Vec::new();
     for _ in 0..2 {
-        right.receive(&mut |frame| seen.push(frame[0]));
+        right.receive(&mut |_, frame| seen.push(frame[0]));
     }
     assert_eq!(seen.len(), 2 * BATCH_FRAMES);
     assert_eq!(seen[BATCH_FRAMES], 2);
