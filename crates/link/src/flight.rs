@@ -1,6 +1,7 @@
 //! Frames that are packed and not acknowledged.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use hostwire_packet::ht::LINE_LEN;
 use hostwire_packet::htoe::LINE_CONTROL_LEN;
@@ -105,10 +106,10 @@ pub(crate) struct Flight {
     base: Seq,
     sealed: usize,
     cursor: usize,
-    /// When the cursor is at the first place, it goes on to the second: the peer keeps what lies between.
-    leap: Option<(usize, usize)>,
-    /// Where frames lie that the peer keeps, as far as is known: from the first place up to the second.
-    kept: (usize, usize),
+    /// Where frames lie that the peer keeps, as far as is known.
+    kept: Range<usize>,
+    /// The cursor lies before those, and goes on behind them.
+    leaps: bool,
 }
 
 /// The meaning of an ack.
@@ -130,8 +131,7 @@ impl Flight {
         self.base = base;
         self.sealed = 0;
         self.cursor = 0;
-        self.leap = None;
-        self.kept = (0, 0);
+        self.forget_kept();
     }
 
     pub(crate) const fn base(&self) -> Seq {
@@ -166,7 +166,10 @@ impl Flight {
 
     /// Frames that have been sent since something was lost the last time, and before that.
     fn reached(&self) -> usize {
-        self.leap.map_or(self.cursor, |(_, to)| to)
+        match self.leaps {
+            true => self.kept.end,
+            false => self.cursor,
+        }
     }
 
     /// Number of the first frame that has not been sent.
@@ -177,12 +180,12 @@ impl Flight {
     /// Frames that are not acknowledged and not on their way either, because the peer keeps them.
     #[inline]
     pub(crate) const fn kept(&self) -> usize {
-        self.kept.1 - self.kept.0
+        self.kept.end - self.kept.start
     }
 
     /// Whether the frame at the cursor is the last one of those that are missing.
     pub(crate) fn ends_repair(&self) -> bool {
-        self.leap.is_some_and(|(from, _)| self.cursor + 1 == from)
+        self.leaps && self.cursor + 1 == self.kept.start
     }
 
     /// Number that the next new frame gets.
@@ -235,27 +238,30 @@ impl Flight {
     /// Leaves out what the peer keeps.
     #[inline]
     pub(crate) fn leap(&mut self) {
-        if let Some((from, to)) = self.leap
-            && self.cursor >= from
-        {
-            self.cursor = to;
-            self.leap = None;
+        if self.leaps && self.cursor >= self.kept.start {
+            self.cursor = self.kept.end;
+            self.leaps = false;
         }
+    }
+
+    const fn forget_kept(&mut self) {
+        self.kept = 0..0;
+        self.leaps = false;
     }
 
     /// Go-Back-N: everything that is not acknowledged is to be sent again.
     pub(crate) const fn go_back(&mut self) {
         self.cursor = 0;
-        self.leap = None;
-        self.kept = (0, 0);
+        self.forget_kept();
     }
 
     /// The first `missing` frames are to be sent again; the peer keeps the one behind them, and perhaps more.
     pub(crate) fn repair(&mut self, missing: u16) {
         let reached = self.reached();
         self.cursor = 0;
-        self.leap = Some((missing.into(), reached)).filter(|(from, to)| from < to);
-        self.kept = self.leap.unwrap_or_default();
+        let missing = usize::from(missing);
+        self.kept = missing..reached.max(missing);
+        self.leaps = !self.kept.is_empty();
     }
 
     /// Reads an ack: the number of the next frame that the peer expects.
@@ -274,12 +280,9 @@ impl Flight {
         self.base = self.base.plus(1);
         self.sealed = self.sealed.saturating_sub(1);
         self.cursor = self.cursor.saturating_sub(1);
-        let (from, to) = self.kept;
-        self.kept = (from.saturating_sub(1), to.saturating_sub(1));
-        if let Some((from, to)) = &mut self.leap {
-            (*from, *to) = (from.saturating_sub(1), to.saturating_sub(1));
-            self.leap();
-        }
+        let Range { start, end } = self.kept;
+        self.kept = start.saturating_sub(1)..end.saturating_sub(1);
+        self.leap();
         Some(slot)
     }
 
@@ -287,8 +290,7 @@ impl Flight {
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Slot> + '_ {
         self.sealed = 0;
         self.cursor = 0;
-        self.leap = None;
-        self.kept = (0, 0);
+        self.forget_kept();
         self.slots.drain(..)
     }
 
@@ -351,7 +353,10 @@ mod tests {
         flight.pop();
         assert_eq!(flight.kept(), 3);
         flight.repair(3);
-        assert_eq!((flight.cursor(), flight.leap, flight.kept()), (0, None, 0));
+        assert_eq!(
+            (flight.cursor(), flight.leaps, flight.kept()),
+            (0, false, 0)
+        );
     }
 
     #[test]
