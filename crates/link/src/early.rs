@@ -4,67 +4,62 @@
 //! A host has memory for a few frames. Then only what is missing is sent again, and the frames
 //! behind it wait here for their turn.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-/// The early frames of one link, in order. The first place is that of the next frame expected.
+/// The early frames of one link, in order: it holds memory for what it keeps, and none for what is missing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Early {
-    frames: VecDeque<Option<Box<[u8]>>>,
-    kept: usize,
+    /// By place: each frame that was expected has one, counted from the beginning of the session.
+    frames: BTreeMap<u64, Box<[u8]>>,
+    /// The place of the next frame expected.
+    next: u64,
 }
 
 impl Early {
     /// Keeps a frame that is `ahead` of the next one expected; whether it was not there before.
     pub(crate) fn keep(&mut self, ahead: u16, frame: &[u8]) -> bool {
-        let at = usize::from(ahead);
-        if self.frames.len() <= at {
-            self.frames.resize(at + 1, None);
-        }
-        match self.frames.get_mut(at) {
-            Some(place @ None) => {
-                *place = Some(frame.into());
-                self.kept += 1;
-                true
-            }
-            _ => false,
-        }
+        let place = self.frames.entry(self.next + u64::from(ahead));
+        let is_new = matches!(place, Entry::Vacant(_));
+        place.or_insert_with(|| frame.into());
+        is_new
     }
 
     /// Takes the next frame expected away, if it is here.
     pub(crate) fn take(&mut self) -> Option<Box<[u8]>> {
-        let frame = self.frames.front_mut()?.take()?;
-        self.kept -= 1;
-        Some(frame)
+        self.frames.remove(&self.next)
     }
 
     /// The next frame expected has been delivered.
+    #[inline]
     pub(crate) fn advance(&mut self) {
-        self.take();
-        self.frames.pop_front();
+        if !self.frames.is_empty() {
+            self.take();
+        }
+        self.next += 1;
     }
 
     /// How many frames are missing before the first one that is here; 0 if that is the next one. `None` if none
     /// is here.
+    #[inline]
     pub(crate) fn missing(&self) -> Option<u16> {
-        if self.kept == 0 {
-            return None;
-        }
-        let missing = self.frames.iter().position(Option::is_some)?;
+        let (first, _) = self.frames.first_key_value()?;
         // `keep` was told a u16.
-        u16::try_from(missing).ok()
+        u16::try_from(first - self.next).ok()
     }
 
-    pub(crate) const fn kept(&self) -> usize {
-        self.kept
+    pub(crate) fn kept(&self) -> usize {
+        self.frames.len()
     }
 
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
+    /// Nodes of a tree are half full at least.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let frames: usize = self.frames.iter().flatten().map(|frame| frame.len()).sum();
-        self.frames.capacity() * size_of::<Option<Box<[u8]>>>() + frames
+        let frames: usize = self.frames.values().map(|frame| frame.len()).sum();
+        2 * self.frames.len() * size_of::<(u64, Box<[u8]>)>() + frames
     }
 }
 
@@ -91,10 +86,17 @@ mod tests {
         early.advance();
         assert_eq!((early.missing(), early.kept()), (None, 0));
         early.advance();
-        assert_eq!(
-            early.heap_bytes() / size_of::<Option<Box<[u8]>>>(),
-            early.frames.capacity()
-        );
+        assert_eq!(early.heap_bytes(), 0);
+    }
+
+    #[test]
+    fn a_gap_takes_no_memory() {
+        let mut near = Early::default();
+        let mut far = Early::default();
+        assert!(near.keep(1, b"frame"));
+        assert!(far.keep(8192, b"frame"));
+        assert_eq!(far.missing(), Some(8192));
+        assert_eq!(far.heap_bytes(), near.heap_bytes());
     }
 
     /// The sender was impatient: the frame came a second time before it was taken.
