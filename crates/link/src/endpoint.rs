@@ -499,12 +499,6 @@ impl Endpoint {
         link.map_or(0, |link| link.queues.len(channel))
     }
 
-    /// Frames of a link that may be packed and not acknowledged, as things are.
-    pub fn frames_allowed(&self, link: LinkId) -> usize {
-        let link = self.links.get(link.index());
-        link.map_or(0, Link::frames_allowed)
-    }
-
     /// Frames of a link that are packed and not acknowledged.
     pub fn frames_kept(&self, link: LinkId) -> usize {
         let link = self.links.get(link.index());

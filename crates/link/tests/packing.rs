@@ -100,13 +100,17 @@ impl Pe {
 
     /// Slow start, so that it is the policy that holds stores back, and no window.
     fn open_windows(&mut self) {
-        while self.window_is_small() {
+        // More frames than a test of streams stores at a time.
+        let mut frames_least = 0;
+        while frames_least < 100 {
+            frames_least = usize::MAX;
             for at in 0..self.links.len() {
                 let link = self.links[at];
                 while self.endpoint.put(link, 0, &[0; 64]).is_ok() {
                     self.endpoint.flush(link);
                     self.deliver_unseen();
                 }
+                frames_least = frames_least.min(self.endpoint.frames_kept(link));
             }
             while self.endpoint.frames_kept_total() > 0 {
                 self.deliver_unseen();
@@ -126,13 +130,6 @@ impl Pe {
                 peer.release(self.now, link, filled).unwrap();
             }
         }
-    }
-
-    /// As long as a link takes fewer frames at a time than a test of streams stores lines.
-    fn window_is_small(&mut self) -> bool {
-        self.links
-            .iter()
-            .any(|link| self.endpoint.frames_allowed(*link) < 100)
     }
 
     /// What the peers have to say, which is not more than sessions, acks and credits.
