@@ -4,14 +4,15 @@
 //! control algorithm for high-speed networks", Performance Evaluation 65 (2008), 417-440. Loss decides
 //! whether the window of a link grows or shrinks, and delay decides by how much. While the queues of
 //! the network are short, a window grows fast and a loss takes little from it; while they are long it
-//! grows slowly and a loss takes half. So a link is about as strong as a stream of TCP that meets it in a
+//! grows slowly and a loss takes more. So a link is about as strong as a stream of TCP that meets it in a
 //! queue, which a link that gives way to delay alone would not be. Slow start, and what a timeout does, are
 //! those of TCP (RFC 5681).
 //!
-//! Three things are other than there, because Go-Back-N repairs losses and processes share cores:
+//! Four things are other than there, because Go-Back-N repairs losses and processes share cores:
 //! - what is lost behind a first loss is sent again anyway, so a window shrinks once for all frames that were
 //!   on their way at the first loss (as in RFC 6582);
 //! - below 4 frames, and not below 10, loss and growth are those of TCP;
+//! - with long delays loss and growth are those of CUBIC;
 //! - the longest delay fades, so that one pause of a process does not count for ever.
 
 use crate::config::Config;
@@ -22,10 +23,15 @@ const INITIAL_FRAMES: f64 = 10.0;
 /// Below this window, growth and loss are those of TCP: the W_thresh of the paper, which has 10. Fitted:
 /// a round trip of a local network holds few frames.
 const STANDARD_BELOW_FRAMES: f64 = 4.0;
-/// Frames that a round adds, at least and at most: alpha_min and alpha_max of the paper.
-const GROWTH_FRAMES: (f64, f64) = (0.3, 10.0);
-/// The part of the window that a loss takes, at least and at most: beta_min and beta_max.
-const LOSS_PART: (f64, f64) = (0.125, 0.5);
+/// Frames that a round adds, at least and at most: alpha_min and alpha_max of the paper. The paper has 0.3 at
+/// least; this is what CUBIC adds where it is as strong as Reno (RFC 9438, 4.3). A stream of it keeps queues
+/// full, so that a link beside it has long delays all the time, and would get half of its share.
+const GROWTH_FRAMES: (f64, f64) = (9.0 / 17.0, 10.0);
+/// The part of the window that a loss takes, at least and at most: beta_min and beta_max. The paper has 0.5 at
+/// most; this is CUBIC's, which goes with that growth.
+const LOSS_PART: (f64, f64) = (0.125, 0.3);
+/// The part that a loss takes from a small window, and that a link begins with: RFC 5681.
+const STANDARD_LOSS_PART: f64 = 0.5;
 /// As parts of the longest delay: up to the first the growth is the fastest, up to the second a loss
 /// takes the least, and from the third on the most. eta_1 to eta_3.
 const DELAY_PARTS: (f64, f64, f64) = (0.01, 0.1, 0.8);
@@ -34,6 +40,15 @@ const CALM_ROUNDS: u8 = 5;
 /// The part of the longest delay that a round takes from it. Fitted: a pause of 10 ms where queues hold
 /// 100 us has faded after 1200 rounds.
 const FADES_BY: f64 = 1.0 / 256.0;
+
+/// Frames leave so much faster than a window per round trip, once in slow start and otherwise, that their pace
+/// does not slow the window down: as in Linux (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+const PACE: (f64, f64) = (2.0, 1.2);
+/// A process that did not run for a while takes it for a long round trip, and has to catch up. Of a share of
+/// less than 24 Mb/s frames leave faster than it takes them, few at a time.
+const GAP_MAX_NS: f64 = 500_000.0;
+/// Rounds behind a loss in which frames are paced.
+const PACED_ROUNDS: u16 = 256;
 
 /// See the [module text](self).
 #[derive(Clone, Debug)]
@@ -55,12 +70,15 @@ pub(crate) struct Congestion {
     round_end: Option<Seq>,
     /// The window has shrunk for what was on its way: frames before this one.
     shrunk_until: Option<Seq>,
+    /// Rounds in which frames are still paced.
+    paced_rounds: u16,
 }
 
 /// Round trips, in nanoseconds, and how much longer than the shortest one they were.
 #[derive(Clone, Debug)]
 struct Delay {
     shortest_trip_ns: f64,
+    last_trip_ns: f64,
     /// The longest that a round had on average.
     longest_ns: f64,
     sum_ns: f64,
@@ -73,9 +91,10 @@ impl Congestion {
             window: INITIAL_FRAMES.min(config.frames_in_flight_max.into()),
             threshold: f64::INFINITY,
             growth: 1.0,
-            loss_part: LOSS_PART.1,
+            loss_part: STANDARD_LOSS_PART,
             delay: Delay {
                 shortest_trip_ns: f64::INFINITY,
+                last_trip_ns: 0.0,
                 longest_ns: 0.0,
                 sum_ns: 0.0,
                 trips: 0,
@@ -84,7 +103,22 @@ impl Congestion {
             was_full: [false; 2],
             round_end: None,
             shrunk_until: None,
+            paced_rounds: 0,
         }
+    }
+
+    /// Nanoseconds from one frame to the next; 0 where nothing is lost.
+    #[inline]
+    pub(crate) fn gap_ns(&self) -> u64 {
+        if self.paced_rounds == 0 {
+            return 0;
+        }
+        let pace = if self.window < self.threshold {
+            PACE.0
+        } else {
+            PACE.1
+        };
+        (self.delay.last_trip_ns / (pace * self.window)).min(GAP_MAX_NS) as u64
     }
 
     /// Frames that may be on their way; at least 1.
@@ -111,6 +145,7 @@ impl Congestion {
         let delay = &mut self.delay;
         delay.shortest_trip_ns = delay.shortest_trip_ns.min(trip_ns as f64);
         delay.sum_ns += trip_ns as f64;
+        delay.last_trip_ns = trip_ns as f64;
         delay.trips += 1;
     }
 
@@ -133,12 +168,14 @@ impl Congestion {
         if self.round_end.is_none_or(is_past) {
             self.round_end = Some(end);
             self.was_full = [false, self.was_full[0]];
+            self.paced_rounds = self.paced_rounds.saturating_sub(1);
             self.end_round();
         }
     }
 
     /// A frame is lost, and frames before `end` have been sent: all that is not acknowledged is sent again.
     pub(crate) fn lost(&mut self, end: Seq) {
+        self.paced_rounds = PACED_ROUNDS;
         if self.shrunk_until.is_some() {
             return;
         }
@@ -167,7 +204,7 @@ impl Congestion {
         };
         let longest_ns = self.delay.longest_ns;
         if self.window < STANDARD_BELOW_FRAMES {
-            (self.growth, self.loss_part) = (1.0, LOSS_PART.1);
+            (self.growth, self.loss_part) = (1.0, STANDARD_LOSS_PART);
             return;
         }
         self.growth = match delay_ns <= DELAY_PARTS.0 * longest_ns {
@@ -290,11 +327,11 @@ mod tests {
     fn growth_and_loss_follow_the_delay() {
         let longest = 1_000_000.0;
         assert_eq!(growth(0.01 * longest, longest), 10.0);
-        assert!((growth(longest, longest) - 0.3).abs() < 1e-9);
-        assert!(growth(0.5 * longest, longest) < 1.0);
+        assert!((growth(longest, longest) - 9.0 / 17.0).abs() < 1e-9);
+        assert!(growth(0.5 * longest, longest) < 2.0 * GROWTH_FRAMES.0);
         assert_eq!(loss_part(0.1 * longest, longest), 0.125);
-        assert!((loss_part(0.45 * longest, longest) - 0.3125).abs() < 1e-9);
-        assert_eq!(loss_part(0.8 * longest, longest), 0.5);
+        assert!((loss_part(0.45 * longest, longest) - 0.2125).abs() < 1e-9);
+        assert_eq!(loss_part(0.8 * longest, longest), 0.3);
         assert_eq!(loss_part(0.0, 0.0), 0.125);
     }
 
@@ -309,14 +346,35 @@ mod tests {
         let before = congestion.window;
         round(&mut congestion, &mut at, 200_000);
         round(&mut congestion, &mut at, 200_000);
-        assert!(congestion.growth < 0.5, "{congestion:?}");
-        assert_eq!(congestion.loss_part, 0.5);
+        assert!(congestion.growth < 0.6, "{congestion:?}");
+        assert_eq!(congestion.loss_part, 0.3);
         assert!(congestion.window < before + 2.0);
         for _ in 0..8 {
             round(&mut congestion, &mut at, 20_000);
         }
         assert_eq!(congestion.growth, 10.0);
         assert_eq!(congestion.loss_part, 0.125);
+    }
+
+    /// A window that no loss has met opens as it may; behind a loss the frames of a round trip are spread
+    /// over most of it, for a while.
+    #[test]
+    fn frames_are_paced_where_some_are_lost() {
+        let mut congestion = Congestion::new(&config());
+        let mut at = 0;
+        congestion.sample(300_000);
+        assert_eq!(congestion.gap_ns(), 0);
+        congestion.window = 20.0;
+        congestion.lost(Seq(at));
+        assert_eq!(congestion.frames(), 10);
+        assert_eq!(congestion.gap_ns(), 25_000, "300 us, 10 frames, 1.2 times");
+        congestion.sample(1_000_000_000);
+        assert_eq!(congestion.gap_ns(), GAP_MAX_NS as u64);
+        for _ in 0..PACED_ROUNDS {
+            assert_ne!(congestion.gap_ns(), 0);
+            round(&mut congestion, &mut at, 300_000);
+        }
+        assert_eq!(congestion.gap_ns(), 0);
     }
 
     #[test]

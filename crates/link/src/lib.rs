@@ -10,6 +10,7 @@ mod endpoint;
 mod error;
 mod flight;
 mod link;
+mod pace;
 pub mod packing;
 mod pool;
 pub mod put;

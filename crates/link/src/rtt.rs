@@ -68,10 +68,11 @@ impl Rtt {
         self.backoff = self.backoff.saturating_sub(1);
     }
 
-    /// How long an ack takes at most, as things are: the timeout without its bounds.
+    /// How long an ack takes, as things are. Half of them take longer than the mean, so what they usually
+    /// differ by is added.
     pub(crate) fn usual_ns(&self, config: &Config) -> u64 {
         match self.smoothed_ns {
-            Some(smoothed_ns) => smoothed_ns,
+            Some(smoothed_ns) => smoothed_ns.saturating_add(self.variation_ns),
             None => config.rto_initial_ns,
         }
     }

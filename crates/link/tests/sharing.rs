@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
 use random::Random;
-use tcp::Tcp;
+use tcp::{Control, Tcp};
 
 /// Links have opened by then.
 const OPEN_NS: u64 = 1_000_000;
@@ -146,10 +146,10 @@ enum Arrival {
 
 /// What jobs and a stream of TCP have got of the port in `ms` milliseconds, as parts of what it carries.
 /// The first tenth does not count.
-fn share(mut port: Port, jobs: u32, with_tcp: bool, ms: u64) -> Vec<f64> {
+fn share(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
     let end = ms * 1_000_000;
     let mut jobs: Vec<Job> = (0..jobs).map(Job::new).collect();
-    let mut tcp = with_tcp.then(Tcp::default);
+    let mut tcp = tcp.map(Tcp::new);
     let mut arrivals: Vec<(u64, u64, Arrival)> = Vec::new();
     let (mut now, mut sent) = (1, 0);
     let mut before: Option<Vec<u64>> = None;
@@ -211,21 +211,26 @@ fn share(mut port: Port, jobs: u32, with_tcp: bool, ms: u64) -> Vec<f64> {
     got.map(|bytes| bytes as f64 / carried).collect()
 }
 
+/// Ports that two jobs and TCP share: Mb/s, frames of the queue, delay before and behind it, and for how long.
+const SHARED: [(u64, u64, u64, u64); 3] = [
+    (1_000, 100, 20_000, 800),
+    (200, 60, 20_000, 3_000),
+    (10_000, 300, 5_000, 200),
+];
+
 #[test]
 fn two_jobs_and_tcp_get_their_shares_of_a_link() {
-    for (megabits_per_s, queue_frames, delay_ns, ms) in [
-        (1_000, 100, 20_000, 800),
-        (200, 60, 20_000, 3_000),
-        (10_000, 300, 5_000, 200),
-    ] {
-        let port = Port::new(megabits_per_s, queue_frames, delay_ns);
-        let shares = share(port, 2, true, ms);
-        // 0.6 of a third.
-        let fair = shares.iter().all(|share| *share >= 0.2);
-        assert!(
-            fair,
-            "{megabits_per_s} Mb/s, {queue_frames} frames: {shares:.2?}"
-        );
+    for (megabits_per_s, queue_frames, delay_ns, ms) in SHARED {
+        for control in [Control::RENO, Control::CUBIC] {
+            let port = Port::new(megabits_per_s, queue_frames, delay_ns);
+            let shares = share(port, 2, Some(control), ms);
+            // 0.6 of a third.
+            let fair = shares.iter().all(|share| *share >= 0.2);
+            assert!(
+                fair,
+                "{megabits_per_s} Mb/s, {queue_frames} frames, {control:?}: {shares:.2?}"
+            );
+        }
     }
 }
 
@@ -233,7 +238,7 @@ fn two_jobs_and_tcp_get_their_shares_of_a_link() {
 fn sixteen_senders_to_one_port_keep_it_busy() {
     for queue_frames in [32, 64, 200] {
         // Longer than two of the longest timeouts: a queue of two frames per sender drops some for that long.
-        let shares = share(Port::new(10_000, queue_frames, 5_000), 16, false, 500);
+        let shares = share(Port::new(10_000, queue_frames, 5_000), 16, None, 500);
         let sum: f64 = shares.iter().sum();
         let none_starves = shares.iter().all(|share| *share >= 0.1 / 16.0);
         assert!(
@@ -245,10 +250,39 @@ fn sixteen_senders_to_one_port_keep_it_busy() {
 
 #[test]
 fn one_percent_of_loss_does_not_bring_a_shared_link_down() {
-    let mut port = Port::new(1_000, 100, 20_000);
-    port.loss_ppm = 10_000;
-    let shares = share(port, 2, true, 400);
-    let sum: f64 = shares.iter().sum();
-    let fair = shares.iter().all(|share| *share >= 0.2);
-    assert!(sum >= 0.8 && fair, "{sum:.2} {shares:.2?}");
+    for control in [Control::RENO, Control::CUBIC] {
+        let mut port = Port::new(1_000, 100, 20_000);
+        port.loss_ppm = 10_000;
+        let shares = share(port, 2, Some(control), 400);
+        let sum: f64 = shares.iter().sum();
+        let fair = shares.iter().all(|share| *share >= 0.2);
+        assert!(sum >= 0.8 && fair, "{control:?}: {sum:.2} {shares:.2?}");
+    }
+}
+
+/// The figures of the decision: `cargo test --release -p hostwire-link --test sharing -- --ignored --nocapture`.
+#[test]
+#[ignore = "prints a table"]
+#[expect(clippy::print_stdout, reason = "its purpose")]
+fn table() {
+    let parts =
+        |shares: &[f64], of: f64| -> Vec<f64> { shares.iter().map(|share| share * of).collect() };
+    for control in [Control::RENO, Control::CUBIC] {
+        for (megabits_per_s, queue_frames, delay_ns, ms) in SHARED {
+            let port = Port::new(megabits_per_s, queue_frames, delay_ns);
+            let shares = share(port, 2, Some(control), ms);
+            println!(
+                "{megabits_per_s} Mb/s, {control:?}: {:.2?}",
+                parts(&shares, 3.0)
+            );
+        }
+    }
+    for queue_frames in [32, 64, 200] {
+        let shares = share(Port::new(10_000, queue_frames, 5_000), 16, None, 500);
+        let sum: f64 = shares.iter().sum();
+        println!(
+            "{queue_frames} frames: {sum:.2} {:.2?}",
+            parts(&shares, 16.0)
+        );
+    }
 }

@@ -20,6 +20,7 @@ use crate::early::Early;
 use crate::endpoint::{Event, LinkId};
 use crate::error::{CloseReason, Misbehaviour, Node};
 use crate::flight::Flight;
+use crate::pace::Pace;
 use crate::packing::FrameHold;
 use crate::pool::Pool;
 use crate::queue::Queues;
@@ -74,6 +75,7 @@ pub(crate) struct Link {
     pub(crate) flight: Flight,
     /// Frames that may be on their way now.
     congestion: Congestion,
+    pace: Pace,
     /// Longest frame on this link: what both ends and the path take.
     pub(crate) frame_len: usize,
     /// When the packed frame goes.
@@ -129,6 +131,7 @@ impl Link {
             queues: Queues::default(),
             flight: Flight::default(),
             congestion: Congestion::new(config),
+            pace: Pace::default(),
             frame_len: config.frame_len_max,
             hold: FrameHold::default(),
             ack_wanted: false,
@@ -170,6 +173,7 @@ impl Link {
         self.ledger = Ledger::default();
         self.rtt = Rtt::new(&shared.config);
         self.congestion = Congestion::new(&shared.config);
+        self.pace = Pace::default();
         // The first packet of a link follows nothing.
         self.hold = FrameHold::default();
         self.ack_wanted = false;
@@ -367,6 +371,7 @@ impl Link {
                 .min(ahead(self.ack_at))
                 .min(ahead(self.credit_at))
                 .min(ahead(self.hold_until(config)))
+                .min(ahead(self.paced_until()))
                 .min(ahead(self.keepalive_at(config))),
         }
     }
@@ -376,6 +381,14 @@ impl Link {
             self.hold.until(config.packing.hold_ns)
         } else {
             Ns::MAX
+        }
+    }
+
+    /// When the frame at the cursor may leave, if there is one.
+    fn paced_until(&self) -> Ns {
+        match self.frames_unsent() {
+            0 => Ns::MAX,
+            _ => self.pace.leaves_at(self.congestion.gap_ns()),
         }
     }
 

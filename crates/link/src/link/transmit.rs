@@ -87,7 +87,7 @@ impl Link {
             true => 1,
             false => self.frames_allowed(),
         };
-        if cursor >= self.flight.len().min(allowed) {
+        if cursor >= self.flight.len().min(allowed) || !(self.probing || self.is_its_time(now)) {
             return false;
         }
         cursor < self.flight.sealed()
@@ -97,6 +97,11 @@ impl Link {
             || now >= self.credit_at
             || self.nak_due
             || self.hold_is_over(now, config)
+    }
+
+    #[inline]
+    fn is_its_time(&self, now: Ns) -> bool {
+        now >= self.pace.leaves_at(self.congestion.gap_ns())
     }
 
     fn hold_is_over(&mut self, now: Ns, config: &Config) -> bool {
@@ -231,6 +236,7 @@ impl Link {
             return;
         };
         slot.sent_at = now;
+        self.pace.left(now, self.congestion.gap_ns());
         let (first_time, carries) = (!slot.resent, slot.packets > 0);
         self.flight.leap();
         if first_time && carries {

@@ -1,6 +1,5 @@
-//! A stream of TCP as the senders of links meet it: Reno with limited transmit and selective acks that tell
-//! all (RFC 5681, RFC 6675). In a local network CUBIC (RFC 9438) grows no faster: there it is in its
-//! Reno-friendly region.
+//! A stream of TCP as the senders of links meet it, with limited transmit and selective acks that tell all
+//! (RFC 5681, RFC 6675).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +7,31 @@ const INITIAL: f64 = 10.0;
 /// Shortest timeout, of Linux.
 const RTO_NS: u64 = 200_000_000;
 
+/// What loss takes from a window, and what a round trip adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    left_by_loss: f64,
+    growth: f64,
+}
+
+impl Control {
+    /// RFC 5681.
+    pub const RENO: Self = Self {
+        left_by_loss: 0.5,
+        growth: 1.0,
+    };
+    /// RFC 9438, 4.3: the Reno-friendly region, in which it is in a local network. As strong as Reno, but it
+    /// keeps the queue longer.
+    pub const CUBIC: Self = Self {
+        left_by_loss: 0.7,
+        growth: 3.0 * (1.0 - 0.7) / (1.0 + 0.7),
+    };
+}
+
 /// Segments of one stream that has always something to send.
 #[derive(Debug)]
 pub struct Tcp {
+    control: Control,
     window: f64,
     threshold: f64,
     /// The next segment that was never sent.
@@ -27,9 +48,10 @@ pub struct Tcp {
     rto_at: u64,
 }
 
-impl Default for Tcp {
-    fn default() -> Self {
+impl Tcp {
+    pub fn new(control: Control) -> Self {
         Self {
+            control,
             window: INITIAL,
             threshold: f64::INFINITY,
             next: 0,
@@ -43,9 +65,7 @@ impl Default for Tcp {
             rto_at: u64::MAX,
         }
     }
-}
 
-impl Tcp {
     /// Segments that have arrived, each counted once.
     pub fn arrived(&self) -> u64 {
         self.arrived
@@ -104,13 +124,13 @@ impl Tcp {
             self.lost.insert(number);
             if number >= self.recovers_to {
                 self.recovers_to = self.next;
-                self.window = (self.window / 2.0).max(2.0);
+                self.window = (self.window * self.control.left_by_loss).max(2.0);
                 self.threshold = self.window;
             }
         }
         self.window += match self.window < self.threshold {
             true => 1.0,
-            false => 1.0 / self.window,
+            false => self.control.growth / self.window,
         };
     }
 }
