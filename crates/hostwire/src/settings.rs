@@ -30,7 +30,7 @@ pub use wire::{Wire, WireChoice};
 pub use crate::settings_table as table;
 
 use crate::sizes::Sizes;
-use kinds::{Bytes, EtherType, Interface, RingBytes, Seconds, Switch, shown};
+use kinds::{Bytes, EtherType, Interfaces, RingBytes, Seconds, Switch, shown};
 #[cfg(target_os = "linux")]
 use kinds::{File, Folder};
 use setting::listed;
@@ -81,10 +81,12 @@ table! {
         flag: Some(Flag::of_value("ring", "SIZE")),
     }
 
-    /// The network interface between hosts
-    pub(crate) interface: Option<String> = IFACE("HOSTWIRE_IFACE": Interface) {
+    /// The network interface between hosts, or several
+    pub(crate) interfaces: Option<Vec<String>> = IFACE("HOSTWIRE_IFACE": Interfaces) {
         without: || "the only Ethernet interface that is up, else that of the default route".into(),
-        detail: || "`hostwire run --hosts` makes interfaces of its own and uses those.".into(),
+        detail: || "Several, as in `eth1,eth2`, are used at once: each has a network of its own, and the order \
+                    of networks is the same on all hosts. If a cable is pulled, the others carry what it \
+                    carried, and nothing is lost. `hostwire run --hosts` makes interfaces of its own and uses those.".into(),
         may_differ: true,
     }
 
@@ -206,8 +208,13 @@ mod tests {
             assert_eq!(read, WireChoice::Named(wire));
         }
         assert_eq!(with(&ETHERTYPE, "0x88B6").unwrap().ether_type, 0x88b6);
-        let interface = with(&IFACE, "eth1").unwrap().interface;
-        assert_eq!(interface.as_deref(), Some("eth1"));
+        for (text, names) in [("eth1", &["eth1"][..]), ("eth1, eth2", &["eth1", "eth2"])] {
+            let interfaces = with(&IFACE, text).unwrap().interfaces.unwrap();
+            assert_eq!(interfaces, names);
+        }
+        for bad in ["", "eth1,", "eth1,eth1", "a,b,c,d,e"] {
+            assert!(with(&IFACE, bad).is_err(), "{bad}");
+        }
         assert!(with(&INSECURE_WIRE, "1").unwrap().insecure_wire);
         assert!(!with(&INSECURE_WIRE, "0").unwrap().insecure_wire);
         assert!(!with(&WIRE, "ether").unwrap().insecure_wire);

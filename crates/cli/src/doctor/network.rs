@@ -1,9 +1,11 @@
 //! The wires between hosts, hosts made of this machine, and what RDMA there is.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 
 use hostwire::settings::{IFACE, WIRE, Wire};
+use hostwire_transport::TransportError;
 use hostwire_transport::ether::{FramePort, Interface, Offload};
 use hostwire_transport::os::hosts::Hosts;
 use rustix::io::Errno;
@@ -39,12 +41,11 @@ fn of_wire(wire: Wire) -> Vec<Finding> {
 
 /// What `auto` takes between hosts, as far as this one can say.
 fn choice() -> Finding {
-    let chosen = IFACE.in_environment();
-    let interface = Interface::choose(chosen.as_deref());
+    let has_interface = used().is_ok();
     let mut usable = Vec::new();
     let mut not_taken = Vec::new();
     for wire in Wire::fastest_first() {
-        match obstacle(wire, interface.as_ref().ok()) {
+        match obstacle(wire, has_interface) {
             None => usable.push(wire),
             Some(why) => not_taken.push(format!("not {wire} ({why})")),
         }
@@ -63,23 +64,23 @@ fn choice() -> Finding {
     Finding::ok(AUTO, name, found)
 }
 
+/// The interfaces that a job would use here.
+fn used() -> Result<Vec<Interface>, TransportError> {
+    let named = IFACE.in_environment().unwrap_or_default();
+    let names = named.split(',').map(|name| name.trim().to_owned());
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    Interface::choose_all(&names)
+}
+
 /// Why this host cannot use a wire between hosts.
-fn obstacle(wire: Wire, interface: Option<&Interface>) -> Option<String> {
-    let Some(interface) = interface else {
+fn obstacle(wire: Wire, has_interface: bool) -> Option<String> {
+    if !has_interface {
         return Some("no interface to use".to_owned());
-    };
+    }
     let findings = match wire {
         Wire::Shm | Wire::Stores => Vec::new(),
         Wire::Ether => vec![raw_sockets()],
-        Wire::Xdp => {
-            if let Some(queues @ 2..) = interface.receive_queues() {
-                let name = &interface.name;
-                return Some(format!(
-                    "{name} has {queues} receive queues, and it takes one"
-                ));
-            }
-            vec![raw_sockets(), xdp()]
-        }
+        Wire::Xdp => vec![raw_sockets(), xdp()],
         Wire::Udp => port(),
     };
     let mut findings = findings.into_iter();
@@ -123,13 +124,12 @@ fn interfaces() -> Vec<Finding> {
         }
     };
     let mut findings = Vec::new();
-    let chosen = IFACE.in_environment();
-    match Interface::choose(chosen.as_deref()) {
-        Ok(interface) => findings.push(Finding::ok(
-            ETHER,
-            "interface",
-            format!("{} would be used", described(&interface)),
-        )),
+    let used = used();
+    match &used {
+        Ok(used) => findings.extend(used.iter().map(|interface| {
+            let found = format!("{} would be used", described(interface));
+            Finding::ok(ETHER, "interface", found)
+        })),
         Err(error) => findings.push(Finding::no(
             ETHER,
             "interface",
@@ -137,8 +137,8 @@ fn interfaces() -> Vec<Finding> {
             format!("set {IFACE}, or bring one up: ip link set NAME up"),
         )),
     }
-    let used = Interface::choose(chosen.as_deref()).ok();
-    for interface in up.iter().filter(|one| Some(*one) != used.as_ref()) {
+    let used = used.unwrap_or_default();
+    for interface in up.iter().filter(|one| !used.contains(one)) {
         findings.push(Finding::ok(ETHER, "interface", described(interface)));
     }
     for name in names() {
@@ -215,8 +215,13 @@ fn xdp() -> Finding {
 
 /// Where frames would come in, and what the kernel does for many at a time.
 fn port() -> Vec<Finding> {
-    let chosen = IFACE.in_environment();
-    let found = Interface::choose(chosen.as_deref()).and_then(|interface| interface.address());
+    match used() {
+        Ok(used) => used.iter().flat_map(|one| port_at(one.address())).collect(),
+        Err(error) => port_at(Err(error)),
+    }
+}
+
+fn port_at(found: Result<IpAddr, TransportError>) -> Vec<Finding> {
     match found {
         Err(error) => vec![Finding::no(
             UDP,

@@ -177,6 +177,41 @@ fn interface_and_ethertype_may_be_set() {
     assert!(ended.stderr.contains(text), "{ended:#?}");
 }
 
+/// Two cables at once; one of them is pulled while bytes travel, and put in again.
+#[test]
+fn a_job_uses_two_cables_and_goes_on_over_one() {
+    let (launcher, need, _, options) = LAUNCHERS[0];
+    if !is_installed(launcher, &need) {
+        return;
+    }
+    let plug =
+        |state: &str| format!("ip link set spare {state}; /run/agent fb ip link set spare {state}");
+    let script = format!(
+        "{up}; (for _ in 1 2 3; do sleep 0.2; {down}; sleep 0.3; {up}; done) & \"$@\"; status=$?; \
+         cat /sys/class/net/spare/statistics/tx_packets; exit $status",
+        up = plug("up"),
+        down = plug("down"),
+    );
+    for wire in ["ether", "udp", "xdp"] {
+        let variables = [("HOSTWIRE_WIRE", wire), ("HOSTWIRE_IFACE", "wire,spare")];
+        let variables = with_environment(launcher, &variables);
+        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+        let probe = fault_probe();
+        let rounds = [probe.as_str(), "steady", "20000", "400"];
+        let shell = ["bash", "-c", &script, "bash", launcher];
+        let Some(ended) = on_two_hosts(&[&shell, options, &variables, &rounds].concat()) else {
+            return;
+        };
+        assert_eq!(ended.status, 0, "{ended:#?}");
+        assert_eq!(ended.stdout.matches(" is fine").count(), 4, "{ended:#?}");
+        let frames = ended
+            .stdout
+            .lines()
+            .find_map(|line| line.parse::<u64>().ok());
+        assert!(frames.is_some_and(|frames| frames > 100), "{ended:#?}");
+    }
+}
+
 /// Open MPI's command line for a program of 4 PEs on both hosts, as words of a shell.
 fn mpirun_line(program: &str) -> String {
     let (launcher, _, _, options) = LAUNCHERS[0];

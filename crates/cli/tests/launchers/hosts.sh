@@ -1,6 +1,6 @@
 #!/bin/bash
 # Two hosts on this machine, fa and fb: network namespaces with names of their own and a
-# cable between them. Runs COMMAND on fa, which reaches fb with the agent /run/agent; Open
+# cable between them, and another one that is down. Runs COMMAND on fa, which reaches fb with the agent /run/agent; Open
 # MPI and MPICH find the agent by themselves. All of it is in namespaces that end with it.
 # Needs root.
 #
@@ -24,6 +24,10 @@ ip -n fa address add 10.9.0.1/24 dev wire
 ip -n fb address add 10.9.0.2/24 dev wire
 ip -n fa link set wire up
 ip -n fb link set wire up
+# Another cable, which is plugged in by whoever wants it.
+ip link add spare netns fa type veth peer name spare netns fb
+ip -n fa address add 10.8.0.1/24 dev spare
+ip -n fb address add 10.8.0.2/24 dev spare
 printf '127.0.0.1 localhost\n10.9.0.1 fa\n10.9.0.2 fb\n' >/run/hosts
 mount --bind /run/hosts /etc/hosts
 

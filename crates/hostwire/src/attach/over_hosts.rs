@@ -65,10 +65,12 @@ pub(super) fn attach(
     // The first PE of a host speaks for all of them.
     let (mut sockets, door) = match here.local() {
         0 => {
-            let interface = Interface::choose(settings.interface.as_deref())?;
+            let names = settings.interfaces.as_deref().unwrap_or_default();
+            let interfaces = Interface::choose_all(names)?;
             let host = nodes.node_of(pe).unwrap_or(u32::MAX);
-            let sockets = Sockets::open(settings, &interface, host, nodes.nodes().len() as u32)?;
-            (Some(sockets), control::listen(&interface))
+            let hosts = nodes.nodes().len() as u32;
+            let sockets = Sockets::open(settings, &interfaces, host, hosts)?;
+            (Some(sockets), interfaces.first().and_then(control::listen))
         }
         _ => (None, None),
     };

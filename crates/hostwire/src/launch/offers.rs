@@ -14,8 +14,6 @@ use crate::settings::Wire;
 /// Why a PE does not offer a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its interface has so many receive queues, and the wire takes one.
-    Queues(u32),
     /// It has no right to it.
     NotPermitted,
     /// The interface has no address.
@@ -28,7 +26,7 @@ pub enum Refusal {
     ToldOther,
 }
 
-/// Those without a number, as they are published.
+/// As they are published.
 const NAMED: [(Refusal, &str); 5] = [
     (Refusal::NotPermitted, "rights"),
     (Refusal::NoAddress, "address"),
@@ -38,20 +36,12 @@ const NAMED: [(Refusal, &str); 5] = [
 ];
 
 impl Refusal {
-    fn to_word(self) -> String {
-        match self {
-            Self::Queues(queues) => format!("queues-{queues}"),
-            other => {
-                let named = NAMED.iter().find(|(refusal, _)| *refusal == other);
-                named.map_or("failed", |(_, name)| name).to_owned()
-            }
-        }
+    fn to_word(self) -> &'static str {
+        let named = NAMED.iter().find(|(refusal, _)| *refusal == self);
+        named.map_or("failed", |(_, name)| name)
     }
 
     fn from_word(word: &str) -> Option<Self> {
-        if let Some(queues) = word.strip_prefix("queues-") {
-            return queues.parse().ok().map(Self::Queues);
-        }
         let named = NAMED.iter().find(|(_, name)| *name == word);
         named.map(|(refusal, _)| *refusal)
     }
@@ -59,9 +49,6 @@ impl Refusal {
     /// In words that follow those of which PE and which wire.
     pub fn of(self, wire: Wire) -> String {
         match self {
-            Self::Queues(queues) => {
-                format!("its interface has {queues} receive queues, and {wire} takes one")
-            }
             Self::NotPermitted => format!("it may not: {wire} needs {}", wire.needs()),
             Self::NoAddress => "its interface has no IPv4 address".to_owned(),
             Self::InUse => "another process has it".to_owned(),
@@ -88,7 +75,7 @@ impl Offers {
     }
 }
 
-/// `xdp!queues-2,ether:ether=02:00:00:00:00:01`.
+/// `xdp!in-use,ether:ether=02:00:00:00:00:01`.
 impl fmt::Display for Offers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (wire, offer)) in self.0.iter().enumerate() {
@@ -214,7 +201,7 @@ mod tests {
         for text in [
             "udp:udp=10.9.0.1:4000",
             "xdp!rights,ether:ether=02:00:00:00:00:01,udp:udp=[fe80::1]:9",
-            "xdp!queues-8,ether!rights,udp!address",
+            "xdp!failed,ether!rights,udp!address",
             "xdp!in-use,udp!failed",
             "ether!told-other",
         ] {
@@ -226,7 +213,7 @@ mod tests {
             "xdp",
             "ether:",
             "ether!",
-            "ether!queues-x",
+            "ether!queues-2",
             "pigeon!rights",
             "udp:udp=1,",
         ] {
@@ -244,12 +231,12 @@ mod tests {
         let (wires, why) = common(&[ALL, &in_use, &in_use]);
         assert_eq!(wires, "ether udp");
         assert_eq!(why, "not xdp (PE 1: another process has it)");
-        let (wires, why) = common(&["xdp!queues-4,ether!rights,udp:udp=10.9.0.1:4", ALL]);
+        let (wires, why) = common(&["xdp!in-use,ether!rights,udp:udp=10.9.0.1:4", ALL]);
         assert_eq!(wires, "udp");
         assert_eq!(
             why,
-            "not xdp (PE 0: its interface has 4 receive queues, and xdp takes one), not ether \
-             (PE 0: it may not: ether needs CAP_NET_RAW)"
+            "not xdp (PE 0: another process has it), not ether (PE 0: it may not: ether needs \
+             CAP_NET_RAW)"
         );
     }
 

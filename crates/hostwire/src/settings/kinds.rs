@@ -48,18 +48,30 @@ impl Kind for RingBytes {
     }
 }
 
-/// A network interface.
-pub(super) struct Interface;
+/// Network interfaces.
+pub(super) struct Interfaces;
 
-impl Kind for Interface {
-    type Value = String;
+/// Most of them: as many as one address of the wire names.
+const INTERFACES_MAX: usize = 4;
+
+impl Kind for Interfaces {
+    type Value = Vec<String>;
 
     fn expected() -> String {
-        "a name, such as eth1".into()
+        format!(
+            "a name, such as eth1, or up to {INTERFACES_MAX} different ones with commas between them"
+        )
     }
 
-    fn parse(text: &str) -> core::result::Result<String, String> {
-        Ok(text.to_owned())
+    fn parse(text: &str) -> core::result::Result<Vec<String>, String> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        let is_new = |(at, name): (usize, &String)| {
+            !name.is_empty() && names.iter().position(|one| one == name) == Some(at)
+        };
+        match names.len() <= INTERFACES_MAX && names.iter().enumerate().all(is_new) {
+            true => Ok(names),
+            false => Err(expected::<Self>()),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ impl Interface {
         Ok(interfaces)
     }
 
-    /// The one called `name`; else that of the default route; else the only one.
+    /// The one called `name`; without a name the only one, else that of the default route.
     ///
     /// # Errors
     /// [`TransportError::Environment`] that names what there is.
@@ -51,10 +51,15 @@ impl Interface {
         choose(Self::all()?, name, default_route(&routes))
     }
 
-    /// How many receive queues it has, where the driver says so: frames come in through any of
-    /// them.
-    pub fn receive_queues(&self) -> Option<u32> {
-        self.queues().map(|queues| queues.receive)
+    /// Those with these names, in this order; without a name as [`choose`](Self::choose).
+    ///
+    /// # Errors
+    /// As those of [`choose`](Self::choose).
+    pub fn choose_all(names: &[String]) -> Result<Vec<Self>, TransportError> {
+        match names {
+            [] => Ok(vec![Self::choose(None)?]),
+            names => names.iter().map(|name| Self::choose(Some(name))).collect(),
+        }
     }
 
     /// How many queues it has, where the driver says so.

@@ -197,7 +197,7 @@ pub(super) mod tests {
     #[test]
     fn cards_come_back() {
         let sealed = format!(
-            "1 2 3 4 5 {LIFE} {KEY} xdp!queues-2,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
+            "1 2 3 4 5 {LIFE} {KEY} xdp!in-use,ether:ether=02:00:00:00:00:01 some:ticket 10.9.0.1:99"
         );
         let guest = "1 4194304 4096 0 7 bare - - - -";
         for text in [TEXT, guest, &sealed] {

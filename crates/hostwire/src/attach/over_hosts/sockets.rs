@@ -19,20 +19,17 @@ impl Sockets {
     /// If the wire that they name cannot be used.
     pub(super) fn open(
         settings: &Settings,
-        interface: &Interface,
+        interfaces: &[Interface],
         host: u32,
         hosts: u32,
     ) -> Result<Self> {
-        let opened = |wire| open(settings, interface, (host, hosts), wire);
+        let opened = |wire| open(settings, interfaces, (host, hosts), wire);
         let sockets = match settings.wire {
             WireChoice::Named(wire) => vec![(wire, Ok(opened(wire)?))],
             WireChoice::Auto => Wire::fastest_first()
                 .into_iter()
                 .map(|wire| {
-                    let socket = match needless(wire, interface) {
-                        Some(refusal) => Err(refusal),
-                        None => opened(wire).map_err(|error| refusal(&error)),
-                    };
+                    let socket = opened(wire).map_err(|error| refusal(&error));
                     (wire, socket)
                 })
                 .collect(),
@@ -62,14 +59,6 @@ impl Sockets {
     }
 }
 
-/// Why a wire need not be tried: it could be had, and would not carry all frames.
-fn needless(wire: Wire, interface: &Interface) -> Option<Refusal> {
-    match (wire, interface.receive_queues()) {
-        (Wire::Xdp, Some(queues @ 2..)) => Some(Refusal::Queues(queues)),
-        _ => None,
-    }
-}
-
 /// Why a wire cannot be used, in short.
 fn refusal(error: &Error) -> Refusal {
     match error {
@@ -83,26 +72,32 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
+/// One socket for all interfaces.
 fn open(
     settings: &Settings,
-    interface: &Interface,
+    interfaces: &[Interface],
     (host, hosts): (u32, u32),
     wire: Wire,
 ) -> Result<Socket> {
-    let socket = match wire {
-        Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
-        Wire::Xdp => {
-            let socket = XdpSocket::open(interface, settings.ether_type)?;
-            Socket::Xdp(Box::new(socket))
-        }
-        Wire::Ether => {
-            let links = hosts.saturating_sub(1);
-            let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
-            Socket::Packet(socket)
-        }
-        // Refused before: they lead to no other host.
-        Wire::Shm | Wire::Stores => return Err(launch_failed(LaunchError::NoWire { why: vec![] })),
-    };
+    let sockets = interfaces.iter().map(|interface| {
+        Ok(match wire {
+            Wire::Udp => Socket::Udp(FramePort::open(interface.address()?)?),
+            Wire::Xdp => {
+                let socket = XdpSocket::open(interface, settings.ether_type)?;
+                Socket::Xdp(Box::new(socket))
+            }
+            Wire::Ether => {
+                let links = hosts.saturating_sub(1);
+                let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
+                Socket::Packet(socket)
+            }
+            // Refused before: they lead to no other host.
+            Wire::Shm | Wire::Stores => {
+                return Err(launch_failed(LaunchError::NoWire { why: vec![] }));
+            }
+        })
+    });
+    let socket = Socket::several(sockets.collect::<Result<_>>()?)?;
     Ok(match settings.faults {
         Some(faults) => socket.with_faults(faults, host),
         None => socket,
