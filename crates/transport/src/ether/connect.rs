@@ -158,7 +158,8 @@ impl Ether {
         crate::sync::registered();
         rights::give_up(socket.rights())?;
         let remote = roster.peers.iter().flatten().count();
-        socket.set_peers(roster.host, roster.peers.clone())?;
+        let set = socket.set_peers(roster.host, roster.peers.clone());
+        set.map_err(|error| naming_pes(error, roster))?;
 
         let patience = deadline.saturating_duration_since(Instant::now());
         let seals = roster.secrets.as_ref();
@@ -258,6 +259,25 @@ fn silence(counters: &Counters) -> Silence {
         Silence::Forged
     } else {
         Silence::Unknown
+    }
+}
+
+/// Sockets know hosts; people know PEs: the first one of each host is named.
+fn naming_pes(error: TransportError, roster: &Roster) -> TransportError {
+    let first = |host| roster.pes_of(host).next().unwrap_or(host);
+    match error {
+        TransportError::Environment {
+            what,
+            fault: EnvironmentFault::Disagreement { pe, with, about },
+        } => TransportError::Environment {
+            what,
+            fault: EnvironmentFault::Disagreement {
+                pe: first(pe),
+                with: first(with),
+                about,
+            },
+        },
+        error => error,
     }
 }
 
