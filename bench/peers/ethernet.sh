@@ -75,10 +75,30 @@ await() {
     done
 }
 
+# Collectives, per host so many PEs: what all of them take, in ns. Open MPI yields where PEs share a core.
+collectives() {
+    local pes=$((2 * $1)) yields=$(($1 > 1))
+    for what in barrier allreduce; do
+        local name="$what 2 x $1, ns"
+        for wire in ether udp; do
+            line=$($hostwire bench "$what" --wire "$wire" --pes "$pes" --size 8 --repeats 3 --json 2>/dev/null)
+            row "$round" "$name" "hostwire $wire" "$(number "$(field median)")" "" ""
+        done
+        if ((${#peers[@]})) && [ "${peers[0]}" = open_mpi ]; then
+            local bytes=8
+            [ "$what" = barrier ] && bytes=1
+            row "$round" "$name" "open_mpi tcp" "$(number "$(mpirun.openmpi --mca pml ob1 \
+                --mca btl self,vader,tcp --mca btl_tcp_if_include 10.9.0.0/24 \
+                --mca mpi_yield_when_idle "$yields" -H "fa:$1,fb:$1" -np "$pes" \
+                "$build/mpi" "$what" "$bytes" 2000)")" "" ""
+        fi
+    done
+}
+
 # What was not measured is "-".
 number() { awk -v x="$1" 'BEGIN { printf x + 0 ? (x < 100 ? "%.3f" : "%.0f") : "-", x }'; }
 field() { sed -E "s/.*\"$1\":([0-9.]+|null).*/\1/" <<<"$line"; }
-row() { printf '%5s  %-12s  %-30s %8s %8s %7s\n' "$@"; }
+row() { printf '%5s  %-20s  %-30s %8s %8s %7s\n' "$@"; }
 # bench, sizes -> a row of each wire and size; that of its limit where it is asked for
 ours() {
     for mode in "ether --insecure-wire" ether "xdp --insecure-wire" xdp "udp --insecure-wire" udp; do
@@ -111,6 +131,9 @@ for round in $(seq "$rounds"); do
         for peer in "${peers[@]}"; do
             row "$round" "$size B, ns" "$peer tcp" "$(number "$($peer $size)")" "" ""
         done
+    done
+    for count in 1 2 4; do
+        collectives "$count"
     done
     ours put 64,1048576
     for peer in "${peers[@]}"; do

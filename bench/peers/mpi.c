@@ -1,7 +1,9 @@
-/* Half round trip and bandwidth between two ranks of MPI, with nothing but sends and receives:
+/* What MPI does between two ranks with nothing but sends and receives, and what all ranks do together:
  *
  *     mpi latency BYTES TURNS       nanoseconds, half round trip
  *     mpi bandwidth BYTES TURNS     GB/s, 16 messages under way at a time
+ *     mpi barrier 1 TURNS           nanoseconds, all ranks
+ *     mpi allreduce BYTES TURNS     nanoseconds, all ranks, a sum of 64-bit words
  *
  * Rank 0 prints one number, the median of five runs. */
 #include <mpi.h>
@@ -50,6 +52,23 @@ static double stream(char *buffer, int bytes, int turns)
     return (double)bytes * turns / (MPI_Wtime() - begin) / 1e9;
 }
 
+static double barrier(char *buffer, int bytes, int turns)
+{
+    (void)buffer, (void)bytes;
+    double begin = MPI_Wtime();
+    for (int i = 0; i < turns; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return (MPI_Wtime() - begin) / turns * 1e9;
+}
+
+static double all_reduce(char *buffer, int bytes, int turns)
+{
+    double begin = MPI_Wtime();
+    for (int i = 0; i < turns; i++)
+        MPI_Allreduce(MPI_IN_PLACE, buffer, bytes / 8, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return (MPI_Wtime() - begin) / turns * 1e9;
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -63,8 +82,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int bytes = argc == 4 ? atoi(argv[2]) : 0, turns = argc == 4 ? atoi(argv[3]) : 0;
-    if (ranks != 2 || bytes < 1 || turns < UNDER_WAY) {
-        fprintf(stderr, "mpi: two ranks, and: latency|bandwidth BYTES TURNS (16 or more)\n");
+    const char *what = argc == 4 ? argv[1] : "";
+    int all = !strcmp(what, "barrier") || !strcmp(what, "allreduce");
+    if ((ranks != 2 && !all) || bytes < 1 || turns < UNDER_WAY) {
+        fprintf(stderr, "mpi: two ranks, and: latency|bandwidth BYTES TURNS (16 or more);\n"
+                        "     any number of them, and: barrier|allreduce BYTES TURNS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     turns -= turns % UNDER_WAY;
@@ -72,7 +94,10 @@ int main(int argc, char **argv)
     double results[RUNS];
     if (!buffer)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    double (*measure)(char *, int, int) = strcmp(argv[1], "bandwidth") ? ping_pong : stream;
+    double (*measure)(char *, int, int) = !strcmp(what, "bandwidth") ? stream
+                                          : !strcmp(what, "barrier") ? barrier
+                                          : all                      ? all_reduce
+                                                                     : ping_pong;
     measure(buffer, bytes, turns / 10 < UNDER_WAY ? UNDER_WAY : turns / 10);
     for (int i = 0; i < RUNS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
