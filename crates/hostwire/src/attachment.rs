@@ -404,6 +404,18 @@ impl Attachment {
         }
     }
 
+    /// As [`put_word`](Self::put_word), of a word for which no quiet has to wait.
+    #[inline(always)]
+    pub fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<()> {
+        match self.window(pe) {
+            Some(_) => self.put_word(pe, offset_bytes, value),
+            None => {
+                self.check(pe)?;
+                Ok(self.wire.signal_word(pe, offset_bytes, value)?)
+            }
+        }
+    }
+
     /// Copies bytes at `offset_bytes` in the segment of `pe` to `dst`.
     #[inline]
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {

@@ -291,16 +291,29 @@ impl Endpoint {
     ///
     /// [`progress`]: Self::progress
     pub fn ticket(&mut self, link: LinkId) -> Option<Ticket> {
-        let state = self.links.get_mut(link.index())?;
-        let ticket = Ticket {
+        let ticket = self.accepted(link)?;
+        self.ask_for(link, ticket);
+        Some(ticket)
+    }
+
+    /// A ticket for all posted packets accepted so far, for which no ack is asked.
+    pub fn accepted(&self, link: LinkId) -> Option<Ticket> {
+        let state = self.links.get(link.index())?;
+        Some(Ticket {
             epoch: state.session.epoch(),
             posted: state.posted_accepted(),
+        })
+    }
+
+    /// Sends the packed frames and asks for an ack, unless the packets before `ticket` have arrived.
+    pub fn ask_for(&mut self, link: LinkId, ticket: Ticket) {
+        let Some(state) = self.links.get_mut(link.index()) else {
+            return;
         };
         if state.posted_acked() < ticket.posted {
             state.request_ack();
             self.list(link.0);
         }
-        Some(ticket)
     }
 
     /// The state of the packets before `ticket`.

@@ -118,6 +118,12 @@ pub trait Transport: Send + Sync {
     /// Stores one aligned 64-bit word, in one piece, after all earlier stores to `pe`.
     fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError>;
 
+    /// As [`store_word`](Self::store_word), of a word for which no later [`quiet`](Self::quiet) has to wait:
+    /// whoever it is for waits for it. So a barrier need not wait for the words of the one before.
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.store_word(pe, offset_bytes, value)
+    }
+
     /// Stores one 64-byte line as one packet: a header word and up to 56 bytes behind it.
     /// More are out of range.
     fn store_line(

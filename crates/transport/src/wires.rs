@@ -145,6 +145,10 @@ impl Transport for Wires {
         self.to(pe)?.store_word(pe, offset_bytes, value)
     }
 
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        self.to(pe)?.signal_word(pe, offset_bytes, value)
+    }
+
     fn store_line(
         &self,
         pe: PeId,

@@ -213,7 +213,7 @@ impl Team {
     ) -> Result<()> {
         match caller
             .attachment()
-            .put_word(self.members[rank], offset, value)
+            .signal_word(self.members[rank], offset, value)
         {
             Err(Error::PeerLost { .. }) => Ok(()),
             told => told,

@@ -107,6 +107,13 @@ pub struct Delivery<'a> {
     pub(super) filled: Filled,
 }
 
+impl Ticket {
+    /// Whether it is of the packet that follows the last one before `earlier`.
+    pub fn follows(&self, earlier: &Self) -> bool {
+        self.epoch == earlier.epoch && self.posted == earlier.posted + 1
+    }
+}
+
 impl Delivery<'_> {
     /// The buffers that all the packets fill.
     pub const fn filled(&self) -> Filled {

@@ -1,12 +1,13 @@
 //! The endpoint of a host and its socket: what is behind the lock.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use hostwire_link::packing::{Leave, Look, Packing, Timings, Turn};
 use hostwire_link::seal::{self, SealError, Seals};
 use hostwire_link::{
-    CloseReason, Counters, Departure, DropCause, Endpoint, Event, LinkId, Node, Ns, SendError,
+    CloseReason, Counters, Departure, DropCause, Endpoint, Event, LinkId, Node, Ns, Progress,
+    SendError, Ticket,
 };
 use hostwire_packet::htoe::sealed;
 
@@ -39,6 +40,8 @@ pub(super) struct Core {
     /// What leaves when.
     packing: Packing,
     alarm: Alarm,
+    /// What links have taken last, where that is nothing but signals.
+    signals: HashMap<LinkId, Signals>,
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     /// PEs of whose death one has.
@@ -46,6 +49,13 @@ pub(super) struct Core {
     /// Who had ended last when a quiet looked.
     seen_last: u64,
     begin_ns: u64,
+}
+
+/// Words that are stored one behind the other and for which no quiet waits.
+#[derive(Debug, Clone, Copy)]
+struct Signals {
+    before: Ticket,
+    end: Ticket,
 }
 
 /// Encryption, or none.
@@ -142,6 +152,7 @@ impl Core {
             leaving: Vec::new(),
             packing: Packing::new(Timings::SOCKET),
             alarm,
+            signals: HashMap::new(),
             told: HashSet::new(),
             told_pes: HashSet::new(),
             seen_last: 0,
@@ -389,6 +400,40 @@ impl Core {
     /// True the first time that it is called for a link.
     pub(super) fn tell_loss(&mut self, link: LinkId) -> bool {
         self.told.insert(link)
+    }
+
+    /// A word was stored to a link of which only its receiver has to know; `before` is what the link
+    /// had taken until then.
+    pub(super) fn note_signal(&mut self, link: LinkId, before: Option<Ticket>) {
+        let (Some(before), Some(after)) = (before, self.endpoint.accepted(link)) else {
+            return;
+        };
+        // Another thread may have stored in between.
+        if !after.follows(&before) {
+            self.signals.remove(&link);
+            return;
+        }
+        match self.signals.get_mut(&link) {
+            Some(signals) if signals.end == before => signals.end = after,
+            _ => {
+                let signals = Signals { before, end: after };
+                self.signals.insert(link, signals);
+            }
+        }
+    }
+
+    /// What of all that was stored to a link a quiet has to wait for.
+    pub(super) fn pending(&mut self, link: LinkId) -> Option<Ticket> {
+        let all = self.endpoint.accepted(link)?;
+        let ticket = match self.signals.get(&link) {
+            Some(signals) if signals.end == all => signals.before,
+            _ => all,
+        };
+        let is_pending = self.endpoint.progress(link, ticket) == Progress::Pending;
+        if is_pending {
+            self.endpoint.ask_for(link, ticket);
+        }
+        is_pending.then_some(ticket)
     }
 
     /// The PEs that have died, each of them once.

@@ -341,9 +341,7 @@ impl Ether {
                 if core.tell_loss(link) {
                     lost = lost.and(self.ended(pe, reason));
                 }
-            } else if let Some(ticket) = core.endpoint.ticket(link)
-                && core.endpoint.progress(link, ticket) == Progress::Pending
-            {
+            } else if let Some(ticket) = core.pending(link) {
                 pending.push((pe, link, ticket));
             }
         }
@@ -485,6 +483,17 @@ impl Transport for Ether {
         let link = self.link(pe)?;
         let address = self.addresses.of(pe, offset_bytes, 8, 8)?;
         self.put(pe, link, address, &value.to_ne_bytes())
+    }
+
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.store_word(pe, offset_bytes, value);
+        }
+        let link = self.link(pe)?;
+        let before = self.hold()?.endpoint.accepted(link);
+        self.store_word(pe, offset_bytes, value)?;
+        self.hold()?.note_signal(link, before);
+        Ok(())
     }
 
     fn store_line(

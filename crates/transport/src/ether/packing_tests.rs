@@ -89,3 +89,21 @@ fn the_last_stores_arrive_without_another_call() {
         }
     }
 }
+
+#[test]
+fn a_quiet_waits_for_stores_and_not_for_the_signals_behind_them() {
+    let [from, to] = pair();
+    let link = from.link(1).unwrap();
+    for round in 1..=100 {
+        from.store_word(1, 4096, round).unwrap();
+        from.signal_word(1, 4104, round).unwrap();
+        from.signal_word(1, 4112, round).unwrap();
+        from.quiet().unwrap();
+        assert_eq!(to.segment().load_word(4096), Ok(round));
+        from.signal_word(1, 4104, round + 1).unwrap();
+        assert_eq!(from.shared.lock().pending(link), None);
+        while to.segment().load_word(4104) != Ok(round + 1) {
+            std::thread::yield_now();
+        }
+    }
+}

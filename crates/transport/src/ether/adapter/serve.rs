@@ -308,9 +308,7 @@ impl Server {
         let asked = links.filter(|link| only.is_none_or(|only| only == Some(*link)));
         let mut pending = Vec::new();
         for link in asked {
-            if let Some(ticket) = core.endpoint.ticket(link)
-                && core.endpoint.progress(link, ticket) == Progress::Pending
-            {
+            if let Some(ticket) = core.pending(link) {
                 pending.push((link, ticket));
             }
         }
