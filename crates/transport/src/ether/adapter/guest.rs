@@ -246,6 +246,9 @@ impl Guest {
                 if !self.adapter_lives()? {
                     return Err(no_adapter());
                 }
+                if self.region.is_unreadable(self.local) {
+                    return Err(unreadable());
+                }
                 let doorbell = self.segment.doorbell();
                 let limit = doorbell.arm(limit.min(SLEEP_MAX));
                 if !is_over() {
@@ -343,6 +346,18 @@ fn no_adapter() -> TransportError {
     TransportError::environment(
         "reaching the PEs of other hosts",
         EnvironmentFault::Links { detail },
+    )
+}
+
+#[cold]
+fn unreadable() -> TransportError {
+    let detail = "this PE has a queue to the process hw-adapter, which makes no sense any more: this PE or \
+                  another one of this host has written there by mistake";
+    TransportError::environment(
+        "reaching the PEs of other hosts",
+        EnvironmentFault::Links {
+            detail: detail.into(),
+        },
     )
 }
 

@@ -51,6 +51,8 @@ const JOINED: usize = 8;
 const READ: usize = LINE_BYTES;
 /// The last question that it has answered.
 const ANSWERED: usize = LINE_BYTES + 8;
+/// The adapter reads no more of this queue: what is in it makes no sense.
+const UNREADABLE: usize = LINE_BYTES + 16;
 
 /// What an adapter is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -301,6 +303,14 @@ impl Region {
 
     pub(super) fn set_answered(&self, local: u32, question: u64) {
         self.store(self.ends_at(local) + ANSWERED, question);
+    }
+
+    pub(super) fn is_unreadable(&self, local: u32) -> bool {
+        self.load(self.ends_at(local) + UNREADABLE) != 0
+    }
+
+    pub(super) fn say_unreadable(&self, local: u32) {
+        self.store(self.ends_at(local) + UNREADABLE, 1);
     }
 
     fn queue(&self, local: u32) -> Result<Memory, TransportError> {

@@ -225,6 +225,8 @@ impl Server {
                 First::Nonsense => {
                     // As one that has died: what it wants cannot be known.
                     guest.life = Life::Died;
+                    self.region.say_unreadable(guest.local);
+                    guest.segment.notify();
                     self.announce(at);
                     break;
                 }

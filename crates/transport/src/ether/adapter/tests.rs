@@ -147,6 +147,10 @@ fn who_writes_nonsense_has_ended_for_others_and_harms_nobody() {
         job.other.quiet() == Err(lost.clone())
     });
     assert_eq!(job.other.quiet(), Ok(()), "it tells once");
+    // Itself, too, instead of waiting for ever.
+    job.guests[0].store_word(2, AT, 9).unwrap();
+    let error = job.guests[0].quiet().unwrap_err().to_string();
+    assert!(error.contains("makes no sense any more"), "{error}");
     is_fine(&job, 1, 3);
 }
 
