@@ -186,9 +186,11 @@ fn a_job_uses_two_cables_and_goes_on_over_one() {
     }
     let plug =
         |state: &str| format!("ip link set spare {state}; /run/agent fb ip link set spare {state}");
+    // From the first round on: to join, PEs need all interfaces.
     let script = format!(
-        "{up}; (for _ in 1 2 3; do sleep 0.2; {down}; sleep 0.3; {up}; done) & \"$@\"; status=$?; \
-         cat /sys/class/net/spare/statistics/tx_packets; exit $status",
+        "{up}; touch /run/said; (until grep -q \" is process \" /run/said; do sleep 0.05; done; \
+         for _ in 1 2 3; do {down}; sleep 0.3; {up}; sleep 0.2; done) & \
+         \"$@\" | tee /run/said; status=${{PIPESTATUS[0]}}; cat /sys/class/net/spare/statistics/tx_packets; exit $status",
         up = plug("up"),
         down = plug("down"),
     );
