@@ -47,10 +47,10 @@ impl Liveness {
 /// [adapter](crate::ether::adapter).
 #[derive(Debug, Clone)]
 pub enum Watch {
-    /// As [`Liveness::Locked`].
+    /// PEs are processes.
     #[doc(hidden)]
     Locks(Arc<OwnedFd>),
-    /// As [`Liveness::Flags`].
+    /// PEs are threads.
     #[doc(hidden)]
     Flags(Arc<[AtomicBool]>),
 }

@@ -28,7 +28,7 @@ const SLEEP_MAX: Duration = Duration::from_millis(10);
 /// Between two looks whether an adapter has found the other hosts.
 const JOIN_NAP: Duration = Duration::from_millis(1);
 
-/// A PE that shares the endpoint of its host with others. See the [module text](super).
+/// A PE that shares the endpoint of its host with others.
 #[derive(Debug)]
 pub struct Guest {
     origin: Origin,

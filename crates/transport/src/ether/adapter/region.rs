@@ -71,7 +71,7 @@ const FAILED: u64 = 3;
 /// Attempts are counted above the state.
 const ATTEMPT: u64 = 1 << 8;
 
-/// See the [module text](self).
+/// The memory that the PEs of a host share with its adapter.
 #[derive(Debug, Clone)]
 pub struct Region {
     window: Window,
