@@ -168,8 +168,8 @@ fn a_pe_that_ends_is_told_behind_what_it_has_stored() {
         if is_farewell {
             drop(guest);
         } else {
-            // As a process that is killed: its liveness ends with its memory.
-            core::mem::forget(guest);
+            // Its liveness ends with its memory.
+            guest.die();
         }
         drop(shm.remove(0));
         until("the end is known", || other.is_alive(pe) == Ok(false));
