@@ -141,8 +141,8 @@ fn several_pes_of_a_host_that_die_are_told_by_their_adapter() {
     assert!(!ended.stdout.contains("is fine"), "{ended:#?}");
 }
 
-/// Pairs of PEs of two hosts talk to each other; some PEs are killed in the middle of it, those that have
-/// started the adapters among them. All others go on, and every byte is right.
+/// Pairs of PEs of two hosts talk to each other; some PEs are killed in the middle of it, one that has
+/// started an adapter among them. All others go on, and every byte is right.
 #[test]
 fn pes_that_are_killed_harm_nobody_else() {
     let Some(_turn) = may_make_hosts() else {
@@ -152,7 +152,7 @@ fn pes_that_are_killed_harm_nobody_else() {
     let probe = fault_probe();
     let command = [probe.as_str(), "pairs", "3000"];
     let mut pairs = Steady::start_command(10, &options, &NOT_BY_SILENCE, &command);
-    // Of both hosts the first PE, and others.
+    // PE 5 has started the adapter of its host.
     for (pe, partner) in [(1, 6), (5, 0), (8, 3)] {
         pairs.signal(pe, Signal::KILL);
         let expected = format!("PE {partner} saw: PE {pe} on ");
