@@ -53,9 +53,14 @@ pub struct Roster {
 impl Roster {
     /// The PEs of a host.
     pub(super) fn pes_of(&self, host: u32) -> impl Iterator<Item = PeId> + '_ {
-        let all = (0..).zip(&*self.host_of);
-        all.filter(move |(_, its)| **its == host).map(|(pe, _)| pe)
+        pes_of(&self.host_of, host)
     }
+}
+
+/// The PEs of a host; `host_of` says for each PE on which it is.
+pub(super) fn pes_of(host_of: &[u32], host: u32) -> impl Iterator<Item = PeId> + '_ {
+    let all = (0..).zip(host_of);
+    all.filter(move |(_, its)| **its == host).map(|(pe, _)| pe)
 }
 
 /// What the hosts of a job have to know to encrypt their frames.

@@ -14,7 +14,7 @@ use hostwire_packet::htoe::sealed;
 use super::FrameNumbers;
 use super::alarm::Alarm;
 use super::apply::take_frame;
-use super::ended_pes::End;
+use super::ended_pes::Told;
 use super::outbox::Outbox;
 use super::own::Own;
 use super::socket::{SEND_BATCH_FRAMES, Socket};
@@ -45,9 +45,7 @@ pub(super) struct Core {
     /// Links whose loss a quiet has told of.
     told: HashSet<LinkId>,
     /// PEs of whose death one has.
-    told_pes: HashSet<PeId>,
-    /// Who had ended last when a quiet looked.
-    seen_last: u64,
+    told_pes: Told,
     begin_ns: u64,
 }
 
@@ -154,8 +152,7 @@ impl Core {
             alarm,
             signals: HashMap::new(),
             told: HashSet::new(),
-            told_pes: HashSet::new(),
-            seen_last: 0,
+            told_pes: Told::default(),
             begin_ns: clock_ns(),
         }
     }
@@ -438,19 +435,12 @@ impl Core {
 
     /// The PEs that have died, each of them once.
     pub(super) fn died(&mut self) -> Vec<PeId> {
-        let ended = self.own.ended();
-        let last = ended.last();
-        if last == self.seen_last {
-            return Vec::new();
-        }
-        self.seen_last = last;
-        let told = &mut self.told_pes;
-        ended.died().filter(|pe| told.insert(*pe)).collect()
+        self.told_pes.news(self.own.ended())
     }
 
     /// Whether a PE has died, and nobody has been told.
     pub(super) fn has_died(&mut self, pe: PeId) -> bool {
-        self.own.ended().end_of(pe) == Some(End::Died) && self.told_pes.insert(pe)
+        self.told_pes.is_news(self.own.ended(), pe)
     }
 
     /// A PE that waits is here by itself.

@@ -8,6 +8,8 @@
 //! A host whose PEs share one endpoint says in this way that one of them has ended; that of an only
 //! PE ends with it, which its links show. The words come behind all that the PE has stored.
 
+use std::collections::HashSet;
+
 use crate::error::{PeId, TransportError};
 use crate::memory::Memory;
 use crate::sync::Ordering;
@@ -116,6 +118,31 @@ impl EndedPes {
             let stored = self.window.put_word_unannounced(at, value);
             debug_assert_eq!(stored, Ok(()));
         }
+    }
+}
+
+/// The PEs of whose death those who wait have been told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pes: HashSet<PeId>,
+    /// Who had ended last when somebody looked.
+    seen_last: u64,
+}
+
+impl Told {
+    /// The PEs that have died since the last call.
+    pub(super) fn news(&mut self, ended: &EndedPes) -> Vec<PeId> {
+        let last = ended.last();
+        if last == self.seen_last {
+            return Vec::new();
+        }
+        self.seen_last = last;
+        ended.died().filter(|pe| self.pes.insert(*pe)).collect()
+    }
+
+    /// Whether a PE has died, and nobody has been told.
+    pub(super) fn is_news(&mut self, ended: &EndedPes, pe: PeId) -> bool {
+        ended.end_of(pe) == Some(End::Died) && self.pes.insert(pe)
     }
 }
 

@@ -40,11 +40,8 @@ impl Ether {
     /// Whether all PEs of the host of `pe` are known to have ended, and not all of them have said so
     /// themselves: then nobody there acknowledges anything.
     pub(super) fn have_all_ended(&self, pe: PeId) -> bool {
-        let host = self.host_of.get(pe as usize);
-        let all = (0..).zip(&*self.host_of);
-        let mut ends = all.filter(|(_, its)| Some(*its) == host);
         let mut died = false;
-        ends.all(|(pe, _)| match self.ended.end_of(pe) {
+        self.neighbours(pe).all(|pe| match self.ended.end_of(pe) {
             Some(end) => {
                 died |= end == End::Died;
                 true

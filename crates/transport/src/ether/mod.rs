@@ -73,6 +73,7 @@ pub use hostwire_packet::htoe::ethernet::MacAddress;
 
 pub use self::adapter::{Adapter, Guest, Region};
 pub use self::address::{Address, AddressError, INTERFACES_MAX, Several};
+use self::connect::pes_of;
 pub use self::connect::{EtherOptions, Roster, Secrets};
 pub use self::control::{CONNECTIONS_MAX, Calls, ControlConnections, Door, Party};
 pub use self::interface::Interface;
@@ -198,12 +199,10 @@ impl Ether {
         self.hosts.get(*host as usize)
     }
 
-    /// The PEs of this host.
-    fn members(&self) -> impl Iterator<Item = PeId> + '_ {
-        let own = self.host_of.get(self.pe as usize);
-        let all = (0..).zip(&*self.host_of);
-        all.filter(move |(_, host)| Some(*host) == own)
-            .map(|(pe, _)| pe)
+    /// The PEs of the host of a PE.
+    fn neighbours(&self, pe: PeId) -> impl Iterator<Item = PeId> + '_ {
+        let host = self.host_of.get(pe as usize);
+        pes_of(&self.host_of, host.copied().unwrap_or(u32::MAX))
     }
 
     /// Whether a PE is the only one of its host: it has the link for itself, and ends with it.

@@ -14,7 +14,7 @@ use super::queue::{PIECE_BYTES, Record, Writer};
 use super::region::{Closed, Region, State};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, Loss, PeId, TransportError};
-use crate::ether::ended_pes::{End, EndedPes};
+use crate::ether::ended_pes::{End, EndedPes, Told};
 use crate::ether::{Bytes, LINE_BYTES, LINGER, counted, end_as_result, rights};
 use crate::origin::Origin;
 use crate::route::Route;
@@ -58,9 +58,7 @@ pub(super) struct Mine {
     quieted: u64,
     /// Hosts and PEs of whose loss a quiet has told.
     told_hosts: HashSet<u32>,
-    told_pes: HashSet<PeId>,
-    /// Who had ended last when a quiet looked.
-    seen_last: u64,
+    told_pes: Told,
 }
 
 pub(super) type Hold<'a> = SpinMutexGuard<'a, Mine, Yield>;
@@ -106,8 +104,7 @@ impl Guest {
                 stores: 0,
                 quieted: 0,
                 told_hosts: HashSet::new(),
-                told_pes: HashSet::new(),
-                seen_last: 0,
+                told_pes: Told::default(),
             }),
             ended,
             region: region.clone(),
@@ -286,7 +283,7 @@ impl Guest {
             Some(pe) => {
                 let host = self.host(pe)?;
                 let mut lost = Ok(());
-                if self.ended.end_of(pe) == Some(End::Died) && mine.told_pes.insert(pe) {
+                if mine.told_pes.is_news(&self.ended, pe) {
                     lost = end_as_result(pe, End::Died);
                 }
                 lost.and(self.tell(&mut mine, pe, host))
@@ -307,14 +304,8 @@ impl Guest {
     /// All losses, each once; the first one.
     fn tell_all(&self, mine: &mut Mine) -> Result<(), TransportError> {
         let mut lost = Ok(());
-        let last = self.ended.last();
-        if last != mine.seen_last {
-            mine.seen_last = last;
-            for pe in self.ended.died() {
-                if mine.told_pes.insert(pe) {
-                    lost = lost.and(end_as_result(pe, End::Died));
-                }
-            }
+        for pe in mine.told_pes.news(&self.ended) {
+            lost = lost.and(end_as_result(pe, End::Died));
         }
         for host in (0..self.region.hosts()).filter(|host| *host != self.host) {
             if self.region.closed(host).is_some() {

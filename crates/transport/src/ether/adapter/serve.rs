@@ -95,7 +95,7 @@ impl Server {
         watch: Watch,
         deadline: Instant,
     ) -> Result<Self, TransportError> {
-        let members = ether.members();
+        let members = ether.neighbours(ether.pe);
         let guests = (0..).zip(members).zip(segments);
         let guests = guests.map(|((local, pe), segment)| {
             Ok(Hosted {
