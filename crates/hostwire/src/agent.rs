@@ -7,10 +7,10 @@
 //!
 //! | request line | | reply line | |
 //! |---|---|---|---|
-//! | header | number of the request in bits 31:0, operation in 39:32, operand bytes in 47:40 | word 0 | number of the request, stored last; before, by the asking PE, that number with bit 63 |
-//! | word 0 | offset | word 1 | old value |
-//! | word 1 | operand, or length of a get | word 2 | [`DONE`] or [`REFUSED`] |
-//! | word 2 | value to compare with, or where to store what was got | | |
+//! | header | number of the request in bits 31:0, operation in 39:32, operand bytes in 47:40 | header | number of the request; before, by the asking PE, that number with bit 63 |
+//! | word 0 | offset | word 0 | old value |
+//! | word 1 | operand, or length of a get | word 1 | [`DONE`] or [`REFUSED`] |
+//! | word 2 | value to compare with, or where to store what was got: [`IN_LINE`] if that goes in the reply | words 2 to 6 | what was got, if it is short |
 //! | words 3 to 6 | what is put, if it is short | | |
 //!
 //! Registered memory that no wire stores to is put to by its agent as well ([`PUT`]): the data is in
@@ -37,17 +37,21 @@ use crate::error::{Error, Misbehaviour, Result};
 use crate::layout::{LANDING_BYTES, Layout, REQUEST_LINES};
 use crate::registry::Registry;
 
-use asking::{Answer, Asking, LANDED_BYTES_MAX, Line, RequestId};
+use asking::{Answer, Asking, Data, LANDED_BYTES_MAX, Line, RequestId};
 pub(crate) use getting::Getting;
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;
 /// Beside the operations of [`Operation`]: store to registered memory.
 const PUT: u8 = 14;
-/// As word 2 of a put: the data is in the request.
-const IN_REQUEST: u64 = u64::MAX;
+/// As word 2: the data is in the line, of a put in the request, of a get in the reply.
+const IN_LINE: u64 = u64::MAX;
 /// Bytes of a put that fit into a request.
 const IN_REQUEST_BYTES: usize = PAYLOAD_BYTES - 24;
+/// Bytes in front of the data in the payload of a reply.
+const REPLY_HEAD_BYTES: usize = 16;
+/// Bytes that a get brings back in its reply.
+const IN_REPLY_BYTES: usize = PAYLOAD_BYTES - REPLY_HEAD_BYTES;
 
 /// What a PE asks for, as it stands in its request line.
 struct Asked {
@@ -72,14 +76,14 @@ impl Asked {
         }
     }
 
-    /// A get; where the bytes land is not known yet.
+    /// A get whose bytes come in the reply.
     fn get(offset_bytes: usize, len_bytes: usize) -> Self {
         Self::operation(Request {
             operation: Operation::Get,
             offset_bytes,
             operand_bytes: 0,
             operand: len_bytes as u64,
-            compare: 0,
+            compare: IN_LINE,
         })
     }
 
@@ -290,19 +294,26 @@ impl Agent {
     }
 
     fn answer(&self, wire: &dyn Transport, pe: PeId, number: u32, asked: &Asked) -> Result<()> {
+        let mut payload = [0; PAYLOAD_BYTES];
+        let (head, data) = payload.split_at_mut(REPLY_HEAD_BYTES);
+        let mut data_bytes = 0;
         let outcome = match asked.request() {
             Some(request) if request.operation == Operation::Get => {
-                self.answer_get(wire, pe, request)
+                let got = self.answer_get(wire, pe, request, data);
+                data_bytes = got.unwrap_or(0);
+                got.map(|_| 0)
             }
             Some(request) => self.apply(wire, request),
             None if asked.code == PUT => self.answer_put(wire, pe, asked),
             None => None,
         };
-        let reply = self.layout.reply(wire.pe(), number);
         let status = if outcome.is_some() { DONE } else { REFUSED };
-        wire.store_word(pe, reply + 8, outcome.unwrap_or(0))?;
-        wire.store_word(pe, reply + 16, status)?;
-        wire.store_word(pe, reply, u64::from(number))?;
+        for (bytes, word) in head.chunks_exact_mut(8).zip([outcome.unwrap_or(0), status]) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        let payload = payload.get(..REPLY_HEAD_BYTES + data_bytes);
+        let reply = self.layout.reply(wire.pe(), number);
+        wire.store_line(pe, reply, u64::from(number), payload.unwrap_or_default())?;
         Ok(())
     }
 
@@ -327,17 +338,30 @@ impl Agent {
         }
     }
 
-    fn answer_get(&self, wire: &dyn Transport, pe: PeId, request: Request) -> Option<u64> {
+    /// Copies what is asked for to `in_line`, and says how many bytes, or to where it is asked for.
+    fn answer_get(
+        &self,
+        wire: &dyn Transport,
+        pe: PeId,
+        request: Request,
+        in_line: &mut [u8],
+    ) -> Option<usize> {
         let len = usize::try_from(request.operand).ok()?;
+        let (window, at) = self.programs_memory(wire, request.offset_bytes, len)?;
+        if request.compare == IN_LINE {
+            window.get(at, in_line.get_mut(..len)?).ok()?;
+            return Some(len);
+        }
         let back = usize::try_from(request.compare).ok()?;
         // Nothing lands in registered memory.
         if len > LANDING_BYTES || Place::is_registered(request.compare) {
             return None;
         }
-        let (window, at) = self.programs_memory(wire, request.offset_bytes, len)?;
         let mut bytes = vec![0; len];
         window.get(at, &mut bytes).ok()?;
         wire.store(pe, back, &bytes).ok()?;
+        // Before the reply.
+        wire.fence_of(pe).ok()?;
         Some(0)
     }
 
@@ -351,7 +375,7 @@ impl Agent {
             return None;
         }
         let (window, at) = self.programs_memory(wire, asked.offset_bytes, len)?;
-        if asked.compare == IN_REQUEST {
+        if asked.compare == IN_LINE {
             window.put(at, asked.data.get(..len)?).ok()?;
         } else {
             let from = usize::try_from(asked.compare).ok()?;
@@ -412,19 +436,19 @@ impl Agent {
                 operand_bytes: 0,
                 offset_bytes: offset_bytes + index * piece_bytes,
                 operand: piece.len() as u64,
-                compare: IN_REQUEST,
+                compare: IN_LINE,
                 data: [0; IN_REQUEST_BYTES],
             };
             let place = asked.data.get_mut(..piece.len());
-            let landed_bytes = match place {
+            let data = match place {
                 Some(place) => {
                     place.copy_from_slice(piece);
-                    0
+                    Data::NONE
                 }
-                None => piece.len(),
+                None => Data::Landing(piece.len()),
             };
-            self.ask_for(inner, pe, landed_bytes, asked, |landing, asked| {
-                if landed_bytes > 0 {
+            self.ask_for(inner, pe, data, asked, |landing, asked| {
+                if data != Data::NONE {
                     inner.segment().put(landing, piece)?;
                     asked.compare = landing as u64;
                 }
@@ -436,28 +460,29 @@ impl Agent {
 
     /// Has `pe` do an operation and returns the old value.
     pub(crate) fn ask(&self, inner: &Attachment, pe: PeId, request: Request) -> Result<u64> {
-        self.ask_for(inner, pe, 0, Asked::operation(request), |_, _| Ok(()))
+        self.ask_for(inner, pe, Data::NONE, Asked::operation(request), |_, _| {
+            Ok(())
+        })
     }
 
     /// Has `pe` answer, and nothing else: all that this PE has stored there before has then arrived.
     pub(crate) fn hear_from(&self, inner: &Attachment, pe: PeId) -> Result<()> {
         let nothing = Asked::get(inner.layout.heap(), 0);
-        let heard = self.ask_for(inner, pe, 0, nothing, |_, _| Ok(()));
+        let heard = self.ask_for(inner, pe, Data::NONE, nothing, |_, _| Ok(()));
         heard.map(|_| ())
     }
 
-    /// As [`ask`](Self::ask), of anything that needs so many bytes of the landing place; `prepare` is
-    /// told where they are.
+    /// As [`ask`](Self::ask), of anything; `prepare` is told where its data is.
     fn ask_for(
         &self,
         inner: &Attachment,
         pe: PeId,
-        landed_bytes: usize,
+        data: Data,
         mut asked: Asked,
         prepare: impl Fn(usize, &mut Asked) -> Result<()>,
     ) -> Result<u64> {
         let id = self.wait(inner, pe, || {
-            self.asking.start(inner, pe, landed_bytes, |landing| {
+            self.asking.start(inner, pe, data, |landing| {
                 prepare(landing, &mut asked)?;
                 Ok(asked.line())
             })
@@ -480,8 +505,13 @@ impl Agent {
         offset_bytes: usize,
         len_bytes: usize,
     ) -> Result<Option<RequestId>> {
-        self.asking.start(inner, pe, len_bytes, |landing| {
-            let mut asked = Asked::get(offset_bytes, len_bytes);
+        let mut asked = Asked::get(offset_bytes, len_bytes);
+        if len_bytes <= IN_REPLY_BYTES {
+            let data = Data::Reply(len_bytes);
+            return self.asking.start(inner, pe, data, |_| Ok(asked.line()));
+        }
+        let data = Data::Landing(len_bytes);
+        self.asking.start(inner, pe, data, |landing| {
             asked.compare = landing as u64;
             Ok(asked.line())
         })

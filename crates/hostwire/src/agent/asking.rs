@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hostwire_transport::ring::PAYLOAD_BYTES;
 use hostwire_transport::{PeId, TransportError};
 
-use super::{DONE, REFUSED};
+use super::{DONE, REFUSED, REPLY_HEAD_BYTES};
 use crate::attachment::Attachment;
 use crate::error::{PeerWord, Result};
 use crate::layout::{LANDING_BYTES, NOT_YET, REQUEST_LINES};
@@ -28,6 +28,26 @@ pub(super) const LANDED_BYTES_MAX: usize = LANDING_BYTES / REQUEST_LINES as usiz
 
 /// What is stored in a request line: a header without a number, and what is behind it.
 pub(super) type Line = (u64, [u8; PAYLOAD_BYTES]);
+
+/// Where the data of a request is, beside what stands in its line, and how many bytes it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Data {
+    /// It comes in the reply.
+    Reply(usize),
+    /// In the landing place; at most [`LANDED_BYTES_MAX`].
+    Landing(usize),
+}
+
+impl Data {
+    /// There is none.
+    pub(super) const NONE: Self = Self::Reply(0);
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Reply(bytes) | Self::Landing(bytes) => bytes,
+        }
+    }
+}
 
 /// What an agent has said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,19 +91,25 @@ struct Target {
 struct UnderWay {
     number: u32,
     line: Line,
-    /// The pieces that it has, and how many bytes land there.
+    data: Data,
+    /// The pieces of the landing place that it has.
     pieces: u64,
-    landed_bytes: usize,
     /// Whether somebody will come for the reply.
     is_wanted: bool,
 }
 
 impl UnderWay {
-    /// Where in the segment its data lands.
-    fn landing(&self, inner: &Attachment) -> usize {
-        // A request without data has no piece, and its place is not used.
-        inner.layout.landing()
-            + self.pieces.trailing_zeros() as usize % PIECES as usize * PIECE_BYTES
+    /// Where in the segment its data is.
+    fn place(&self, inner: &Attachment, pe: PeId) -> usize {
+        let layout = &inner.layout;
+        match self.data {
+            Data::Reply(_) => layout.reply(pe, self.number) + 8 + REPLY_HEAD_BYTES,
+            Data::Landing(_) => {
+                let piece = self.pieces.trailing_zeros() as usize;
+                // One without a byte has no piece.
+                layout.landing() + piece % PIECES as usize * PIECE_BYTES
+            }
+        }
     }
 }
 
@@ -101,13 +127,12 @@ impl Asking {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores a request, if there is room for it and for so many bytes in the landing place, at most
-    /// [`LANDED_BYTES_MAX`]. `line` is told where they are.
+    /// Stores a request, if there is room for it and its data. `line` is told where the data is.
     pub(super) fn start(
         &self,
         inner: &Attachment,
         pe: PeId,
-        landed_bytes: usize,
+        data: Data,
         line: impl FnOnce(usize) -> Result<Line>,
     ) -> Result<Option<RequestId>> {
         let mut requests = self.lock();
@@ -119,6 +144,10 @@ impl Asking {
                 return Ok(None);
             }
         }
+        let landed_bytes = match data {
+            Data::Reply(_) => 0,
+            Data::Landing(bytes) => bytes,
+        };
         let Some(pieces) = requests.take_pieces(inner, landed_bytes)? else {
             requests.is_short = true;
             return Ok(None);
@@ -127,11 +156,11 @@ impl Asking {
         let mut request = UnderWay {
             number,
             line: (0, [0; PAYLOAD_BYTES]),
+            data,
             pieces,
-            landed_bytes,
             is_wanted: true,
         };
-        let stored = line(request.landing(inner)).and_then(|line| {
+        let stored = line(request.place(inner, pe)).and_then(|line| {
             request.line = line;
             let reply = inner.layout.reply(pe, number);
             inner
@@ -172,7 +201,7 @@ impl Asking {
             let front = requests.target(inner, asked.pe)?.under_way.front();
             if front.is_some_and(|front| front.number == asked.number) {
                 return requests.read_reply(inner, asked.pe, |inner, request| match out {
-                    Some(out) => Ok(inner.segment().get(request.landing(inner), out)?),
+                    Some(out) => Ok(inner.segment().get(request.place(inner, asked.pe), out)?),
                     None => Ok(()),
                 });
             }
@@ -246,8 +275,9 @@ impl Requests {
         let mut bytes = Vec::new();
         let answer = self.read_reply(inner, pe, |inner, request| {
             if is_wanted {
-                bytes.resize(request.landed_bytes, 0);
-                inner.segment().get(request.landing(inner), &mut bytes)?;
+                bytes.resize(request.data.bytes(), 0);
+                let place = request.place(inner, pe);
+                inner.segment().get(place, &mut bytes)?;
             }
             Ok(())
         });

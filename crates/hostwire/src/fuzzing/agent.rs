@@ -61,13 +61,15 @@ fn attachment(stores: Vec<Store>) -> (Layout, Arc<ScriptedWire>, Attachment) {
 const REGISTERED_BYTES: usize = 512;
 /// The operation that stores to it.
 const PUT: u64 = 14;
+/// Says that the data is in the line.
+const IN_LINE: u64 = u64::MAX;
 
 /// Does by hand what a put to registered memory asks for, with the zeros that its line has.
 fn put_by_hand(registered: &mut [u8], offset: u64, len: u64, from: u64) -> Option<(u64, Vec<u8>)> {
     let end = offset.checked_add(len)?;
     let place = registered.get_mut(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
     // The memory of who asks is not mapped here.
-    if len > 32 || from != u64::MAX {
+    if len > 32 || from != IN_LINE {
         return None;
     }
     place.fill(0);
@@ -83,6 +85,9 @@ fn by_hand(heap: &mut [u8], request: &[u64; 5], room: u64) -> Option<(u64, Vec<u
             .checked_add(operand)
             .filter(|_| operand <= LANDING_BYTES)?;
         let bytes = heap.get(offset as usize..end as usize)?.to_vec();
+        if compare == IN_LINE {
+            return (operand <= 40).then_some((0, bytes));
+        }
         let fits = compare.checked_add(operand)? <= room;
         return fits.then_some((0, bytes));
     }
@@ -217,7 +222,16 @@ fn is_answered(
     ));
     let Some((old, bytes)) = done else { return };
     assert_eq!(reply(1), Ok(old), "{request:?}");
-    let back = compare as usize;
+    let back = match compare {
+        IN_LINE => reply_at + 24,
+        _ => compare as usize,
+    };
+    if compare == IN_LINE && !bytes.is_empty() {
+        let mut got = vec![0; bytes.len()];
+        theirs.get(back, &mut got).expect("data in a reply");
+        assert_eq!(got, bytes);
+        return;
+    }
     // Who wants its data where the reply comes gets the reply, and a doorbell is rung.
     let is_kept = |at: usize, len: usize| back >= at + len || back + bytes.len() <= at;
     let doorbell = is_kept(DOORBELL_OFFSET_BYTES, 4);
@@ -275,7 +289,9 @@ fn serve_seeds() -> Seeds {
         ("each", each.done()),
         ("get", one(1, 0, [8, 100, 70_000])),
         ("get_too_much", one(1, 0, [0, 4097, 70_000])),
-        ("get_nowhere", one(1, 0, [0, 8, u64::MAX])),
+        ("get_nowhere", one(1, 0, [0, 8, u64::MAX - 1])),
+        ("get_in_the_reply", one(1, 0, [8, 40, u64::MAX])),
+        ("get_too_much_for_it", one(1, 0, [8, 41, u64::MAX])),
         ("end", one(5, 8, [4088, 1, 0])),
         ("beyond", one(5, 8, [4092, 1, 0])),
         ("before", one(3, 8, [0_u64.wrapping_sub(8), 1, 0])),
@@ -339,6 +355,7 @@ fn ask_seeds() -> Seeds {
     let add = || Script::new().bytes(&[1, 1]).number(8).number(0).number(5);
     named(vec![
         ("got", get(100).reply([1, 0, 1]).done()),
+        ("got_in_the_reply", get(8).reply([1, 0, 1]).done()),
         (
             "in_pieces",
             get(40_000).reply([1, 0, 1]).reply([2, 0, 1]).done(),
