@@ -57,6 +57,7 @@ local h = {
   nak = ProtoField.bool("htoe.flags.nak", "NAK", 8, nil, 0x02),
   syn = ProtoField.bool("htoe.flags.syn", "SYN", 8, nil, 0x04),
   ack_wanted = ProtoField.bool("htoe.flags.ack_wanted", "ACK wanted", 8, nil, 0x08),
+  marked = ProtoField.bool("htoe.flags.marked", "Marked", 8, nil, 0x10),
   link = ProtoField.uint16("htoe.virtual_link", "Virtual link"),
   seq = ProtoField.uint16("htoe.seq", "SEQ"),
   ack = ProtoField.uint16("htoe.ack", "ACK"),
@@ -285,6 +286,7 @@ function htoe.dissector(buf, pinfo, tree)
   sub:add(h.nak, buf(1, 1))
   sub:add(h.syn, buf(1, 1))
   sub:add(h.ack_wanted, buf(1, 1))
+  sub:add(h.marked, buf(1, 1))
   sub:add(h.link, buf(2, 2))
   sub:add(h.seq, buf(4, 2))
   sub:add(h.ack, buf(6, 2))

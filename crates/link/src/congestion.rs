@@ -8,6 +8,8 @@
 //! queue, which a link that gives way to delay alone would not be. Slow start, and what a timeout does, are
 //! those of TCP (RFC 5681).
 //!
+//! A network that marks frames instead of losing them (ECN, RFC 3168) is answered as one that has lost a frame.
+//!
 //! Four things are other than there, because Go-Back-N repairs losses and processes share cores:
 //! - what is lost behind a first loss is sent again anyway, so a window shrinks once for all frames that were
 //!   on their way at the first loss (as in RFC 6582);
@@ -173,6 +175,11 @@ impl Congestion {
         }
     }
 
+    /// The network has marked a frame; those before `end` have been sent. As if one were lost: RFC 3168, 5.
+    pub(crate) fn marked(&mut self, end: Seq) {
+        self.lost(end);
+    }
+
     /// A frame is lost, and frames before `end` have been sent: all that is not acknowledged is sent again.
     pub(crate) fn lost(&mut self, end: Seq) {
         self.paced_rounds = PACED_ROUNDS;
@@ -302,6 +309,19 @@ mod tests {
         assert_eq!(congestion.frames(), 50);
         congestion.acknowledged(1, (Seq(100), Seq(150)), &config());
         congestion.lost(Seq(150));
+        assert_eq!(congestion.frames(), 25);
+    }
+
+    #[test]
+    fn marks_of_one_round_shrink_a_window_once() {
+        let mut congestion = Congestion::new(&config());
+        congestion.window = 100.0;
+        congestion.marked(Seq(100));
+        congestion.marked(Seq(110));
+        congestion.lost(Seq(120));
+        assert_eq!(congestion.frames(), 50);
+        congestion.acknowledged(100, (Seq(100), Seq(150)), &config());
+        congestion.marked(Seq(150));
         assert_eq!(congestion.frames(), 25);
     }
 

@@ -187,6 +187,8 @@ counters! {
         pub frames_received: u64 = ["frames received"],
         /// Data frames that came before one that was missing, and were kept.
         pub frames_early: u64 = ["frames kept for their turn"],
+        /// Frames that the network has marked on their way here, because it is congested.
+        pub frames_marked: u64 = ["frames marked"],
         /// Bytes of all frames sent, without Ethernet header.
         pub bytes_sent: u64 = ["bytes sent"],
         /// Bytes of all frames accepted.

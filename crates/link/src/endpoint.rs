@@ -462,6 +462,15 @@ impl Endpoint {
         }
     }
 
+    /// The network has marked the frame of this peer that was given to [`receive`](Self::receive) last,
+    /// because it is congested: "congestion experienced" of ECN, RFC 3168.
+    pub fn note_mark(&mut self, peer: Node) {
+        let id = self.by_node.get(&peer);
+        if let Some(link) = id.and_then(|id| self.links.get_mut(usize::from(*id))) {
+            link.note_mark();
+        }
+    }
+
     /// Closes a link to a peer that is said to have ended, and informs it, in case it has not.
     pub fn give_up(&mut self, now: Ns, link: LinkId) {
         if let Some(state) = self.links.get_mut(link.index()) {

@@ -1,5 +1,5 @@
 //! Links that share a queue with each other and with a stream of TCP, in virtual time: one switch with one
-//! port, whose queue drops what does not fit.
+//! port, whose queue drops what does not fit, and may mark what waits long.
 
 #[path = "net/random.rs"]
 #[allow(dead_code)]
@@ -7,7 +7,7 @@ mod random;
 #[path = "sharing/tcp.rs"]
 mod tcp;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use hostwire_link::{Config, Endpoint, Identity, LinkId, Node, Ns};
 use random::Random;
@@ -26,10 +26,14 @@ struct Port {
     /// From the sender to the port, and from it to the receiver.
     delay_ns: u64,
     loss_ppm: u32,
+    /// Frames behind so much are marked.
+    mark_bytes: u64,
+    dropped: u64,
     random: Random,
     free_at: u64,
     /// When each frame that waits or leaves has left, and its bytes.
     waiting: VecDeque<(u64, u64)>,
+    waiting_bytes: u64,
 }
 
 impl Port {
@@ -39,9 +43,12 @@ impl Port {
             queue_bytes_max: queue_frames * 1538,
             delay_ns,
             loss_ppm: 0,
+            mark_bytes: u64::MAX,
+            dropped: 0,
             random: Random::new(1),
             free_at: 0,
             waiting: VecDeque::new(),
+            waiting_bytes: 0,
         }
     }
 
@@ -49,19 +56,22 @@ impl Port {
         bytes * self.ns_per_kb / 1_000
     }
 
-    /// When a frame that leaves a sender now is at its receiver; `None` if it is dropped.
-    fn carry(&mut self, now: u64, frame_bytes: u64) -> Option<u64> {
+    /// When a frame that leaves a sender now is at its receiver, and whether it is marked; `None` if it is
+    /// dropped.
+    fn carry(&mut self, now: u64, frame_bytes: u64) -> Option<(u64, bool)> {
         let bytes = frame_bytes + ETHERNET_BYTES;
-        while self.waiting.front().is_some_and(|(at, _)| *at <= now) {
-            self.waiting.pop_front();
+        while let Some((_, gone)) = self.waiting.pop_front_if(|(at, _)| *at <= now) {
+            self.waiting_bytes -= gone;
         }
-        let waits: u64 = self.waiting.iter().map(|(_, bytes)| bytes).sum();
+        let waits = self.waiting_bytes;
         if waits + bytes > self.queue_bytes_max || self.random.happens(self.loss_ppm) {
+            self.dropped += 1;
             return None;
         }
         self.free_at = self.free_at.max(now) + self.take_ns(bytes);
         self.waiting.push_back((self.free_at, bytes));
-        Some(self.free_at + 2 * self.delay_ns)
+        self.waiting_bytes += bytes;
+        Some((self.free_at + 2 * self.delay_ns, waits > self.mark_bytes))
     }
 }
 
@@ -99,8 +109,11 @@ impl Job {
         }
     }
 
-    fn receive(&mut self, now: u64, to: usize, frame: &[u8]) {
+    fn receive(&mut self, now: u64, to: usize, frame: &[u8], is_marked: bool) {
         let (end, link) = &mut self.ends[to];
+        if is_marked {
+            end.note_mark(Node(1 - to as u32));
+        }
         let mut early;
         let mut frame = frame;
         while let Ok(Some(delivery)) = end.receive(Ns(now), frame) {
@@ -135,40 +148,64 @@ impl Job {
 }
 
 enum Arrival {
-    Frame {
-        job: usize,
-        to: usize,
-        frame: Vec<u8>,
-    },
+    /// Of a job, to one of its ends; whether it is marked.
+    Frame(usize, usize, Vec<u8>, bool),
     Segment(u64),
     Ack(u64),
 }
 
 /// What jobs and a stream of TCP have got of the port in `ms` milliseconds, as parts of what it carries.
 /// The first tenth does not count.
-fn share(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
+fn share(port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
+    share_and_drop(port, jobs, tcp, ms).0
+}
+
+/// What is on its way, by when it arrives and in which order it was sent.
+#[derive(Default)]
+struct Arrivals {
+    waiting: BTreeMap<(u64, u64), Arrival>,
+    sent: u64,
+}
+
+impl Arrivals {
+    fn push(&mut self, at: u64, arrival: Arrival) {
+        self.sent += 1;
+        self.waiting.insert((at, self.sent), arrival);
+    }
+
+    /// What arrives now, or has before.
+    fn pop(&mut self, now: u64) -> Option<Arrival> {
+        let first = self.waiting.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    /// When the next one arrives.
+    fn next(&self) -> Option<u64> {
+        self.waiting.keys().next().map(|(at, _)| *at)
+    }
+}
+
+/// The same, and how many frames were dropped.
+fn share_and_drop(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> (Vec<f64>, u64) {
     let end = ms * 1_000_000;
     let mut jobs: Vec<Job> = (0..jobs).map(Job::new).collect();
     let mut tcp = tcp.map(Tcp::new);
-    let mut arrivals: Vec<(u64, u64, Arrival)> = Vec::new();
-    let (mut now, mut sent) = (1, 0);
+    let mut arrivals = Arrivals::default();
+    let mut now = 1;
     let mut before: Option<Vec<u64>> = None;
     let bytes = |jobs: &[Job], tcp: &Option<Tcp>| -> Vec<u64> {
         let tcp = tcp.iter().map(|tcp| tcp.arrived() * 1448);
         jobs.iter().map(|job| job.got * 64).chain(tcp).collect()
     };
     while now < end {
-        // In order of time, and of sending.
-        arrivals.sort_by_key(|(at, number, _)| std::cmp::Reverse((*at, *number)));
-        while arrivals.last().is_some_and(|(at, ..)| *at <= now) {
-            match (arrivals.pop().unwrap().2, &mut tcp) {
-                (Arrival::Frame { job, to, frame }, _) => jobs[job].receive(now, to, &frame),
+        while let Some(arrival) = arrivals.pop(now) {
+            match (arrival, &mut tcp) {
+                (Arrival::Frame(job, to, frame, is_marked), _) => {
+                    jobs[job].receive(now, to, &frame, is_marked);
+                }
                 (Arrival::Segment(number), Some(tcp)) => {
                     let ack = tcp.receive(number);
-                    let at = now + 2 * port.delay_ns;
-                    sent += 1;
-                    arrivals.push((at, sent, Arrival::Ack(ack)));
-                    arrivals.sort_by_key(|(at, number, _)| std::cmp::Reverse((*at, *number)));
+                    arrivals.push(now + 2 * port.delay_ns, Arrival::Ack(ack));
                 }
                 (Arrival::Ack(ack), Some(tcp)) => tcp.acked(now, ack),
                 _ => unreachable!("there is no TCP"),
@@ -177,19 +214,19 @@ fn share(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
         for (job, state) in jobs.iter_mut().enumerate() {
             for (to, frame) in state.sent(now) {
                 // The way back is never full.
-                let at = match to {
+                let carried = match to {
                     1 => port.carry(now, frame.len() as u64),
-                    _ => Some(now + 2 * port.delay_ns),
+                    _ => Some((now + 2 * port.delay_ns, false)),
                 };
-                sent += 1;
-                let Some(at) = at else { continue };
-                arrivals.push((at, sent, Arrival::Frame { job, to, frame }));
+                if let Some((at, is_marked)) = carried {
+                    arrivals.push(at, Arrival::Frame(job, to, frame, is_marked));
+                }
             }
         }
         while let Some(number) = tcp.as_mut().and_then(|tcp| tcp.send(now)) {
-            sent += 1;
-            if let Some(at) = port.carry(now, 1500) {
-                arrivals.push((at, sent, Arrival::Segment(number)));
+            // It does not heed marks.
+            if let Some((at, _)) = port.carry(now, 1500) {
+                arrivals.push(at, Arrival::Segment(number));
             }
         }
         if before.is_none() && now > end / 10 {
@@ -197,18 +234,15 @@ fn share(mut port: Port, jobs: u32, tcp: Option<Control>, ms: u64) -> Vec<f64> {
         }
         let ends = jobs.iter().flat_map(|job| &job.ends);
         let deadlines = ends.filter_map(|(end, _)| end.deadline());
-        let next = deadlines.map(|at| at.0);
-        let next = next.chain(arrivals.iter().map(|(at, ..)| *at));
+        let next = deadlines.map(|at| at.0).chain(arrivals.next());
         let next = next.chain(tcp.iter().map(Tcp::deadline)).min();
         now = next.unwrap().max(now + 1);
     }
     let carried = (end - end / 10) as f64 / port.take_ns(1538) as f64 * 1448.0;
     let (before, after) = (before.unwrap(), bytes(&jobs, &tcp));
-    let got = before
-        .iter()
-        .zip(after)
-        .map(|(before, after)| after - before);
-    got.map(|bytes| bytes as f64 / carried).collect()
+    let got = before.iter().zip(after);
+    let shares = got.map(|(before, after)| (after - before) as f64 / carried);
+    (shares.collect(), port.dropped)
 }
 
 /// Ports that two jobs and TCP share: Mb/s, frames of the queue, delay before and behind it, and for how long.
@@ -258,6 +292,24 @@ fn one_percent_of_loss_does_not_bring_a_shared_link_down() {
         let fair = shares.iter().all(|share| *share >= 0.2);
         assert!(sum >= 0.8 && fair, "{control:?}: {sum:.2} {shares:.2?}");
     }
+}
+
+/// Where the network marks, jobs share it as well as where it drops, and lose nearly nothing.
+#[test]
+fn marks_do_what_losses_do() {
+    let share_with = |marks_behind_frames: u64| {
+        let mut port = Port::new(1_000, 100, 20_000);
+        port.mark_bytes = marks_behind_frames.saturating_mul(1538);
+        share_and_drop(port, 2, None, 300)
+    };
+    let (_, dropped_unmarked) = share_with(u64::MAX);
+    let (shares, dropped) = share_with(30);
+    let sum: f64 = shares.iter().sum();
+    let fair = shares.iter().all(|share| *share >= 0.3);
+    assert!(
+        sum >= 0.8 && fair && 10 * dropped <= dropped_unmarked,
+        "{sum:.2} {shares:.2?}, {dropped} of {dropped_unmarked} dropped"
+    );
 }
 
 /// The figures of the decision: `cargo test --release -p hostwire-link --test sharing -- --ignored --nocapture`.

@@ -112,6 +112,8 @@ pub(crate) struct Link {
     /// The gap at `expected` has been reported.
     gap_seen: bool,
     nak_due: bool,
+    /// The peer is to be told that the network has marked frames on their way here.
+    mark_due: bool,
     /// The peer is to be asked whether it misses anything.
     probe_due: bool,
     credit_at: Ns,
@@ -155,6 +157,7 @@ impl Link {
             early: Early::default(),
             gap_seen: false,
             nak_due: false,
+            mark_due: false,
             probe_due: false,
             credit_at: Ns::MAX,
         }
@@ -193,6 +196,7 @@ impl Link {
         self.unacked = 0;
         self.gap_seen = false;
         self.nak_due = false;
+        self.mark_due = false;
         self.probe_due = false;
         self.credit_at = Ns::MAX;
     }

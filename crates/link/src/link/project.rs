@@ -33,6 +33,7 @@ impl Link {
             self.nak_served,
             self.gap_seen,
             self.nak_due,
+            self.mark_due,
             self.probe_due,
             self.ack_at <= now,
             self.credit_at <= now,

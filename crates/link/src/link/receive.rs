@@ -40,6 +40,9 @@ impl Link {
             return Err(DropCause::Stale);
         }
         self.heard_at = now;
+        if header.marked {
+            self.congestion.marked(self.flight.reached_seq());
+        }
         if let Some(ack) = header.ack {
             if let Some(missing) = frame.missing() {
                 self.gap = (Seq(ack), missing);
@@ -66,6 +69,13 @@ impl Link {
         self.drain_queues(shared);
         self.close_if_finished(now, shared);
         Ok(delivered)
+    }
+
+    /// The network has marked a frame of this session on its way here. The next frame tells the peer, whose
+    /// window shrinks once per round trip anyway: a mark needs no frame of its own.
+    pub(crate) const fn note_mark(&mut self) {
+        self.counters.frames_marked += 1;
+        self.mark_due = true;
     }
 
     fn receive_ack(

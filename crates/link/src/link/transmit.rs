@@ -159,6 +159,7 @@ impl Link {
         let header = HeaderRepr {
             nak: self.gap_seen,
             ack_wanted,
+            marked: self.mark_due,
             key: self.session.peer_key(),
             ..HeaderRepr::data(self.session.peer_link(), sequence, Some(self.expected.0))
         };
@@ -256,6 +257,7 @@ impl Link {
     fn transmit_ack(&mut self, shared: &mut Shared) -> Option<Out> {
         let header = HeaderRepr {
             ack_wanted: self.probe_due || self.question_is_due(),
+            marked: self.mark_due,
             sequence: self.flight.cursor_seq().0,
             ..HeaderRepr::ack(self.session.peer_link(), self.expected.0, self.gap_seen)
                 .with_key(self.session.peer_key())
@@ -278,6 +280,7 @@ impl Link {
         self.ack_at = Ns::MAX;
         self.unacked = 0;
         self.nak_due = false;
+        self.mark_due = false;
     }
 
     const fn sent(&mut self, out: Out, len: usize) -> Out {

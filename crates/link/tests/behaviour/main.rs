@@ -604,3 +604,17 @@ fn time_in_which_nobody_listened_is_not_the_silence_of_the_peer() {
     pair.listen(dead_after_ns + S);
     assert!(matches!(pair.closed(), Some(CloseReason::Silent { .. })));
 }
+
+#[test]
+fn a_mark_goes_back_with_the_next_frame_once() {
+    let mut pair = Pair::new(Config::default());
+    let write = [line(0, &[1; 8])];
+    pair.give(&pair.data(&[], &write)).unwrap();
+    pair.endpoint.note_mark(PEER);
+    pair.pass(1_000_000);
+    let told: Vec<bool> = pair.all_sent().iter().map(|header| header.marked).collect();
+    assert_eq!(told, [true]);
+    // Of a link that is not there nobody is told.
+    pair.endpoint.note_mark(Node(77));
+    assert_eq!(pair.endpoint.counters().frames_marked, 1);
+}

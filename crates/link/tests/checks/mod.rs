@@ -120,6 +120,7 @@ impl Pair {
                 nak: bytes[1] & 2 != 0,
                 syn: bytes[1] & 4 != 0,
                 ack_wanted: bytes[1] & 8 != 0,
+                marked: bytes[1] & 16 != 0,
                 key: number(14),
             }
         };

@@ -24,7 +24,7 @@ pub const VERSION: u8 = 1;
 /// | bytes | field |
 /// |---|---|
 /// | 0 | version in `[7:4]`, type in `[3:0]` |
-/// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN, 3 ACK wanted |
+/// | 1 | flags: 0 ACK valid, 1 NAK, 2 SYN, 3 ACK wanted, 4 marked |
 /// | 2..4 | virtual link id |
 /// | 4..6 | SEQ: number of this frame on its virtual link |
 /// | 6..8 | ACK: number of the next frame expected |
@@ -61,6 +61,7 @@ pub(super) mod field {
     pub const FLAG_NAK: u8 = 1 << 1;
     pub const FLAG_SYN: u8 = 1 << 2;
     pub const FLAG_ACK_WANTED: u8 = 1 << 3;
+    pub const FLAG_MARKED: u8 = 1 << 4;
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
@@ -111,6 +112,11 @@ impl<T: AsRef<[u8]>> Header<T> {
     /// The sender wants an ACK at once.
     pub fn ack_wanted(&self) -> bool {
         self.u8_at(field::FLAGS) & field::FLAG_ACK_WANTED != 0
+    }
+
+    /// The network has marked frames that the sender has got.
+    pub fn marked(&self) -> bool {
+        self.u8_at(field::FLAGS) & field::FLAG_MARKED != 0
     }
 
     /// Virtual link id.
@@ -222,6 +228,11 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
         self.set_flag(field::FLAG_ACK_WANTED, value);
     }
 
+    /// Sets marked. Call [`fill_hcrc`](Self::fill_hcrc) afterwards.
+    pub fn set_marked(&mut self, value: bool) {
+        self.set_flag(field::FLAG_MARKED, value);
+    }
+
     /// Sets SEQ. Call [`fill_hcrc`](Self::fill_hcrc) afterwards.
     pub fn set_sequence(&mut self, value: u16) {
         self.put_u16(field::SEQUENCE, value);
@@ -305,6 +316,9 @@ pub struct Repr {
     pub syn: bool,
     /// An ACK is wanted at once.
     pub ack_wanted: bool,
+    /// The network has marked a frame that came since the frame before this one was sent: it is
+    /// congested on the way here (RFC 3168).
+    pub marked: bool,
     /// Key that the receiver has chosen for this session, so that the receiver
     /// recognises frames of an earlier session. 0 in [`FrameType::Reset`].
     pub key: u16,
@@ -321,6 +335,7 @@ impl Repr {
             nak: false,
             syn: false,
             ack_wanted: false,
+            marked: false,
             key: 0,
         }
     }
@@ -335,6 +350,7 @@ impl Repr {
             nak,
             syn: false,
             ack_wanted: false,
+            marked: false,
             key: 0,
         }
     }
@@ -349,6 +365,7 @@ impl Repr {
             nak: false,
             syn: true,
             ack_wanted: false,
+            marked: false,
             key: 0,
         }
     }
@@ -363,6 +380,7 @@ impl Repr {
             nak: false,
             syn: false,
             ack_wanted: false,
+            marked: false,
             key: 0,
         }
     }
@@ -400,6 +418,7 @@ impl Repr {
             nak: header.nak(),
             syn: header.syn(),
             ack_wanted: header.ack_wanted(),
+            marked: header.marked(),
             key: header.key(),
         };
         let contents = Contents {
@@ -470,7 +489,8 @@ impl Repr {
         header.set_ack(self.ack);
         header.set_nak(self.nak);
         header.set_flag(field::FLAG_SYN, self.syn);
-        header.set_flag(field::FLAG_ACK_WANTED, self.ack_wanted);
+        header.set_ack_wanted(self.ack_wanted);
+        header.set_marked(self.marked);
         header.put_u16(field::KEY, self.key);
         header.put_u8(field::PACKETS, contents.packets);
         header.put_u8(field::NOPS, contents.nops);
@@ -514,6 +534,9 @@ impl fmt::Display for Repr {
         }
         if self.ack_wanted {
             f.write_str(" ack-wanted")?;
+        }
+        if self.marked {
+            f.write_str(" marked")?;
         }
         if self.key != 0 {
             write!(f, " key={}", self.key)?;

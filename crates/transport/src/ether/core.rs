@@ -272,9 +272,12 @@ impl Core {
             guard,
             ..
         } = self;
-        let received = socket.receive(&mut |_, bytes| {
+        let received = socket.receive(&mut |came, bytes| {
             if let Some(frame) = guard.open(bytes) {
                 take_frame(endpoint, own, now, frame);
+                if came.is_marked {
+                    endpoint.note_mark(Node(came.host));
+                }
             }
         });
         self.counters.strangers += received.strangers as u64;

@@ -89,6 +89,24 @@ fn key_and_ack_wanted() {
 }
 
 #[test]
+fn marked() {
+    let bytes = with_hcrc([0x12, 0b1_0001, 0, 7, 0, 0, 0, 9, 0, 0, 0, 0]);
+    let (repr, _) = Repr::parse(&bytes).unwrap();
+    let ack = Repr::ack(7, 9, false);
+    assert_eq!(
+        repr,
+        Repr {
+            marked: true,
+            ..ack
+        }
+    );
+    assert_eq!(repr.to_string(), "HToE ack vl=7 seq=0 ack=9 marked");
+    let mut out = [0xee; 16];
+    repr.emit(&Contents::default(), &mut out).unwrap();
+    assert_eq!(out, bytes);
+}
+
+#[test]
 fn changed_in_place() {
     let mut bytes = with_hcrc(BYTES);
     let mut header = Header::new_checked(&mut bytes[..]).unwrap();

@@ -81,6 +81,28 @@ pub(super) struct Received {
     pub(super) strangers: usize,
 }
 
+/// Where a frame has come from, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Came {
+    /// The number of the host that sent it.
+    pub(super) host: u32,
+    /// Whether the network has marked it, because it is congested.
+    pub(super) is_marked: bool,
+}
+
+impl Came {
+    /// A frame that carries no mark.
+    const fn unmarked(host: u32) -> Self {
+        Self {
+            host,
+            is_marked: false,
+        }
+    }
+}
+
+/// What frames that have come are shown to.
+pub(super) type Take<'a> = dyn FnMut(Came, &mut [u8]) + 'a;
+
 impl Received {
     const fn all(&self) -> usize {
         self.frames + self.strangers
@@ -254,9 +276,8 @@ impl Socket {
         }
     }
 
-    /// Shows every frame that has come, up to a bound, to `take`, with the number of the host
-    /// that sent it.
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
+    /// Shows every frame that has come, up to a bound, to `take`.
+    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         match self {
             Self::Packet(socket) => socket.receive(take),
             Self::Xdp(socket) => socket.receive(take),

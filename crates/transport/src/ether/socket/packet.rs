@@ -9,7 +9,7 @@ use super::super::address::Address;
 use super::super::interface::Interface;
 use super::bare::{self, station};
 use super::ring::Ring;
-use super::{BATCH_FRAMES, FRAME_LEN_MAX, Received, SendError, mixed};
+use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
 /// A packet socket of one interface and one EtherType.
@@ -105,7 +105,7 @@ impl PacketSocket {
         self.ring.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
         let (known, last) = (&self.known, &mut self.last);
         for _ in 0..BATCH_FRAMES {
@@ -115,7 +115,7 @@ impl PacketSocket {
                 }
                 if let Some((_, pe)) = last {
                     received.frames += 1;
-                    take(*pe, frame);
+                    take(Came::unmarked(*pe), frame);
                 } else {
                     received.strangers += 1;
                 }

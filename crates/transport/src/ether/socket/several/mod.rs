@@ -18,7 +18,7 @@ use self::paths::Paths;
 use self::report::Report;
 pub(super) use self::report::TOLD_BY;
 use super::super::address::{Address, INTERFACES_MAX};
-use super::{Received, SendError, Socket, unequal};
+use super::{Received, SendError, Socket, Take, unequal};
 use crate::error::TransportError;
 
 /// Two sockets or more of one kind.
@@ -205,7 +205,7 @@ impl SeveralSockets {
         self.sockets.iter().any(Socket::has_come)
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let Self {
             sockets,
             paths,
@@ -222,7 +222,8 @@ impl SeveralSockets {
             let Some(socket) = sockets.get_mut(path) else {
                 continue;
             };
-            let come = socket.receive(&mut |host, bytes| {
+            let come = socket.receive(&mut |came, bytes| {
+                let host = came.host;
                 let now = *now.get_or_insert_with(clock);
                 let told = Report::parse(bytes);
                 if let Some(Some(paths)) = paths.get_mut(host as usize) {
@@ -234,7 +235,7 @@ impl SeveralSockets {
                 }
                 match told {
                     Some(_) => reports += 1,
-                    None => take(host, bytes),
+                    None => take(came, bytes),
                 }
             });
             received.frames += come.frames;

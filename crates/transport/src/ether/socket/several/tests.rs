@@ -43,8 +43,8 @@ fn frames_take_all_paths_and_are_shown_once() {
             assert_eq!(ends[host].send(&[(1 - host as u32, &frame[..]); 3]), Ok(3));
             let mut seen = Vec::new();
             while seen.len() < 3 {
-                let received =
-                    ends[1 - host].receive(&mut |from, bytes| seen.push((from, bytes.to_vec())));
+                let received = ends[1 - host]
+                    .receive(&mut |came, bytes| seen.push((came.host, bytes.to_vec())));
                 assert_eq!(received.strangers, 0);
             }
             assert_eq!(seen, vec![(host as u32, frame.to_vec()); 3]);

@@ -4,6 +4,7 @@
 //! behind most of what a message costs ([`sender`]), and those that come are put together
 //! before it ([`receiver`]). The datagrams on the cable are the same either way.
 
+mod marks;
 mod path;
 pub(crate) mod receiver;
 mod runs;
@@ -21,7 +22,7 @@ use self::receiver::Receiver;
 use self::sender::{Sender, give};
 use super::super::address::Address;
 use super::super::option;
-use super::{BATCH_FRAMES, FRAME_LEN_MAX, Received, SendError, mixed};
+use super::{BATCH_FRAMES, Came, FRAME_LEN_MAX, Received, SendError, Take, mixed};
 use crate::error::{PeId, TransportError};
 
 /// Asked for; the kernel gives what it may.
@@ -70,6 +71,7 @@ impl FramePort {
         let set_up = || -> std::io::Result<()> {
             socket.set_nonblocking(true)?;
             dont_fragment(&socket)?;
+            marks::ask_for(&socket)?;
             // Beyond the limit of the system where that is allowed.
             if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER_BYTES).is_err() {
                 sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES)?;
@@ -153,22 +155,22 @@ impl FramePort {
         sender.send(frames, |runs| give(socket, peers, runs))
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
         let mut looks_on = true;
         while looks_on && received.all() < BATCH_FRAMES {
             // Nothing there, or news of a peer that is gone, which the link finds out.
-            let Ok((from, frames)) = self.receiver.next(&self.socket) else {
+            let Ok((from, is_marked, frames)) = self.receiver.next(&self.socket) else {
                 break;
             };
             if from != self.last.map(|(known, _)| known) {
                 self.last = from.and_then(|from| Some((from, *self.known.get(&from)?)));
             }
             let before = received.all();
-            if let Some((_, pe)) = self.last {
+            if let Some((_, host)) = self.last {
                 for frame in frames {
                     received.frames += 1;
-                    take(pe, frame);
+                    take(Came { host, is_marked }, frame);
                 }
             } else {
                 received.strangers += frames.count();

@@ -10,6 +10,7 @@ use rustix::net::SocketAddrAny;
 use rustix::net::addr::SocketAddrStorage;
 
 use super::super::super::option;
+use super::marks;
 
 /// Longer than any message: its length has 16 bits in the headers of IP and UDP.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -31,6 +32,8 @@ struct Message {
     from: Option<SocketAddr>,
     /// The length of its datagrams, of which the last may be shorter, if it is several.
     segment_bytes: Option<usize>,
+    /// Whether a router has marked its datagrams: the kernel puts none together that differ in this.
+    is_marked: bool,
     /// Whether something of it is missing.
     is_cut: bool,
 }
@@ -47,20 +50,21 @@ impl Receiver {
         }
     }
 
-    /// The next message, if there is one: its sender, if known, and the frames in it. Of one
+    /// The next message, if there is one: its sender, if known, whether it is marked, and the frames in it. Of one
     /// that is cut nothing is left but an empty frame, which is good for nobody, so that it is
     /// noticed: where frames begin in it is uncertain.
     pub(super) fn next(
         &mut self,
         socket: &UdpSocket,
-    ) -> io::Result<(Option<SocketAddr>, Frames<'_>)> {
+    ) -> io::Result<(Option<SocketAddr>, bool, Frames<'_>)> {
         let message = receive(socket, &mut self.buffer)?;
         let len_bytes = match message.is_cut {
             true => 0,
             false => message.len_bytes,
         };
         let bytes = self.buffer.get_mut(..len_bytes).unwrap_or_default();
-        Ok((message.from, frames(bytes, message.segment_bytes)))
+        let frames = frames(bytes, message.segment_bytes);
+        Ok((message.from, message.is_marked, frames))
     }
 }
 
@@ -97,10 +101,15 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Message> {
     // that it is told, and all of them outlive the call.
     let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT) };
     let len_bytes = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
+    let Notes {
+        segment_bytes,
+        is_marked,
+    } = notes(&header);
     Ok(Message {
         len_bytes,
         from: sender(name, header.msg_namelen),
-        segment_bytes: segment_bytes(&header),
+        segment_bytes,
+        is_marked,
         is_cut: header.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0,
     })
 }
@@ -116,27 +125,49 @@ fn sender(name: MaybeUninit<SocketAddrStorage>, len: libc::socklen_t) -> Option<
     SocketAddr::try_from(any).ok()
 }
 
-/// What the control message about segments says, if there is one.
-fn segment_bytes(header: &libc::msghdr) -> Option<usize> {
+/// What control messages say.
+#[derive(Debug, Clone, Copy, Default)]
+struct Notes {
+    segment_bytes: Option<usize>,
+    is_marked: bool,
+}
+
+fn notes(header: &libc::msghdr) -> Notes {
+    let mut notes = Notes::default();
     // SAFETY: the system has written control messages where `header` points, within its
     // length, and they are still there.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     // SAFETY: null, or a control message that the system has written, and that is still there.
     while let Some(control) = unsafe { next.as_ref() } {
-        let kind = (control.cmsg_level, control.cmsg_type);
-        // SAFETY: it computes.
-        let len = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as usize;
-        if kind == (libc::SOL_UDP, libc::UDP_GRO) && control.cmsg_len >= len {
-            // SAFETY: behind the head of a control message, and within it.
-            let data = unsafe { libc::CMSG_DATA(control) };
-            // SAFETY: it is so long, as its head says.
-            let value = unsafe { data.cast::<libc::c_int>().read_unaligned() };
-            return usize::try_from(value).ok();
+        let (level, kind) = (control.cmsg_level, control.cmsg_type);
+        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) {
+            let len = value::<libc::c_int>(control);
+            notes.segment_bytes = len.and_then(|len| usize::try_from(len).ok());
+        } else if marks::tells(level, kind) {
+            // IPv6 has an int, IPv4 a byte.
+            let field = match value::<libc::c_int>(control) {
+                Some(field) => Some(field as u8),
+                None => value::<u8>(control),
+            };
+            notes.is_marked = field.is_some_and(marks::is_marked);
         }
         // SAFETY: `control` is a control message of `header`, whose messages are all still there.
         next = unsafe { libc::CMSG_NXTHDR(header, control) };
     }
-    None
+    notes
+}
+
+/// What a control message has, if it is so long.
+fn value<T: zerocopy::FromBytes>(control: &libc::cmsghdr) -> Option<T> {
+    // SAFETY: it computes.
+    let len = unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize;
+    if control.cmsg_len < len {
+        return None;
+    }
+    // SAFETY: behind the head of a control message, and within it.
+    let data = unsafe { libc::CMSG_DATA(control) };
+    // SAFETY: it is so long, as its head says, and all bytes are a `T`.
+    Some(unsafe { data.cast::<T>().read_unaligned() })
 }
 
 #[cfg(test)]
@@ -209,7 +240,7 @@ mod tests {
         for (sent, expected) in [(8, 8), (9, 0), (5000, 0), (3, 3)] {
             a.send_to(&vec![1; sent], b.local_addr().unwrap()).unwrap();
             wait_for(&b);
-            let (from, frames) = receiver.next(&b).unwrap();
+            let (from, _, frames) = receiver.next(&b).unwrap();
             assert_eq!(from, Some(a.local_addr().unwrap()));
             let frames: Vec<Vec<u8>> = frames.map(|frame| frame.to_vec()).collect();
             assert_eq!(frames, [vec![1; expected]]);
@@ -225,10 +256,37 @@ mod tests {
         let longest = vec![5; 65_507];
         a.send_to(&longest, b.local_addr().unwrap()).unwrap();
         wait_for(&b);
-        let (_, frames) = receiver.next(&b).unwrap();
+        let (_, _, frames) = receiver.next(&b).unwrap();
         assert_eq!(
             frames.map(|frame| frame.len()).collect::<Vec<_>>(),
             [65_507]
         );
+    }
+
+    #[test]
+    fn a_mark_of_a_router_is_told() {
+        for host in ["127.0.0.1", "::1"] {
+            let host: std::net::IpAddr = host.parse().unwrap();
+            let Ok(a) = UdpSocket::bind((host, 0)) else {
+                continue;
+            };
+            let b = UdpSocket::bind((host, 0)).unwrap();
+            marks::ask_for(&a).unwrap();
+            marks::ask_for(&b).unwrap();
+            let mut receiver = Receiver::new(&b);
+            let (level, name) = match host.is_ipv4() {
+                true => (libc::IPPROTO_IP, libc::IP_TOS),
+                false => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+            };
+            // As it leaves, and as a router would have marked it.
+            for (field, expected) in [(2, false), (3, true), (2, false)] {
+                // SAFETY: it reads an int.
+                unsafe { option::set(&a, level, name, &(field as libc::c_int)) }.unwrap();
+                a.send_to(b"frame", b.local_addr().unwrap()).unwrap();
+                wait_for(&b);
+                let (_, is_marked, frames) = receiver.next(&b).unwrap();
+                assert_eq!((is_marked, frames.count()), (expected, 1), "{host} {field}");
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ use self::program::Program;
 use self::queues::{QUEUES_MAX, Queues};
 use super::super::address::Address;
 use super::super::interface::{Interface, QueueCounts};
-use super::{BATCH_FRAMES, Received, SendError, mixed};
+use super::{BATCH_FRAMES, Came, Received, SendError, Take, mixed};
 use crate::error::{EnvironmentFault, Limit, PeId, TransportError};
 
 /// Of the frame memory: a page, which any frame fits that the kernel gives or takes whole, or
@@ -200,7 +200,7 @@ impl XdpSocket {
         self.queues.is_empty()
     }
 
-    pub(super) fn receive(&mut self, take: &mut dyn FnMut(u32, &mut [u8])) -> Received {
+    pub(super) fn receive(&mut self, take: &mut Take<'_>) -> Received {
         let mut received = Received::default();
         let Self { known, last, .. } = self;
         self.queues.receive(BATCH_FRAMES, |bytes| {
@@ -217,7 +217,7 @@ impl XdpSocket {
             match (frame, from, &last) {
                 (Some((_, frame)), Some(_), Some((_, pe))) => {
                     received.frames += 1;
-                    take(*pe, frame);
+                    take(Came::unmarked(*pe), frame);
                 }
                 _ => received.strangers += 1,
             }
