@@ -2,11 +2,13 @@
 
 mod environment;
 mod misbehaviour;
+mod region;
 
 use core::time::Duration;
 
 pub use environment::{Disagreement, EnvironmentFault, Limit, Silence, SystemError};
 pub use misbehaviour::Misbehaviour;
+pub use region::RegionFault;
 
 /// The number of a PE in its job, `0 .. pes`.
 pub type PeId = u32;

@@ -90,6 +90,8 @@ mod printable;
 pub mod reach;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod record;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub mod region;
 pub mod ring;
 #[cfg(not(loom))]
 mod roll;

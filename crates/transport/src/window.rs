@@ -94,6 +94,16 @@ impl Window {
         }
     }
 
+    /// A window onto memory that belongs to no PE, so that nobody is told of a store.
+    pub(crate) fn silent(memory: Memory, visibility: Visibility) -> Self {
+        Self {
+            memory,
+            visibility,
+            bell: Bell::None,
+            is_own: false,
+        }
+    }
+
     /// How the owner is told of a store.
     #[inline(always)]
     pub fn bell(&self) -> Bell {

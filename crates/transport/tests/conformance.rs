@@ -1,15 +1,16 @@
-//! The suite of the transports over shared memory, as it is and with something around it. What
+//! The suite of the transports over shared memory, as it is and with something around it, and over
+//! a region with each contract. What
 //! it takes on other memory is tested on a model of it: see `tests/model.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hostwire_transport::Transport;
 use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
-use hostwire_transport::conformance::{CASES, Case, Fabric, Threads, Wrapping};
+use hostwire_transport::conformance::{CASES, Case, Fabric, InRegion, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::wrap::StoresOnly;
+use hostwire_transport::{Transport, Visibility};
 
 type Wire = Arc<dyn Transport>;
 
@@ -49,9 +50,13 @@ fn run(name: &str, wrap: fn(Wire) -> Wire) {
         fabric,
         wrap: &wrap,
     };
+    run_over(name, &fabric);
+}
+
+fn run_over(name: &str, fabric: &dyn Fabric) {
     let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
     for pes in 1..=8 {
-        (case.unwrap().run)(&fabric, pes);
+        (case.unwrap().run)(fabric, pes);
     }
 }
 
@@ -77,3 +82,25 @@ hostwire_transport::transport_cases!(over!(coherent));
 hostwire_transport::transport_cases!(over!(stores_only));
 hostwire_transport::transport_cases!(over!(faulty));
 hostwire_transport::transport_cases!(over!(recorded));
+
+macro_rules! in_region {
+    ($wire:ident, $contract:ident; $($case:ident,)*) => {
+        mod $wire {
+            use super::*;
+
+            $(#[test]
+            fn $case() {
+                run_over(stringify!($case), &InRegion(Visibility::$contract));
+            })*
+
+            #[test]
+            fn copies_are_refused() {
+                run_over("copies_are_refused", &InRegion(Visibility::$contract));
+            }
+        }
+    };
+}
+
+hostwire_transport::transport_cases!(in_region!(region_coherent, Coherent));
+hostwire_transport::transport_cases!(in_region!(region_flushed, Flushed));
+hostwire_transport::transport_cases!(in_region!(region_write_combining, WriteCombining));

@@ -7,8 +7,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
+use crate::region;
+#[cfg(target_os = "linux")]
 use crate::shm::{self, ShmOptions};
 use crate::transport::Transport;
+#[cfg(target_os = "linux")]
+use crate::visibility::Visibility;
 use crate::wrap::StoresOnly;
 
 /// The program of each PE of a test, with its end of the wire.
@@ -32,6 +36,11 @@ pub struct Threads {
     /// The properties of the wire.
     pub options: ShmOptions,
 }
+
+/// PEs are threads of this process and the wire is a region with this contract.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Clone, Copy)]
+pub struct InRegion(pub Visibility);
 
 /// Another fabric, with something around the wire of each PE.
 pub struct Wrapping<'a> {
@@ -69,6 +78,14 @@ const LIMIT: Duration = Duration::from_secs(180);
 impl Fabric for Threads {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
         let wires = shm::local(pes, segment_bytes, self.options).expect("making the wire");
+        run_on_threads(wires, program);
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Fabric for InRegion {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let wires = region::local(pes, segment_bytes, self.0).expect("making the wire");
         run_on_threads(wires, program);
     }
 }

@@ -113,6 +113,9 @@ pub enum EnvironmentFault {
         /// What it is.
         got: Box<str>,
     },
+    /// A region that several hosts map is not what it has to be.
+    #[error(transparent)]
+    Region(Box<super::RegionFault>),
     /// The links to other hosts do not work, and no peer is at fault.
     #[error("{detail}")]
     Links {

@@ -4,11 +4,12 @@
 //! keeps it. POSIX record locks are used because a forked child does not inherit them:
 //! an orphan of a dead PE cannot make it look alive.
 
+use core::fmt;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 
 /// See the [module text](self).
 #[derive(Debug)]
@@ -18,27 +19,52 @@ pub(super) enum Liveness {
     Locked { file: Arc<OwnedFd> },
     /// PEs are threads of one process.
     Flags { alive: Arc<[AtomicBool]>, pe: PeId },
+    /// Another wire over the same kind of memory knows.
+    Other(Box<dyn Lives>),
+}
+
+/// Says who lives, where it takes more than locks.
+pub(crate) trait Lives: fmt::Debug + Send + Sync {
+    /// Whether `pe` still lives.
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError>;
+
+    /// How a PE that does not live was lost.
+    fn loss(&self, pe: PeId) -> Loss;
+
+    /// For those who watch the PEs of this kernel and are none of them.
+    fn watch(&self) -> Watch;
 }
 
 impl Liveness {
     /// Takes the lock of `pe`. A PE that has not done so yet looks dead.
     pub(super) fn lock(file: OwnedFd, pe: PeId) -> Result<Self, TransportError> {
         let file = Arc::new(file);
-        let watch = Watch::Locks(Arc::clone(&file));
-        watch.enter(pe)?;
+        Watch::locks_at(Arc::clone(&file), 0, 1).enter(pe)?;
         Ok(Self::Locked { file })
     }
 
     /// Whether `pe` still lives.
     pub(super) fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
-        self.watch().is_alive(pe)
+        match self {
+            Self::Other(other) => other.is_alive(pe),
+            Self::Locked { .. } | Self::Flags { .. } => self.watch().is_alive(pe),
+        }
+    }
+
+    /// How a PE that does not live was lost.
+    pub(super) fn loss(&self, pe: PeId) -> Loss {
+        match self {
+            Self::Other(other) => other.loss(pe),
+            Self::Locked { .. } | Self::Flags { .. } => Loss::Ended,
+        }
     }
 
     /// For those who watch the PEs of a host and are none of them.
     pub(super) fn watch(&self) -> Watch {
         match self {
-            Self::Locked { file } => Watch::Locks(Arc::clone(file)),
+            Self::Locked { file } => Watch::locks_at(Arc::clone(file), 0, 1),
             Self::Flags { alive, .. } => Watch::Flags(Arc::clone(alive)),
+            Self::Other(other) => other.watch(),
         }
     }
 }
@@ -49,13 +75,57 @@ impl Liveness {
 pub enum Watch {
     /// PEs are processes.
     #[doc(hidden)]
-    Locks(Arc<OwnedFd>),
+    Locks(Locks),
     /// PEs are threads.
     #[doc(hidden)]
     Flags(Arc<[AtomicBool]>),
 }
 
+/// A lock per PE on bytes of a file.
+#[derive(Debug, Clone)]
+pub struct Locks {
+    file: Arc<OwnedFd>,
+    /// Of the first PE.
+    first_byte: u64,
+    /// From one to the next.
+    step_bytes: u64,
+}
+
+impl Locks {
+    fn lock(&self, local: u32, kind: libc::c_int) -> libc::flock {
+        let byte = self.first_byte + u64::from(local) * self.step_bytes;
+        libc::flock {
+            l_type: kind as libc::c_short,
+            l_whence: libc::SEEK_SET as libc::c_short,
+            // The bytes of a file are fewer.
+            l_start: byte as libc::off_t,
+            l_len: 1,
+            l_pid: 0,
+        }
+    }
+
+    /// Takes or drops the lock.
+    fn set(&self, local: u32, kind: libc::c_int) -> std::io::Result<()> {
+        let mut lock = self.lock(local, kind);
+        // SAFETY: F_SETLK reads the `flock` behind the pointer, which outlives the call.
+        let done = unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_SETLK, &raw mut lock) };
+        match done {
+            -1 => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Watch {
+    /// Locks on bytes of `file`: that of the first PE, and one in so many behind it.
+    pub(crate) fn locks_at(file: Arc<OwnedFd>, first_byte: u64, step_bytes: u64) -> Self {
+        Self::Locks(Locks {
+            file,
+            first_byte,
+            step_bytes,
+        })
+    }
+
     /// From now on the number `local` lives, until this process, or what it is in it, ends.
     pub(crate) fn enter(&self, local: u32) -> Result<(), TransportError> {
         match self {
@@ -64,27 +134,24 @@ impl Watch {
                     flag.store(true, Ordering::Release);
                 }
             }
-            Self::Locks(file) => {
-                let mut lock = byte_lock(local);
-                // SAFETY: F_SETLK reads the `flock` behind the pointer, which outlives the call.
-                let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw mut lock) };
-                if done == -1 {
-                    return Err(TransportError::environment(
-                        format!("taking the liveness lock of number {local} of this host"),
-                        std::io::Error::last_os_error(),
-                    ));
-                }
-            }
+            Self::Locks(locks) => locks.set(local, libc::F_WRLCK).map_err(|e| {
+                let what = format!("taking the liveness lock of number {local} of this host");
+                TransportError::environment(what, e)
+            })?,
         }
         Ok(())
     }
 
-    /// From now on it does not, where it is a part of this process.
+    /// From now on it does not.
     pub(crate) fn leave(&self, local: u32) {
-        if let Self::Flags(alive) = self
-            && let Some(flag) = alive.get(local as usize)
-        {
-            flag.store(false, Ordering::Release);
+        match self {
+            Self::Flags(alive) => {
+                if let Some(flag) = alive.get(local as usize) {
+                    flag.store(false, Ordering::Release);
+                }
+            }
+            // The lock ends with the process anyway.
+            Self::Locks(locks) => drop(locks.set(local, libc::F_UNLCK)),
         }
     }
 
@@ -94,12 +161,12 @@ impl Watch {
             Self::Flags(alive) => Ok(alive
                 .get(local as usize)
                 .is_some_and(|flag| flag.load(Ordering::Acquire))),
-            Self::Locks(file) => {
-                let mut lock = byte_lock(local);
+            Self::Locks(locks) => {
+                let mut lock = locks.lock(local, libc::F_WRLCK);
                 // SAFETY: F_GETLK reads and writes the `flock` behind the pointer,
                 // which outlives the call.
                 let done =
-                    unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_GETLK, &raw mut lock) };
+                    unsafe { libc::fcntl(locks.file.as_raw_fd(), libc::F_GETLK, &raw mut lock) };
                 if done == -1 {
                     return Err(TransportError::environment(
                         format!("looking whether number {local} of this host lives"),
@@ -114,7 +181,7 @@ impl Watch {
     /// The descriptor that it needs.
     pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         match self {
-            Self::Locks(file) => Some(file.as_fd()),
+            Self::Locks(locks) => Some(locks.file.as_fd()),
             Self::Flags(_) => None,
         }
     }
@@ -127,15 +194,5 @@ impl Drop for Liveness {
         {
             flag.store(false, Ordering::Release);
         }
-    }
-}
-
-fn byte_lock(pe: PeId) -> libc::flock {
-    libc::flock {
-        l_type: libc::F_WRLCK as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: libc::off_t::from(pe),
-        l_len: 1,
-        l_pid: 0,
     }
 }

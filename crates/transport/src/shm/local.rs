@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::liveness::Liveness;
 use super::plot::Plot;
-use super::{Host, Shm, ShmOptions};
+use super::{Host, Sharing, Shm, ShmOptions};
 use crate::error::{PeId, TransportError};
 
 /// The transports of a job of `pes` PEs, one for a thread each. Dropping one makes its
@@ -44,7 +44,8 @@ pub(crate) fn local_part(
                 .try_clone()
                 .map_err(|e| TransportError::environment("keeping the segments open", e))?;
             let host = Host::new(pes, members.to_vec(), local)?;
-            Shm::over(host, plot, file, liveness, options)
+            let memory = plot.map(file)?;
+            Shm::over(host, plot, memory, liveness, Sharing::new(options, count))
         })
         .collect()
 }

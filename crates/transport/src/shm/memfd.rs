@@ -11,8 +11,9 @@ use std::sync::Arc;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::{Resource, getrlimit};
 
-use crate::error::{EnvironmentFault, SystemError, TransportError};
+use crate::error::{EnvironmentFault, Limit, SystemError, TransportError};
 use crate::memory::{Backing, Memory};
 
 const SEALS: SealFlags = SealFlags::SHRINK
@@ -37,6 +38,20 @@ pub fn create(label: &str, len_bytes: usize) -> Result<OwnedFd, TransportError> 
     rustix::fs::ftruncate(&file, len_bytes as u64).map_err(|e| failed("sizing", e))?;
     rustix::fs::fcntl_add_seals(&file, SEALS).map_err(|e| failed("sealing", e))?;
     Ok(file)
+}
+
+/// A process that makes a file longer than its limit gets no error but a deadly signal.
+pub fn check_file_limit(len_bytes: u64, what: impl Fn() -> String) -> Result<(), TransportError> {
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < len_bytes => Err(TransportError::environment(
+            what(),
+            EnvironmentFault::Limit {
+                limit: Limit::FileBytes,
+                detail: format!("files may have at most {limit} bytes").into(),
+            },
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Maps a file that [`create`] made, possibly in another process, at a multiple of

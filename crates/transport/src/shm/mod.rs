@@ -18,13 +18,15 @@ use std::time::{Duration, Instant};
 use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
+pub(crate) use liveness::Lives;
 pub use liveness::Watch;
 pub use local::local;
 pub(crate) use local::local_part;
-pub(crate) use memfd::create as create_file;
 pub use memfd::map_whole;
+pub(crate) use memfd::{check_file_limit, create as create_file};
+pub(crate) use plot::{Plot, STRIDE_ALIGN_BYTES};
 
-use crate::error::{PeId, TransportError};
+use crate::error::{Loss, PeId, TransportError};
 use crate::memory::Memory;
 use crate::origin::Origin;
 use crate::reach::Reach;
@@ -36,7 +38,10 @@ use crate::visibility::Visibility;
 use crate::wait::{UNRUNG_SLEEP_MAX, WaitLimits};
 use crate::window::Window;
 use liveness::Liveness;
-use plot::Plot;
+
+/// The longest sleep of a PE that peers of other kernels cannot wake. Sleeps grow from a
+/// millisecond up to it, so that a wait becomes at most as much longer as it is long.
+const FAR_SLEEP_MAX: Duration = Duration::from_millis(8);
 
 /// How a [`Shm`] presents itself. The default is what the wire is; the rest lets tests
 /// run every layer above as if over another wire.
@@ -56,9 +61,20 @@ pub struct Shm {
     reach: Option<Arc<Reach>>,
     liveness: Liveness,
     limits: WaitLimits,
-    options: ShmOptions,
+    sharing: Sharing,
     /// What the first PE of the host has given with the memory.
     more: Vec<(u32, OwnedFd)>,
+}
+
+/// How PEs share the memory of a wire.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sharing {
+    /// The contract that windows declare and obey.
+    pub(crate) visibility: Visibility,
+    /// All PEs have one kernel, whose futexes reach them.
+    pub(crate) is_rung: bool,
+    /// How many share the CPUs of this kernel.
+    pub(crate) sharers: u32,
 }
 
 /// How a PE gets at its peers.
@@ -69,6 +85,16 @@ pub enum Meeting {
     Host(Gathering),
     /// This is another PE, with the ticket of PE 0.
     Guest(Ticket),
+}
+
+impl Sharing {
+    fn new(options: ShmOptions, sharers: u32) -> Self {
+        Self {
+            visibility: options.visibility,
+            is_rung: true,
+            sharers,
+        }
+    }
 }
 
 impl Shm {
@@ -107,9 +133,10 @@ impl Shm {
             }
         };
         let liveness = Liveness::lock(files.liveness, pe)?;
+        let memory = plot.map(files.memory)?;
         Ok(Self {
             more: files.more,
-            ..Self::over(host, plot, files.memory, liveness, options)?
+            ..Self::over(host, plot, memory, liveness, Sharing::new(options, pes))?
         })
     }
 
@@ -118,33 +145,44 @@ impl Shm {
         core::mem::take(&mut self.more)
     }
 
+    /// The wire of PEs whose segments lie in `memory` as the plot says, with the roll of the job
+    /// behind them.
+    pub(crate) fn over_region(
+        host: Host,
+        plot: Plot,
+        memory: Memory,
+        lives: Box<dyn Lives>,
+        sharing: Sharing,
+    ) -> Result<Self, TransportError> {
+        Self::over(host, plot, memory, Liveness::Other(lives), sharing)
+    }
+
     fn over(
         host: Host,
         plot: Plot,
-        file: OwnedFd,
+        memory: Memory,
         liveness: Liveness,
-        options: ShmOptions,
+        sharing: Sharing,
     ) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
-        let memory = plot.map(file)?;
         let window = |local| {
             let segment = plot.segment(&memory, local)?;
             match local == host.local() {
-                true => Window::own(segment, options.visibility),
-                false => Window::new(segment, options.visibility),
+                true => Window::own(segment, sharing.visibility),
+                false => Window::new(segment, sharing.visibility),
             }
         };
         let windows = (0..host.count()).map(window).collect::<Result<_, _>>()?;
-        let plain = options.visibility == Visibility::Coherent;
+        let plain = sharing.visibility == Visibility::Coherent;
         let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
             origin: Origin::new(host.pe())?,
             windows,
             reach,
             liveness,
-            limits: WaitLimits::for_pes(host.count()),
-            options,
+            limits: WaitLimits::for_pes(sharing.sharers),
+            sharing,
             host,
             more: Vec::new(),
         })
@@ -249,13 +287,13 @@ impl Transport for Shm {
 
     fn fence(&self) -> Result<(), TransportError> {
         self.origin.check()?;
-        self.options.visibility.fence();
+        self.sharing.visibility.fence();
         Ok(())
     }
 
     fn quiet(&self) -> Result<(), TransportError> {
         self.origin.check()?;
-        self.options.visibility.quiet();
+        self.sharing.visibility.quiet();
         Ok(())
     }
 
@@ -267,11 +305,37 @@ impl Transport for Shm {
         self.liveness.is_alive(local)
     }
 
+    fn loss(&self, pe: PeId) -> Loss {
+        self.local(pe)
+            .map_or(Loss::Ended, |local| self.liveness.loss(local))
+    }
+
     fn sleep_max(&self, wanted: Duration) -> Duration {
-        match self.options.visibility {
-            Visibility::Coherent => wanted,
-            Visibility::WriteCombining | Visibility::Flushed => wanted.min(UNRUNG_SLEEP_MAX),
+        match self.sharing {
+            Sharing { is_rung: false, .. } => wanted.min(FAR_SLEEP_MAX),
+            Sharing {
+                visibility: Visibility::Coherent,
+                ..
+            } => wanted,
+            _ => wanted.min(UNRUNG_SLEEP_MAX),
         }
+    }
+
+    /// Where nobody could ring it, the doorbell stays at rest: peers then find nothing to do there.
+    fn arm(&self, wanted: Duration) -> Duration {
+        let limit = self.sleep_max(wanted);
+        match self.sharing.is_rung {
+            true => self.segment().doorbell().arm(limit),
+            false => limit,
+        }
+    }
+
+    fn sleep(&self, limit: Duration) -> bool {
+        if self.sharing.is_rung {
+            return self.segment().doorbell().sleep(limit);
+        }
+        std::thread::sleep(limit);
+        false
     }
 
     fn wait_limits(&self) -> WaitLimits {

@@ -7,22 +7,20 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Resource, getrlimit};
-
 use super::memfd;
-use crate::error::{EnvironmentFault, Limit, TransportError};
+use crate::error::{EnvironmentFault, TransportError};
 use crate::memory::Memory;
 use crate::roll;
 
 /// Segments lie at multiples of this, so that an object can be aligned to as much at the
 /// same offset in all of them. Costs address space alone.
-const STRIDE_ALIGN_BYTES: usize = 64 << 20;
+pub(crate) const STRIDE_ALIGN_BYTES: usize = 64 << 20;
 
 /// Where everything lies in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plot {
+pub(crate) struct Plot {
     pub(super) pes: u32,
-    pub(super) segment_bytes: usize,
+    pub(crate) segment_bytes: usize,
     /// From one segment to the next.
     pub(super) stride_bytes: usize,
     file_bytes: usize,
@@ -34,7 +32,7 @@ impl Plot {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if no address space has room for them.
-    pub(super) fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
+    pub(crate) fn new(pes: u32, segment_bytes: usize) -> Result<Self, TransportError> {
         let roll_bytes = (pes as usize * roll::RECORD_BYTES).next_multiple_of(4096);
         let stride_bytes = segment_bytes.checked_next_multiple_of(STRIDE_ALIGN_BYTES);
         let file_bytes = stride_bytes
@@ -60,21 +58,12 @@ impl Plot {
     /// # Errors
     /// [`TransportError::Environment`], as the system refuses.
     pub(super) fn create(&self) -> Result<OwnedFd, TransportError> {
-        // A process that goes beyond it gets no error but a deadly signal.
-        if let Some(limit) = getrlimit(Resource::Fsize).current
-            && limit < self.file_bytes as u64
-        {
-            return Err(TransportError::environment(
-                format!(
-                    "making the memory of {} PEs, a file of {} bytes without a name",
-                    self.pes, self.file_bytes
-                ),
-                EnvironmentFault::Limit {
-                    limit: Limit::FileBytes,
-                    detail: format!("files may have at most {limit} bytes").into(),
-                },
-            ));
-        }
+        memfd::check_file_limit(self.file_bytes as u64, || {
+            format!(
+                "making the memory of {} PEs, a file of {} bytes without a name",
+                self.pes, self.file_bytes
+            )
+        })?;
         memfd::create("hostwire-segments", self.file_bytes)
     }
 
@@ -89,12 +78,12 @@ impl Plot {
     }
 
     /// Where the segment of `pe` begins.
-    pub(super) fn offset_bytes(&self, pe: u32) -> usize {
+    pub(crate) fn offset_bytes(&self, pe: u32) -> usize {
         pe as usize * self.stride_bytes
     }
 
     /// The segment of `pe` in what [`map`](Self::map) gave.
-    pub(super) fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
+    pub(crate) fn segment(&self, memory: &Memory, pe: u32) -> Result<Memory, TransportError> {
         memory.part(self.offset_bytes(pe), self.segment_bytes)
     }
 

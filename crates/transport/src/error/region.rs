@@ -1,0 +1,154 @@
+//! What can be wrong with a region that several hosts map.
+
+/// Why a process does not join a job over a region, or cannot stay in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegionFault {
+    /// It does not begin as a region does.
+    #[error("it is no region of hostwire (make one: hostwire window make PATH)")]
+    NoRegion,
+    /// Another version of hostwire has made it.
+    #[error("it is a region of version {theirs}, and this is version {ours}")]
+    Version {
+        /// That of the region.
+        theirs: u32,
+        /// The one that this process knows.
+        ours: u32,
+    },
+    /// Its header or an entry of its tables makes no sense.
+    #[error("{part} is damaged")]
+    Damaged {
+        /// Which part.
+        part: &'static str,
+    },
+    /// There is something else, which would be lost.
+    #[error("it has other contents, which would be lost")]
+    OtherContents,
+    /// There is a region already, in which jobs live.
+    #[error("{jobs} of its jobs still live")]
+    Living {
+        /// How many.
+        jobs: usize,
+    },
+    /// It is not the region of this job.
+    #[error("it is region {theirs:032x}, and the job is in region {ours:032x}")]
+    Identity {
+        /// That of the region behind the path of this process.
+        theirs: u128,
+        /// That of the job.
+        ours: u128,
+    },
+    /// It is longer or shorter than its header or the job says.
+    #[error("it has {theirs} bytes here, expected {ours}")]
+    Size {
+        /// The bytes that this process finds.
+        theirs: u64,
+        /// The bytes there should be.
+        ours: u64,
+    },
+    /// Its contract is another one than what was asked for.
+    #[error("its contract is {theirs}, expected {ours}")]
+    Contract {
+        /// That of the region.
+        theirs: &'static str,
+        /// That of the setting or of the path.
+        ours: &'static str,
+    },
+    /// The system does not say what the contract is.
+    #[error(
+        "the system does not say whether the caches of all hosts are kept equal there: add \
+         contract=coherent, flushed or write-combining"
+    )]
+    NoContract,
+    /// No path, and PEs that have no kernel in common.
+    #[error(
+        "the PEs do not share a kernel: HOSTWIRE_WINDOW has to name a region that all can open"
+    )]
+    NoPath,
+    /// The job to be joined is over.
+    #[error("the job has incarnation {ours} of its place, where incarnation {theirs} is now")]
+    Incarnation {
+        /// What is there.
+        theirs: u64,
+        /// What was to be joined.
+        ours: u64,
+    },
+    /// The entry is that of another job.
+    #[error("its place in the table is held by another job")]
+    Held,
+    /// The region was cleared or taken while the job ran.
+    #[error("another process has cleared it, or another job has taken the place of this one")]
+    TakenAway,
+    /// No more jobs or bytes.
+    #[error("{jobs} jobs have {used} of its {all} bytes, and {wanted} more are needed")]
+    Full {
+        /// How many jobs are there.
+        jobs: usize,
+        /// Bytes that jobs and tables have.
+        used: u64,
+        /// All bytes.
+        all: u64,
+        /// What was to be had.
+        wanted: u64,
+    },
+    /// A contract without atomics between hosts: one job at a time.
+    #[error("with the contract {contract} a region holds one job, and another one has it")]
+    OneJob {
+        /// The contract.
+        contract: &'static str,
+    },
+    /// The file system has no room for it.
+    #[error("its file system has {free} bytes free, and {wanted} are needed")]
+    NoSpace {
+        /// Free bytes.
+        free: u64,
+        /// What is needed.
+        wanted: u64,
+    },
+    /// The file belongs to another user.
+    #[error("it belongs to user {owner}, and this process to user {user}")]
+    Owner {
+        /// Whose it is.
+        owner: u32,
+        /// Who asks.
+        user: u32,
+    },
+    /// Other users may open the file.
+    #[error("its mode is {mode:04o}, so other users may open it (chmod {wanted:o})")]
+    Mode {
+        /// Its mode.
+        mode: u32,
+        /// A mode that would do.
+        wanted: u32,
+    },
+    /// A number is not aligned as the region needs.
+    #[error("{what} is {bytes}, which is no multiple of {align_bytes}")]
+    Unaligned {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        bytes: u64,
+        /// What it has to be a multiple of.
+        align_bytes: u64,
+    },
+    /// It is neither a file nor a device that can be mapped.
+    #[error("it is neither a file nor a device that can be mapped")]
+    Kind,
+    /// What a PE has stored there is not seen.
+    #[error(
+        "what PE {pe} has stored there is not seen with the contract {contract}: is it the same \
+         memory, and is that its contract?"
+    )]
+    Unseen {
+        /// The PE that stored.
+        pe: super::PeId,
+        /// The contract.
+        contract: &'static str,
+    },
+}
+
+impl From<RegionFault> for super::EnvironmentFault {
+    fn from(fault: RegionFault) -> Self {
+        Self::Region(Box::new(fault))
+    }
+}

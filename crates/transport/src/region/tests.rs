@@ -1,0 +1,228 @@
+//! Regions behind paths, and jobs that come and go.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::*;
+use crate::error::{EnvironmentFault, PeId};
+use crate::transport::Transport;
+
+const MIB: u64 = 1 << 20;
+const LOST_AFTER: Duration = Duration::from_secs(30);
+
+/// The path of a file that ends with the test.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        let name = format!("hostwire-region-{}-{name}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+
+    fn spec(&self) -> Spec {
+        Spec {
+            path: Some(self.0.clone()),
+            ..Spec::default()
+        }
+    }
+
+    fn make(&self, mib: u64) -> Result<Region> {
+        Region::make(&Spec {
+            size_bytes: Some(mib * MIB),
+            ..self.spec()
+        })
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn fault<T>(result: Result<T>) -> RegionFault {
+    match result.err() {
+        Some(TransportError::Environment {
+            fault: EnvironmentFault::Region(fault),
+            ..
+        }) => *fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A job of one PE, in this process.
+fn join(spec: &Spec, segment_mib: u64) -> Result<crate::shm::Shm> {
+    let needs = Needs::new(1, segment_mib * MIB);
+    let region = Region::open(spec)?;
+    let ticket = region.claim(&needs, LOST_AFTER)?;
+    Joining::new(region, &ticket, 0, &needs)?.finish(LOST_AFTER)
+}
+
+#[test]
+fn a_path_is_made_shown_and_opened() {
+    let file = Temporary::new("made");
+    let made = *file.make(16).unwrap().head();
+    assert_eq!(made.contract, Visibility::Coherent);
+    assert_eq!(made.size_bytes, 16 * MIB);
+    assert_eq!(Region::open(&file.spec()).unwrap().head(), &made);
+    let report = Region::open(&file.spec()).unwrap().report().unwrap();
+    assert_eq!((report.used_bytes, report.jobs.len()), (2 * MIB, 0));
+    // It may be made anew, as nobody is in it.
+    let again = *file.make(16).unwrap().head();
+    assert_ne!(again.identity, made.identity);
+    let mode = std::fs::metadata(&file.0).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn what_is_no_region_or_another_one_is_refused() {
+    let file = Temporary::new("refused");
+    assert!(Region::open(&file.spec()).is_err(), "it does not exist");
+    std::fs::write(&file.0, vec![0; 4 << 20]).unwrap();
+    let mode = |mode| std::fs::set_permissions(&file.0, PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o644);
+    let wanted = 0o600;
+    let is_open = RegionFault::Mode {
+        mode: 0o644,
+        wanted,
+    };
+    assert_eq!(fault(Region::open(&file.spec())), is_open);
+    mode(0o600);
+    assert_eq!(fault(Region::open(&file.spec())), RegionFault::NoRegion);
+    std::fs::write(&file.0, vec![7; 4 << 20]).unwrap();
+    let other = fault(Region::make(&file.spec()));
+    assert_eq!(other, RegionFault::OtherContents);
+    std::fs::write(&file.0, []).unwrap();
+    file.make(16).unwrap();
+    let spec = |change: fn(&mut Spec)| {
+        let mut spec = file.spec();
+        change(&mut spec);
+        fault(Region::open(&spec))
+    };
+    let size = spec(|spec| spec.size_bytes = Some(8 * MIB));
+    let (theirs, ours) = (8 * MIB, 16 * MIB);
+    assert_eq!(size, RegionFault::Size { theirs, ours });
+    let contract = spec(|spec| spec.contract = Some(Visibility::Flushed));
+    let (theirs, ours) = ("coherent", "flushed");
+    assert_eq!(contract, RegionFault::Contract { theirs, ours });
+    let offset = spec(|spec| spec.offset_bytes = 4096);
+    assert!(matches!(offset, RegionFault::Unaligned { .. }));
+    let behind = spec(|spec| spec.offset_bytes = 2 * MIB);
+    assert_eq!(behind, RegionFault::NoRegion);
+}
+
+#[test]
+fn a_ticket_of_another_region_is_refused() {
+    let (file, other) = (Temporary::new("one"), Temporary::new("other"));
+    let region = file.make(16).unwrap();
+    other.make(16).unwrap();
+    let ticket = region.claim(&Needs::new(1, 2 * MIB), LOST_AFTER).unwrap();
+    let identity = fault(Region::open_for(&other.spec(), &ticket));
+    assert!(matches!(identity, RegionFault::Identity { .. }));
+    let older = Ticket {
+        incarnation: ticket.incarnation - 1,
+        ..ticket.clone()
+    };
+    let stranger = Ticket {
+        key: ticket.key ^ 1,
+        ..ticket.clone()
+    };
+    let join = |ticket: &Ticket, pe: PeId, pes: u32| {
+        let needs = Needs::new(pes, 2 * MIB);
+        let region = Region::open_for(&file.spec(), ticket).unwrap();
+        Joining::new(region, ticket, pe, &needs).map(drop)
+    };
+    let old = fault(join(&older, 0, 1));
+    assert!(matches!(old, RegionFault::Incarnation { .. }));
+    assert_eq!(fault(join(&stranger, 0, 1)), RegionFault::Held);
+    assert_eq!(fault(join(&ticket, 1, 1)), RegionFault::Held);
+    assert_eq!(fault(join(&ticket, 0, 2)), RegionFault::Held);
+}
+
+#[test]
+fn two_jobs_share_a_region_and_give_it_back_zeroed() {
+    let file = Temporary::new("shared");
+    file.make(16).unwrap();
+    let one = join(&file.spec(), 4).unwrap();
+    let two = join(&file.spec(), 4).unwrap();
+    one.store(0, 8192, b"one").unwrap();
+    two.store(0, 8192, b"two").unwrap();
+    let seen = |wire: &crate::shm::Shm| {
+        let mut bytes = [0; 3];
+        wire.segment().get(8192, &mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!((seen(&one), seen(&two)), (*b"one", *b"two"));
+    let report = || Region::open(&file.spec()).unwrap().report().unwrap();
+    assert_eq!(report().jobs.len(), 2);
+    assert!(matches!(
+        join(&file.spec(), 8).err(),
+        Some(TransportError::Environment { .. })
+    ));
+    drop(one);
+    drop(two);
+    assert_eq!(report().jobs.len(), 0);
+    let again = join(&file.spec(), 4).unwrap();
+    assert_eq!(seen(&again), [0; 3]);
+}
+
+#[test]
+fn what_a_job_without_living_pes_has_left_is_taken_back() {
+    let file = Temporary::new("left");
+    file.make(16).unwrap();
+    let needs = Needs::new(2, 4 * MIB);
+    let region = Region::open(&file.spec()).unwrap();
+    // Its PEs have never joined, and never will.
+    let ticket = region.claim(&needs, LOST_AFTER).unwrap();
+    assert_eq!(region.report().unwrap().jobs.len(), 1);
+    let next = join(&file.spec(), 10).unwrap();
+    let report = region.report().unwrap();
+    assert_eq!(report.jobs.len(), 1);
+    assert!(report.jobs[0].incarnation > ticket.incarnation);
+    drop(next);
+}
+
+#[test]
+fn without_coherence_a_region_has_one_job() {
+    for contract in [Visibility::Flushed, Visibility::WriteCombining] {
+        let file = Temporary::new(contract_name(contract));
+        let spec = Spec {
+            size_bytes: Some(16 * MIB),
+            contract: Some(contract),
+            ..file.spec()
+        };
+        Region::make(&spec).unwrap();
+        let one = join(&spec, 4).unwrap();
+        one.store(0, 8192, b"one").unwrap();
+        let contract = contract_name(contract);
+        let refused = fault(join(&spec, 4));
+        assert_eq!(refused, RegionFault::OneJob { contract });
+        drop(one);
+        let two = join(&spec, 4).unwrap();
+        let mut bytes = [7; 3];
+        two.segment().get(8192, &mut bytes).unwrap();
+        assert_eq!(bytes, [0; 3]);
+    }
+}
+
+#[test]
+fn a_job_that_has_lost_its_place_is_told() {
+    let file = Temporary::new("lost");
+    let region = file.make(16).unwrap();
+    let needs = Needs::new(2, 4 * MIB);
+    let ticket = region.claim(&needs, LOST_AFTER).unwrap();
+    let joining = [0, 1].map(|pe| {
+        let region = Region::open_for(&file.spec(), &ticket).unwrap();
+        Joining::new(region, &ticket, pe, &needs).unwrap()
+    });
+    let job = joining.map(|pe| pe.finish(LOST_AFTER).unwrap());
+    assert!(job[0].is_alive(1).is_ok());
+    let mark = region.table.slot(0).unwrap().mark;
+    assert!(region.table.free(0, mark).unwrap());
+    let begin = std::time::Instant::now();
+    while job[0].is_alive(1).is_ok() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(fault(job[0].is_alive(1)), RegionFault::TakenAway);
+}
