@@ -1,6 +1,7 @@
 //! From the environment of a fresh process to an [`Attachment`].
 
 pub(crate) mod over_hosts;
+mod window;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -47,18 +48,32 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         terms: terms(&settings, pes, sizes)?,
         deadline: deadline.at(),
     };
-    let mut taken = Wire::Shm;
+    let in_window = settings.wire == WireChoice::Named(Wire::Window);
+    let mut taken = match in_window {
+        true => Wire::Window,
+        false => Wire::Shm,
+    };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
-            let wire = segment.attach(Host::only(0, 1)?, Meeting::Alone)?;
+            let wire = match in_window {
+                true => window::attach(&settings, &segment, None)?,
+                false => segment.attach(Host::only(0, 1)?, Meeting::Alone)?,
+            };
             let wire = recorded(within_host(wire, &settings)?, &settings)?;
             (wire, Launched::by_nobody(1))
         }
         Some(mut launcher) => {
-            let (meeting, nodes) = meet(&mut *launcher)?;
+            let (meeting, nodes) = match in_window {
+                true => (None, Nodes::meet(&mut *launcher).map_err(launch_failed)?),
+                false => meet(&mut *launcher)?,
+            };
             let wire: Arc<dyn Transport> = match meeting {
                 Some(meeting) => {
                     let wire = segment.attach(Host::only(pe, pes)?, meeting)?;
+                    within_host(wire, &settings)?
+                }
+                None if in_window => {
+                    let wire = window::attach(&settings, &segment, Some(&mut *launcher))?;
                     within_host(wire, &settings)?
                 }
                 None => {

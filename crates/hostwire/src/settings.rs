@@ -8,6 +8,7 @@
 //! |---|---|
 //! | this one | the table |
 //! | `wire.rs` | the table of wires |
+//! | `window.rs` | the setting that names a region of memory |
 //! | `kinds.rs` | what values settings can have |
 //! | `setting.rs` | what a setting is, and how a table is made |
 //! | [`page`] | tables for documentation |
@@ -16,14 +17,20 @@ mod kinds;
 #[doc(hidden)]
 pub mod page;
 mod setting;
+#[cfg(target_os = "linux")]
+mod window;
 mod wire;
 
 #[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
+#[cfg(target_os = "linux")]
+use hostwire_transport::region::Spec;
 
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
+#[cfg(target_os = "linux")]
+pub use window::parse_window;
 pub use wire::{Wire, WireChoice};
 
 #[doc(hidden)]
@@ -34,6 +41,8 @@ use kinds::{Bytes, EtherType, Interfaces, RingBytes, Seconds, Switch, shown};
 #[cfg(target_os = "linux")]
 use kinds::{File, Folder};
 use setting::listed;
+#[cfg(target_os = "linux")]
+use window::Window;
 
 /// What those should know who set [`INSECURE_WIRE`].
 pub const INSECURE_WIRE_WARNING: &str =
@@ -63,7 +72,7 @@ table! {
             "With {}, and with auto and --hosts, the PEs are started on several hosts that are made \
              on this machine: network namespaces with a cable or a switch between them, which end \
              with the job. That needs root. See --hosts.",
-            Wire::listed(Wire::spans_hosts, "and"),
+            Wire::listed(Wire::is_network, "and"),
         ))),
     }
 
@@ -87,6 +96,19 @@ table! {
         detail: || "Several, as in `eth1,eth2`, are used at once: each has a network of its own, and the order \
                     of networks is the same on all hosts. If a cable is pulled, the others carry what it \
                     carried, and nothing is lost. `hostwire run --hosts` makes interfaces of its own and uses those.".into(),
+        may_differ: true,
+    }
+
+    /// The memory that all PEs map, for the wire `window`
+    #[cfg(target_os = "linux")]
+    pub(crate) window: Option<Spec> = WINDOW("HOSTWIRE_WINDOW": Window) {
+        without: || "memory of the job's own, for PEs of one kernel".into(),
+        detail: || "PATH is a file, a device-dax node or the memory of a PCI device, in which `hostwire \
+                    window make` has made a region. The contract is what it takes for a store to be \
+                    seen: coherent where hardware keeps the caches of all hosts equal, flushed where \
+                    it does not, write-combining where stores are posted and loads do not cross. \
+                    Who may open PATH may read and change all that is in it.".into(),
+        flag: Some(Flag::of_value("window", "WINDOW")),
         may_differ: true,
     }
 

@@ -71,7 +71,7 @@ impl Bench {
 
 /// What is below the options.
 fn after_help() -> String {
-    let between = Wire::listed(Wire::spans_hosts, "or");
+    let between = Wire::listed(Wire::is_network, "or");
     let frames = Wire::listed(Wire::has_ether_type, "or");
     let (shm, ether, udp) = (Wire::Shm, Wire::Ether, Wire::Udp);
     format!(

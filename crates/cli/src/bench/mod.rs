@@ -81,7 +81,7 @@ pub fn main(args: &Args) -> ExitCode {
             return status;
         }
     }
-    if wanted == Bench::All && args.pes.is_none() && !args.wire.spans_hosts() {
+    if wanted == Bench::All && args.pes.is_none() && !args.wire.is_network() {
         let status = startup(args, &program, &mut record);
         if status != ExitCode::SUCCESS {
             return status;
@@ -139,9 +139,9 @@ fn check(args: &Args) -> Result<(), String> {
         Some(pes) if pes != 2 && !args.bench.is_collective() => Err(format!(
             "bench {name} takes 2 PEs, not {pes}; barrier and allreduce take more"
         )),
-        _ if args.bench == Bench::Pingpong && !args.wire.spans_hosts() => Err(format!(
+        _ if args.bench == Bench::Pingpong && !args.wire.is_network() => Err(format!(
             "bench {name} is for wires between hosts; say --wire {}",
-            Wire::listed(Wire::spans_hosts, "or")
+            Wire::listed(Wire::is_network, "or")
         )),
         _ => Ok(()),
     }

@@ -32,7 +32,7 @@ pub fn findings() -> Vec<Finding> {
 fn of_wire(wire: Wire) -> Vec<Finding> {
     match wire {
         // Memory is looked at elsewhere.
-        Wire::Shm | Wire::Stores => Vec::new(),
+        Wire::Shm | Wire::Window | Wire::Stores => Vec::new(),
         Wire::Ether => [vec![raw_sockets()], interfaces()].concat(),
         Wire::Xdp => vec![xdp()],
         Wire::Udp => [port(), vec![buffers()]].concat(),
@@ -78,7 +78,7 @@ fn obstacle(wire: Wire, has_interface: bool) -> Option<String> {
         return Some("no interface to use".to_owned());
     }
     let findings = match wire {
-        Wire::Shm | Wire::Stores => Vec::new(),
+        Wire::Shm | Wire::Window | Wire::Stores => Vec::new(),
         Wire::Ether => vec![raw_sockets()],
         Wire::Xdp => vec![raw_sockets(), xdp()],
         Wire::Udp => port(),

@@ -66,7 +66,7 @@ pub fn main(args: &Args) -> ExitCode {
 fn insecure_by(args: &Args, plan: &plan::Plan) -> Option<String> {
     let settings = &plan.settings;
     let named = settings.wire.named();
-    let has_hosts = plan.has_hosts() || named.is_some_and(Wire::spans_hosts);
+    let has_hosts = plan.has_hosts() || named.is_some_and(Wire::is_network);
     let is_insecure = settings.insecure_wire && has_hosts;
     let by = args.settings.name_of(&INSECURE_WIRE);
     is_insecure.then(|| match args.settings.has(&INSECURE_WIRE) {

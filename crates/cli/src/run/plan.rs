@@ -60,6 +60,9 @@ pub enum StartError {
         Wire::listed(Wire::spans_hosts, "or")
     )]
     WireOfOneHost { what: &'static str, wire: Wire },
+    /// An option that is for frames, and a wire that sends none.
+    #[error("--{what}: the wire {wire} sends no frames")]
+    NoFrames { what: &'static str, wire: Wire },
     /// Some hosts would have no PE.
     #[error("--hosts: {pes} PEs cannot be on {hosts} hosts")]
     TooManyHosts { pes: u32, hosts: u32 },
@@ -200,7 +203,15 @@ fn count_hosts(args: &Args, choice: WireChoice) -> Result<u32, StartError> {
             (false, false) => Ok(1),
         };
     }
-    let hosts = args.hosts.unwrap_or(pes.min(2));
+    if wire == Wire::Window && args.settings.has(&INSECURE_WIRE) {
+        return Err(StartError::NoFrames {
+            what: "insecure-wire",
+            wire,
+        });
+    }
+    // A network needs several hosts to be one.
+    let usual = if wire.is_network() { pes.min(2) } else { 1 };
+    let hosts = args.hosts.unwrap_or(usual);
     if hosts > pes {
         return Err(StartError::TooManyHosts { pes, hosts });
     }

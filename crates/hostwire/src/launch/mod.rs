@@ -365,8 +365,8 @@ mod tests {
             text(0),
             format!(
                 "the job spans 1 network namespaces of one machine: {nodes}; the wire shm joins PEs \
-                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp or udp: set it, or \
-                 start all PEs in one of them, as containers with --network=host are"
+                 of one host, for several HOSTWIRE_WIRE has to be auto, ether, xdp, udp or window: \
+                 set it, or start all PEs in one of them, as containers with --network=host are"
             )
         );
         let host = &nodes.nodes()[0].host;

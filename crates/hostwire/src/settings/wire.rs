@@ -12,7 +12,7 @@ struct Facts {
     needs: &'static str,
     spans_hosts: bool,
     has_ether_type: bool,
-    /// Between hosts the one with the larger number is faster.
+    /// Of wires over network interfaces the one with the larger number is faster; 0 for others.
     speed: u32,
     is_for_tests: bool,
 }
@@ -88,6 +88,11 @@ wires! {
         spans_hosts: true,
         speed: 1,
     }
+    /// A region of memory that all hosts map: see HOSTWIRE_WINDOW
+    Window = "window" {
+        needs: "a file or device that all map, or one kernel",
+        spans_hosts: true,
+    }
     /// Shared memory of which only posted stores are used, as on a network: for tests
     Stores = "stores" {
         is_for_tests: true,
@@ -115,6 +120,11 @@ impl Wire {
         self.facts().spans_hosts
     }
 
+    /// Whether it goes through network interfaces.
+    pub const fn is_network(self) -> bool {
+        self.facts().speed > 0
+    }
+
     /// Whether what it sends has an [EtherType](super::ETHERTYPE) of its own.
     pub const fn has_ether_type(self) -> bool {
         self.facts().has_ether_type
@@ -131,10 +141,10 @@ impl Wire {
         listed(wires.map(Self::name), conjunction)
     }
 
-    /// Those between hosts, the fastest first.
+    /// Those over network interfaces, the fastest first.
     pub fn fastest_first() -> Vec<Self> {
         let mut wires = Self::ALL.to_vec();
-        wires.retain(|wire| wire.spans_hosts());
+        wires.retain(|wire| wire.is_network());
         wires.sort_by_key(|wire| core::cmp::Reverse(wire.facts().speed));
         wires
     }
@@ -248,14 +258,16 @@ mod tests {
             let same = |other: &Wire| other.name() == wire.name();
             assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
         }
-        assert_eq!(Wire::listed(Wire::spans_hosts, "or"), "ether, xdp or udp");
+        assert_eq!(Wire::listed(Wire::is_network, "or"), "ether, xdp or udp");
+        let between = Wire::listed(Wire::spans_hosts, "or");
+        assert_eq!(between, "ether, xdp, udp or window");
         assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
         let refused = "pigeon".parse::<Wire>().unwrap_err();
-        assert_eq!(refused, "expected shm, ether, xdp, udp or stores");
+        assert_eq!(refused, "expected shm, ether, xdp, udp, window or stores");
     }
 
     #[test]
-    fn the_order_of_speed_has_all_wires_between_hosts() {
+    fn the_order_of_speed_has_all_wires_over_networks() {
         let order = [Wire::Xdp, Wire::Ether, Wire::Udp];
         assert_eq!(Wire::fastest_first(), order);
     }
@@ -270,8 +282,11 @@ mod tests {
             assert_eq!(choice.to_string(), wire.name());
         }
         let refused = WireChoice::parse("pigeon").unwrap_err();
-        assert_eq!(refused, "expected auto, shm, ether, xdp, udp or stores");
+        assert_eq!(
+            refused,
+            "expected auto, shm, ether, xdp, udp, window or stores"
+        );
         let between = WireChoice::listed_between_hosts();
-        assert_eq!(between, "auto, ether, xdp or udp");
+        assert_eq!(between, "auto, ether, xdp, udp or window");
     }
 }

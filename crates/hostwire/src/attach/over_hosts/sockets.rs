@@ -91,8 +91,8 @@ fn open(
                 let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
                 Socket::Packet(socket)
             }
-            // Refused before: they lead to no other host.
-            Wire::Shm | Wire::Stores => {
+            // Refused before, or joined in another way.
+            Wire::Shm | Wire::Window | Wire::Stores => {
                 return Err(launch_failed(LaunchError::NoWire { why: vec![] }));
             }
         })

@@ -1,0 +1,148 @@
+//! A job whose PEs meet in a region of memory: the wire `window`.
+
+use std::time::Duration;
+
+use hostwire_transport::region::{Joining, Needs, Region, Spec, Ticket};
+use hostwire_transport::shm::Shm;
+use hostwire_transport::terms::Terms;
+use hostwire_transport::{EnvironmentFault, TransportError};
+
+use super::{Segment, launch_failed};
+use crate::error::{Error, Result};
+use crate::launch::{Bootstrap, LaunchError};
+use crate::settings::Settings;
+
+/// Key of what PE 0 publishes.
+const TICKET: &str = "hostwire-window";
+
+/// Joins the PEs of a job in the region that the settings name, or in memory of the job's own.
+/// `None`: there is no other PE.
+pub(super) fn attach(
+    settings: &Settings,
+    segment: &Segment,
+    launcher: Option<&mut dyn Bootstrap>,
+) -> Result<Shm> {
+    let spec = settings.window.clone().unwrap_or_default();
+    let lost_after = Duration::from_secs(settings.lost_after_s);
+    let terms = &segment.terms;
+    let Some(launcher) = launcher else {
+        let needs = Needs::new(1, terms.segment_bytes);
+        let (region, ticket) = claim(&spec, &needs, lost_after)?;
+        return Ok(Joining::new(region, &ticket, 0, &needs)?.finish(lost_after)?);
+    };
+    let (pe, pes) = (launcher.rank(), launcher.size());
+    let needs = Needs::new(pes, terms.segment_bytes);
+    let own = match pe {
+        0 => {
+            let (region, ticket) = claim(&spec, &needs, lost_after)?;
+            let card = Card::new(terms, &ticket).to_string();
+            launcher
+                .put(TICKET, card.as_bytes())
+                .map_err(launch_failed)?;
+            Some((region, ticket))
+        }
+        _ => None,
+    };
+    launcher.fence().map_err(launch_failed)?;
+    let (region, ticket) = match own {
+        Some(own) => own,
+        None => {
+            let card = launcher.get(0, TICKET).map_err(launch_failed)?;
+            let card = Card::parse(&String::from_utf8_lossy(&card))?;
+            if let Some(about) = terms.differ(&card.terms) {
+                let fault = EnvironmentFault::Disagreement {
+                    pe: 0,
+                    with: pe,
+                    about,
+                };
+                return Err(TransportError::environment("joining the job", fault).into());
+            }
+            (Region::open_for(&spec, &card.ticket)?, card.ticket)
+        }
+    };
+    let joining = Joining::new(region, &ticket, pe, &needs)?;
+    // What all have stored has to be seen by all.
+    launcher.fence().map_err(launch_failed)?;
+    Ok(joining.finish(lost_after)?)
+}
+
+/// Room for the job, in the region that is named, or in one that ends with the job.
+fn claim(spec: &Spec, needs: &Needs, lost_after: Duration) -> Result<(Region, Ticket)> {
+    if spec.path.is_none() {
+        let contract = spec.contract.unwrap_or_default();
+        return Ok(Region::of_its_own(needs, contract)?);
+    }
+    let region = Region::open(spec)?;
+    let ticket = region.claim(needs, lost_after)?;
+    Ok((region, ticket))
+}
+
+/// What PE 0 says of itself and the region: five words.
+#[derive(Debug)]
+struct Card {
+    terms: [u64; Terms::WORDS],
+    ticket: Ticket,
+}
+
+impl Card {
+    fn new(terms: &Terms, ticket: &Ticket) -> Self {
+        Self {
+            terms: terms.to_words(),
+            ticket: ticket.clone(),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        // Not the text itself: the key is in it.
+        let unclear = || {
+            let seen = format!("{} words", text.split(' ').count());
+            launch_failed(LaunchError::Card { pe: 0, seen })
+        };
+        let words: Vec<&str> = text.split(' ').collect();
+        let [version, segment_bytes, ring_bytes, set, ticket] = words[..] else {
+            return Err(unclear());
+        };
+        let number = |word: &str| word.parse().map_err(|_| unclear());
+        Ok(Self {
+            terms: [
+                number(version)?,
+                number(segment_bytes)?,
+                number(ring_bytes)?,
+                number(set)?,
+            ],
+            ticket: ticket.parse::<Ticket>().map_err(Error::from)?,
+        })
+    }
+}
+
+impl core::fmt::Display for Card {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let [version, segment_bytes, ring_bytes, set] = self.terms;
+        let ticket = &self.ticket;
+        write!(f, "{version} {segment_bytes} {ring_bytes} {set} {ticket}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pe_0_says_comes_back_and_nonsense_is_not_repeated() {
+        let ticket = "000000000000000000000000000000a1:67108864:3:9:\
+                      0000000000000000000000000000feed:1:77:5";
+        let text = format!("1 2 3 4 {ticket}");
+        let card = Card::parse(&text).unwrap();
+        assert_eq!((card.terms, card.to_string()), ([1, 2, 3, 4], text.clone()));
+        for bad in [
+            "",
+            "1 2 3 4",
+            &format!("{text} 5"),
+            &format!("x{text}"),
+            "1 2 3 4 feed",
+        ] {
+            let error = Card::parse(bad).unwrap_err().to_string();
+            assert!(!error.contains("feed"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The setting that names a region of memory.
+
+use std::path::PathBuf;
+
+use hostwire_transport::Visibility;
+use hostwire_transport::region::{Spec, contract_name};
+
+use super::kinds::parse_bytes;
+use super::setting::Kind;
+
+/// All contracts.
+const CONTRACTS: [Visibility; 3] = [
+    Visibility::Coherent,
+    Visibility::Flushed,
+    Visibility::WriteCombining,
+];
+
+/// A region: a path, and what its user says of it.
+pub(super) struct Window;
+
+impl Kind for Window {
+    type Value = Spec;
+
+    fn expected() -> String {
+        let contracts = CONTRACTS.map(contract_name).join("|");
+        format!("PATH[,offset=BYTES][,size=BYTES][,contract={contracts}]")
+    }
+
+    fn parse(text: &str) -> Result<Spec, String> {
+        parse_window(text)
+    }
+}
+
+/// Reads the setting [`WINDOW`](super::WINDOW).
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub fn parse_window(text: &str) -> Result<Spec, String> {
+    let mut spec = Spec::default();
+    let mut seen: Vec<&str> = Vec::new();
+    for (number, word) in text.split(',').enumerate() {
+        let Some((name, value)) = word.split_once('=') else {
+            match (number, word) {
+                (0, path) if !path.is_empty() => spec.path = Some(PathBuf::from(path)),
+                _ => return Err(super::expected::<Window>()),
+            }
+            continue;
+        };
+        if seen.contains(&name) {
+            return Err(format!("{name} is there twice"));
+        }
+        seen.push(name);
+        let bytes = || parse_bytes(value).map(|bytes| bytes as u64);
+        match name {
+            // 0 is what it is without, and no number of bytes of anything else.
+            "offset" if value == "0" => spec.offset_bytes = 0,
+            "offset" => spec.offset_bytes = bytes()?,
+            "size" => spec.size_bytes = Some(bytes()?),
+            "contract" => {
+                let mut all = CONTRACTS.into_iter();
+                let found = all.find(|contract| contract_name(*contract) == value);
+                spec.contract = Some(found.ok_or_else(super::expected::<Window>)?);
+            }
+            _ => return Err(super::expected::<Window>()),
+        }
+    }
+    match spec.path.is_none() && (spec.offset_bytes, spec.size_bytes) != (0, None) {
+        true => Err("offset and size are those of a PATH".into()),
+        false => Ok(spec),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_a_path_and_what_is_known_of_it() {
+        let all = parse_window("/dev/dax0.0,offset=4M,size=1G,contract=flushed").unwrap();
+        let spec = Spec {
+            path: Some("/dev/dax0.0".into()),
+            offset_bytes: 4 << 20,
+            size_bytes: Some(1 << 30),
+            contract: Some(Visibility::Flushed),
+        };
+        assert_eq!(all, spec);
+        let own = parse_window("contract=write-combining").unwrap();
+        assert_eq!(own.contract, Some(Visibility::WriteCombining));
+        assert_eq!(
+            (own.path, parse_window("a,offset=0")),
+            (None, parse_window("a"))
+        );
+        for bad in [
+            "",
+            "a,b",
+            "a,size=",
+            "a,size=4 KB",
+            "a,contract=fast",
+            "a,contract=flushed,contract=flushed",
+            "a,bell=1",
+            "a,",
+            "size=4M",
+        ] {
+            assert!(parse_window(bad).is_err(), "{bad}");
+        }
+    }
+}
