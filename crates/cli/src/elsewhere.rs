@@ -32,3 +32,7 @@ needs_linux!(
     stats,
     "Show the counters of the wires of running jobs (Linux only)"
 );
+needs_linux!(
+    window,
+    "Make, show or clear a region of memory that several hosts map (Linux only)"
+);

@@ -26,13 +26,15 @@ mod sim;
 #[cfg(target_os = "linux")]
 mod stats;
 mod text;
+#[cfg(target_os = "linux")]
+mod window;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{bench, doctor, run, stats};
+use elsewhere::{bench, doctor, run, stats, window};
 
 /// The exit status for a command that was not even begun.
 pub const USAGE_STATUS: u8 = 2;
@@ -55,6 +57,7 @@ each may write in all the others.
     hostwire reproduce                the papers' numbers, published and simulated
     hostwire bench all                measure this machine, and hostwire on it
     hostwire stats                    counters of the wires of running jobs
+    hostwire window make PATH         a region of memory that several hosts map
     hostwire doctor                   which wires this machine can use
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
@@ -123,6 +126,7 @@ enum Command {
     Reproduce(reproduce::Args),
     Sim(sim::Args),
     Stats(stats::Args),
+    Window(window::Args),
     Completions(pages::CompletionsArgs),
     /// For packagers.
     #[command(hide = true)]
@@ -158,6 +162,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Stats(args) => stats::main(&args),
+        Command::Window(args) => window::main(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Manual(args) => pages::manual(&args),
         #[cfg(target_os = "linux")]

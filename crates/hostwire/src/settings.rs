@@ -204,6 +204,11 @@ impl Settings {
         })
     }
 
+    /// Seconds of silence after which a PE on another host is lost.
+    pub fn lost_after_s(&self) -> u64 {
+        self.lost_after_s
+    }
+
     /// The sizes of this process's segment, but for what a program asks for.
     pub(crate) fn sizes(&self) -> Sizes {
         let usual = Sizes::default();
