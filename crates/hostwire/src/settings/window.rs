@@ -22,8 +22,8 @@ impl Kind for Window {
     type Value = Spec;
 
     fn expected() -> String {
-        let contracts = CONTRACTS.map(contract_name).join("|");
-        format!("PATH[,offset=BYTES][,size=BYTES][,contract={contracts}]")
+        let contracts = super::listed(CONTRACTS.into_iter().map(contract_name), "or");
+        format!("PATH[,offset=BYTES][,size=BYTES][,contract=NAME], with the name {contracts}")
     }
 
     fn parse(text: &str) -> Result<Spec, String> {

@@ -6,6 +6,7 @@ mod frame;
 mod handover;
 pub mod kit;
 mod queue;
+mod region;
 mod ring;
 mod text;
 pub mod wire;
@@ -22,6 +23,8 @@ pub const TARGETS: &[Target] = &[
     handover::FILES,
     handover::GATHERING,
     queue::QUEUE,
+    region::LINES,
+    region::TICKET,
     ring::RECEIVE,
     ring::SEND,
     text::ADDRESS,
