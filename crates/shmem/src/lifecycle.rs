@@ -14,7 +14,7 @@ use hostwire::board::Activity;
 use hostwire::core::team::{LEAVING, SHARED, WORLD};
 use hostwire::core::{Kind, Tag};
 use hostwire::{AgentMode, Error, Sizes};
-use hostwire_transport::Window;
+use hostwire_transport::{EnvironmentFault, TransportError, Visibility, Window};
 
 use crate::arguments;
 use crate::debug::Debug;
@@ -160,6 +160,12 @@ fn attach(settings: &Settings, statics: Statics) -> Result<Runtime, Error> {
             tool_bytes: Debug::area_bytes(settings, pes),
         })
     })?;
+    if attachment.segment().visibility() == Visibility::Flushed {
+        let missing = "programs load their own memory without asking the library, which would find \
+                       old bytes: it takes a window that is coherent or write-combining";
+        let fault = EnvironmentFault::Unsupported { missing };
+        return Err(TransportError::environment("OpenSHMEM in a flushed window", fault).into());
+    }
     let (pe, pes) = (attachment.pe(), attachment.pes());
     let layout = *attachment.layout();
     let own = attachment.segment().memory().clone();

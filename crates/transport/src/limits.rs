@@ -5,6 +5,7 @@
 //! better one, the ratios have to be measured against it.
 
 pub mod ether;
+pub mod flushed;
 pub mod staged;
 
 use core::hint::black_box;

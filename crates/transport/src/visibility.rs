@@ -93,7 +93,7 @@ fn device_store_fence() {
 /// The same, and loads wait for it.
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
 #[inline(always)]
-fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     // SAFETY: `mfence` is part of SSE2, which every x86-64 has, and touches no memory.
     unsafe { core::arch::x86_64::_mm_mfence() }
 }
@@ -108,7 +108,7 @@ fn device_store_fence() {
 
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
 #[inline(always)]
-fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     // SAFETY: a barrier changes neither memory nor registers. Without `nomem` the compiler
     // moves no access across it.
     unsafe { core::arch::asm!("dsb sy", options(nostack, preserves_flags)) }
@@ -128,12 +128,14 @@ fn device_store_fence() {
     not(memory_model)
 ))]
 #[inline(always)]
-fn device_full_fence() {
+pub(crate) fn device_full_fence() {
     fence(Ordering::SeqCst);
 }
 
 #[cfg(memory_model)]
-use crate::model::door::{full_fence as device_full_fence, store_fence as device_store_fence};
+pub(crate) use crate::model::door::full_fence as device_full_fence;
+#[cfg(memory_model)]
+use crate::model::door::store_fence as device_store_fence;
 
 /// Writes back and invalidates every line that the bytes touch.
 #[cold]
@@ -168,12 +170,12 @@ fn flush_edges(at: *const u8, len_bytes: usize) {
 }
 
 #[cfg(memory_model)]
-fn flush_line(line: *const u8) {
+pub(crate) fn flush_line(line: *const u8) {
     crate::model::door::flush_line(line.addr());
 }
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, memory_model))))]
-fn flush_line(line: *const u8) {
+pub(crate) fn flush_line(line: *const u8) {
     // SAFETY: `clflush` is part of SSE2, which every x86-64 has. It faults only on
     // addresses that are not mapped, and the callers pass lines of their own
     // mapping; it changes no value that the abstract machine can see.
@@ -181,7 +183,7 @@ fn flush_line(line: *const u8) {
 }
 
 #[cfg(all(target_arch = "aarch64", not(any(miri, memory_model))))]
-fn flush_line(line: *const u8) {
+pub(crate) fn flush_line(line: *const u8) {
     // SAFETY: `dc civac` is allowed at EL0 on Linux, cleans and invalidates one line
     // of a mapping the caller owns, and changes no value.
     unsafe { core::arch::asm!("dc civac, {}", in(reg) line, options(nostack, preserves_flags)) }
@@ -191,7 +193,7 @@ fn flush_line(line: *const u8) {
     any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri),
     not(memory_model)
 ))]
-fn flush_line(_line: *const u8) {}
+pub(crate) fn flush_line(_line: *const u8) {}
 
 #[cfg(test)]
 mod tests {

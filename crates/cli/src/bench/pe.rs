@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hostwire::{Element, EnvironmentFault, Error, Job, Result, Symmetric};
 use hostwire_transport::limits::Side;
 use hostwire_transport::sync::{AtomicU64, Ordering};
-use hostwire_transport::{Memory, TransportError};
+use hostwire_transport::{Memory, TransportError, Visibility};
 
 use super::args::{Bench, PeArgs};
 use super::bare::Opener;
@@ -153,7 +153,7 @@ impl Context {
 
     /// Whether the memory of the other PE is mapped here.
     pub fn is_mapped(&self) -> bool {
-        self.arena.memory(self.peer()).is_some()
+        self.arena.window(self.peer()).is_some()
     }
 
     /// One-sided work where memory is not mapped: PE 0 runs it while PE 1 waits in the
@@ -183,9 +183,16 @@ impl Context {
         let missing = "this wire does not map memory";
         let none = || {
             let fault = EnvironmentFault::Unsupported { missing };
-            TransportError::environment("measuring memory without hostwire", fault).into()
+            TransportError::environment("measuring memory without hostwire", fault)
         };
-        object.memory(pe).ok_or_else(none)
+        let window = object.window(pe).ok_or_else(none)?;
+        Ok((window.0.memory(), window.1))
+    }
+
+    /// Whether the caches of that memory have to be flushed by hand.
+    pub fn is_flushed(&self) -> bool {
+        let window = self.arena.window(self.peer());
+        window.is_some_and(|(window, _)| window.visibility() == Visibility::Flushed)
     }
 
     /// A word of the arena of `pe`, on a line of its own.

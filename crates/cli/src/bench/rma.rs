@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use hostwire::{Result, Symmetric};
+use hostwire::{IntoBytes, Result, Symmetric};
 use hostwire_transport::limits;
 
 use super::bandwidth::memcpy;
@@ -70,6 +70,9 @@ fn stores<'a>(
     source: &'a Source,
     long: &'a [u8],
 ) -> Result<Loop<'a>> {
+    if bench.is_flushed() {
+        return flushed_stores(bench, words, source, long);
+    }
     let is_word = match long.len() {
         8 => true,
         64 => false,
@@ -84,6 +87,28 @@ fn stores<'a>(
             }
             Ok(())
         })
+    }))
+}
+
+/// As [`stores`], with the flushes that they need.
+fn flushed_stores<'a>(
+    bench: &'a Context,
+    words: &'a Symmetric<u64>,
+    source: &'a Source,
+    long: &'a [u8],
+) -> Result<Loop<'a>> {
+    let (memory, at, src) = match source.0.as_bytes().get(..long.len()) {
+        Some(short) => {
+            let (memory, at) = bench.mapped(words, 1)?;
+            (memory, at, short)
+        }
+        None => {
+            let (memory, base) = bench.memory(1)?;
+            (memory, base + place::DATA, long)
+        }
+    };
+    Ok(Box::new(move |n| {
+        bench.one_sided(|| Ok(limits::flushed::stores(memory, at, src, n)?))
     }))
 }
 
@@ -139,6 +164,10 @@ pub fn get(bench: &Context) -> Result<()> {
             let buffer = &mut *buffer.borrow_mut();
             let values = into(buffer);
             let values = buffer.get_mut(values).unwrap_or_default();
+            if bench.is_flushed() {
+                let at = base + place::DATA;
+                return bench.one_sided(|| Ok(limits::flushed::loads(memory, at, values, n)?));
+            }
             bench.one_sided(|| {
                 for _ in 0..n {
                     memory.copy_out(base + place::DATA, black_box(&mut *values))?;

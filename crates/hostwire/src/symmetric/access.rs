@@ -2,7 +2,7 @@
 
 use zerocopy::IntoBytes;
 
-use hostwire_transport::{Access, Memory};
+use hostwire_transport::{Access, Memory, Visibility, Window};
 
 use super::Symmetric;
 use crate::PeId;
@@ -240,8 +240,16 @@ impl<T: Element> Symmetric<T> {
     /// there need a [`crate::Job::fence`] as any put, and a PE that sleeps does not
     /// notice them for up to 0.1 s.
     pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
-        let window = self.inner.load_window(pe)?;
-        Some((window.memory(), self.offset_bytes))
+        let (window, offset_bytes) = self.window(pe)?;
+        let is_coherent = window.visibility() == Visibility::Coherent;
+        is_coherent.then_some((window.memory(), offset_bytes))
+    }
+
+    /// The window onto the memory of `pe`, if it may be loaded from, and the offset of element 0.
+    /// Where it is not coherent, loads and stores need what its contract says. For tools.
+    #[doc(hidden)]
+    pub fn window(&self, pe: PeId) -> Option<(&Window, usize)> {
+        Some((self.inner.load_window(pe)?, self.offset_bytes))
     }
 
     /// The address of element 0 of `pe` in this process, where the wire allows direct

@@ -22,6 +22,8 @@ mod heart;
 mod join;
 mod living;
 mod local;
+#[cfg(memory_model)]
+pub mod model;
 mod report;
 mod table;
 #[cfg(test)]
@@ -44,9 +46,10 @@ pub use ticket::Ticket;
 use crate::error::{RegionFault, TransportError};
 use crate::memory::Memory;
 use crate::visibility::Visibility;
+use crate::window::Window;
 use file::{Piece, RegionFile, tables_piece};
-use format::{LINE_BYTES, Span, State as S};
-use table::{Place, Table};
+use format::{Span, State as S};
+use table::{Lines, Place, Table};
 
 /// Where a region is, and what its user says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -288,13 +291,10 @@ impl Region {
     }
 
     fn zero_front(&self, place: &Place) -> Result<()> {
-        let front = self.front(place)?;
-        let window = crate::window::Window::silent(front, self.head().contract);
-        let bytes =
-            Span::lines_offset_bytes(place.entry.pes) + place.entry.pes as usize * LINE_BYTES;
-        window.put(0, &vec![0; bytes])?;
-        window.visibility().quiet();
-        Ok(())
+        let (front, pes) = (self.front(place)?, place.entry.pes);
+        let window = Window::silent(front.clone(), self.head().contract);
+        window.put(0, &vec![0; Span::lines_offset_bytes(pes)])?;
+        Lines::new(&front, pes, self.head().contract)?.zero(pes)
     }
 
     /// What comes before the segments of a job.

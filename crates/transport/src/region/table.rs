@@ -22,7 +22,10 @@ use crate::visibility::Visibility;
 use crate::window::Window;
 
 /// How long a store takes at most until all hosts see it.
-const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE: Duration = match cfg!(memory_model) {
+    true => Duration::ZERO,
+    false => Duration::from_millis(50),
+};
 /// Attempts to take a place while others take theirs.
 const ATTEMPTS: u32 = 64;
 
@@ -404,12 +407,27 @@ impl Lines {
 
     pub(crate) fn read(&self, pe: u32) -> Result<PeLine> {
         let mut line = [0; LINE_BYTES];
-        self.window.get(pe as usize * LINE_BYTES, &mut line)?;
-        PeLine::parse(&line).map_err(fault)
+        let at = pe as usize * LINE_BYTES;
+        // It is stored last, so what belongs to it is there.
+        let mark = self.window.load_word(at)?;
+        self.window.get(at, &mut line)?;
+        let mark = Mark::parse(mark).map_err(fault)?;
+        PeLine::parse(&line)
+            .map(|line| PeLine { mark, ..line })
+            .map_err(fault)
     }
 
     pub(crate) fn write(&self, pe: u32, line: &PeLine) -> Result<()> {
         write_line(&self.window, pe as usize * LINE_BYTES, &line.emit())?;
+        self.window.visibility().quiet();
+        Ok(())
+    }
+
+    /// Makes the lines of `pes` PEs those of PEs that have not joined.
+    pub(crate) fn zero(&self, pes: u32) -> Result<()> {
+        for pe in 0..pes as usize {
+            write_line(&self.window, pe * LINE_BYTES, &[0; LINE_BYTES])?;
+        }
         self.window.visibility().quiet();
         Ok(())
     }

@@ -1,0 +1,83 @@
+//! Memory that no hardware keeps coherent, by hand: stores and loads with the flushes that they
+//! need at least, and nothing else.
+
+use core::hint::black_box;
+
+use crate::error::TransportError;
+use crate::memory::Memory;
+use crate::visibility::{LINE_BYTES, Visibility, device_full_fence, flush_line};
+
+/// Stores of `src` run through so many places.
+const PLACES: usize = 8;
+
+/// `n` stores of `src` to 8 places in turn, from `offset_bytes` on; longer ones than a line to one
+/// place. Lines that are stored to in part are dropped first, and all are written back. Returns
+/// when they have left.
+///
+/// # Errors
+/// [`TransportError::OutOfRange`].
+pub fn stores(to: &Memory, offset_bytes: usize, src: &[u8], n: u64) -> Result<(), TransportError> {
+    let len = src.len();
+    let places = if len > LINE_BYTES { 1 } else { PLACES };
+    let base = to.range(offset_bytes, len * places)?;
+    for i in 0..n as usize {
+        let at = base.wrapping_add(i % places * len);
+        if len < LINE_BYTES {
+            flush_line(at);
+        }
+        let src = black_box(src);
+        // SAFETY: `range` checked the bytes of all places at `base`; `src` is private memory of
+        // that length.
+        unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, len) }
+        lines(at, len);
+    }
+    Visibility::Flushed.store_fence();
+    Ok(())
+}
+
+/// `n` loads of as much as `dst` from `offset_bytes` on, each of lines that were dropped first.
+///
+/// # Errors
+/// [`TransportError::OutOfRange`].
+pub fn loads(
+    from: &Memory,
+    offset_bytes: usize,
+    dst: &mut [u8],
+    n: u64,
+) -> Result<(), TransportError> {
+    let at = from.range(offset_bytes, dst.len())?;
+    for _ in 0..n {
+        lines(at, dst.len());
+        device_full_fence();
+        let dst = black_box(&mut *dst);
+        // SAFETY: `range` checked that many bytes at `at`; `dst` is private memory.
+        unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
+    }
+    Ok(())
+}
+
+/// Writes back and drops the lines of `len` bytes at `at`, which is aligned to its length.
+fn lines(at: *const u8, len: usize) {
+    for line in (0..len).step_by(LINE_BYTES) {
+        flush_line(at.wrapping_add(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_loaded() {
+        let memory = Memory::anonymous(8192);
+        for len in [8, 64, 4096] {
+            let src: Vec<u8> = (0..len).map(|at| (at * 7 + len) as u8).collect();
+            let mut dst = vec![0; len];
+            stores(&memory, 1024, &src, 9).unwrap();
+            loads(&memory, 1024, &mut dst, 2).unwrap();
+            assert_eq!(dst, src);
+            assert!(stores(&memory, 8192, &src, 1).is_err());
+            assert!(loads(&memory, 8192, &mut dst, 1).is_err());
+        }
+    }
+}
