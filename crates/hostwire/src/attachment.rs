@@ -446,7 +446,9 @@ impl Attachment {
             return Err(refused.into());
         }
         match (self.route(pe), self.wire.offload()) {
-            (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
+            (Some(Route::Read | Route::Offloaded), Some(wire)) => {
+                Ok(wire.get(pe, offset_bytes, dst)?)
+            }
             _ => self.agent.get(self, pe, offset_bytes, dst),
         }
     }

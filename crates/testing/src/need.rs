@@ -60,6 +60,8 @@ pub const MPICH: Need = Need::tool("MPICH", "mpich, libmpich-dev");
 pub const OPEN_MPI: Need = Need::tool("Open MPI", "openmpi-bin");
 /// `srun`, `slurmctld`, `slurmd`, `munged`.
 pub const SLURM: Need = Need::tool("Slurm", "slurm-wlm, munge");
+/// `libfabric.so.1`, which Open MPI needs as well.
+pub const LIBFABRIC: Need = Need::tool("libfabric", "libfabric1");
 /// The library by the name that Slurm's plugin loads.
 pub const SLURM_PMIX: Need = Need::tool("PMIx for srun", "libpmix-dev");
 
@@ -88,6 +90,11 @@ pub const NAMESPACES: Need = Need::excused(
 );
 /// Sockets past the network stack.
 pub const AF_XDP: Need = Need::excused("AF_XDP", "a kernel and a container have it or not");
+/// A provider that some versions of libfabric have under its name, and others have not.
+pub const LIBFABRIC_PROVIDER: Need = Need::excused(
+    "a provider of libfabric",
+    "versions of libfabric differ in their providers; the wire is tested over several",
+);
 /// A folder of programs that another user may read.
 pub const OTHER_USER: Need = Need::excused(
     "another user who may read the programs",

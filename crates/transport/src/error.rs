@@ -147,6 +147,8 @@ pub enum Loss {
     Restarted,
     /// It has given this PE up because it did not hear of it.
     GaveUp,
+    /// The wire has lost the connection to it.
+    Disconnected,
     /// The adapter of this host has ended: a process that sends and receives for all PEs here.
     NoAdapter,
 }
@@ -178,6 +180,9 @@ impl core::fmt::Display for Loss {
                 write!(f, "it has not answered for {:.1} s", s(after_ms))
             }
             Self::Restarted => f.write_str("another process has taken its place"),
+            Self::Disconnected => f.write_str(
+                "the connection to it is broken: its process has ended, or its host cannot be reached",
+            ),
             Self::NoAdapter => f.write_str(
                 "it cannot be reached any more: the process hw-adapter, which sends and receives \
                  for all PEs of this host, has ended",

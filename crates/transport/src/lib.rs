@@ -22,6 +22,7 @@
 //! | [`shm`] | the transport between processes of one host |
 //! | [`terms`] | what all PEs of a job must have alike |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
+//! | [`fabric`] | the transport between hosts over libfabric |
 //! | [`faults`] | faults on purpose, for tests |
 //! | [`record`] | what a PE stores, as capture files |
 //! | [`os`] | what the launcher needs of the operating system |
@@ -63,6 +64,8 @@ pub mod coroutine;
 pub mod error;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub mod ether;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub mod fabric;
 #[cfg(not(loom))]
 pub mod faults;
 #[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
@@ -119,7 +122,9 @@ pub mod wrap;
 /// The name and the meaning of all that wires count.
 #[cfg(all(target_os = "linux", not(loom)))]
 pub fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ether::counted().chain(record::RecordCounters::table())
+    ether::counted()
+        .chain(fabric::counted_names())
+        .chain(record::RecordCounters::table())
 }
 
 pub use error::{

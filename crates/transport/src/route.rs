@@ -12,6 +12,9 @@ pub enum Route {
     Mapped(Window),
     /// The wire carries stores there. Gets and atomics are asked of the agent of the PE.
     Carried,
+    /// The wire carries stores there, and does gets itself
+    /// ([`Transport::offload`](crate::Transport::offload)). Atomics are asked of the agent of the PE.
+    Read,
     /// The wire carries stores there, and does gets and atomics itself
     /// ([`Transport::offload`](crate::Transport::offload)). Those are atomic among each other, and
     /// not with instructions of the CPUs of the PE.
@@ -23,7 +26,7 @@ impl Route {
     pub fn window(&self) -> Option<&Window> {
         match self {
             Self::Mapped(window) => Some(window),
-            Self::Carried | Self::Offloaded => None,
+            Self::Carried | Self::Read | Self::Offloaded => None,
         }
     }
 
@@ -31,7 +34,7 @@ impl Route {
     pub fn needs_agent(&self) -> bool {
         match self {
             Self::Mapped(window) => !window.allows_loads() || !window.allows_atomics(),
-            Self::Carried => true,
+            Self::Carried | Self::Read => true,
             Self::Offloaded => false,
         }
     }

@@ -66,6 +66,17 @@ pub enum Misbehaviour {
         /// The length that it says.
         len_bytes: usize,
     },
+    /// A record of a message cannot be applied.
+    #[error(
+        "a record of its message: expected a store within the segments, got {len_bytes} bytes at \
+         {offset_bytes}"
+    )]
+    Record {
+        /// Where it goes.
+        offset_bytes: usize,
+        /// How long it is.
+        len_bytes: usize,
+    },
     /// Its frames are against the rules of a link.
     #[cfg(target_os = "linux")]
     #[error("its frames: expected none beyond its credits and the segment, got: {0}")]

@@ -376,6 +376,7 @@ impl Closed {
                 Loss::Restarted => (8, 0),
                 Loss::GaveUp => (9, 0),
                 Loss::NoAdapter => (10, 0),
+                Loss::Disconnected => (11, 0),
             },
         }
     }
@@ -393,6 +394,7 @@ impl Closed {
             8 => Loss::Restarted,
             9 => Loss::GaveUp,
             10 => Loss::NoAdapter,
+            11 => Loss::Disconnected,
             // 3, and what no adapter writes.
             _ => Loss::Ended,
         })
@@ -426,6 +428,7 @@ pub(super) mod tests {
             Loss::Restarted,
             Loss::GaveUp,
             Loss::NoAdapter,
+            Loss::Disconnected,
         ];
         let others = [Closed::Finished, Closed::Failed("no\u{7}room".into())];
         for why in lost.map(Closed::Lost).into_iter().chain(others) {

@@ -96,7 +96,7 @@ impl ControlConnections {
 
     /// Whether all PEs of the host of `pe` are known to have ended. May cost a system call, now
     /// and then.
-    pub(super) fn has_ended(&self, pe: PeId) -> bool {
+    pub(crate) fn has_ended(&self, pe: PeId) -> bool {
         let Some(connection) = self.of(pe) else {
             return false;
         };
@@ -107,7 +107,7 @@ impl ControlConnections {
     }
 
     /// Whether the end of all PEs of that host would be noticed.
-    pub(super) fn leads_to(&self, pe: PeId) -> bool {
+    pub(crate) fn leads_to(&self, pe: PeId) -> bool {
         self.of(pe)
             .is_some_and(|connection| !connection.is_let_go.load(Ordering::Relaxed))
     }

@@ -1,0 +1,215 @@
+//! From a provider to a connected wire.
+
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::agent::Shared;
+use super::core::{BUFFER_BYTES, Core, TOKENS};
+use super::ffi::Endpoint;
+use super::ffi::endpoint::Key;
+use super::home::Home;
+use super::offers::{Choice, choose, failed};
+use super::peer::Peer;
+use super::ticket::Ticket;
+use super::{Fabric, LOOK_AGAIN};
+use crate::addresses::Addresses;
+use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
+use crate::ether::ControlConnections;
+use crate::origin::Origin;
+use crate::transport::Transport;
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// Looks at the wire of a PE that has a core for itself, before it gives that away.
+const LOOKS: u32 = 4000;
+const SPINS: u32 = 16;
+const YIELDS: u32 = 1000;
+
+/// An endpoint of a PE that is not connected yet.
+pub struct Opened {
+    endpoint: Endpoint,
+    segment: Window,
+    ticket: Ticket,
+}
+
+/// What a PE has to know to connect.
+pub struct Party {
+    /// Its number.
+    pub pe: PeId,
+    /// By PE: where it is; `None` for those of this host.
+    pub tickets: Vec<Option<Ticket>>,
+    /// A number that only the PEs of this job know.
+    pub job: u64,
+    /// How many PEs this host has.
+    pub here: u32,
+    /// How the end of other PEs is noticed.
+    pub control: Option<Arc<ControlConnections>>,
+    /// A PE that has been silent for so long is lost.
+    pub lost_after: Duration,
+    /// How long to wait until all others answer.
+    pub deadline: Instant,
+}
+
+impl Opened {
+    /// An endpoint of the chosen provider, or of the first one, with this segment behind it. If
+    /// providers offer several addresses, the one given.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`].
+    pub fn open(
+        choice: Option<&Choice>,
+        address: Option<Ipv4Addr>,
+        segment: &Window,
+    ) -> Result<Self, TransportError> {
+        let info = choose(choice, address)?;
+        let provider = info.provider();
+        let what = format!("opening an endpoint of {provider} with");
+        let opened = Endpoint::open(info, TOKENS, BUFFER_BYTES, random()?);
+        let mut endpoint = opened.map_err(|error| failed(&what, &error))?;
+        let key = endpoint.expose(segment.memory(), random()?);
+        let Key { key, base } = key.map_err(|error| failed(&what, &error))?;
+        let name = endpoint.name().map_err(|error| failed(&what, &error))?;
+        Ok(Self {
+            segment: segment.clone(),
+            ticket: Ticket {
+                provider,
+                key,
+                base,
+                name,
+            },
+            endpoint,
+        })
+    }
+
+    /// What the other PEs have to know.
+    pub const fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Connects to the others, and waits until each has answered.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`].
+    pub fn connect(mut self, party: Party) -> Result<Fabric, TransportError> {
+        let pes = party.tickets.len() as u32;
+        let mut peers: Vec<Option<Peer>> = Vec::new();
+        for (pe, ticket) in (0..).zip(&party.tickets) {
+            peers.push(match ticket {
+                Some(ticket) => Some(self.peer(pe, party.pe, ticket)?),
+                None => None,
+            });
+        }
+        let Self {
+            endpoint, segment, ..
+        } = self;
+        let promises = endpoint.promises();
+        let home = Home::new(segment.clone());
+        let core = Core::new(endpoint, (party.pe, party.job), peers.into(), home);
+        let shared = Arc::new(Shared::new(core)?);
+        let mut wire = Fabric {
+            origin: Origin::new(party.pe)?,
+            pe: party.pe,
+            pes,
+            addresses: Addresses::new(pes, segment.memory())?,
+            segment,
+            shared: Arc::clone(&shared),
+            agent: None,
+            limits: limits(party.here),
+            control: party.control,
+            lost_after: party.lost_after,
+            orders_writes: promises.orders_writes,
+            copies: promises.local_keys,
+            operation_bytes_max: promises.operation_bytes_max,
+            copying: Mutex::new(()),
+        };
+        wire.greet(party.deadline)?;
+        let agent = std::thread::Builder::new()
+            .name("hostwire-fabric".into())
+            .stack_size(1 << 20)
+            .spawn(move || shared.serve())
+            .map_err(|e| TransportError::environment("starting the agent", e))?;
+        wire.agent = Some(agent);
+        Ok(wire)
+    }
+
+    fn peer(&mut self, pe: PeId, own: PeId, ticket: &Ticket) -> Result<Peer, TransportError> {
+        let ours = &self.ticket.provider;
+        if ticket.provider != *ours {
+            let fault = EnvironmentFault::unexpected(
+                format_args!("one provider of libfabric for all PEs ({ours} of PE {own})"),
+                format_args!("{} of PE {pe}", ticket.provider),
+            );
+            return Err(TransportError::environment("joining the job", fault));
+        }
+        let what = format!("connecting to PE {pe} with");
+        let to = self.endpoint.insert(&ticket.name);
+        let to = to.map_err(|error| failed(&what, &error))?;
+        let Ticket { key, base, .. } = *ticket;
+        Ok(Peer::new(to, Key { key, base }))
+    }
+}
+
+impl Fabric {
+    /// Asks all peers for an echo, and waits for it.
+    fn greet(&self, deadline: Instant) -> Result<(), TransportError> {
+        let others: Vec<PeId> = self.shared.lock().others().collect();
+        loop {
+            let mut core = self.shared.lock();
+            let mut silent = None;
+            for &pe in &others {
+                if core.open(pe)?.is_some_and(|peer| peer.echoed == 0) {
+                    core.ask(pe, 1)?;
+                    silent.get_or_insert(pe);
+                }
+            }
+            let came = core.drive();
+            let provider = core.endpoint.provider();
+            drop(core);
+            let Some(pe) = silent else {
+                return Ok(());
+            };
+            if Instant::now() >= deadline {
+                let fault = EnvironmentFault::NoAnswer {
+                    pe,
+                    address: provider.into(),
+                    silence: Silence::Unknown,
+                };
+                return Err(TransportError::environment(
+                    format!("connecting to PE {pe} with libfabric"),
+                    fault,
+                ));
+            }
+            if !came {
+                self.shared.wait(LOOK_AGAIN);
+                if !self.is_alive(pe)? {
+                    self.shared.lock().open(pe)?;
+                }
+            }
+        }
+    }
+}
+
+/// The wire only moves while somebody looks, so a PE that waits looks early: one of `here` PEs of
+/// this host.
+fn limits(here: u32) -> WaitLimits {
+    let local = WaitLimits::for_pes(here);
+    let (looks, yields) = match local == WaitLimits::DEDICATED {
+        true => (LOOKS, YIELDS),
+        false => (0, local.yields),
+    };
+    WaitLimits {
+        spins: SPINS,
+        pauses: 0,
+        looks,
+        yields,
+        ..local
+    }
+}
+
+fn random() -> Result<u64, TransportError> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|e| TransportError::environment("drawing a random number", e))?;
+    Ok(u64::from_ne_bytes(bytes))
+}

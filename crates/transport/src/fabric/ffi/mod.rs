@@ -1,0 +1,42 @@
+//! libfabric, loaded when it is asked for, as safe as it can be made.
+//!
+//! | file | |
+//! |---|---|
+//! | [`abi`] | its structures and constants |
+//! | [`library`] | finding it, and its functions |
+//! | [`info`] | what its providers offer |
+//! | [`endpoint`] | an endpoint with all that belongs to it |
+//!
+//! No headers are needed at build time: the layouts are those of ABI 1.0 to 1.8, which
+//! `tests/fabric_abi.rs` compares with the headers where they are installed.
+
+pub(crate) mod abi;
+pub(crate) mod endpoint;
+pub(crate) mod info;
+pub(crate) mod library;
+
+pub(crate) use self::endpoint::{Completion, Endpoint, Remote, Token};
+pub(crate) use self::info::Info;
+pub(crate) use self::library::Library;
+
+/// An error of libfabric: its number, positive, and what it calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FabricError {
+    pub(crate) code: i32,
+    /// Which function gave it, and what it means.
+    pub(crate) text: Box<str>,
+}
+
+impl FabricError {
+    /// Not of the library: it lacks a function that it must have.
+    pub(crate) fn lacks(what: &str) -> Self {
+        let text = format!("this provider has no {what}").into();
+        Self { code: libc::ENOSYS, text }
+    }
+}
+
+impl core::fmt::Display for FabricError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,78 @@
+//! A whole job in one process: for tests.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Choice, Opened, Party, Ticket};
+use crate::error::{LOST_AFTER, PeId, TransportError};
+use crate::shm::{self, Shm, ShmOptions};
+use crate::transport::Transport;
+use crate::wires::Wires;
+
+/// For a hang: nobody waits so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Of all jobs of one process: their endpoints tell them apart.
+const JOB: u64 = 0x6c6f_6361_6c00;
+
+/// The PEs of a job of `pes` on `hosts` hosts, taken in turn, one for a thread each.
+///
+/// # Errors
+/// [`TransportError::Environment`].
+pub fn local(
+    pes: u32,
+    hosts: u32,
+    segment_bytes: usize,
+    choice: &Choice,
+) -> Result<Vec<Wires>, TransportError> {
+    let hosts = hosts.clamp(1, pes.max(1));
+    let mut by_host = Vec::new();
+    for host in 0..hosts {
+        let here: Vec<PeId> = (host..pes).step_by(hosts as usize).collect();
+        let wires = shm::local_part(pes, &here, segment_bytes, ShmOptions::default())?;
+        by_host.push(wires.into_iter());
+    }
+    let mut opened = Vec::new();
+    for pe in 0..pes {
+        let shm = by_host.get_mut((pe % hosts) as usize);
+        let Some(shm) = shm.and_then(Iterator::next) else {
+            return Err(TransportError::NoWire { pe });
+        };
+        let address = Some(Ipv4Addr::LOCALHOST);
+        let endpoint = Opened::open(Some(choice), address, shm.segment())?;
+        opened.push((shm, endpoint));
+    }
+    let tickets: Vec<Ticket> = opened.iter().map(|(_, it)| it.ticket().clone()).collect();
+    // Each waits until the others answer.
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (pe, (shm, opened)) in (0..).zip(opened) {
+            let others = (0..).zip(&tickets);
+            let others = others.map(|(other, ticket): (PeId, _)| {
+                (other % hosts != pe % hosts).then(|| ticket.clone())
+            });
+            let party = Party {
+                pe,
+                tickets: others.collect(),
+                job: JOB,
+                here: pes,
+                control: None,
+                lost_after: LOST_AFTER,
+                deadline: Instant::now() + PATIENCE,
+            };
+            threads.push(scope.spawn(move || join(shm, opened, party)));
+        }
+        let joined = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| {
+                let panicked = std::io::Error::other("its thread panicked");
+                Err(TransportError::environment("connecting a PE", panicked))
+            })
+        });
+        joined.collect()
+    })
+}
+
+fn join(shm: Shm, opened: Opened, party: Party) -> Result<Wires, TransportError> {
+    let fabric = Arc::new(opened.connect(party)?);
+    Wires::new(Arc::new(shm), [fabric as Arc<dyn Transport>])
+}

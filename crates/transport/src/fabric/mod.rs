@@ -1,0 +1,788 @@
+//! libfabric below hostwire: for clusters with RDMA, and TCP as libfabric has it.
+//!
+//! libfabric is loaded when this wire is asked for. Every PE has an endpoint of its own (`FI_EP_RDM`)
+//! with messages and remote memory; to PEs of its own host this wire does not lead.
+//!
+//! # What goes how
+//!
+//! | | |
+//! |---|---|
+//! | long puts | `fi_write`, from where the bytes are to the segment |
+//! | gets | `fi_read` |
+//! | short puts, words, lines | messages, which the target applies in their order |
+//! | atomics | by the agent of the target, as all routes to a segment have to agree about them |
+//!
+//! libfabric promises neither that an aligned word is written in one piece, nor any order within a
+//! write, nor that a write wakes anybody. So what needs one of these is a message; its target
+//! stores it as shared memory would be stored to. A long put is followed by a message that wakes the
+//! target.
+//!
+//! # Order and completion
+//!
+//! Messages are in order (`FI_ORDER_SAS`, which every provider has to promise; each message is
+//! numbered, and one out of order ends the wire). If the provider also keeps them behind writes
+//! (`FI_ORDER_SAW`, `FI_ORDER_WAW`), a long put returns when its bytes are on their way. If it does
+//! not, a long put returns when they are delivered (`FI_DELIVERY_COMPLETE`). A write may overtake
+//! messages, so the first long put behind a fence waits until the messages before the fence have
+//! been applied. A quiet asks the target for an echo.
+//!
+//! # Progress
+//!
+//! Most providers move only while somebody looks. Threads that wait look; the *agent*, a thread of
+//! this wire, looks while none does, and sleeps on the descriptor of the completion queue if there is
+//! one.
+//!
+//! # Trust
+//!
+//! What libfabric carries is neither encrypted nor authenticated. Keys of memory and the number
+//! that messages of the job carry are random; who reads the network learns them.
+
+mod agent;
+mod connect;
+mod core;
+mod ffi;
+mod home;
+mod local;
+mod message;
+mod offers;
+mod peer;
+mod ticket;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use hostwire_address::{Place, SegmentId};
+
+pub use self::connect::{Opened, Party};
+pub use self::local::local;
+pub use self::offers::{Choice, Offer, offers};
+pub use self::ticket::Ticket;
+
+use self::agent::{Hold, Shared};
+use self::core::{COPIED, COPIED_BYTES, DATA_BYTES_MAX, MESSAGE_BYTES};
+use self::ffi::{Endpoint, FabricError, Remote, Token};
+use self::message::{Kind, Outgoing, RECORD_BYTES};
+use self::peer::End;
+use crate::addresses::Addresses;
+use crate::error::{Loss, PeId, TransportError};
+use crate::ether::ControlConnections;
+use crate::operation::Request;
+use crate::origin::Origin;
+use crate::ring::PAYLOAD_BYTES;
+use crate::route::Route;
+use crate::transport::{Line, Offload, Transport};
+use crate::wait::WaitLimits;
+use crate::window::Window;
+
+/// Longest wait before a store or a quiet looks at everything again.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Looks with the core given away between them before that.
+const YIELDS: u32 = 200;
+/// How long a PE that ends waits for its last stores to arrive.
+const LINGER: Duration = Duration::from_secs(3);
+/// How long a peer whose process has ended may leave a transfer without an end.
+const LAST_ERRORS: Duration = Duration::from_secs(1);
+/// A peer that has not been heard for this long is asked for an echo by those who wait.
+const ASK_AFTER: Duration = Duration::from_secs(1);
+const LINE_BYTES: usize = 8 + PAYLOAD_BYTES;
+
+/// The transport over libfabric. See the [module text](self).
+pub struct Fabric {
+    origin: Origin,
+    pe: PeId,
+    pes: u32,
+    segment: Window,
+    addresses: Addresses,
+    shared: Arc<Shared>,
+    agent: Option<JoinHandle<()>>,
+    limits: WaitLimits,
+    control: Option<Arc<ControlConnections>>,
+    lost_after: Duration,
+    /// The messages keep behind writes.
+    orders_writes: bool,
+    /// The caller's bytes cannot be sent from where they are.
+    copies: bool,
+    operation_bytes_max: usize,
+    /// Who uses the buffer that they are copied to.
+    copying: Mutex<()>,
+}
+
+/// How a thread that needs something of a peer spends its time.
+#[derive(Debug, Default)]
+struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    /// Whether it is time to look whether somebody is lost.
+    fn wait(&mut self, wire: &Fabric) -> bool {
+        self.looks = self.looks.saturating_add(1);
+        let WaitLimits { looks, .. } = wire.limits;
+        if self.looks < looks {
+            std::hint::spin_loop();
+            return false;
+        }
+        if self.looks < looks.saturating_add(YIELDS) {
+            std::thread::yield_now();
+            return false;
+        }
+        wire.shared.wait(LOOK_AGAIN);
+        true
+    }
+}
+
+/// What is known of a transfer that a thread waits for.
+struct Transfer {
+    pe: PeId,
+    token: Token,
+    begin: Instant,
+}
+
+impl Fabric {
+    /// The wire in one's hand. Nobody waits for it in a copy of the process.
+    fn hold(&self) -> Result<Hold<'_>, TransportError> {
+        self.origin.check()?;
+        Ok(self.shared.lock())
+    }
+
+    /// Which provider of libfabric this is.
+    pub fn provider(&self) -> String {
+        self.shared.lock().endpoint.provider()
+    }
+
+    /// Whether this wire leads to a PE.
+    fn leads_to(&self, pe: PeId) -> bool {
+        self.shared.lock().peer(pe).is_some()
+    }
+
+    /// An own place: the window, and where in it.
+    fn own(&self, offset_bytes: usize) -> Result<(Window, usize), TransportError> {
+        if !Place::is_registered(offset_bytes as u64) {
+            self.origin.check()?;
+            return Ok((self.segment.clone(), offset_bytes));
+        }
+        let core = self.hold()?;
+        let found = core.home.find(offset_bytes);
+        let found = found.map(|(window, at)| (window.clone(), at));
+        found.ok_or(TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: 1,
+            segment_bytes: 0,
+        })
+    }
+
+    /// Sends a message with stores; whether a quiet has to wait for them.
+    fn send(
+        &self,
+        pe: PeId,
+        mut message: Outgoing,
+        quiet_waits: bool,
+    ) -> Result<(), TransportError> {
+        let mut patience = Patience::default();
+        let begin = Instant::now();
+        loop {
+            let mut core = self.hold()?;
+            if core.open(pe)?.is_none() {
+                return Ok(());
+            }
+            if let Some(number) = core.send(pe, &mut message)? {
+                if let Some(peer) = core.peer_mut(pe) {
+                    peer.has_stored(number, quiet_waits);
+                }
+                return Ok(());
+            }
+            let came = core.drive();
+            drop(core);
+            if came {
+                patience = Patience::default();
+            } else if patience.wait(self) {
+                self.look_after(pe, begin);
+            }
+        }
+    }
+
+    /// Sends a message with stores, for which a quiet has to wait.
+    fn store_message(&self, pe: PeId, message: Outgoing) -> Result<(), TransportError> {
+        self.send(pe, message, true)
+    }
+
+    /// While something is awaited of a PE since `begin`: whether it has ended, or is silent.
+    fn look_after(&self, pe: PeId, begin: Instant) {
+        let control = self.control.as_ref();
+        let has_ended = control.is_some_and(|control| control.has_ended(pe));
+        let may_have_ended = !control.is_some_and(|control| control.leads_to(pe));
+        let mut core = self.shared.lock();
+        if has_ended {
+            // What it sent before it ended, its farewell too, may have come.
+            core.drive();
+            if let Some(peer) = core.peer_mut(pe) {
+                peer.ends(End::Lost(Loss::Ended));
+            }
+        }
+        core.give_up_silent(pe, self.lost_after, may_have_ended);
+        let stalled = begin.elapsed();
+        if let Some(peer) = core.peer_mut(pe)
+            && stalled > self.lost_after
+            && peer.heard_at.elapsed() > self.lost_after
+        {
+            let silent_ms = peer.heard_at.elapsed().as_millis() as u64;
+            peer.ends(End::Lost(Loss::Silent {
+                silent_ms,
+                may_have_ended,
+            }));
+        }
+    }
+
+    /// Waits until messages up to one have been applied.
+    fn applied(&self, pe: PeId, number: u64) -> Result<(), TransportError> {
+        let mut patience = Patience::default();
+        let begin = Instant::now();
+        loop {
+            let mut core = self.hold()?;
+            let Some(peer) = core.open(pe)? else {
+                return Ok(());
+            };
+            if peer.echoed >= number {
+                return Ok(());
+            }
+            core.ask(pe, number)?;
+            let came = core.drive();
+            drop(core);
+            if came {
+                patience = Patience::default();
+            } else if patience.wait(self) {
+                self.look_after(pe, begin);
+            }
+        }
+    }
+
+    /// A quiet of some PEs. The first error is given when all have been waited for; who is lost is told of once.
+    fn quiet_with(&self, pes: impl Iterator<Item = PeId>) -> Result<(), TransportError> {
+        let mut all = Ok(());
+        let mut waiting = Vec::new();
+        let mut core = self.hold()?;
+        core.fault()?;
+        for pe in pes {
+            let Some(peer) = core.peer_mut(pe) else {
+                continue;
+            };
+            if let Some(end) = peer.end {
+                if !std::mem::replace(&mut peer.is_told, true) {
+                    all = all.and(end.result(pe));
+                }
+                continue;
+            }
+            if peer.stored > peer.echoed {
+                let number = peer.stored;
+                // If there is no room now, it is asked later.
+                all = all.and(core.ask(pe, number).map(drop));
+                waiting.push((pe, number));
+            }
+        }
+        drop(core);
+        for (pe, number) in waiting {
+            let applied = self.applied(pe, number);
+            if applied.is_err()
+                && let Some(peer) = self.shared.lock().peer_mut(pe)
+            {
+                peer.is_told = true;
+            }
+            all = all.and(applied);
+        }
+        all
+    }
+
+    /// Puts bytes past the messages.
+    fn put_long(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        let Some(fenced) = self.hold()?.open(pe)?.map(|peer| peer.fenced) else {
+            return Ok(());
+        };
+        // A write could overtake them.
+        self.applied(pe, fenced)?;
+        let delivered = !self.orders_writes;
+        let mut at = offset_bytes;
+        for piece in src.chunks(self.piece_bytes()) {
+            let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+            let begin = |endpoint: &mut Endpoint, token, remote| {
+                let from = match self.copies {
+                    false => piece.as_ptr(),
+                    true => copied_in(endpoint, piece)?,
+                };
+                // SAFETY: `transfer` returns when the operation has ended or the endpoint is
+                // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
+                unsafe { endpoint.write(token, (from, piece.len()), remote, delivered) }
+            };
+            self.transfer(pe, at, begin)?;
+            drop(copying);
+            self.shared.lock().counted.writes += 1;
+            at += piece.len();
+        }
+        self.store_message(pe, Outgoing::one(Kind::Bell, 0, &[]))
+    }
+
+    /// How much goes in one write or read.
+    fn piece_bytes(&self) -> usize {
+        let most = match self.copies {
+            true => COPIED_BYTES,
+            false => 1 << 30,
+        };
+        most.min(self.operation_bytes_max).max(1)
+    }
+
+    /// Reads or writes memory of a PE, and returns when that is done, or cannot be.
+    fn transfer(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        mut begin: impl FnMut(&mut Endpoint, Token, Remote) -> Result<bool, FabricError>,
+    ) -> Result<(), TransportError> {
+        let mut patience = Patience::default();
+        let since = Instant::now();
+        let token = loop {
+            let mut core = self.hold()?;
+            let Some(remote) = core.open(pe)?.map(|peer| peer.remote(offset_bytes)) else {
+                return Ok(());
+            };
+            let begun = core.begin_transfer(|endpoint, token| begin(endpoint, token, remote));
+            match begun {
+                Ok(Some(token)) => break token,
+                Ok(None) => {}
+                Err(error) => {
+                    core.transfer_failed(pe, &error);
+                    return core.open(pe).map(drop);
+                }
+            }
+            let came = core.drive();
+            drop(core);
+            if !came && patience.wait(self) {
+                self.look_after(pe, since);
+            }
+        };
+        self.finish_transfer(&Transfer {
+            pe,
+            token,
+            begin: since,
+        })
+    }
+
+    fn finish_transfer(&self, transfer: &Transfer) -> Result<(), TransportError> {
+        let &Transfer { pe, token, begin } = transfer;
+        let mut patience = Patience::default();
+        loop {
+            let mut core = self.shared.lock();
+            if core.fault().is_err() {
+                // Nothing goes on, also none of this.
+                return core.fault();
+            }
+            let came = core.drive();
+            if let Some(result) = core.end_of_transfer(token) {
+                return match result {
+                    Ok(()) => Ok(()),
+                    Err(error) => {
+                        core.transfer_failed(pe, &error);
+                        core.open(pe).map(drop)
+                    }
+                };
+            }
+            drop(core);
+            if came {
+                patience = Patience::default();
+            } else if patience.wait(self) {
+                self.look_after(pe, begin);
+                self.end_hopeless(transfer)?;
+            }
+        }
+    }
+
+    /// A provider may leave a transfer to a lost peer without an end; then the endpoint is closed, as
+    /// it could still use the caller's memory.
+    fn end_hopeless(&self, transfer: &Transfer) -> Result<(), TransportError> {
+        let mut core = self.shared.lock();
+        let end = core.peer(transfer.pe).and_then(|peer| peer.end);
+        if let Some(end @ End::Lost(_)) = end
+            && transfer.begin.elapsed() > LAST_ERRORS
+        {
+            let lost = end.result(transfer.pe);
+            if let Err(error) = &lost {
+                core.close(error.clone());
+            }
+            return lost;
+        }
+        Ok(())
+    }
+
+    fn line(
+        &self,
+        pe: PeId,
+        line: &Line<'_>,
+        message: &mut Outgoing,
+    ) -> Result<(), TransportError> {
+        let &Line {
+            offset_bytes,
+            header,
+            payload,
+        } = line;
+        self.addresses.of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
+        if payload.len() > PAYLOAD_BYTES {
+            return Err(TransportError::OutOfRange {
+                offset_bytes: 0,
+                len_bytes: payload.len(),
+                segment_bytes: PAYLOAD_BYTES,
+            });
+        }
+        message.push(Kind::Line, offset_bytes, &[&header.to_ne_bytes(), payload]);
+        Ok(())
+    }
+
+    /// Whether a PE is known to have ended.
+    fn has_end(&self, pe: PeId) -> Result<Option<End>, TransportError> {
+        Ok(self.hold()?.peer(pe).and_then(|peer| peer.end))
+    }
+}
+
+/// Copies bytes to the buffer from where they can be sent.
+fn copied_in(endpoint: &Endpoint, bytes: &[u8]) -> Result<*const u8, FabricError> {
+    let at = endpoint.own(COPIED, bytes.len())?;
+    let copied = endpoint.buffers().copy_in(COPIED, bytes);
+    copied.map_err(|_| FabricError::lacks("room"))?;
+    Ok(at)
+}
+
+impl Transport for Fabric {
+    fn pe(&self) -> PeId {
+        self.pe
+    }
+
+    fn pes(&self) -> u32 {
+        self.pes
+    }
+
+    fn segment(&self) -> &Window {
+        &self.segment
+    }
+
+    fn route(&self, pe: PeId) -> Option<Route> {
+        if pe == self.pe {
+            return Some(Route::Mapped(self.segment.clone()));
+        }
+        self.leads_to(pe).then_some(Route::Read)
+    }
+
+    fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
+        self.leads_to(pe).then_some(Route::Carried)
+    }
+
+    fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
+        self.hold()?.home.register(segment, window.clone());
+        Ok(())
+    }
+
+    fn unregister(&self, segment: SegmentId) {
+        if let Ok(mut core) = self.hold() {
+            core.home.unregister(segment);
+        }
+    }
+
+    fn offload(&self) -> Option<&dyn Offload> {
+        Some(self)
+    }
+
+    fn store(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
+        if pe == self.pe {
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put(at, src);
+        }
+        self.addresses.of(pe, offset_bytes, src.len(), 1)?;
+        if src.len() > DATA_BYTES_MAX && !Place::is_registered(offset_bytes as u64) {
+            return self.put_long(pe, offset_bytes, src);
+        }
+        let mut at = offset_bytes;
+        for piece in src.chunks(DATA_BYTES_MAX) {
+            self.store_message(pe, Outgoing::one(Kind::Store, at, &[piece]))?;
+            at += piece.len();
+        }
+        Ok(())
+    }
+
+    fn store_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put_word(at, value);
+        }
+        self.addresses.of(pe, offset_bytes, 8, 8)?;
+        let word = value.to_ne_bytes();
+        self.store_message(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]))
+    }
+
+    fn signal_word(&self, pe: PeId, offset_bytes: usize, value: u64) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.store_word(pe, offset_bytes, value);
+        }
+        self.addresses.of(pe, offset_bytes, 8, 8)?;
+        let word = value.to_ne_bytes();
+        self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
+    }
+
+    fn store_line(
+        &self,
+        pe: PeId,
+        offset_bytes: usize,
+        header: u64,
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            let (own, at) = self.own(offset_bytes)?;
+            return own.put_line(at, header, payload);
+        }
+        let line = Line {
+            offset_bytes,
+            header,
+            payload,
+        };
+        let mut message = Outgoing::new();
+        self.line(pe, &line, &mut message)?;
+        self.store_message(pe, message)
+    }
+
+    /// In as few messages as they need.
+    fn store_lines(
+        &self,
+        pe: PeId,
+        lines: &mut dyn Iterator<Item = Line<'_>>,
+    ) -> Result<(), TransportError> {
+        if pe == self.pe {
+            for line in lines {
+                self.store_line(pe, line.offset_bytes, line.header, line.payload)?;
+            }
+            return Ok(());
+        }
+        let mut message = Outgoing::new();
+        let mut all = Ok(());
+        for line in lines {
+            all = self.line(pe, &line, &mut message);
+            if all.is_err() {
+                break;
+            }
+            if message.len() + RECORD_BYTES + LINE_BYTES > MESSAGE_BYTES {
+                let full = std::mem::replace(&mut message, Outgoing::new());
+                self.store_message(pe, full)?;
+            }
+        }
+        // Those before the one at fault have been stored.
+        if !message.is_empty() {
+            self.store_message(pe, message)?;
+        }
+        all
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        let mut core = self.hold()?;
+        for pe in core.others() {
+            if let Some(peer) = core.peer_mut(pe) {
+                peer.fenced = peer.ordered;
+            }
+        }
+        Ok(())
+    }
+
+    fn fence_of(&self, pe: PeId) -> Result<(), TransportError> {
+        if let Some(peer) = self.hold()?.peer_mut(pe) {
+            peer.fenced = peer.ordered;
+        }
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), TransportError> {
+        let others = self.hold()?.others();
+        self.quiet_with(others)
+    }
+
+    fn quiet_of(&self, pe: PeId) -> Result<(), TransportError> {
+        if pe == self.pe {
+            return self.origin.check();
+        }
+        let pes = self.pes;
+        match self.leads_to(pe) {
+            true => self.quiet_with([pe].into_iter()),
+            false => self
+                .origin
+                .check()
+                .and(Err(TransportError::NoSuchPe { pe, pes })),
+        }
+    }
+
+    fn poll(&self) -> Result<bool, TransportError> {
+        self.origin.check()?;
+        Ok(self.shared.look())
+    }
+
+    fn is_alive(&self, pe: PeId) -> Result<bool, TransportError> {
+        if pe == self.pe {
+            return Ok(true);
+        }
+        let pes = self.pes;
+        self.origin.check()?;
+        if !self.leads_to(pe) {
+            return Err(TransportError::NoSuchPe { pe, pes });
+        }
+        // Nothing is awaited of it here but a sign of life.
+        self.look_after(pe, Instant::now());
+        let mut core = self.hold()?;
+        let Some(peer) = core.peer(pe).filter(|peer| peer.end.is_none()) else {
+            return Ok(false);
+        };
+        let behind_all = peer.sent + 1;
+        if peer.heard_at.elapsed() > ASK_AFTER && peer.asked_at.is_none() {
+            // If there is no room for the question, something else is awaited of it.
+            let _ = core.ask(pe, behind_all);
+        }
+        Ok(core.peer(pe).is_some_and(|peer| peer.end.is_none()))
+    }
+
+    fn loss(&self, pe: PeId) -> Loss {
+        match self.has_end(pe) {
+            Ok(Some(End::Lost(loss))) => loss,
+            _ => Loss::Ended,
+        }
+    }
+
+    fn give_up(&self, pe: PeId) {
+        if let Ok(mut core) = self.hold()
+            && let Some(peer) = core.peer_mut(pe)
+        {
+            peer.ends(End::Lost(Loss::Ended));
+        }
+    }
+
+    fn wait_limits(&self) -> WaitLimits {
+        self.limits
+    }
+
+    fn tally(&self) -> Vec<(String, u64)> {
+        let counted = self.hold().map(|core| core.counted).unwrap_or_default();
+        let values = [
+            counted.messages_sent,
+            counted.messages_received,
+            counted.writes,
+            counted.reads,
+            counted.strangers,
+        ];
+        let names = counted_names().map(|(name, _)| name.to_owned());
+        names.zip(values).collect()
+    }
+
+    fn finish(&self) {
+        if !self.origin.is_here() {
+            return;
+        }
+        self.shared.stop();
+        let begin = Instant::now();
+        let mut unsaid: Vec<PeId> = self.shared.lock().others().collect();
+        loop {
+            let mut core = self.shared.lock();
+            unsaid.retain(|pe| {
+                let is_open = core.peer(*pe).is_some_and(|peer| peer.end.is_none());
+                let mut farewell = Outgoing::one(Kind::Farewell, 0, &[]);
+                farewell.push(Kind::Echo, 0, &[]);
+                match is_open {
+                    true => match core.send(*pe, &mut farewell) {
+                        Ok(Some(number)) => {
+                            if let Some(peer) = core.peer_mut(*pe) {
+                                peer.asked = number;
+                            }
+                            false
+                        }
+                        Ok(None) => true,
+                        Err(_) => false,
+                    },
+                    false => false,
+                }
+            });
+            core.drive();
+            let waits = core.others().any(|pe| {
+                core.peer(pe)
+                    .is_some_and(|peer| peer.end.is_none() && peer.echoed < peer.asked)
+            });
+            drop(core);
+            if (unsaid.is_empty() && !waits) || begin.elapsed() > LINGER {
+                break;
+            }
+            self.shared.wait(LOOK_AGAIN);
+            for pe in 0..self.pes {
+                self.look_after(pe, begin);
+            }
+        }
+    }
+}
+
+/// The name and the meaning of all that this wire counts.
+pub(crate) fn counted_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [
+        ("fabric_messages_sent", "Messages sent over libfabric"),
+        ("fabric_messages_received", "Messages that came over libfabric"),
+        ("fabric_writes", "Long puts, as writes of libfabric"),
+        ("fabric_reads", "Gets, as reads of libfabric"),
+        (
+            "fabric_strangers",
+            "Messages that came over libfabric and are of no PE of the job",
+        ),
+    ]
+    .into_iter()
+}
+
+impl Offload for Fabric {
+    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        self.addresses.of(pe, offset_bytes, dst.len(), 1)?;
+        let stored = self.hold()?.open(pe)?.map_or(0, |peer| peer.ordered);
+        self.applied(pe, stored)?;
+        let mut at = offset_bytes;
+        for piece in dst.chunks_mut(self.piece_bytes()) {
+            let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+            let (to, len) = (piece.as_mut_ptr(), piece.len());
+            let begin = |endpoint: &mut Endpoint, token, remote| {
+                let to = match self.copies {
+                    false => to,
+                    true => endpoint.own(COPIED, len)?,
+                };
+                // SAFETY: `transfer` returns when the operation has ended or the endpoint is
+                // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
+                unsafe { endpoint.read(token, (to, len), remote) }
+            };
+            self.transfer(pe, at, begin)?;
+            if self.copies {
+                let core = self.shared.lock();
+                core.endpoint.buffers().copy_out(COPIED, piece)?;
+            }
+            drop(copying);
+            self.shared.lock().counted.reads += 1;
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Asked of the agent: CPUs of the PE's host do atomics on its segment, too.
+    fn atomic(&self, pe: PeId, _request: Request) -> Result<u64, TransportError> {
+        Err(TransportError::misused(
+            "an atomic operation past the agent",
+            "a route that is offloaded",
+            format_args!("the one to PE {pe}, where only gets are"),
+        ))
+    }
+}
+
+impl Drop for Fabric {
+    fn drop(&mut self) {
+        if !self.origin.is_here() {
+            // Its thread is the first process's, and so is the endpoint, which that thread keeps.
+            std::mem::forget(self.agent.take());
+            return;
+        }
+        self.shared.stop();
+        if let Some(agent) = self.agent.take() {
+            // It has nothing to say.
+            let _ = agent.join();
+        }
+        self.finish();
+    }
+}

@@ -1,0 +1,162 @@
+//! What the providers of libfabric on this machine offer.
+
+use core::fmt;
+use core::str::FromStr;
+use std::net::Ipv4Addr;
+
+use super::ffi::{Info, Library};
+use crate::error::{EnvironmentFault, TransportError};
+
+/// Which provider, and which domain of it: `provider[:domain]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// As libfabric names it: `tcp;ofi_rxm`.
+    pub provider: String,
+    /// A device or an interface.
+    pub domain: Option<String>,
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (provider, domain) = match text.split_once(':') {
+            Some((provider, domain)) => (provider, Some(domain)),
+            None => (text, None),
+        };
+        let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic());
+        if !is_name(provider) || provider.contains(',') || !domain.is_none_or(is_name) {
+            return Err("expected provider[:domain], as fi_info names them".to_owned());
+        }
+        Ok(Self {
+            provider: provider.to_owned(),
+            domain: domain.map(str::to_owned),
+        })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.provider)?;
+        self.domain
+            .iter()
+            .try_for_each(|domain| write!(f, ":{domain}"))
+    }
+}
+
+/// A provider of libfabric.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// As libfabric names it.
+    pub provider: String,
+    /// Its devices or interfaces.
+    pub domains: Vec<String>,
+    /// Why this wire cannot use it.
+    pub refused: Option<&'static str>,
+    /// Whether messages stay behind long puts.
+    pub orders_writes: bool,
+}
+
+/// Only within a host, where PEs share memory anyway.
+const WITHIN_A_HOST: &str = "shm";
+
+/// The version of libfabric, and all its providers.
+///
+/// # Errors
+/// [`TransportError::Environment`] if there is no libfabric.
+pub fn offers() -> Result<((u32, u32), Vec<Offer>), TransportError> {
+    let library = library()?;
+    let usable = Info::all(library, None, None).map_err(|error| failed("asking", &error))?;
+    let mut offers: Vec<Offer> = Vec::new();
+    let everything = Info::everything(library).map_err(|error| failed("asking", &error))?;
+    for (info, is_usable) in (usable.iter().map(|info| (info, true)))
+        .chain(everything.iter().map(|info| (info, false)))
+    {
+        let (provider, domain) = (info.provider(), info.domain());
+        let known = offers.iter_mut().find(|offer| offer.provider == provider);
+        match known {
+            Some(known) if is_usable && !known.domains.contains(&domain) => {
+                known.domains.push(domain);
+            }
+            Some(_) => {}
+            None => offers.push(Offer {
+                refused: (!is_usable).then_some(
+                    "it has no reliable endpoints with messages in order and remote memory",
+                ),
+                orders_writes: info.promises().orders_writes,
+                domains: vec![domain],
+                provider,
+            }),
+        }
+    }
+    Ok((library.version(), offers))
+}
+
+/// The offer to take: of the chosen provider, or the first that leads to other hosts; the one with
+/// the address of this host if there is one.
+pub(super) fn choose(
+    choice: Option<&Choice>,
+    address: Option<Ipv4Addr>,
+) -> Result<Info, TransportError> {
+    let library = library()?;
+    let provider = choice.map(|choice| choice.provider.as_str());
+    let domain = choice.and_then(|choice| choice.domain.as_deref());
+    let all = Info::all(library, provider, domain);
+    let mut all = all.map_err(|error| failed("asking", &error))?;
+    match provider {
+        // Asked for a provider, libfabric also gives those that stand on it.
+        Some(provider) => all.retain(|info| info.provider() == provider),
+        None => all.retain(|info| info.provider() != WITHIN_A_HOST),
+    }
+    let first = all.first().map(Info::provider);
+    let is_here = |info: &Info| address.is_some() && info.ipv4() == address;
+    let here = all
+        .iter()
+        .position(|info| Some(info.provider()) == first && is_here(info));
+    let count = all.len();
+    let at = here.unwrap_or(0);
+    all.into_iter().nth(at.min(count)).ok_or_else(|| {
+        let (major, minor) = library.version();
+        let fault = EnvironmentFault::unexpected(
+            match choice {
+                Some(choice) => format!("a provider {choice}"),
+                None => "a provider that leads to other hosts".to_owned(),
+            },
+            format_args!(
+                "none with reliable endpoints, messages in order and remote memory (libfabric \
+                 {major}.{minor}; see hostwire doctor)"
+            ),
+        );
+        TransportError::environment("choosing a provider of libfabric", fault)
+    })
+}
+
+fn library() -> Result<&'static Library, TransportError> {
+    Library::get().map_err(|why| {
+        let fault = EnvironmentFault::unexpected("libfabric.so.1 (package libfabric1)", why);
+        TransportError::environment("loading libfabric", fault)
+    })
+}
+
+pub(super) fn failed(what: &str, error: &super::ffi::FabricError) -> TransportError {
+    let detail = error.to_string().into();
+    TransportError::environment(
+        format!("{what} libfabric"),
+        EnvironmentFault::Links { detail },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_come_back() {
+        for text in ["tcp;ofi_rxm", "udp;ofi_rxd:eth0", "verbs:mlx5_0:1"] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
+        }
+        for bad in ["", ":", "tcp:", ":eth0", "t cp", "tcp,udp", "tcp:e h"] {
+            assert!(bad.parse::<Choice>().is_err(), "{bad}");
+        }
+    }
+}
