@@ -25,8 +25,9 @@ use crate::settings::{
 };
 use crate::status::Status;
 
-/// What a PE has with the wire of that name, in errors.
+/// What a PE has with the wires of these names, in errors.
 const STORES: &str = "HOSTWIRE_WIRE=stores";
+const FABRIC: &str = "HOSTWIRE_WIRE=fabric";
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
 
@@ -84,7 +85,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                     let wires = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
                     let (wires, between) = wires?;
                     taken = between;
-                    Arc::new(wires)
+                    wires
                 }
             };
             let wire = recorded(wire, &settings)?;
@@ -106,11 +107,12 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
 
 /// What a PE has to have in common with all others.
 fn terms(settings: &Settings, pes: u32, sizes: Sizes) -> Result<Terms> {
-    const ALL_OR_NONE: [&str; 3] = [RECORD.variable, FAULTS.variable, STORES];
+    const ALL_OR_NONE: [&str; 4] = [RECORD.variable, FAULTS.variable, STORES, FABRIC];
     let set = [
         settings.record.is_some(),
         settings.faults.is_some(),
         settings.wire == WireChoice::Named(Wire::Stores),
+        settings.wire == WireChoice::Named(Wire::Fabric),
     ];
     let bits = set.iter().zip(0..).map(|(set, bit)| u64::from(*set) << bit);
     Ok(Terms {

@@ -22,6 +22,8 @@ mod window;
 mod wire;
 
 #[cfg(target_os = "linux")]
+use hostwire_transport::fabric::Choice as FabricChoice;
+#[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
 #[cfg(target_os = "linux")]
 use hostwire_transport::region::Spec;
@@ -116,6 +118,14 @@ table! {
     pub(crate) ether_type: u16 = ETHERTYPE("HOSTWIRE_ETHERTYPE": EtherType = EtherType::DEFAULT) {
         without: || format!("{:#06x}", EtherType::DEFAULT),
         detail: || format!("For the wires {}.", Wire::listed(Wire::has_ether_type, "and")),
+    }
+
+    /// The provider of libfabric for the wire fabric, as `provider[:domain]`
+    #[cfg(target_os = "linux")]
+    pub(crate) fabric: Option<FabricChoice> = FABRIC("HOSTWIRE_FABRIC": FabricChoice) {
+        without: || "the first one of libfabric that leads to other hosts".into(),
+        detail: || "As `fi_info` names it, for example `tcp;ofi_rxm`, and a device or an interface \
+                    behind a colon. `hostwire doctor` lists those that there are.".into(),
     }
 
     /// Frames between hosts are sent as they are, without encryption

@@ -16,6 +16,7 @@ use super::{Finding, State};
 const ETHER: Wire = Wire::Ether;
 const XDP: Wire = Wire::Xdp;
 const UDP: Wire = Wire::Udp;
+const FABRIC: Wire = Wire::Fabric;
 const AUTO: &str = "wire auto";
 const HOSTS: &str = "hosts of this machine (run --hosts)";
 const RDMA: &str = "RDMA";
@@ -36,6 +37,7 @@ fn of_wire(wire: Wire) -> Vec<Finding> {
         Wire::Ether => [vec![raw_sockets()], interfaces()].concat(),
         Wire::Xdp => vec![xdp()],
         Wire::Udp => [port(), vec![buffers()]].concat(),
+        Wire::Fabric => providers(),
     }
 }
 
@@ -78,7 +80,7 @@ fn obstacle(wire: Wire, has_interface: bool) -> Option<String> {
         return Some("no interface to use".to_owned());
     }
     let findings = match wire {
-        Wire::Shm | Wire::Window | Wire::Stores => Vec::new(),
+        Wire::Shm | Wire::Window | Wire::Fabric | Wire::Stores => Vec::new(),
         Wire::Ether => vec![raw_sockets()],
         Wire::Xdp => vec![raw_sockets(), xdp()],
         Wire::Udp => port(),
@@ -189,6 +191,38 @@ fn names() -> Vec<String> {
 fn attribute(interface: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(format!("/sys/class/net/{interface}/{name}")).ok()?;
     Some(text.trim().to_owned())
+}
+
+/// What libfabric offers.
+fn providers() -> Vec<Finding> {
+    let (version, offers) = match hostwire_transport::fabric::offers() {
+        Ok(found) => found,
+        Err(error) => {
+            let advice = "only for this wire: install the package libfabric1";
+            return vec![Finding::note(FABRIC, "libfabric", error.to_string(), advice)];
+        }
+    };
+    let (major, minor) = version;
+    let mut findings = vec![Finding::ok(FABRIC, "libfabric", format!("{major}.{minor}"))];
+    for offer in offers {
+        let name = "provider";
+        let found = &offer.provider;
+        findings.push(match offer.refused {
+            None => {
+                let order = match offer.orders_writes {
+                    true => "",
+                    false => "; long puts wait until they are delivered",
+                };
+                let domains = offer.domains.join(", ");
+                Finding::ok(FABRIC, name, format!("{found} ({domains}){order}"))
+            }
+            Some(why) => {
+                let advice = "nothing: providers above it may use it";
+                Finding::note(FABRIC, name, format!("not {found}: {why}"), advice)
+            }
+        });
+    }
+    findings
 }
 
 fn xdp() -> Finding {

@@ -1,4 +1,4 @@
-//! A job that spans hosts: its errors, and the wires `ether`, `xdp` and `udp`.
+//! A job that spans hosts: its errors, and the wires `ether`, `xdp`, `udp` and `fabric`.
 //!
 //! | file | |
 //! |---|---|
@@ -6,9 +6,11 @@
 //! | `card.rs` | what PEs publish about themselves |
 //! | `sockets.rs` | the wires that this PE can use |
 //! | `control.rs` | the control connections of this host |
+//! | `fabric.rs` | the wire over libfabric |
 
 mod card;
 mod control;
+mod fabric;
 mod sockets;
 
 use core::time::Duration;
@@ -43,6 +45,9 @@ const TRY_LIMIT: Duration = Duration::from_secs(4);
 pub(super) fn allow(settings: &Settings, pe: PeId, nodes: &Nodes) -> Result<()> {
     match settings.wire {
         WireChoice::Named(wire) if !wire.spans_hosts() => Err(several_hosts(pe, nodes, wire)),
+        WireChoice::Named(wire) if wire.wants_insecure() && !settings.insecure_wire => {
+            Err(launch_failed(LaunchError::Insecure { wire }))
+        }
         _ => Ok(()),
     }
 }
@@ -59,7 +64,11 @@ pub(super) fn attach(
     segment: &Segment,
     launcher: &mut dyn Bootstrap,
     nodes: &Nodes,
-) -> Result<(Wires, Wire)> {
+) -> Result<(Arc<dyn Transport>, Wire)> {
+    if settings.wire == WireChoice::Named(Wire::Fabric) {
+        let wires = fabric::attach(settings, segment, launcher, nodes)?;
+        return Ok((wires, Wire::Fabric));
+    }
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
     // The first PE of a host speaks for all of them.
@@ -92,7 +101,10 @@ pub(super) fn attach(
     if let Some(sockets) = &mut sockets {
         sockets.keep(&common.wires);
     }
-    let connections = control::connect(launcher, nodes, &cards, door, segment.deadline)?;
+    let first_pes: Vec<PeId> = nodes.nodes().iter().map(|node| node.first_pe()).collect();
+    let own_node = nodes.node_of(pe).unwrap_or(u32::MAX);
+    let parties = (own_node, &first_pes[..]);
+    let connections = control::connect(launcher, parties, &cards, door, segment.deadline)?;
     let hosts = nodes.nodes().len() as u32;
     let host_of: Arc<[u32]> = (0..pes)
         .map(|pe| nodes.node_of(pe).unwrap_or(u32::MAX))
@@ -116,7 +128,8 @@ pub(super) fn attach(
     if settings.wire == WireChoice::Auto && settings.stats && pe == 0 {
         say_choice(wire, &not_taken);
     }
-    Ok((Wires::new(Arc::new(shm), [between])?, wire))
+    let wires = Wires::new(Arc::new(shm), [between])?;
+    Ok((Arc::new(wires), wire))
 }
 
 /// Joins the PEs of this host, and gets what they share with their adapter, if there are several.
@@ -128,17 +141,11 @@ fn meet(
     gathering: Option<Gathering>,
 ) -> Result<(Shm, Option<Region>)> {
     let (first, pes, count) = (here.first(), here.pes(), here.count());
-    let ticket = cards.get(first as usize).map(|card| &card.ticket);
-    let meeting = match (gathering, ticket) {
-        (Some(gathering), _) => {
-            let region = Region::create(pes, hosts, count)?;
-            Meeting::Host(gathering.with_more(vec![(REGION, region)]))
-        }
-        (None, _) if count == 1 => Meeting::Alone,
-        (None, Some(Some(ticket))) => Meeting::Guest(ticket.parse()?),
-        (None, _) => return Err(unclear(first, "no ticket")),
-    };
-    let mut shm = segment.attach(here.clone(), meeting)?;
+    let gathering = gathering.map(|gathering| {
+        let region = Region::create(pes, hosts, count)?;
+        Ok::<_, Error>(gathering.with_more(vec![(REGION, region)]))
+    });
+    let mut shm = share(segment, here, cards, gathering.transpose()?)?;
     let mut more = shm.take_more().into_iter();
     let region = match more.find(|(what, _)| *what == REGION) {
         Some((_, file)) => Some(Region::open(&file, pes, hosts, count)?),
@@ -146,6 +153,24 @@ fn meet(
         None => return Err(unclear(first, "no adapter")),
     };
     Ok((shm, region))
+}
+
+/// Joins the PEs of this host.
+fn share(
+    segment: &Segment,
+    here: &Host,
+    cards: &[Card],
+    gathering: Option<Gathering>,
+) -> Result<Shm> {
+    let first = here.first();
+    let ticket = cards.get(first as usize).map(|card| &card.ticket);
+    let meeting = match (gathering, ticket) {
+        (Some(gathering), _) => Meeting::Host(gathering),
+        (None, _) if here.count() == 1 => Meeting::Alone,
+        (None, Some(Some(ticket))) => Meeting::Guest(ticket.parse()?),
+        (None, _) => return Err(unclear(first, "no ticket")),
+    };
+    segment.attach(here.clone(), meeting)
 }
 
 /// What all hosts can use, as their first PEs say.

@@ -40,7 +40,7 @@ pub use crate::deadline::Deadline;
 use crate::deadline::silence;
 #[cfg(target_os = "linux")]
 use crate::pmi::{self, PmiError};
-use crate::settings::{WIRE, Wire, WireChoice};
+use crate::settings::{INSECURE_WIRE, INSECURE_WIRE_WARNING, WIRE, Wire, WireChoice};
 
 /// The services of every launcher for the processes that it started.
 ///
@@ -186,6 +186,16 @@ pub enum LaunchError {
     NoWire {
         /// Why, for each wire.
         why: Vec<offers::NotTaken>,
+    },
+    /// The job spans hosts, and its wire does not encrypt what it carries.
+    #[cfg(target_os = "linux")]
+    #[error(
+        "the wire {wire} does not encrypt what it carries, so {INSECURE_WIRE_WARNING}; if that is \
+         accepted, set {INSECURE_WIRE}=1"
+    )]
+    Insecure {
+        /// The wire.
+        wire: Wire,
     },
     /// The values of a PE about the wire make no sense.
     #[error("PE {pe} does not say clearly where it is: {seen:?}")]

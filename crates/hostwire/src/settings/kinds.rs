@@ -1,6 +1,8 @@
 //! What values settings can have.
 
 #[cfg(target_os = "linux")]
+use hostwire_transport::fabric::Choice as FabricChoice;
+#[cfg(target_os = "linux")]
 use hostwire_transport::faults::Faults;
 use hostwire_transport::ring::{RING_BYTES_MAX, RING_BYTES_MIN, Slots};
 
@@ -188,6 +190,19 @@ impl Kind for Faults {
 
     fn parse(text: &str) -> core::result::Result<Self, String> {
         text.parse().map_err(|_| expected::<Self>())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Kind for FabricChoice {
+    type Value = Self;
+
+    fn expected() -> String {
+        "provider[:domain], as fi_info names them".into()
+    }
+
+    fn parse(text: &str) -> core::result::Result<Self, String> {
+        text.parse().map_err(|()| expected::<Self>())
     }
 }
 

@@ -11,8 +11,11 @@ struct Facts {
     summary: &'static str,
     needs: &'static str,
     spans_hosts: bool,
+    is_network: bool,
+    wants_insecure: bool,
     has_ether_type: bool,
-    /// Of wires over network interfaces the one with the larger number is faster; 0 for others.
+    /// Of those that are chosen by speed the one with the larger number is faster. One with 0 is taken only by
+    /// name.
     speed: u32,
     is_for_tests: bool,
 }
@@ -24,6 +27,8 @@ impl Facts {
             summary,
             needs: "nothing",
             spans_hosts: false,
+            is_network: false,
+            wants_insecure: false,
             has_ether_type: false,
             speed: 0,
             is_for_tests: false,
@@ -73,6 +78,7 @@ wires! {
     Ether = "ether" {
         needs: "CAP_NET_RAW",
         spans_hosts: true,
+        is_network: true,
         speed: 2,
         has_ether_type: true,
     }
@@ -80,18 +86,27 @@ wires! {
     Xdp = "xdp" {
         needs: "CAP_NET_RAW, CAP_BPF",
         spans_hosts: true,
+        is_network: true,
         speed: 3,
         has_ether_type: true,
     }
     /// As ether, in UDP datagrams
     Udp = "udp" {
         spans_hosts: true,
+        is_network: true,
         speed: 1,
     }
     /// A region of memory that all hosts map: see HOSTWIRE_WINDOW
     Window = "window" {
         needs: "a file or device that all map, or one kernel",
         spans_hosts: true,
+    }
+    /// libfabric between hosts: RDMA, or TCP; shared memory within them
+    Fabric = "fabric" {
+        needs: "libfabric.so.1, HOSTWIRE_INSECURE_WIRE=1",
+        spans_hosts: true,
+        is_network: true,
+        wants_insecure: true,
     }
     /// Shared memory of which only posted stores are used, as on a network: for tests
     Stores = "stores" {
@@ -122,7 +137,12 @@ impl Wire {
 
     /// Whether it goes through network interfaces.
     pub const fn is_network(self) -> bool {
-        self.facts().speed > 0
+        self.facts().is_network
+    }
+
+    /// Whether it sends what it carries as it is, so that the settings have to allow that.
+    pub const fn wants_insecure(self) -> bool {
+        self.facts().wants_insecure
     }
 
     /// Whether what it sends has an [EtherType](super::ETHERTYPE) of its own.
@@ -141,10 +161,10 @@ impl Wire {
         listed(wires.map(Self::name), conjunction)
     }
 
-    /// Those over network interfaces, the fastest first.
+    /// Those that are chosen by speed, the fastest first.
     pub fn fastest_first() -> Vec<Self> {
         let mut wires = Self::ALL.to_vec();
-        wires.retain(|wire| wire.is_network());
+        wires.retain(|wire| wire.facts().speed > 0);
         wires.sort_by_key(|wire| core::cmp::Reverse(wire.facts().speed));
         wires
     }
@@ -182,7 +202,7 @@ impl WireChoice {
         }
     }
 
-    /// What a job of several hosts may have, to choose from: `auto, ether, xdp or udp`.
+    /// What a job of several hosts may have, to choose from: `auto, ether, xdp, udp or fabric`.
     pub fn listed_between_hosts() -> String {
         let wires = Wire::ALL.into_iter().filter(|wire| wire.spans_hosts());
         listed([Self::AUTO].into_iter().chain(wires.map(Wire::name)), "or")
@@ -258,16 +278,18 @@ mod tests {
             let same = |other: &Wire| other.name() == wire.name();
             assert_eq!(Wire::ALL.iter().filter(|other| same(other)).count(), 1);
         }
-        assert_eq!(Wire::listed(Wire::is_network, "or"), "ether, xdp or udp");
+        let networks = Wire::listed(Wire::is_network, "or");
+        assert_eq!(networks, "ether, xdp, udp or fabric");
         let between = Wire::listed(Wire::spans_hosts, "or");
-        assert_eq!(between, "ether, xdp, udp or window");
+        assert_eq!(between, "ether, xdp, udp, window or fabric");
         assert_eq!(Wire::listed(Wire::has_ether_type, "and"), "ether and xdp");
         let refused = "pigeon".parse::<Wire>().unwrap_err();
-        assert_eq!(refused, "expected shm, ether, xdp, udp, window or stores");
+        let expected = "expected shm, ether, xdp, udp, window, fabric or stores";
+        assert_eq!(refused, expected);
     }
 
     #[test]
-    fn the_order_of_speed_has_all_wires_over_networks() {
+    fn the_order_of_speed_has_the_wires_that_auto_takes() {
         let order = [Wire::Xdp, Wire::Ether, Wire::Udp];
         assert_eq!(Wire::fastest_first(), order);
     }
@@ -282,11 +304,9 @@ mod tests {
             assert_eq!(choice.to_string(), wire.name());
         }
         let refused = WireChoice::parse("pigeon").unwrap_err();
-        assert_eq!(
-            refused,
-            "expected auto, shm, ether, xdp, udp, window or stores"
-        );
+        let expected = "expected auto, shm, ether, xdp, udp, window, fabric or stores";
+        assert_eq!(refused, expected);
         let between = WireChoice::listed_between_hosts();
-        assert_eq!(between, "auto, ether, xdp, udp or window");
+        assert_eq!(between, "auto, ether, xdp, udp, window or fabric");
     }
 }

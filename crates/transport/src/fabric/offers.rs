@@ -17,16 +17,16 @@ pub struct Choice {
 }
 
 impl FromStr for Choice {
-    type Err = String;
+    type Err = ();
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ()> {
         let (provider, domain) = match text.split_once(':') {
             Some((provider, domain)) => (provider, Some(domain)),
             None => (text, None),
         };
         let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic());
         if !is_name(provider) || provider.contains(',') || !domain.is_none_or(is_name) {
-            return Err("expected provider[:domain], as fi_info names them".to_owned());
+            return Err(());
         }
         Ok(Self {
             provider: provider.to_owned(),

@@ -6,14 +6,15 @@
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
+use hostwire_transport::PeId;
 use hostwire_transport::ether::{Door, Interface, Party};
 
 use super::Card;
 use crate::attach::launch_failed;
 use crate::error::Result;
-use crate::launch::{Bootstrap, Nodes};
+use crate::launch::Bootstrap;
 
-/// Key of the numbers of the hosts that a host has reached, from the first PE there.
+/// Key of the numbers of the parties that a party has reached, from the PE that speaks for it.
 const REACHED: &str = "hostwire-reached";
 
 /// Where the other hosts call. `None` if that cannot be: the job runs without.
@@ -21,26 +22,25 @@ pub(super) fn listen(interface: &Interface) -> Option<Door> {
     Door::open(interface.ip?.into()).ok()
 }
 
-/// Makes the connections, in the first PE of this host, which has `card.control`. All PEs of the
-/// job have to call it: it takes a fence.
+/// Makes the connections of this party, a host or a PE, in the PE that speaks for it, which has
+/// `card.control`. All PEs of the job have to call it: it takes a fence. `own` is the number of this
+/// party, and `speakers` has the PE of each.
 pub(super) fn connect(
     launcher: &mut dyn Bootstrap,
-    nodes: &Nodes,
+    (own, speakers): (u32, &[PeId]),
     cards: &[Card],
     door: Option<Door>,
     deadline: Instant,
 ) -> Result<Vec<(u32, OwnedFd)>> {
-    let firsts: Vec<u32> = nodes.nodes().iter().map(|node| node.first_pe()).collect();
     let card = |pe: &u32| cards.get(*pe as usize);
     let party = Party {
-        own: nodes.node_of(launcher.rank()).unwrap_or(u32::MAX),
-        hosts: firsts
+        own,
+        hosts: speakers
             .iter()
             .map(|pe| card(pe).map_or((None, None), |card| (card.control, card.life)))
             .collect(),
         key: card(&0).and_then(|card| card.key.clone()),
     };
-    let own = party.own;
     let calls = door.map(|door| door.call(party, deadline));
     if let Some(calls) = &calls {
         let reached = to_text(&calls.reached());
@@ -53,7 +53,7 @@ pub(super) fn connect(
         return Ok(Vec::new());
     };
     let mut expected = Vec::new();
-    for (host, first) in (0..).zip(&firsts) {
+    for (host, first) in (0..).zip(speakers) {
         let listens = card(first).is_some_and(|card| card.control.is_some());
         // The one with the higher number calls.
         if host > own && listens {

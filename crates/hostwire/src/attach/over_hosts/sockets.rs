@@ -91,8 +91,8 @@ fn open(
                 let socket = PacketSocket::open(interface, settings.ether_type, host, links)?;
                 Socket::Packet(socket)
             }
-            // Refused before, or joined in another way.
-            Wire::Shm | Wire::Window | Wire::Stores => {
+            // Refused before, joined in another way, or without a socket.
+            Wire::Shm | Wire::Window | Wire::Fabric | Wire::Stores => {
                 return Err(launch_failed(LaunchError::NoWire { why: vec![] }));
             }
         })

@@ -1,0 +1,81 @@
+//! The wire `fabric`: every PE has an endpoint of libfabric.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use hostwire_transport::ether::{ControlConnections, Door, Interface};
+use hostwire_transport::fabric::{Opened, Party, Ticket};
+use hostwire_transport::faults::Faulty;
+use hostwire_transport::shm::Gathering;
+use hostwire_transport::{Transport, Wires};
+
+use super::card::{Card, read_cards};
+use super::{CARD, Segment, control, host, launch_failed, share, unclear};
+use crate::error::Result;
+use crate::launch::{self, Bootstrap, Nodes};
+use crate::settings::Settings;
+
+/// Key of what a PE publishes about its endpoint.
+const TICKET: &str = "hostwire-fabric";
+
+/// Joins the PEs of this host by shared memory and those of others by libfabric.
+pub(super) fn attach(
+    settings: &Settings,
+    segment: &Segment,
+    launcher: &mut dyn Bootstrap,
+    nodes: &Nodes,
+) -> Result<Arc<dyn Transport>> {
+    let (pe, pes) = (launcher.rank(), launcher.size());
+    let here = host(pe, pes, nodes)?;
+    let names = settings.interfaces.as_deref().unwrap_or_default();
+    // Not every network of libfabric has an interface; whoever names one has to have it.
+    let interface = match (Interface::choose_all(names), names) {
+        (Ok(interfaces), _) => interfaces.into_iter().next(),
+        (Err(_), []) => None,
+        (Err(error), _) => return Err(error.into()),
+    };
+    let door = interface.as_ref().and_then(control::listen);
+    let gathering = match here.local() {
+        0 if here.count() > 1 => Some(Gathering::open(here.count())?),
+        _ => None,
+    };
+    let own = Card {
+        ticket: gathering.as_ref().map(|door| door.ticket().to_string()),
+        control: door.as_ref().map(Door::address),
+        ..Card::new(&segment.terms, settings.insecure_wire, pe)?
+    };
+    let cards = launch::all_gather(launcher, CARD, own.to_string().as_bytes());
+    let cards = read_cards(&cards.map_err(launch_failed)?, pe, (&own, &segment.terms))?;
+    // Each PE speaks for itself.
+    let all: Vec<u32> = (0..pes).collect();
+    let connections = control::connect(launcher, (pe, &all), &cards, door, segment.deadline)?;
+    let shm = share(segment, &here, &cards, gathering)?;
+
+    let address = interface.and_then(|interface| interface.ip);
+    let opened = Opened::open(settings.fabric.as_ref(), address, shm.segment())?;
+    let ticket = opened.ticket().to_string();
+    let tickets = launch::all_gather(launcher, TICKET, ticket.as_bytes());
+    let tickets = tickets.map_err(launch_failed)?;
+    let others = (0..).zip(&tickets).map(|(other, text)| {
+        if nodes.node_of(other) == nodes.node_of(pe) {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(text);
+        let ticket = text.parse::<Ticket>();
+        ticket.map(Some).map_err(|()| unclear(other, "no endpoint"))
+    });
+    let wire = opened.connect(Party {
+        pe,
+        tickets: others.collect::<Result<_>>()?,
+        job: cards.first().map_or(0, |card| card.job),
+        here: here.count(),
+        control: Some(Arc::new(ControlConnections::new(all, connections))),
+        lost_after: Duration::from_secs(settings.lost_after_s),
+        deadline: segment.deadline,
+    })?;
+    let wires = Wires::new(Arc::new(shm), [Arc::new(wire) as Arc<dyn Transport>])?;
+    Ok(match settings.faults {
+        Some(faults) => Arc::new(Faulty::new(Arc::new(wires), faults)?),
+        None => Arc::new(wires),
+    })
+}
