@@ -116,6 +116,7 @@ impl Opened {
             shared: Arc::clone(&shared),
             agent: None,
             limits: limits(party.here),
+            leads: party.tickets.iter().map(Option::is_some).collect(),
             control: party.control,
             lost_after: party.lost_after,
             orders_writes: promises.orders_writes,
@@ -158,10 +159,15 @@ impl Fabric {
             let mut core = self.shared.lock();
             let mut silent = None;
             for &pe in &others {
-                if core.open(pe)?.is_some_and(|peer| peer.echoed == 0) {
+                let Some(peer) = core.open(pe)?.filter(|peer| peer.echoed == 0) else {
+                    continue;
+                };
+                // Endpoints that connect to each other at once may refuse each other for good (seen
+                // with tcp of libfabric 1.17), so the PE with the higher number begins.
+                if pe < self.pe || peer.received > 0 {
                     core.ask(pe, 1)?;
-                    silent.get_or_insert(pe);
                 }
+                silent.get_or_insert(pe);
             }
             let came = core.drive();
             let provider = core.endpoint.provider();

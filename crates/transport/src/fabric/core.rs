@@ -171,15 +171,17 @@ impl Core {
                 Ok(Some(number))
             }
             Ok(false) => Ok(None),
-            Err(error) => {
-                self.failed(pe, &error);
+            // Nothing has been sent; a provider may refuse while it connects.
+            Err(_) if peer.echoed == 0 => Ok(None),
+            Err(_) => {
+                self.failed(pe);
                 self.open(pe).map(|_| None)
             }
         }
     }
 
-    /// An operation to a PE has failed.
-    fn failed(&mut self, pe: PeId, _error: &FabricError) {
+    /// An operation to a PE has failed: the connection to it is broken.
+    pub(super) fn failed(&mut self, pe: PeId) {
         if let Some(peer) = self.peer_mut(pe) {
             peer.ends(End::Lost(Loss::Disconnected));
         }
@@ -220,8 +222,8 @@ impl Core {
             }
             Some(token) if token < TRANSFER => {
                 self.free_sends.push(token);
-                if let (Err(error), Some(to)) = (result, self.send_to.get(token - RECEIVES)) {
-                    self.failed(*to, &error);
+                if let (Err(_), Some(to)) = (result, self.send_to.get(token - RECEIVES)) {
+                    self.failed(*to);
                 }
                 false
             }
@@ -388,11 +390,6 @@ impl Core {
                 None
             }
         }
-    }
-
-    /// A transfer to a PE has failed.
-    pub(super) fn transfer_failed(&mut self, pe: PeId, error: &FabricError) {
-        self.failed(pe, error);
     }
 
     /// The endpoint ends: a peer was lost in the middle of a transfer, and the provider may still

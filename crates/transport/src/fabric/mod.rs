@@ -97,6 +97,8 @@ pub struct Fabric {
     shared: Arc<Shared>,
     agent: Option<JoinHandle<()>>,
     limits: WaitLimits,
+    /// By PE: whether this wire leads there.
+    leads: Box<[bool]>,
     control: Option<Arc<ControlConnections>>,
     lost_after: Duration,
     /// The messages keep behind writes.
@@ -153,7 +155,7 @@ impl Fabric {
 
     /// Whether this wire leads to a PE.
     fn leads_to(&self, pe: PeId) -> bool {
-        self.shared.lock().peer(pe).is_some()
+        self.leads.get(pe as usize).is_some_and(|leads| *leads)
     }
 
     /// An own place: the window, and where in it.
@@ -348,8 +350,8 @@ impl Fabric {
             match begun {
                 Ok(Some(token)) => break token,
                 Ok(None) => {}
-                Err(error) => {
-                    core.transfer_failed(pe, &error);
+                Err(_) => {
+                    core.failed(pe);
                     return core.open(pe).map(drop);
                 }
             }
@@ -379,8 +381,8 @@ impl Fabric {
             if let Some(result) = core.end_of_transfer(token) {
                 return match result {
                     Ok(()) => Ok(()),
-                    Err(error) => {
-                        core.transfer_failed(pe, &error);
+                    Err(_) => {
+                        core.failed(pe);
                         core.open(pe).map(drop)
                     }
                 };
@@ -493,6 +495,8 @@ impl Transport for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put(at, src);
         }
+        // First of all: in a copy of the process nothing may be allocated.
+        self.origin.check()?;
         self.addresses.of(pe, offset_bytes, src.len(), 1)?;
         if src.len() > DATA_BYTES_MAX && !Place::is_registered(offset_bytes as u64) {
             return self.put_long(pe, offset_bytes, src);
@@ -510,6 +514,7 @@ impl Transport for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put_word(at, value);
         }
+        self.origin.check()?;
         self.addresses.of(pe, offset_bytes, 8, 8)?;
         let word = value.to_ne_bytes();
         self.store_message(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]))
@@ -519,6 +524,7 @@ impl Transport for Fabric {
         if pe == self.pe {
             return self.store_word(pe, offset_bytes, value);
         }
+        self.origin.check()?;
         self.addresses.of(pe, offset_bytes, 8, 8)?;
         let word = value.to_ne_bytes();
         self.send(pe, Outgoing::one(Kind::Word, offset_bytes, &[&word]), false)
@@ -535,6 +541,7 @@ impl Transport for Fabric {
             let (own, at) = self.own(offset_bytes)?;
             return own.put_line(at, header, payload);
         }
+        self.origin.check()?;
         let line = Line {
             offset_bytes,
             header,
@@ -557,6 +564,7 @@ impl Transport for Fabric {
             }
             return Ok(());
         }
+        self.origin.check()?;
         let mut message = Outgoing::new();
         let mut all = Ok(());
         for line in lines {
@@ -733,6 +741,7 @@ pub(crate) fn counted_names() -> impl Iterator<Item = (&'static str, &'static st
 
 impl Offload for Fabric {
     fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
+        self.origin.check()?;
         self.addresses.of(pe, offset_bytes, dst.len(), 1)?;
         let stored = self.hold()?.open(pe)?.map_or(0, |peer| peer.ordered);
         self.applied(pe, stored)?;
