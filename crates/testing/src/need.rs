@@ -90,6 +90,11 @@ pub const NAMESPACES: Need = Need::excused(
 );
 /// Sockets past the network stack.
 pub const AF_XDP: Need = Need::excused("AF_XDP", "a kernel and a container have it or not");
+/// `rdma/fabric.h`.
+pub const LIBFABRIC_HEADERS: Need = Need {
+    excuse: Some("nothing but one test of layouts, which do not change, needs them"),
+    ..Need::tool("the headers of libfabric", "libfabric-dev")
+};
 /// A provider that some versions of libfabric have under its name, and others have not.
 pub const LIBFABRIC_PROVIDER: Need = Need::excused(
     "a provider of libfabric",

@@ -35,7 +35,9 @@ fn has(provider: &str) -> bool {
         }
         Ok((_, offers)) => {
             let usable = |offer: &fabric::Offer| offer.refused.is_none();
-            let has = offers.iter().any(|it| it.provider == provider && usable(it));
+            let has = offers
+                .iter()
+                .any(|it| it.provider == provider && usable(it));
             if !has {
                 let why = format!("no reliable endpoints of the provider {provider}");
                 left_out(&need::LIBFABRIC_PROVIDER, why);
@@ -78,5 +80,3 @@ hostwire_transport::transport_cases!(over!(tcp, "tcp"));
 hostwire_transport::transport_cases!(over!(tcp_rxm, "tcp;ofi_rxm"));
 hostwire_transport::transport_cases!(over!(net, "net"));
 hostwire_transport::transport_cases!(over!(udp_rxd, "udp;ofi_rxd"));
-hostwire_transport::transport_cases!(over!(sockets, "sockets"));
-hostwire_transport::transport_cases!(over!(shm, "shm"));

@@ -199,7 +199,12 @@ fn providers() -> Vec<Finding> {
         Ok(found) => found,
         Err(error) => {
             let advice = "only for this wire: install the package libfabric1";
-            return vec![Finding::note(FABRIC, "libfabric", error.to_string(), advice)];
+            return vec![Finding::note(
+                FABRIC,
+                "libfabric",
+                error.to_string(),
+                advice,
+            )];
         }
     };
     let (major, minor) = version;

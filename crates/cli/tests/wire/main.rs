@@ -7,6 +7,7 @@
 
 mod counters;
 mod dissector;
+mod fabric;
 mod faults;
 mod hosts;
 mod idle;

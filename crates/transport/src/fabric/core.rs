@@ -190,7 +190,9 @@ impl Core {
     /// Does what has come and what is due. Whether anything has come.
     pub(super) fn drive(&mut self) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
-        let polled = self.endpoint.poll(|completion| completions.push(completion));
+        let polled = self
+            .endpoint
+            .poll(|completion| completions.push(completion));
         let came = match polled {
             Ok(came) => came,
             Err(error) => {
@@ -315,7 +317,10 @@ impl Core {
 
     fn post_receives(&mut self) {
         while let Some(&token) = self.unposted.last() {
-            match self.endpoint.recv(token, token * MESSAGE_BYTES, MESSAGE_BYTES) {
+            match self
+                .endpoint
+                .recv(token, token * MESSAGE_BYTES, MESSAGE_BYTES)
+            {
                 Ok(true) => {
                     self.unposted.pop();
                 }

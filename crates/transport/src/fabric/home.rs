@@ -63,12 +63,7 @@ impl Home {
     }
 }
 
-fn put_line(
-    window: &Window,
-    at: usize,
-    header: u64,
-    payload: &[u8],
-) -> Result<(), TransportError> {
+fn put_line(window: &Window, at: usize, header: u64, payload: &[u8]) -> Result<(), TransportError> {
     window.memory().line(at)?;
     window.put_unannounced(at + 8, payload)?;
     window.put_word_unannounced(at, header)

@@ -425,7 +425,8 @@ impl Fabric {
             header,
             payload,
         } = line;
-        self.addresses.of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
+        self.addresses
+            .of(pe, offset_bytes, LINE_BYTES, LINE_BYTES)?;
         if payload.len() > PAYLOAD_BYTES {
             return Err(TransportError::OutOfRange {
                 offset_bytes: 0,
@@ -728,7 +729,10 @@ impl Transport for Fabric {
 pub(crate) fn counted_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     [
         ("fabric_messages_sent", "Messages sent over libfabric"),
-        ("fabric_messages_received", "Messages that came over libfabric"),
+        (
+            "fabric_messages_received",
+            "Messages that came over libfabric",
+        ),
         ("fabric_writes", "Long puts, as writes of libfabric"),
         ("fabric_reads", "Gets, as reads of libfabric"),
         (

@@ -69,8 +69,8 @@ pub fn offers() -> Result<((u32, u32), Vec<Offer>), TransportError> {
     let usable = Info::all(library, None, None).map_err(|error| failed("asking", &error))?;
     let mut offers: Vec<Offer> = Vec::new();
     let everything = Info::everything(library).map_err(|error| failed("asking", &error))?;
-    for (info, is_usable) in (usable.iter().map(|info| (info, true)))
-        .chain(everything.iter().map(|info| (info, false)))
+    for (info, is_usable) in
+        (usable.iter().map(|info| (info, true))).chain(everything.iter().map(|info| (info, false)))
     {
         let (provider, domain) = (info.provider(), info.domain());
         let known = offers.iter_mut().find(|offer| offer.provider == provider);

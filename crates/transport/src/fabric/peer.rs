@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::ffi::endpoint::Key;
 use super::ffi::Remote;
+use super::ffi::endpoint::Key;
 use crate::error::{Loss, Misbehaviour, PeId, TransportError};
 
 /// Why nothing more goes to a peer.

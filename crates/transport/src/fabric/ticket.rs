@@ -61,7 +61,11 @@ impl FromStr for Ticket {
             provider: provider.to_owned(),
             key: number(key)?,
             base: number(base)?,
-            name: name.as_bytes().chunks(2).map(byte).collect::<Result<_, ()>>()?,
+            name: name
+                .as_bytes()
+                .chunks(2)
+                .map(byte)
+                .collect::<Result<_, ()>>()?,
         })
     }
 }
@@ -76,8 +80,16 @@ mod tests {
             assert_eq!(text.parse::<Ticket>().unwrap().to_string(), text);
         }
         for bad in [
-            "", ",,,", "tcp", "tcp,1,2", "tcp,1,2,0", "tcp,1,2,0g", "tcp,x,2,00", "t p,1,2,00",
-            "tcp,1,2,00,", "tcp,1,2,é",
+            "",
+            ",,,",
+            "tcp",
+            "tcp,1,2",
+            "tcp,1,2,0",
+            "tcp,1,2,0g",
+            "tcp,x,2,00",
+            "t p,1,2,00",
+            "tcp,1,2,00,",
+            "tcp,1,2,é",
         ] {
             assert_eq!(bad.parse::<Ticket>(), Err(()), "{bad}");
         }

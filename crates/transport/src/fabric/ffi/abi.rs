@@ -328,22 +328,10 @@ pub(crate) struct CmOps {
     pub(crate) getname: Option<unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int>,
 }
 
-pub(crate) type RecvFn = unsafe extern "C" fn(
-    *mut FidEp,
-    *mut c_void,
-    usize,
-    *mut c_void,
-    u64,
-    *mut c_void,
-) -> isize;
-pub(crate) type SendFn = unsafe extern "C" fn(
-    *mut FidEp,
-    *const c_void,
-    usize,
-    *mut c_void,
-    u64,
-    *mut c_void,
-) -> isize;
+pub(crate) type RecvFn =
+    unsafe extern "C" fn(*mut FidEp, *mut c_void, usize, *mut c_void, u64, *mut c_void) -> isize;
+pub(crate) type SendFn =
+    unsafe extern "C" fn(*mut FidEp, *const c_void, usize, *mut c_void, u64, *mut c_void) -> isize;
 pub(crate) type InjectFn = unsafe extern "C" fn(*mut FidEp, *const c_void, usize, u64) -> isize;
 
 /// `struct fi_ops_msg`.

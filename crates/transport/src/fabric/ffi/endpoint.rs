@@ -179,9 +179,13 @@ impl Calls {
             send: msg.send.ok_or_else(|| FabricError::lacks("fi_send"))?,
             inject: msg.inject.ok_or_else(|| FabricError::lacks("fi_inject"))?,
             read: rma.read.ok_or_else(|| FabricError::lacks("fi_read"))?,
-            writemsg: rma.writemsg.ok_or_else(|| FabricError::lacks("fi_writemsg"))?,
+            writemsg: rma
+                .writemsg
+                .ok_or_else(|| FabricError::lacks("fi_writemsg"))?,
             cq_read: cq.read.ok_or_else(|| FabricError::lacks("fi_cq_read"))?,
-            cq_readerr: cq.readerr.ok_or_else(|| FabricError::lacks("fi_cq_readerr"))?,
+            cq_readerr: cq
+                .readerr
+                .ok_or_else(|| FabricError::lacks("fi_cq_readerr"))?,
             trywait: fabric.trywait.filter(|_| has_trywait),
         })
     }
@@ -258,7 +262,9 @@ impl Endpoint {
         // SAFETY: alive, and nobody changes it.
         let cm = unsafe { ep.at.as_ref() }.cm;
         // SAFETY: null or a table that lasts as long as the endpoint.
-        let getname = unsafe { cm.as_ref() }.and_then(|cm| cm.getname).ok_or_else(lacks)?;
+        let getname = unsafe { cm.as_ref() }
+            .and_then(|cm| cm.getname)
+            .ok_or_else(lacks)?;
         let mut name = vec![0; NAME_BYTES_MAX];
         let mut len = name.len();
         // SAFETY: alive; as many bytes are written as there is room for.
@@ -292,7 +298,10 @@ impl Endpoint {
         };
         match inserted {
             1 if number != FI_ADDR_UNSPEC => Ok(number),
-            0.. => Err(self.info.library().error("fi_av_insert", -(libc::EINVAL as isize))),
+            0.. => Err(self
+                .info
+                .library()
+                .error("fi_av_insert", -(libc::EINVAL as isize))),
             error => Err(self.info.library().error("fi_av_insert", error as isize)),
         }
     }
@@ -377,12 +386,16 @@ impl Endpoint {
     }
 
     /// Takes a message into this part of the buffers, which nobody uses until it has come.
-    pub(crate) fn recv(&mut self, token: Token, at: usize, len: usize) -> Result<bool, FabricError> {
+    pub(crate) fn recv(
+        &mut self,
+        token: Token,
+        at: usize,
+        len: usize,
+    ) -> Result<bool, FabricError> {
         let (ep, context) = (self.ep()?, self.context(token)?);
         let (buffer, desc) = (self.buffer(at, len)?.cast(), self.buffers_desc.0);
         // SAFETY: an open endpoint; the buffer and the context lie in memory that ends after it.
-        let status =
-            unsafe { (self.calls.recv)(ep, buffer, len, desc, FI_ADDR_UNSPEC, context) };
+        let status = unsafe { (self.calls.recv)(ep, buffer, len, desc, FI_ADDR_UNSPEC, context) };
         self.taken("fi_recv", status)
     }
 
@@ -395,7 +408,10 @@ impl Endpoint {
         to: u64,
     ) -> Result<bool, FabricError> {
         let (ep, context) = (self.ep()?, self.context(token)?);
-        let (buffer, desc) = (self.buffer(at, len)?.cast_const().cast(), self.buffers_desc.0);
+        let (buffer, desc) = (
+            self.buffer(at, len)?.cast_const().cast(),
+            self.buffers_desc.0,
+        );
         // SAFETY: an open endpoint; the buffer and the context lie in memory that ends after it.
         let status = unsafe { (self.calls.send)(ep, buffer, len, desc, to, context) };
         self.taken("fi_send", status)
@@ -537,8 +553,7 @@ impl Endpoint {
         };
         let library = self.info.library();
         // SAFETY: an open queue; an entry with room for what later versions write.
-        let status =
-            unsafe { (self.calls.cq_readerr)(self.cq.at.as_ptr(), &raw mut entry, 0) };
+        let status = unsafe { (self.calls.cq_readerr)(self.cq.at.as_ptr(), &raw mut entry, 0) };
         if status < 0 && status != EAGAIN {
             return Err(library.error("fi_cq_readerr", status));
         }
@@ -546,12 +561,17 @@ impl Endpoint {
         Ok(Completion {
             token: self.token(entry.op_context),
             len: 0,
-            result: Err(FabricError { code: entry.err, text }),
+            result: Err(FabricError {
+                code: entry.err,
+                text,
+            }),
         })
     }
 
     fn token(&self, context: *mut c_void) -> Option<Token> {
-        let from = context.addr().checked_sub(self.contexts.base().addr().get())?;
+        let from = context
+            .addr()
+            .checked_sub(self.contexts.base().addr().get())?;
         (from < self.contexts.len_bytes()).then_some(from / CONTEXT_BYTES)
     }
 
@@ -568,8 +588,7 @@ impl Endpoint {
         match (self.calls.trywait, self.wait_fd) {
             (Some(trywait), Some(_)) => {
                 // SAFETY: an open fabric, and an open queue of it.
-                let status =
-                    unsafe { trywait(self.fabric.at.as_ptr(), queue.as_mut_ptr(), 1) };
+                let status = unsafe { trywait(self.fabric.at.as_ptr(), queue.as_mut_ptr(), 1) };
                 status == 0
             }
             _ => false,
@@ -583,10 +602,7 @@ impl Endpoint {
     }
 }
 
-fn open_domain(
-    info: &Info,
-    fabric: &Object<FidFabric>,
-) -> Result<Object<FidDomain>, FabricError> {
+fn open_domain(info: &Info, fabric: &Object<FidFabric>) -> Result<Object<FidDomain>, FabricError> {
     // SAFETY: alive, and nobody changes it.
     let ops = unsafe { fabric.at.as_ref() }.ops;
     // SAFETY: null or a table that lasts as long as the fabric.
@@ -594,8 +610,14 @@ fn open_domain(
     let domain = domain.ok_or_else(|| FabricError::lacks("fi_domain"))?;
     let mut made = ptr::null_mut();
     // SAFETY: the offer is one of this fabric; the object is written.
-    let status =
-        unsafe { domain(fabric.at.as_ptr(), info.as_ptr(), &raw mut made, ptr::null_mut()) };
+    let status = unsafe {
+        domain(
+            fabric.at.as_ptr(),
+            info.as_ptr(),
+            &raw mut made,
+            ptr::null_mut(),
+        )
+    };
     Object::made(info.library(), "fi_domain", status, made)
 }
 
@@ -619,14 +641,23 @@ fn open_queues(
         map_addr: ptr::null_mut(),
         flags: 0,
     };
-    let av_open = ops.av_open.ok_or_else(|| FabricError::lacks("fi_av_open"))?;
+    let av_open = ops
+        .av_open
+        .ok_or_else(|| FabricError::lacks("fi_av_open"))?;
     let mut made = ptr::null_mut();
     // SAFETY: an open domain and complete attributes; the object is written.
     let status = unsafe {
-        av_open(domain.at.as_ptr(), &raw mut attributes, &raw mut made, ptr::null_mut())
+        av_open(
+            domain.at.as_ptr(),
+            &raw mut attributes,
+            &raw mut made,
+            ptr::null_mut(),
+        )
     };
     let av = Object::made(library, "fi_av_open", status, made)?;
-    let cq_open = ops.cq_open.ok_or_else(|| FabricError::lacks("fi_cq_open"))?;
+    let cq_open = ops
+        .cq_open
+        .ok_or_else(|| FabricError::lacks("fi_cq_open"))?;
     let open = |wait_obj| {
         let mut attributes = CqAttr {
             size: 2 * tokens,
@@ -640,7 +671,12 @@ fn open_queues(
         let mut made = ptr::null_mut();
         // SAFETY: an open domain and complete attributes; the object is written.
         let status = unsafe {
-            cq_open(domain.at.as_ptr(), &raw mut attributes, &raw mut made, ptr::null_mut())
+            cq_open(
+                domain.at.as_ptr(),
+                &raw mut attributes,
+                &raw mut made,
+                ptr::null_mut(),
+            )
         };
         Object::made(library, "fi_cq_open", status, made)
     };
@@ -650,10 +686,7 @@ fn open_queues(
     }
 }
 
-fn open_endpoint(
-    info: &Info,
-    domain: &Object<FidDomain>,
-) -> Result<Object<FidEp>, FabricError> {
+fn open_endpoint(info: &Info, domain: &Object<FidDomain>) -> Result<Object<FidEp>, FabricError> {
     // SAFETY: alive, and nobody changes it.
     let ops = unsafe { domain.at.as_ref() }.ops;
     // SAFETY: null or a table that lasts as long as the domain.
@@ -661,8 +694,14 @@ fn open_endpoint(
     let endpoint = endpoint.ok_or_else(|| FabricError::lacks("fi_endpoint"))?;
     let mut made = ptr::null_mut();
     // SAFETY: the offer is one of this domain; the object is written.
-    let status =
-        unsafe { endpoint(domain.at.as_ptr(), info.as_ptr(), &raw mut made, ptr::null_mut()) };
+    let status = unsafe {
+        endpoint(
+            domain.at.as_ptr(),
+            info.as_ptr(),
+            &raw mut made,
+            ptr::null_mut(),
+        )
+    };
     Object::made(info.library(), "fi_endpoint", status, made)
 }
 

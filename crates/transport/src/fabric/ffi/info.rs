@@ -87,10 +87,7 @@ impl Info {
     }
 
     /// What is offered to these hints, or to none.
-    fn offered(
-        library: &'static Library,
-        hints: *const RawInfo,
-    ) -> Result<Vec<Self>, FabricError> {
+    fn offered(library: &'static Library, hints: *const RawInfo) -> Result<Vec<Self>, FabricError> {
         let mut list = ptr::null_mut();
         // SAFETY: the hints are null or those of the callers above, complete and alive; the list is
         // written, and freed below.

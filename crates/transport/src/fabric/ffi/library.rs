@@ -19,8 +19,7 @@ type GetInfoFn = unsafe extern "C" fn(
 ) -> c_int;
 type FreeInfoFn = unsafe extern "C" fn(*mut RawInfo);
 type DupInfoFn = unsafe extern "C" fn(*const RawInfo) -> *mut RawInfo;
-type FabricFn =
-    unsafe extern "C" fn(*mut FabricAttr, *mut *mut FidFabric, *mut c_void) -> c_int;
+type FabricFn = unsafe extern "C" fn(*mut FabricAttr, *mut *mut FidFabric, *mut c_void) -> c_int;
 type StrErrorFn = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// The functions that libfabric exports. It stays for the rest of the process, as its threads do.
@@ -57,7 +56,9 @@ impl Library {
         // program were linked with it.
         let handle = unsafe { open(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
-            return Err(last_error().unwrap_or_else(|| "libfabric.so.1 cannot be loaded".to_owned()));
+            return Err(
+                last_error().unwrap_or_else(|| "libfabric.so.1 cannot be loaded".to_owned())
+            );
         }
         // The default version of each function, which is the newest that the library has: the
         // structures that it gives are then as long as it writes them.
@@ -70,15 +71,21 @@ impl Library {
         };
         Ok(Self {
             // SAFETY: not null, and of the type that fabric.h gives fi_version since ABI 1.0.
-            version: unsafe { core::mem::transmute::<*mut c_void, VersionFn>(find(c"fi_version")?) },
+            version: unsafe {
+                core::mem::transmute::<*mut c_void, VersionFn>(find(c"fi_version")?)
+            },
             // SAFETY: not null, and of the type that fabric.h gives fi_getinfo since ABI 1.0.
-            getinfo: unsafe { core::mem::transmute::<*mut c_void, GetInfoFn>(find(c"fi_getinfo")?) },
+            getinfo: unsafe {
+                core::mem::transmute::<*mut c_void, GetInfoFn>(find(c"fi_getinfo")?)
+            },
             // SAFETY: not null, and of the type that fabric.h gives fi_freeinfo since ABI 1.0.
             freeinfo: unsafe {
                 core::mem::transmute::<*mut c_void, FreeInfoFn>(find(c"fi_freeinfo")?)
             },
             // SAFETY: not null, and of the type that fabric.h gives fi_dupinfo since ABI 1.0.
-            dupinfo: unsafe { core::mem::transmute::<*mut c_void, DupInfoFn>(find(c"fi_dupinfo")?) },
+            dupinfo: unsafe {
+                core::mem::transmute::<*mut c_void, DupInfoFn>(find(c"fi_dupinfo")?)
+            },
             // SAFETY: not null, and of the type that fabric.h gives fi_fabric since ABI 1.0.
             fabric: unsafe { core::mem::transmute::<*mut c_void, FabricFn>(find(c"fi_fabric")?) },
             // SAFETY: not null, and of the type that fi_errno.h gives fi_strerror since ABI 1.0.

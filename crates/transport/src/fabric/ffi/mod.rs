@@ -8,9 +8,11 @@
 //! | [`endpoint`] | an endpoint with all that belongs to it |
 //!
 //! No headers are needed at build time: the layouts are those of ABI 1.0 to 1.8, which
-//! `tests/fabric_abi.rs` compares with the headers where they are installed.
+//! `abi_tests.rs` compares with the headers where they are installed.
 
 pub(crate) mod abi;
+#[cfg(test)]
+mod abi_tests;
 pub(crate) mod endpoint;
 pub(crate) mod info;
 pub(crate) mod library;
@@ -31,7 +33,10 @@ impl FabricError {
     /// Not of the library: it lacks a function that it must have.
     pub(crate) fn lacks(what: &str) -> Self {
         let text = format!("this provider has no {what}").into();
-        Self { code: libc::ENOSYS, text }
+        Self {
+            code: libc::ENOSYS,
+            text,
+        }
     }
 }
 

@@ -1,0 +1,90 @@
+//! Jobs over libfabric.
+
+use hostwire_testing::{left_out, need};
+use hostwire_transport::fabric;
+use rustix::process::Signal;
+
+use crate::hosts::{Steady, may_make_hosts};
+use crate::job::{Job, hostwire};
+use crate::programs::{all_fine, fault_probe};
+
+const INSECURE: &str = "--insecure-wire";
+
+/// Those of some names that libfabric has here. Says so if it has none.
+fn providers() -> Vec<&'static str> {
+    let known = ["tcp;ofi_rxm", "net", "udp;ofi_rxd"];
+    let offers = match fabric::offers() {
+        Ok((_, offers)) => offers,
+        Err(error) => {
+            left_out(&need::LIBFABRIC, error);
+            return Vec::new();
+        }
+    };
+    let has = |name: &&str| {
+        let mut usable = offers.iter().filter(|offer| offer.refused.is_none());
+        usable.any(|offer| offer.provider == *name)
+    };
+    known.into_iter().filter(has).collect()
+}
+
+#[test]
+fn a_job_runs_over_each_provider() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for provider in providers() {
+        let variables = [("HOSTWIRE_FABRIC", provider)];
+        let options = [INSECURE, "--hosts", "2"];
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let ended = Steady::start_over("fabric", 4, &options, &variables, &program).end();
+        assert_eq!(ended.status, 0, "{provider}: {ended:#?}");
+        assert_eq!(ended.sorted_lines(), all_fine(4), "{provider}: {ended:#?}");
+    }
+}
+
+/// By the connections that carry nothing: not by silence.
+#[test]
+fn a_pe_that_is_killed_is_named() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for provider in providers() {
+        let variables = [
+            ("HOSTWIRE_FABRIC", provider),
+            ("HOSTWIRE_LOST_AFTER", "600"),
+        ];
+        let options = [INSECURE, "--keep-going"];
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let steady = Steady::start_over("fabric", 2, &options, &variables, &program);
+        steady.signal(1, Signal::KILL);
+        let ended = steady.end_by_itself();
+        assert_eq!(ended.status, 137, "{provider}: {ended:#?}");
+        let seen = ended.stdout.contains("PE 0 saw: PE 1 on host1 is lost: ");
+        assert!(seen, "{provider}: {ended:#?}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    if providers().is_empty() {
+        return;
+    }
+    let run = |options: &[&str], provider: &str| {
+        let start = ["run", "-n", "2", "--wire", "fabric"];
+        let probe = fault_probe();
+        let mut command = hostwire(&[&start, options, &[&probe, "steady", "20000"]].concat());
+        command.env("HOSTWIRE_FABRIC", provider);
+        Job::start(command).end()
+    };
+    let ended = run(&[], "tcp;ofi_rxm");
+    assert_ne!(ended.status, 0, "{ended:#?}");
+    let why = "the wire fabric does not encrypt what it carries";
+    assert!(ended.stderr.contains(why), "{ended:#?}");
+    let ended = run(&[INSECURE], "pigeon");
+    assert_ne!(ended.status, 0, "{ended:#?}");
+    let why = "expected a provider pigeon, got none with reliable endpoints";
+    assert!(ended.stderr.contains(why), "{ended:#?}");
+}
