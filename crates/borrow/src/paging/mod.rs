@@ -1,0 +1,396 @@
+//! Which pages are here, and what happens when the program touches one that is not.
+//!
+//! No I/O: [`Pager`] decides, and a [`Backing`] does it. The rules that keep bytes right:
+//!
+//! - A page that the program may write is *dirty*. Before it leaves, it is protected, then saved, then
+//!   taken away, in this order. A store in between waits for the pager, and is done on the page when
+//!   it has come back.
+//! - A page whose save may still be under way is not fetched before a [`Backing::flush`].
+//! - A page that was never saved has zeros.
+//!
+//! Pages come and go in *runs* of neighbours. The order of leaving is that of coming, with a second chance
+//! for pages that had to be fetched again soon after they had left. The hardware does not tell a pager
+//! which pages a program uses, so this is the only sign there is.
+
+mod state;
+mod stats;
+mod streams;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use state::Table;
+pub use stats::{Histogram, Stats};
+use streams::Streams;
+
+/// The number of a page of the borrowed memory.
+pub type Page = u32;
+
+/// What a page that comes has in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Zeros: it was never saved.
+    Zeros,
+    /// What was saved last.
+    Saved,
+}
+
+/// What the program may do with a page that is here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read it; a store is a fault.
+    Read,
+    /// Read and write it.
+    Write,
+}
+
+/// What a thread wanted when it was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// To read a page that is not here.
+    Read,
+    /// To write one that is not here.
+    Write,
+    /// To write one that it may only read.
+    Protected,
+}
+
+/// What does what the [`Pager`] decides. All ranges are of one allocation.
+pub trait Backing {
+    /// Why it failed. The program cannot go on then.
+    type Error;
+
+    /// Puts pages into the program's memory and lets go who waits for them.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    fn install(
+        &mut self,
+        pages: Range<Page>,
+        content: Content,
+        access: Access,
+    ) -> Result<(), Self::Error>;
+
+    /// Changes what the program may do with pages that are here. With [`Access::Write`] it lets go
+    /// who waits.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn set_access(&mut self, pages: Range<Page>, access: Access) -> Result<(), Self::Error>;
+
+    /// Begins to save pages that are here.
+    ///
+    /// # Errors
+    /// If they cannot be saved.
+    fn save(&mut self, pages: Range<Page>) -> Result<(), Self::Error>;
+
+    /// Returns when all that was saved can be fetched.
+    ///
+    /// # Errors
+    /// If something cannot.
+    fn flush(&mut self) -> Result<(), Self::Error>;
+
+    /// Takes pages away.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn remove(&mut self, pages: Range<Page>) -> Result<(), Self::Error>;
+
+    /// Lets who waits for a page try again.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn wake(&mut self, page: Page) -> Result<(), Self::Error>;
+}
+
+/// Windows that wait to be brought at most.
+const AHEAD_MAX: usize = 4;
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Pages that are here at most.
+    pub cache_pages: usize,
+    /// Pages that come at once at most.
+    pub window_pages: usize,
+}
+
+impl Limits {
+    /// The least cache: a system call of the program may need several pages at the same time.
+    pub const CACHE_PAGES_MIN: usize = 256;
+    /// The largest window that helped in measurements.
+    const WINDOW_PAGES_MAX: usize = 64;
+
+    /// For a cache of this size.
+    pub fn for_cache(cache_pages: usize) -> Self {
+        let cache_pages = cache_pages.max(Self::CACHE_PAGES_MIN);
+        Self {
+            cache_pages,
+            window_pages: (cache_pages / 32).clamp(4, Self::WINDOW_PAGES_MAX),
+        }
+    }
+
+    /// Room that is made when nothing else is to be done.
+    fn headroom(&self) -> usize {
+        (4 * self.window_pages).min(self.cache_pages / 4)
+    }
+}
+
+/// Pages that have come together.
+#[derive(Debug, Clone)]
+struct Run {
+    pages: Range<Page>,
+}
+
+/// What to fetch when there is time: the next pages of a stream.
+#[derive(Debug, Clone)]
+struct Ahead {
+    pages: Range<Page>,
+    access: Access,
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub struct Pager {
+    table: Table,
+    /// In the order of coming.
+    queue: VecDeque<Run>,
+    limits: Limits,
+    missing: Streams,
+    protected: Streams,
+    ahead: VecDeque<Ahead>,
+    /// Saved since the last flush.
+    unflushed: Vec<Range<Page>>,
+    /// What happened.
+    pub stats: Stats,
+}
+
+impl Pager {
+    /// For this much borrowed memory, none of it in use.
+    pub fn new(pages: usize, limits: Limits) -> Self {
+        Self {
+            table: Table::new(pages),
+            queue: VecDeque::new(),
+            limits,
+            missing: Streams::new(limits.window_pages),
+            protected: Streams::new(limits.window_pages),
+            ahead: VecDeque::new(),
+            unflushed: Vec::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// Pages that are here.
+    pub fn resident(&self) -> usize {
+        self.table.resident()
+    }
+
+    /// A thread waits for `page`, which lies in the allocation `bounds`.
+    ///
+    /// # Errors
+    /// Of the backing.
+    pub fn fault<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        page: Page,
+        fault: Fault,
+        bounds: &Range<Page>,
+    ) -> Result<(), B::Error> {
+        if !bounds.contains(&page) || !self.table.contains(page) {
+            self.stats.stray += 1;
+            return backing.wake(page);
+        }
+        match (self.table.is_resident(page), fault) {
+            (false, Fault::Read) => self.bring(backing, page, Access::Read, bounds),
+            (false, Fault::Write) => self.bring(backing, page, Access::Write, bounds),
+            (true, Fault::Protected) if !self.table.is_writable(page) => {
+                self.allow_stores(backing, page, bounds)
+            }
+            // It has left, come or been allowed since the thread was stopped.
+            _ => {
+                self.stats.stray += 1;
+                backing.wake(page)
+            }
+        }
+    }
+
+    /// What is in these pages is not needed any more: they have zeros.
+    ///
+    /// # Errors
+    /// Of the backing.
+    pub fn discard<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        pages: Range<Page>,
+    ) -> Result<(), B::Error> {
+        self.ahead.retain(|ahead| !overlap(&ahead.pages, &pages));
+        // All of it, because the program may have touched what the pager gave no page for.
+        if !pages.is_empty() {
+            backing.remove(pages.clone())?;
+        }
+        self.table.clear(pages);
+        Ok(())
+    }
+
+    /// Does a part of what can wait. Whether there is more to do.
+    ///
+    /// # Errors
+    /// Of the backing.
+    pub fn background<B: Backing>(&mut self, backing: &mut B) -> Result<bool, B::Error> {
+        if let Some(ahead) = self.ahead.pop_front() {
+            // What has come meanwhile is left out.
+            for part in self.table.absent(ahead.pages) {
+                let count = part.len() as u64;
+                self.make_room(backing, part.len())?;
+                self.place(backing, part, ahead.access)?;
+                self.stats.ahead += count;
+            }
+        } else if self.table.resident() + self.limits.headroom() > self.limits.cache_pages {
+            self.evict(backing)?;
+        } else if !self.unflushed.is_empty() {
+            self.flush(backing)?;
+        }
+        Ok(self.has_background())
+    }
+
+    /// Whether there is something to do that can wait.
+    pub fn has_background(&self) -> bool {
+        !self.ahead.is_empty()
+            || !self.unflushed.is_empty()
+            || self.table.resident() + self.limits.headroom() > self.limits.cache_pages
+    }
+
+    /// Brings a page that a thread waits for, and its next neighbours if the program goes along them.
+    fn bring<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        page: Page,
+        access: Access,
+        bounds: &Range<Page>,
+    ) -> Result<(), B::Error> {
+        self.stats.faults_missing += 1;
+        self.table.note_return(page, self.limits.cache_pages as u32);
+        let window = self.missing.fault(page) as Page;
+        let end = page.saturating_add(window).min(bounds.end);
+        let now = self.table.absent_from(page..end);
+        self.make_room(backing, now.len())?;
+        let behind = now.end;
+        self.stats.ahead += now.len() as u64 - 1;
+        self.place(backing, now, access)?;
+        if window as usize >= self.limits.window_pages {
+            self.look_ahead(behind, window, access, bounds);
+        }
+        Ok(())
+    }
+
+    /// Plans to bring the next window of a stream. Its first page is left out: the fault on it tells
+    /// how far the program is.
+    fn look_ahead(&mut self, from: Page, window: Page, access: Access, bounds: &Range<Page>) {
+        let near = from..from.saturating_add(window).min(bounds.end);
+        let Some(mark) = near.into_iter().find(|page| !self.table.is_resident(*page)) else {
+            return;
+        };
+        self.missing.expect(mark);
+        let pages = mark.saturating_add(1)..mark.saturating_add(window).min(bounds.end);
+        if pages.start < pages.end {
+            self.ahead.push_back(Ahead { pages, access });
+        }
+        // Under load the oldest are out of date.
+        if self.ahead.len() > AHEAD_MAX {
+            self.ahead.pop_front();
+        }
+    }
+
+    /// Puts absent pages there: runs of zeros and of saved pages.
+    fn place<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        pages: Range<Page>,
+        access: Access,
+    ) -> Result<(), B::Error> {
+        if self.unflushed.iter().any(|saved| overlap(saved, &pages)) {
+            self.flush(backing)?;
+        }
+        for (part, is_saved) in self.table.by_saved(pages.clone()) {
+            let count = part.len() as u64;
+            let content = match is_saved {
+                true => Content::Saved,
+                false => Content::Zeros,
+            };
+            backing.install(part, content, access)?;
+            match content {
+                Content::Saved => self.stats.fetched += count,
+                Content::Zeros => self.stats.zeros += count,
+            }
+        }
+        self.table.came(pages.clone(), access == Access::Write);
+        self.queue.push_back(Run { pages });
+        Ok(())
+    }
+
+    /// Allows stores to a page that a thread wants to write, and to its next neighbours if the
+    /// program goes along them.
+    fn allow_stores<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        page: Page,
+        bounds: &Range<Page>,
+    ) -> Result<(), B::Error> {
+        self.stats.faults_protected += 1;
+        let window = self.protected.fault(page) as Page;
+        let end = page.saturating_add(window).min(bounds.end);
+        let pages = self.table.readable_from(page..end);
+        backing.set_access(pages.clone(), Access::Write)?;
+        self.table.set_writable(pages, true);
+        Ok(())
+    }
+
+    /// Makes room for `count` pages.
+    fn make_room<B: Backing>(&mut self, backing: &mut B, count: usize) -> Result<(), B::Error> {
+        while self.table.resident() > 0 && self.table.resident() + count > self.limits.cache_pages {
+            self.evict(backing)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the oldest run go, that has no second chance.
+    fn evict<B: Backing>(&mut self, backing: &mut B) -> Result<(), B::Error> {
+        let Some(Run { pages }) = self.queue.pop_front() else {
+            return Ok(());
+        };
+        for part in self.table.present(pages) {
+            if self.table.take_second_chance(part.clone()) {
+                self.queue.push_back(Run { pages: part });
+                continue;
+            }
+            self.save(backing, part.clone())?;
+            backing.remove(part.clone())?;
+            self.stats.removed += part.len() as u64;
+            self.table.left(part);
+        }
+        Ok(())
+    }
+
+    /// Saves what is dirty in pages that are here. No store goes there from here on.
+    fn save<B: Backing>(&mut self, backing: &mut B, pages: Range<Page>) -> Result<(), B::Error> {
+        for part in self.table.dirty(pages) {
+            backing.set_access(part.clone(), Access::Read)?;
+            backing.save(part.clone())?;
+            self.stats.saved += part.len() as u64;
+            self.table.set_writable(part.clone(), false);
+            self.table.set_saved(part.clone());
+            self.unflushed.push(part);
+        }
+        Ok(())
+    }
+
+    fn flush<B: Backing>(&mut self, backing: &mut B) -> Result<(), B::Error> {
+        backing.flush()?;
+        self.unflushed.clear();
+        Ok(())
+    }
+}
+
+fn overlap(a: &Range<Page>, b: &Range<Page>) -> bool {
+    a.start < b.end && b.start < a.end
+}
