@@ -16,8 +16,15 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod client;
+pub mod heap;
+pub mod message;
 pub mod paging;
 pub mod room;
+pub mod server;
+pub mod uffd;
+
+pub use heap::RemoteHeap;
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 4096;

@@ -114,3 +114,8 @@ pub const SANITIZER: Need = Need::excused(
     "an option of the C compiler",
     "a compiler has it for some processors, and it runs on some kernels",
 );
+/// `userfaultfd`, for borrowed memory.
+pub const USERFAULTFD: Need = Need::excused(
+    "userfaultfd",
+    "containers and sysctl vm.unprivileged_userfaultfd=0 refuse it",
+);

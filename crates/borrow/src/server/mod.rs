@@ -1,0 +1,403 @@
+//! The pager: hears of faults and requests, and moves pages.
+//!
+//! One thread does everything, in [`Server::turn`]: faults first, then requests of programs, and what
+//! can wait when nobody waits. Several programs may have parts of the memory, for example a shell and what it
+//! starts. A program is a *client* from when it joins until its socket closes; then its parts are free
+//! again.
+//!
+//! A program is not trusted: what it asks for is checked, and it reaches only what it has taken. All
+//! must belong to the user of the pager.
+
+mod frames;
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::message::{self, MAGIC, REFUSED, Request};
+use crate::paging::{Fault, Limits, Page, Pager, Stats};
+use crate::room::Owner;
+use crate::uffd::{self, StoppedAt, Uffd};
+use crate::{PAGE_BYTES, pages_of};
+
+use frames::Frames;
+
+/// Where borrowed memory lies.
+pub trait Store {
+    /// Why it cannot be used any more.
+    type Error: std::error::Error;
+
+    /// Begins to copy `bytes` to an offset of the memory.
+    ///
+    /// # Errors
+    /// If they are lost.
+    fn save(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Returns when all that was saved can be fetched.
+    ///
+    /// # Errors
+    /// If something is lost.
+    fn flush(&mut self) -> Result<(), Self::Error>;
+
+    /// Copies bytes from an offset of the memory.
+    ///
+    /// # Errors
+    /// If they are lost.
+    fn fetch(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
+}
+
+/// Why a pager cannot go on. Its programs cannot, either.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError<E> {
+    /// Borrowed memory is lost.
+    #[error(transparent)]
+    Store(E),
+    /// The system refuses something.
+    #[error("cannot {what}: {errno}")]
+    System {
+        /// What it is.
+        what: &'static str,
+        /// What the system says.
+        errno: Errno,
+    },
+}
+
+fn system<E>(what: &'static str) -> impl FnOnce(Errno) -> ServeError<E> {
+    move |errno| ServeError::System { what, errno }
+}
+
+/// A program with borrowed memory, or one that is about to have some.
+#[derive(Debug)]
+struct Client {
+    owner: Owner,
+    socket: OwnedFd,
+    joined: Option<Joined>,
+}
+
+#[derive(Debug)]
+struct Joined {
+    uffd: Uffd,
+    /// The address of page 0 in the program.
+    base: usize,
+}
+
+/// What is ready.
+#[derive(Debug, Clone, Copy)]
+enum Ready {
+    Door,
+    Faults(Owner),
+    Request(Owner),
+}
+
+/// See the [module text](self).
+#[derive(Debug)]
+pub struct Server<S> {
+    door: OwnedFd,
+    name: String,
+    pager: Pager,
+    frames: Frames<S>,
+    owners: Owner,
+    /// Bytes that programs asked for and did not get.
+    refused_bytes: u64,
+}
+
+impl<S: Store> Server<S> {
+    /// Opens the door for programs, under a random name.
+    ///
+    /// # Errors
+    /// As the system refuses.
+    pub fn open(bytes: usize, limits: Limits, store: S) -> Result<Self, ServeError<S::Error>> {
+        let pages = pages_of(bytes);
+        let file = uffd::memory_file((pages * PAGE_BYTES) as u64);
+        let file = file.map_err(system("make the file of the pages"))?;
+        let (door, name) = open_door().map_err(system("listen for programs"))?;
+        Ok(Self {
+            door,
+            name,
+            pager: Pager::new(pages, limits),
+            frames: Frames::new(file, pages as Page, store),
+            owners: 0,
+            refused_bytes: 0,
+        })
+    }
+
+    /// What a program needs to come here: [`message::SOCKET_VARIABLE`].
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What has happened.
+    pub fn stats(&self) -> &Stats {
+        &self.pager.stats
+    }
+
+    /// Pages that are here.
+    pub fn resident(&self) -> usize {
+        self.pager.resident()
+    }
+
+    /// Pages that belong to programs, and most of them at the same time.
+    pub fn used_pages(&self) -> (Page, Page) {
+        let room = &self.frames.room;
+        (room.pages() - room.free_pages(), self.frames.used_max)
+    }
+
+    /// Bytes that programs asked for and did not get.
+    pub fn refused_bytes(&self) -> u64 {
+        self.refused_bytes
+    }
+
+    /// Where the memory lies.
+    pub fn store(&mut self) -> &mut S {
+        &mut self.frames.store
+    }
+
+    /// Waits, for at most `wait`, until there is something to do, and does it. Returns which of `others`
+    /// can be read.
+    ///
+    /// # Errors
+    /// [`ServeError`]: no page moves any more.
+    pub fn turn(
+        &mut self,
+        others: &[BorrowedFd<'_>],
+        wait: core::time::Duration,
+    ) -> Result<Vec<bool>, ServeError<S::Error>> {
+        let wait = match self.pager.has_background() {
+            true => core::time::Duration::ZERO,
+            false => wait,
+        };
+        let (ready, others) = self.look(others, wait)?;
+        if ready.is_empty() {
+            self.pager.background(&mut self.frames)?;
+        }
+        for what in ready {
+            match what {
+                Ready::Faults(owner) => self.settle(owner)?,
+                Ready::Request(owner) => self.answer(owner)?,
+                Ready::Door => self.admit(),
+            }
+        }
+        Ok(others)
+    }
+
+    /// What can be read: of the own descriptors, faults first, and of others.
+    fn look(
+        &self,
+        others: &[BorrowedFd<'_>],
+        wait: core::time::Duration,
+    ) -> Result<(Vec<Ready>, Vec<bool>), ServeError<S::Error>> {
+        let clients = &self.frames.clients;
+        let mut own: Vec<(Ready, BorrowedFd<'_>)> = Vec::with_capacity(2 * clients.len() + 1);
+        for client in clients {
+            if let Some(joined) = &client.joined {
+                own.push((Ready::Faults(client.owner), joined.uffd.as_fd()));
+            }
+        }
+        for client in clients {
+            own.push((Ready::Request(client.owner), client.socket.as_fd()));
+        }
+        own.push((Ready::Door, self.door.as_fd()));
+        let all = own.iter().map(|(_, fd)| *fd).chain(others.iter().copied());
+        let mut fds: Vec<PollFd<'_>> = all
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        let wait = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        match poll(&mut fds, Some(&wait)) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok((Vec::new(), vec![false; others.len()])),
+            Err(errno) => return Err(system("wait for programs")(errno)),
+        }
+        let mut is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        let own = own.iter().zip(&mut is_ready).filter(|(_, ready)| *ready);
+        let own = own.map(|((what, _), _)| *what).collect();
+        Ok((own, is_ready.collect()))
+    }
+
+    /// Settles the faults of a program.
+    fn settle(&mut self, owner: Owner) -> Result<(), ServeError<S::Error>> {
+        let Some(joined) = self.frames.joined(owner) else {
+            return Ok(());
+        };
+        let base = joined.base;
+        let stopped = joined.uffd.stopped();
+        let heard = Instant::now();
+        for at in stopped.unwrap_or_default() {
+            let Some(page) = page_of(&at, base) else {
+                continue;
+            };
+            let part = self.frames.room.part_of(page);
+            let bounds = match part {
+                Some((bounds, its)) if its == owner => bounds,
+                _ => 0..0,
+            };
+            let fault = match (at.is_protected, at.is_write) {
+                (true, _) => Fault::Protected,
+                (false, true) => Fault::Write,
+                (false, false) => Fault::Read,
+            };
+            self.frames.faulting = owner;
+            self.pager.fault(&mut self.frames, page, fault, &bounds)?;
+            let waited_ns = heard.elapsed().as_nanos();
+            let waited_ns = u64::try_from(waited_ns).unwrap_or(u64::MAX);
+            self.pager.stats.latency.add(waited_ns);
+        }
+        Ok(())
+    }
+
+    /// Answers one request of a program, or notes that it has ended.
+    fn answer(&mut self, owner: Owner) -> Result<(), ServeError<S::Error>> {
+        let Some(client) = self.frames.client(owner) else {
+            return Ok(());
+        };
+        let received = message::receive(&client.socket);
+        let Ok(Some((words, fd))) = received else {
+            // It has ended, or is no program of ours.
+            return self.dismiss(owner);
+        };
+        let answer = match Request::from_words(&words) {
+            Some(Request::Look) => return Ok(self.show(owner)),
+            Some(Request::Join { base }) => self.join(owner, base, fd),
+            Some(Request::Take { bytes }) => self.take(owner, bytes),
+            Some(Request::GiveBack { offset, bytes }) => self.give_back(owner, offset, bytes)?,
+            Some(Request::Discard { offset, bytes }) => self.discard(owner, offset, bytes)?,
+            None => return self.dismiss(owner),
+        };
+        if let Some(client) = self.frames.client(owner) {
+            // If it does not read the answer, it has ended.
+            let _ = message::send(&client.socket, &[MAGIC, answer.unwrap_or(REFUSED)], None);
+        }
+        Ok(())
+    }
+
+    fn show(&self, owner: Owner) {
+        let bytes = u64::from(self.frames.room.pages()) * PAGE_BYTES as u64;
+        if let Some(client) = self.frames.client(owner) {
+            let file: &File = &self.frames.file;
+            // As above.
+            let _ = message::send(&client.socket, &[MAGIC, bytes], Some(file.as_fd()));
+        }
+    }
+
+    fn join(&mut self, owner: Owner, base: u64, fd: Option<OwnedFd>) -> Option<u64> {
+        let base = usize::try_from(base).ok()?;
+        let len = self.frames.room.pages() as usize * PAGE_BYTES;
+        base.checked_add(len)?;
+        let is_whole = base.is_multiple_of(PAGE_BYTES);
+        let joined = Joined {
+            uffd: Uffd::of_another(fd.filter(|_| is_whole)?),
+            base,
+        };
+        let client = self.frames.clients.iter_mut();
+        let client = client.into_iter().find(|client| client.owner == owner)?;
+        client
+            .joined
+            .is_none()
+            .then(|| client.joined = Some(joined))?;
+        Some(len as u64)
+    }
+
+    fn take(&mut self, owner: Owner, bytes: u64) -> Option<u64> {
+        let pages = bytes.div_ceil(PAGE_BYTES as u64);
+        let pages = Page::try_from(pages).ok();
+        let taken = pages.and_then(|pages| self.frames.take(pages, owner));
+        if taken.is_none() {
+            self.refused_bytes = self.refused_bytes.saturating_add(bytes);
+        }
+        taken.map(|pages| u64::from(pages.start) * PAGE_BYTES as u64)
+    }
+
+    fn give_back(
+        &mut self,
+        owner: Owner,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<Option<u64>, ServeError<S::Error>> {
+        let Some(pages) = pages_in(offset, bytes) else {
+            return Ok(None);
+        };
+        for piece in self.frames.room.owned(&pages, owner) {
+            self.pager.discard(&mut self.frames, piece.clone())?;
+            self.frames.room.give_back(&piece, owner);
+        }
+        Ok(Some(0))
+    }
+
+    fn discard(
+        &mut self,
+        owner: Owner,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<Option<u64>, ServeError<S::Error>> {
+        let Some(pages) = pages_in(offset, bytes) else {
+            return Ok(None);
+        };
+        for piece in self.frames.room.owned(&pages, owner) {
+            self.pager.discard(&mut self.frames, piece)?;
+        }
+        Ok(Some(0))
+    }
+
+    /// Lets a program in, if it is of the same user.
+    fn admit(&mut self) {
+        let Ok(socket) = rustix::net::accept_with(&self.door, SocketFlags::CLOEXEC) else {
+            return;
+        };
+        let peer = rustix::net::sockopt::socket_peercred(&socket);
+        if peer.is_ok_and(|peer| peer.uid == rustix::process::geteuid()) {
+            self.owners = self.owners.wrapping_add(1);
+            self.frames.clients.push(Client {
+                owner: self.owners,
+                socket,
+                joined: None,
+            });
+        }
+    }
+
+    /// Takes back all that a program has.
+    fn dismiss(&mut self, owner: Owner) -> Result<(), ServeError<S::Error>> {
+        for part in self.frames.room.all_of(owner) {
+            self.pager.discard(&mut self.frames, part.clone())?;
+            self.frames.room.give_back(&part, owner);
+        }
+        self.frames.clients.retain(|client| client.owner != owner);
+        Ok(())
+    }
+}
+
+/// The page that was touched, if it is of the borrowed memory.
+fn page_of(at: &StoppedAt, base: usize) -> Option<Page> {
+    let offset = at.address.checked_sub(base)?;
+    Page::try_from(offset / PAGE_BYTES).ok()
+}
+
+/// The pages of a part, if it has whole pages.
+fn pages_in(offset: u64, bytes: u64) -> Option<Range<Page>> {
+    let size = PAGE_BYTES as u64;
+    let end = offset.checked_add(bytes)?;
+    let is_whole = offset.is_multiple_of(size) && bytes.is_multiple_of(size);
+    let number = |at: u64| Page::try_from(at / size).ok();
+    is_whole.then_some(number(offset)?..number(end)?)
+}
+
+/// A socket with a random abstract name.
+fn open_door() -> Result<(OwnedFd, String), Errno> {
+    let mut random = [0; 16];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    let name = format!("hostwire-borrow-{:032x}", u128::from_ne_bytes(random));
+    let flags = SocketFlags::CLOEXEC;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    rustix::net::bind(
+        &socket,
+        &SocketAddrUnix::new_abstract_name(name.as_bytes())?,
+    )?;
+    rustix::net::listen(&socket, 64)?;
+    Ok((socket, name))
+}
