@@ -1,0 +1,23 @@
+//! `libhostwire_remote.so`: large allocations of a program in memory of other hosts.
+//!
+//! `hostwire borrow` has it loaded into programs before the C library (`LD_PRELOAD`), so that its functions
+//! take the place of `malloc` and `mmap`. What is larger than `HOSTWIRE_BORROW_ABOVE` goes to borrowed memory;
+//! all else, and everything where nothing is borrowed, to the C library and the kernel. Programs
+//! that want to say themselves what is borrowed use `include/hostwire_remote.h`.
+//!
+//! | file | |
+//! |---|---|
+//! | `region.rs` | the one region of this process: who has what, and what a fork does |
+//! | `allocation.rs` | `malloc` and its family |
+//! | `mapping.rs` | `mmap` and its family |
+//! | `remote.rs` | the functions of `hostwire_remote.h` |
+//! | `lock.rs` | a lock that can be held across a fork |
+//!
+//! Nothing here may ask for much memory itself. Small requests go to the C library without any lock,
+//! so the code may use them.
+
+mod allocation;
+mod lock;
+mod mapping;
+mod region;
+mod remote;

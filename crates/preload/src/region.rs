@@ -1,0 +1,209 @@
+//! The borrowed memory of this process.
+
+use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use hostwire_borrow::client::{BorrowError, Client};
+use hostwire_borrow::message::{ABOVE_VARIABLE, SOCKET_VARIABLE};
+
+use crate::lock::Lock;
+
+/// How many processes back in a row of forks have left addresses here at most.
+const ABANDONED_MAX: usize = 16;
+/// Nothing is borrowed by itself.
+const NEVER: usize = usize::MAX;
+/// The environment was not read yet.
+const UNKNOWN: usize = 0;
+
+/// What a process has.
+struct Region {
+    client: Client,
+    /// By address: the bytes of what `malloc` and the like have given.
+    blocks: BTreeMap<usize, usize>,
+}
+
+/// How far it is.
+enum State {
+    /// Nothing was asked for yet.
+    Idle,
+    Joined(Region),
+    /// It cannot be had.
+    Failed(BorrowError),
+}
+
+static STATE: Lock<State> = Lock::new(State::Idle);
+/// The addresses of the region; none if both are 0.
+static BEGIN: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+/// The size above which allocations are borrowed.
+static ABOVE: AtomicUsize = AtomicUsize::new(UNKNOWN);
+/// Addresses of the processes that this one was forked from.
+static ABANDONED: [(AtomicUsize, AtomicUsize); ABANDONED_MAX] =
+    [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; ABANDONED_MAX];
+
+/// Whether an allocation of this size is to be borrowed.
+pub(crate) fn is_wanted(bytes: usize) -> bool {
+    match ABOVE.load(Ordering::Relaxed) {
+        // Small ones are most, and come before there is an environment.
+        UNKNOWN if bytes < 4096 => false,
+        UNKNOWN => bytes > read_threshold(),
+        above => bytes > above,
+    }
+}
+
+/// The size above which allocations are borrowed, from the environment.
+fn read_threshold() -> usize {
+    let text = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let above = text(SOCKET_VARIABLE).and_then(|_| text(ABOVE_VARIABLE)?.parse().ok());
+    let above = above.unwrap_or(NEVER).max(4096);
+    ABOVE.store(above, Ordering::Relaxed);
+    above
+}
+
+/// Where an address lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// Not in borrowed memory.
+    Elsewhere,
+    Here,
+    /// In that of a process that this one was forked from.
+    Abandoned,
+}
+
+/// Whether an address is of borrowed memory.
+pub(crate) fn place_of(address: usize) -> Where {
+    let within = |begin: &AtomicUsize, end: &AtomicUsize| {
+        address >= begin.load(Ordering::Relaxed) && address < end.load(Ordering::Relaxed)
+    };
+    if within(&BEGIN, &END) {
+        Where::Here
+    } else if ABANDONED.iter().any(|(begin, end)| within(begin, end)) {
+        Where::Abandoned
+    } else {
+        Where::Elsewhere
+    }
+}
+
+/// Joins the pager if that was not done yet.
+fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
+    if let State::Idle = state {
+        *state = match Client::from_env() {
+            Ok(client) => {
+                at_fork();
+                set(&client.range());
+                State::Joined(Region {
+                    client,
+                    blocks: BTreeMap::new(),
+                })
+            }
+            Err(error) => {
+                // A program that asks for borrowed memory itself hears of it by an error.
+                if ABOVE.load(Ordering::Relaxed) != NEVER {
+                    say(&error);
+                }
+                State::Failed(error)
+            }
+        };
+    }
+    match state {
+        State::Joined(region) => Ok(region),
+        State::Failed(error) => Err(error.clone()),
+        State::Idle => Err(BorrowError::NoPager),
+    }
+}
+
+fn set(range: &Range<usize>) {
+    BEGIN.store(range.start, Ordering::Relaxed);
+    END.store(range.end, Ordering::Relaxed);
+}
+
+/// One line for the user. It is no error if nobody reads it.
+fn say(error: &BorrowError) {
+    let text = format!("hostwire borrow: a program uses local memory: {error}\n");
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Takes zeroed pages; as a block, they can be [freed](free) by their address alone.
+pub(crate) fn take(bytes: usize, is_block: bool) -> Result<usize, BorrowError> {
+    STATE.with(|state| {
+        let region = joined(state)?;
+        let address = region.client.take(bytes)?;
+        if is_block {
+            region.blocks.insert(address, bytes);
+        }
+        Ok(address)
+    })
+}
+
+/// The bytes of a block.
+pub(crate) fn block_bytes(address: usize) -> Option<usize> {
+    STATE.with(|state| match state {
+        State::Joined(region) => region.blocks.get(&address).copied(),
+        _ => None,
+    })
+}
+
+/// Gives a block back. Whether there is one.
+pub(crate) fn free(address: usize) -> bool {
+    STATE.with(|state| match state {
+        State::Joined(region) => match region.blocks.remove(&address) {
+            Some(bytes) => region.client.give_back(address, bytes).is_ok(),
+            None => false,
+        },
+        _ => false,
+    })
+}
+
+/// Gives a range back.
+pub(crate) fn give_back(address: usize, bytes: usize) -> Result<(), BorrowError> {
+    STATE.with(|state| joined(state)?.client.give_back(address, bytes))
+}
+
+/// Makes a range zeros.
+pub(crate) fn discard(address: usize, bytes: usize) -> Result<(), BorrowError> {
+    STATE.with(|state| joined(state)?.client.discard(address, bytes))
+}
+
+/// Lets a child of a fork begin anew.
+fn at_fork() {
+    static IS_SET: Lock<bool> = Lock::new(false);
+    if IS_SET.with(|is_set| core::mem::replace(is_set, true)) {
+        return;
+    }
+    // SAFETY: the handlers are functions that stay as long as the process. This library is never
+    // unloaded, because the program calls its functions.
+    unsafe { libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) };
+}
+
+extern "C" fn before_fork() {
+    STATE.take();
+}
+
+extern "C" fn in_parent() {
+    STATE.give_back();
+}
+
+extern "C" fn in_child() {
+    // SAFETY: the child has one thread, this one, whose parent has taken the lock before the fork.
+    let state = unsafe { STATE.with_taken(|state| core::mem::replace(state, State::Idle)) };
+    if let State::Joined(Region { client, blocks }) = state {
+        let free = ABANDONED
+            .iter()
+            .find(|(_, end)| end.load(Ordering::Relaxed) == 0);
+        match free {
+            Some((begin, end)) => {
+                begin.store(BEGIN.load(Ordering::Relaxed), Ordering::Relaxed);
+                end.store(END.load(Ordering::Relaxed), Ordering::Relaxed);
+                set(&(0..0));
+            }
+            // Without a place to remember them, these addresses stay the region, and nothing
+            // more is borrowed.
+            None => ABOVE.store(NEVER, Ordering::Relaxed),
+        }
+        client.abandon();
+        core::mem::forget(blocks);
+    }
+    STATE.give_back();
+}
