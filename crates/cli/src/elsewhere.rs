@@ -27,6 +27,11 @@ macro_rules! needs_linux {
 
 needs_linux!(run, "Run a parallel program (Linux only)");
 needs_linux!(bench, "Measure a machine, and hostwire on it (Linux only)");
+needs_linux!(lend, "Lend memory of a host (Linux only)");
+needs_linux!(
+    borrow,
+    "Run a program in memory of other hosts (Linux only)"
+);
 needs_linux!(doctor, "Say which wires this machine can use (Linux only)");
 needs_linux!(
     stats,

@@ -8,11 +8,15 @@
 #[cfg(target_os = "linux")]
 mod bench;
 #[cfg(target_os = "linux")]
+mod borrow;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod file;
 mod html;
+#[cfg(target_os = "linux")]
+mod lend;
 mod pages;
 mod plan;
 mod plot;
@@ -34,7 +38,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{bench, doctor, run, stats, window};
+use elsewhere::{bench, borrow, doctor, lend, run, stats, window};
 
 /// The exit status for a command that was not even begun.
 pub const USAGE_STATUS: u8 = 2;
@@ -58,6 +62,8 @@ each may write in all the others.
     hostwire bench all                measure this machine, and hostwire on it
     hostwire stats                    counters of the wires of running jobs
     hostwire window make PATH         a region of memory that several hosts map
+    hostwire lend --memory 8G         lend memory of this host
+    hostwire borrow --memory 8G PROG  run a program in memory of other hosts
     hostwire doctor                   which wires this machine can use
     hostwire completions SHELL        completions for bash, zsh or fish")]
 struct Cli {
@@ -121,6 +127,8 @@ impl Colors {
 enum Command {
     Run(run::Args),
     Bench(bench::Args),
+    Lend(lend::Args),
+    Borrow(borrow::Args),
     Doctor(doctor::Args),
     Plan(plan::Args),
     Reproduce(reproduce::Args),
@@ -135,6 +143,14 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(name = bench::PE_COMMAND, hide = true)]
     BenchPe(bench::PeArgs),
+    /// Started by lend itself; not for users.
+    #[cfg(target_os = "linux")]
+    #[command(name = lend::pe::COMMAND, hide = true)]
+    LendPe,
+    /// Started by borrow itself; not for users.
+    #[cfg(target_os = "linux")]
+    #[command(name = borrow::pager::COMMAND, hide = true)]
+    BorrowPager(borrow::pager::Args),
     /// Started by `make run`; not for users.
     #[cfg(target_os = "linux")]
     #[command(name = run_page::COMMAND, hide = true)]
@@ -157,6 +173,8 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Run(args) => run::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Lend(args) => lend::main(&args),
+        Command::Borrow(args) => borrow::main(&args),
         Command::Doctor(args) => doctor::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),
@@ -167,6 +185,10 @@ fn main() -> ExitCode {
         Command::Manual(args) => pages::manual(&args),
         #[cfg(target_os = "linux")]
         Command::BenchPe(args) => bench::pe_main(&args),
+        #[cfg(target_os = "linux")]
+        Command::LendPe => lend::pe::main(),
+        #[cfg(target_os = "linux")]
+        Command::BorrowPager(args) => borrow::pager::main(&args),
         #[cfg(target_os = "linux")]
         Command::RunPage(args) => run_page::main(&args),
         #[cfg(target_os = "linux")]

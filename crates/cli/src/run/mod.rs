@@ -31,11 +31,18 @@ mod program;
 mod signals;
 mod spawn;
 mod stdin;
-mod strays;
+pub mod strays;
 mod suspects;
 pub mod warden;
 
 use std::process::ExitCode;
+
+/// What other commands that start a job need.
+pub mod job_parts {
+    pub use super::mark::Mark;
+    pub use super::pmi_server::{Effect, Server};
+    pub use super::warden::Warden;
+}
 
 pub use args::Args;
 pub use given::wire_parser;

@@ -1,0 +1,83 @@
+//! What `hostwire borrow --stats` prints.
+
+use std::time::Duration;
+
+use hostwire_borrow::PAGE_BYTES;
+use hostwire_borrow::paging::Stats;
+
+/// What a pager has done.
+pub struct Done<'a> {
+    pub stats: &'a Stats,
+    /// Pages that programs had, at most.
+    pub used_pages: u64,
+    /// Bytes that programs asked for and did not get.
+    pub refused_bytes: u64,
+    pub took: Duration,
+}
+
+/// As lines.
+pub fn text(done: &Done<'_>) -> String {
+    let stats = done.stats;
+    let mib = |pages: u64| pages as f64 * PAGE_BYTES as f64 / f64::from(1 << 20);
+    let us = |percent| stats.latency.percentile(percent) as f64 / 1000.0;
+    let faults = stats.faults_missing + stats.faults_protected;
+    let rows = [
+        format!("borrowed at most   {:.1} MiB", mib(done.used_pages)),
+        format!(
+            "not to be had      {:.1} MiB",
+            done.refused_bytes as f64 / f64::from(1 << 20)
+        ),
+        format!(
+            "faults             {faults} ({} of pages not here, {} of stores)",
+            stats.faults_missing, stats.faults_protected
+        ),
+        format!(
+            "hits               {} pages that came ahead of the program",
+            stats.ahead
+        ),
+        format!("fetched            {:.1} MiB", mib(stats.fetched)),
+        format!("written back       {:.1} MiB", mib(stats.saved)),
+        format!("began with zeros   {:.1} MiB", mib(stats.zeros)),
+        format!(
+            "time of a fault    {:.1} us median, {:.1} us 90 %, {:.1} us 99 %, {:.1} us longest",
+            us(50),
+            us(90),
+            us(99),
+            us(100)
+        ),
+        format!("time of the run    {:.3} s", done.took.as_secs_f64()),
+    ];
+    let lines: Vec<String> = rows.iter().map(|row| format!("  {row}")).collect();
+    format!("hostwire borrow:\n{}\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_counter_is_printed() {
+        let mut stats = Stats {
+            faults_missing: 3,
+            faults_protected: 4,
+            ahead: 5,
+            fetched: 256,
+            saved: 512,
+            zeros: 768,
+            ..Stats::default()
+        };
+        stats.latency.add(2_000);
+        let done = Done {
+            stats: &stats,
+            used_pages: 1024,
+            refused_bytes: 0,
+            took: Duration::from_millis(1500),
+        };
+        let text = text(&done);
+        for part in [
+            "4.0 MiB", "7 (3 of", "5 pages", "1.0 MiB", "2.0 MiB", "3.0 MiB", "1.500 s",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}

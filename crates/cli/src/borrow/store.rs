@@ -1,0 +1,190 @@
+//! Borrowed memory over the wires: which lender has which page.
+//!
+//! Memory is dealt out in stripes of 64 pages, so that neighbouring pages come in one get, and all lenders
+//! have about the same to do. With two copies, the second one of a stripe is on the next lender.
+
+use hostwire::attachment::Attachment;
+use hostwire::{Error, PeId};
+use hostwire_borrow::PAGE_BYTES;
+use hostwire_borrow::server::Store;
+
+use crate::lend::pe::FRONT_BYTES;
+
+/// Pages of a stripe.
+pub const STRIPE_PAGES: u64 = 64;
+const STRIPE_BYTES: u64 = STRIPE_PAGES * PAGE_BYTES as u64;
+
+/// Borrowed memory that cannot be reached any more.
+#[derive(Debug, thiserror::Error)]
+#[error("memory of lender {pe} is lost: {cause}")]
+pub struct LostMemory {
+    /// The lender that had the last copy.
+    pub pe: PeId,
+    cause: Error,
+}
+
+/// Where a stripe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Spot {
+    pe: PeId,
+    /// Offset in what this lender lends.
+    offset_bytes: u64,
+}
+
+/// How stripes are dealt out.
+#[derive(Debug, Clone, Copy)]
+struct Deal {
+    lenders: u64,
+    /// Bytes that each lender has for each copy.
+    part_bytes: u64,
+}
+
+impl Deal {
+    /// Where copy `copy` of the stripe at `offset_bytes` is, and of how many bytes from there on.
+    fn spot(&self, offset_bytes: u64, copy: u64) -> (Spot, u64) {
+        let (stripe, within) = (offset_bytes / STRIPE_BYTES, offset_bytes % STRIPE_BYTES);
+        let lender = (stripe + copy) % self.lenders;
+        let own = stripe / self.lenders * STRIPE_BYTES + within;
+        let spot = Spot {
+            pe: lender as PeId + 1,
+            offset_bytes: copy * self.part_bytes + own,
+        };
+        (spot, STRIPE_BYTES - within)
+    }
+}
+
+/// See the [module text](self).
+pub struct Lenders {
+    attachment: Attachment,
+    deal: Deal,
+    copies: u64,
+}
+
+impl Lenders {
+    /// All PEs but this one lend `share_bytes` each.
+    pub fn new(attachment: Attachment, share_bytes: u64, copies: u32) -> Self {
+        let copies = u64::from(copies);
+        Self {
+            deal: Deal {
+                lenders: u64::from(attachment.pes().saturating_sub(1)).max(1),
+                part_bytes: share_bytes / copies,
+            },
+            attachment,
+            copies,
+        }
+    }
+
+    /// The place in the job.
+    pub fn attachment(&self) -> &Attachment {
+        &self.attachment
+    }
+
+    fn offset_in_segment(&self, spot: Spot) -> usize {
+        self.attachment.layout().heap() + FRONT_BYTES + spot.offset_bytes as usize
+    }
+
+    /// Does something with each copy. An error if it could be done with none.
+    fn with_copies(
+        &self,
+        offset_bytes: u64,
+        each: impl Fn(&Attachment, PeId, usize) -> hostwire::Result<()>,
+        first_only: bool,
+    ) -> Result<(), LostMemory> {
+        let mut lost = None;
+        let mut done = false;
+        for copy in 0..self.copies {
+            let (spot, _) = self.deal.spot(offset_bytes, copy);
+            match each(&self.attachment, spot.pe, self.offset_in_segment(spot)) {
+                Ok(()) if first_only => return Ok(()),
+                Ok(()) => done = true,
+                Err(cause) => lost = Some(LostMemory { pe: spot.pe, cause }),
+            }
+        }
+        match lost {
+            Some(lost) if !done => Err(lost),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Store for Lenders {
+    type Error = LostMemory;
+
+    fn save(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), LostMemory> {
+        let mut at = offset_bytes;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (_, len) = self.deal.spot(at, 0);
+            let (now, behind) = rest.split_at(rest.len().min(len as usize));
+            self.with_copies(at, |job, pe, offset| job.put(pe, offset, now), false)?;
+            at += now.len() as u64;
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), LostMemory> {
+        let mut lost = None;
+        let lenders = 1..=self.deal.lenders as PeId;
+        for pe in lenders {
+            if let Err(cause) = self.attachment.quiet_of(pe) {
+                lost = Some(LostMemory { pe, cause });
+            }
+        }
+        match lost {
+            // What one lender had is on the next one, too.
+            Some(lost) if self.copies == 1 => Err(lost),
+            _ => Ok(()),
+        }
+    }
+
+    fn fetch(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), LostMemory> {
+        let mut at = offset_bytes;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (_, len) = self.deal.spot(at, 0);
+            let (now, behind) = rest.split_at_mut(rest.len().min(len as usize));
+            let got = core::cell::RefCell::new(now);
+            let get = |job: &Attachment, pe, offset| job.get(pe, offset, &mut got.borrow_mut());
+            self.with_copies(at, get, true)?;
+            at += got.borrow().len() as u64;
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_a_stripe_are_on_two_lenders_and_nothing_overlaps() {
+        for lenders in 2..5 {
+            let part_bytes = 4 * STRIPE_BYTES;
+            let deal = Deal {
+                lenders,
+                part_bytes,
+            };
+            let mut seen = std::collections::BTreeSet::new();
+            for stripe in 0..4 * lenders {
+                let spots = [0, 1].map(|copy| deal.spot(stripe * STRIPE_BYTES, copy).0);
+                assert_ne!(spots[0].pe, spots[1].pe);
+                for spot in spots {
+                    assert!(spot.pe >= 1 && u64::from(spot.pe) <= lenders);
+                    assert!(spot.offset_bytes + STRIPE_BYTES <= 2 * part_bytes);
+                    assert!(seen.insert((spot.pe, spot.offset_bytes)), "{spot:?}");
+                }
+            }
+        }
+        let deal = Deal {
+            lenders: 3,
+            part_bytes: 1 << 30,
+        };
+        let spot = Spot {
+            pe: 2,
+            offset_bytes: STRIPE_BYTES + 5,
+        };
+        assert_eq!(deal.spot(4 * STRIPE_BYTES + 5, 0), (spot, STRIPE_BYTES - 5));
+    }
+}

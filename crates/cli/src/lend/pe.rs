@@ -1,0 +1,47 @@
+//! The process that has the memory of one loan: a PE of the borrower's job, with the loan as its heap.
+//!
+//! It commits the memory, says that it is there, and then only its agent works. The process ends with
+//! the loan; the kernel gives the next one zeroed memory.
+
+use std::process::ExitCode;
+
+use hostwire::AgentMode;
+use hostwire::attachment::Attachment;
+
+use crate::report;
+
+/// The name of the hidden command that [`main`] is behind.
+pub const COMMAND: &str = "__lend";
+
+/// Bytes at the front of each heap in which the borrower hears that the memory is there: a word per
+/// PE.
+pub const FRONT_BYTES: usize = 64 << 10;
+
+/// Runs until it is killed.
+pub fn main() -> ExitCode {
+    match serve() {
+        Ok(never) => match never {},
+        Err(error) => {
+            report::line(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> hostwire::Result<std::convert::Infallible> {
+    let attachment = Attachment::join(|sizes, _| Ok(sizes))?;
+    attachment.start(AgentMode::Thread)?;
+    let heap = attachment.layout().heap();
+    let zeros = vec![0; 1 << 20];
+    let len = attachment.layout().heap_bytes();
+    for at in (0..len).step_by(zeros.len()) {
+        let now = zeros.get(..zeros.len().min(len - at)).unwrap_or_default();
+        attachment.segment().put(heap + at, now)?;
+    }
+    let word = heap + 8 * attachment.pe() as usize;
+    attachment.put_word(0, word, 1)?;
+    attachment.quiet()?;
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,245 @@
+//! What a borrower asks of a lender, as text; where lenders are; and the key file.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::Path;
+
+use super::channel::{Secret, Socket};
+
+/// What the request begins with.
+const TITLE: &str = "loan 1";
+/// The longest text that makes sense.
+const VARIABLES_MAX: usize = 64;
+/// More than any host has.
+const BYTES_MAX: u64 = 1 << 46;
+
+/// A request for memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Bytes that are wanted.
+    pub bytes: u64,
+    /// The number of the lender in the job.
+    pub pe: u32,
+    /// The PEs of the job: the borrower and the lenders.
+    pub pes: u32,
+    /// Settings of the job.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Request {
+    /// As text.
+    pub fn to_text(&self) -> String {
+        let Self { bytes, pe, pes, .. } = self;
+        let mut text = format!("{TITLE}\n{bytes} {pe} {pes}\n");
+        for (name, value) in &self.variables {
+            text += &format!("{name}={value}\n");
+        }
+        text
+    }
+
+    /// From text; `None` for anything else. Only settings of hostwire are taken.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        if lines.next()? != TITLE {
+            return None;
+        }
+        let mut numbers = lines.next()?.split(' ');
+        let mut number = || numbers.next()?.parse::<u64>().ok();
+        let (bytes, pe, pes) = (number()?, number()?, number()?);
+        let variables = lines.map(|line| {
+            let (name, value) = line.split_once('=')?;
+            let is_known = hostwire::settings::TABLE
+                .iter()
+                .any(|setting| setting.variable == name && !setting.may_differ);
+            is_known.then(|| (name.to_owned(), value.to_owned()))
+        });
+        let variables = variables.collect::<Option<Vec<_>>>()?;
+        let (pe, pes) = (u32::try_from(pe).ok()?, u32::try_from(pes).ok()?);
+        let makes_sense =
+            bytes <= BYTES_MAX && pe > 0 && pe < pes && variables.len() <= VARIABLES_MAX;
+        makes_sense.then_some(Self {
+            bytes,
+            pe,
+            pes,
+            variables,
+        })
+    }
+}
+
+/// Where a lender is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// On this machine, of the same user, under a name.
+    Here(String),
+    /// Host and port.
+    There(String),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Here(name) => write!(f, "local:{name}"),
+            Self::There(address) => f.write_str(address),
+        }
+    }
+}
+
+/// The name of the only lender of a user on a machine.
+pub const USUAL_NAME: &str = "0";
+
+/// Reads `local`, `local:NAME` or `HOST:PORT`.
+pub fn place(text: &str) -> Result<Place, String> {
+    if text == "local" {
+        return Ok(Place::Here(USUAL_NAME.to_owned()));
+    }
+    if let Some(name) = text.strip_prefix("local:") {
+        return self::name(name).map(Place::Here);
+    }
+    let is_address = text
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    match is_address {
+        true => Ok(Place::There(text.to_owned())),
+        false => Err("expected local, local:NAME or HOST:PORT".to_owned()),
+    }
+}
+
+/// A name of a lender.
+pub fn name(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.len() <= 32 && text.chars().all(is_word) {
+        true => Ok(text.to_owned()),
+        false => Err("expected up to 32 letters, digits, - or _".to_owned()),
+    }
+}
+
+/// The abstract name under which a lender of this user listens.
+pub fn local_address(name: &str) -> io::Result<SocketAddr> {
+    let user = rustix::process::geteuid().as_raw();
+    SocketAddr::from_abstract_name(format!("hostwire-lend-{user}-{name}"))
+}
+
+/// Whether the process at the other end is of this user.
+pub fn is_same_user(socket: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(socket)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+/// Connects to a lender.
+///
+/// # Errors
+/// As the system says.
+pub fn connect(place: &Place) -> io::Result<Socket> {
+    match place {
+        Place::There(address) => Ok(Socket::Tcp(TcpStream::connect(address.as_str())?)),
+        Place::Here(name) => {
+            let socket = UnixStream::connect_addr(&local_address(name)?)?;
+            match is_same_user(&socket) {
+                true => Ok(Socket::Unix(socket)),
+                false => Err(io::Error::other("the lender belongs to another user")),
+            }
+        }
+    }
+}
+
+/// The least secret that is taken.
+const SECRET_BYTES_MIN: usize = 16;
+const SECRET_BYTES_MAX: u64 = 4096;
+
+/// Reads a key file. Nobody else may be able to.
+pub fn read_key(path: &Path) -> Result<Secret, String> {
+    let shown = path.display();
+    let failed = |error: io::Error| format!("the key file {shown}: {error}");
+    let metadata = fs::metadata(path).map_err(failed)?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(format!(
+            "the key file {shown} has mode {mode:o}, so that others may use it: chmod 600 {shown}"
+        ));
+    }
+    if metadata.len() > SECRET_BYTES_MAX {
+        return Err(format!(
+            "the key file {shown} has {} bytes, more than a key",
+            metadata.len()
+        ));
+    }
+    let bytes = fs::read(path).map_err(failed)?;
+    let key = bytes.trim_ascii().to_vec();
+    match key.len() >= SECRET_BYTES_MIN {
+        true => Ok(Secret::new(key)),
+        false => Err(format!(
+            "the key file {shown} has {} bytes; a key has {SECRET_BYTES_MIN} or more",
+            key.len()
+        )),
+    }
+}
+
+/// Makes a key file. It must not be there.
+pub fn make_key(path: &Path) -> io::Result<()> {
+    let mut random = [0; 32];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut options = File::options();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    writeln!(file, "{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_comes_back_from_its_text() {
+        let request = Request {
+            bytes: 1 << 30,
+            pe: 1,
+            pes: 3,
+            variables: vec![("HOSTWIRE_WIRE".into(), "udp".into())],
+        };
+        assert_eq!(Request::parse(&request.to_text()), Some(request));
+        for bad in [
+            "",
+            "loan 2\n1 1 2\n",
+            "loan 1\n1 1\n",
+            "loan 1\n1 0 2\n",
+            "loan 1\n1 2 2\n",
+            "loan 1\n1 1 2\nLD_PRELOAD=x\n",
+            "loan 1\n1 1 2\nHOSTWIRE_IFACE=eth0\n",
+        ] {
+            assert_eq!(Request::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_read() {
+        assert_eq!(place("local"), Ok(Place::Here("0".into())));
+        assert_eq!(place("local:b"), Ok(Place::Here("b".into())));
+        assert_eq!(place("h:7000"), Ok(Place::There("h:7000".into())));
+        assert_eq!(place("[::1]:7000"), Ok(Place::There("[::1]:7000".into())));
+        for bad in ["", "local:", "local:a b", "h", "h:x", ":7", "h:70000"] {
+            assert!(place(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_for_its_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        make_key(&path).unwrap();
+        assert!(make_key(&path).is_err());
+        assert!(read_key(&path).is_ok());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(read_key(&path).is_err_and(|why| why.contains("chmod 600")));
+        fs::write(&path, "short\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(read_key(&path).is_err_and(|why| why.contains("5 bytes")));
+    }
+}
