@@ -106,6 +106,8 @@ enum Step {
     Write(Page, u64),
     /// Walks along pages, and writes each if it has a value.
     Walk(Page, Page, Option<u64>),
+    /// As `Walk`, down.
+    WalkDown(Page, Page, Option<u64>),
     Race(Page, u64),
     Discard(Page, Page),
     Background,
@@ -117,6 +119,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => page.clone().prop_map(Step::Read),
         4 => (page.clone(), 1..u64::MAX).prop_map(|(page, value)| Step::Write(page, value)),
         2 => (page.clone(), 1..400u32, any::<Option<u64>>()).prop_map(|(p, n, v)| Step::Walk(p, n, v)),
+        2 => (page.clone(), 1..400u32, any::<Option<u64>>()).prop_map(|(p, n, v)| Step::WalkDown(p, n, v)),
         2 => (page.clone(), 1..u64::MAX).prop_map(|(page, value)| Step::Race(page, value)),
         1 => (page, 1..200u32).prop_map(|(page, count)| Step::Discard(page, count)),
         3 => Just(Step::Background),
@@ -189,6 +192,11 @@ impl World {
                     self.touch(page, value);
                 }
             }
+            Step::WalkDown(page, count, value) => {
+                for page in (page..(page + count).min(PAGES)).rev() {
+                    self.touch(page, value);
+                }
+            }
             Step::Race(page, value) => self.machine.racing.push_back((page, value)),
             Step::Discard(page, count) => {
                 let pages = page..(page + count).min(PAGES);
@@ -234,6 +242,18 @@ fn a_program_that_walks_along_faults_once_per_window() {
     let windows = u64::from(PAGES) / world.limits.window_pages as u64;
     assert!(faults <= windows + 8, "{faults} faults, {windows} windows");
     assert_eq!(world.pager.stats.faults_protected, 0);
+}
+
+#[test]
+fn so_does_one_that_walks_down() {
+    let mut world = World::new();
+    for page in (0..PAGES).rev() {
+        world.touch(page, Some(u64::from(page)));
+        while world.pager.background(&mut world.machine).unwrap() {}
+    }
+    let faults = world.pager.stats.faults_missing;
+    let windows = u64::from(PAGES) / world.limits.window_pages as u64;
+    assert!(faults <= windows + 8, "{faults} faults, {windows} windows");
 }
 
 #[test]

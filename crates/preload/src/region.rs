@@ -99,8 +99,9 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
                 })
             }
             Err(error) => {
-                // A program that asks for borrowed memory itself hears of it by an error.
-                if ABOVE.load(Ordering::Relaxed) != NEVER {
+                // Without a pager, only a program that asks for borrowed memory itself comes here, and
+                // it hears of it by the result.
+                if error != BorrowError::NoPager {
                     say(&error);
                 }
                 State::Failed(error)

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use state::Table;
 pub use stats::{Histogram, Stats};
-use streams::Streams;
+use streams::{Streams, Way};
 
 /// The number of a page of the borrowed memory.
 pub type Page = u32;
@@ -103,6 +103,8 @@ pub trait Backing {
     fn wake(&mut self, page: Page) -> Result<(), Self::Error>;
 }
 
+/// Runs at the end of the queue that may still grow.
+const RECENT_RUNS: usize = 8;
 /// Windows that wait to be brought at most.
 const AHEAD_MAX: usize = 4;
 
@@ -270,28 +272,41 @@ impl Pager {
     ) -> Result<(), B::Error> {
         self.stats.faults_missing += 1;
         self.table.note_return(page, self.limits.cache_pages as u32);
-        let window = self.missing.fault(page) as Page;
-        let end = page.saturating_add(window).min(bounds.end);
-        let now = self.table.absent_from(page..end);
+        let (window, way) = self.missing.fault(page);
+        let near = window_at(page, window, way, bounds);
+        let now = self.table.alike_in_residence(near, way);
         self.make_room(backing, now.len())?;
-        let behind = now.end;
         self.stats.ahead += now.len() as u64 - 1;
-        self.place(backing, now, access)?;
-        if window as usize >= self.limits.window_pages {
-            self.look_ahead(behind, window, access, bounds);
+        self.place(backing, now.clone(), access)?;
+        if window >= self.limits.window_pages {
+            self.look_ahead(&now, way, access, bounds);
         }
         Ok(())
     }
 
-    /// Plans to bring the next window of a stream. Its first page is left out: the fault on it tells
-    /// how far the program is.
-    fn look_ahead(&mut self, from: Page, window: Page, access: Access, bounds: &Range<Page>) {
-        let near = from..from.saturating_add(window).min(bounds.end);
-        let Some(mark) = near.into_iter().find(|page| !self.table.is_resident(*page)) else {
+    /// Plans to bring the next window of a stream, behind `now`. Its first page is left out: the fault
+    /// on it tells how far the program is.
+    fn look_ahead(&mut self, now: &Range<Page>, way: Way, access: Access, bounds: &Range<Page>) {
+        let window = self.limits.window_pages;
+        let behind = match way {
+            Way::Up => now.end,
+            Way::Down => now.start.saturating_sub(1),
+        };
+        let mut near = window_at(behind, window, way, bounds);
+        let is_absent = |page: &Page| !self.table.is_resident(*page);
+        let mark = match way {
+            Way::Up => near.find(is_absent),
+            Way::Down => near.rfind(is_absent),
+        };
+        let Some(mark) = mark.filter(|mark| !now.contains(mark)) else {
             return;
         };
         self.missing.expect(mark);
-        let pages = mark.saturating_add(1)..mark.saturating_add(window).min(bounds.end);
+        let mut pages = window_at(mark, window, way, bounds);
+        match way {
+            Way::Up => pages.start += 1,
+            Way::Down => pages.end -= 1,
+        }
         if pages.start < pages.end {
             self.ahead.push_back(Ahead { pages, access });
         }
@@ -324,8 +339,20 @@ impl Pager {
             }
         }
         self.table.came(pages.clone(), access == Access::Write);
-        self.queue.push_back(Run { pages });
+        self.enqueue(pages);
         Ok(())
+    }
+
+    /// Puts pages at the end of the queue: into the run of their neighbours, if that has just come.
+    fn enqueue(&mut self, pages: Range<Page>) {
+        let most = 2 * self.limits.window_pages;
+        let mut late = self.queue.iter_mut().rev().take(RECENT_RUNS);
+        let neighbour =
+            late.find(|run| run.pages.end == pages.start && run.pages.len() + pages.len() <= most);
+        match neighbour {
+            Some(run) => run.pages.end = pages.end,
+            None => self.queue.push_back(Run { pages }),
+        }
     }
 
     /// Allows stores to a page that a thread wants to write, and to its next neighbours if the
@@ -337,9 +364,9 @@ impl Pager {
         bounds: &Range<Page>,
     ) -> Result<(), B::Error> {
         self.stats.faults_protected += 1;
-        let window = self.protected.fault(page) as Page;
-        let end = page.saturating_add(window).min(bounds.end);
-        let pages = self.table.readable_from(page..end);
+        let (window, way) = self.protected.fault(page);
+        let near = window_at(page, window, way, bounds);
+        let pages = self.table.alike_in_access(near, way);
         backing.set_access(pages.clone(), Access::Write)?;
         self.table.set_writable(pages, true);
         Ok(())
@@ -389,6 +416,16 @@ impl Pager {
         self.unflushed.clear();
         Ok(())
     }
+}
+
+/// The pages of a window that a program enters at `page`, as far as they are in `bounds`.
+fn window_at(page: Page, window: usize, way: Way, bounds: &Range<Page>) -> Range<Page> {
+    let more = (window as Page).saturating_sub(1);
+    let (start, last) = match way {
+        Way::Up => (page, page.saturating_add(more)),
+        Way::Down => (page.saturating_sub(more), page),
+    };
+    start.max(bounds.start)..last.saturating_add(1).min(bounds.end)
 }
 
 fn overlap(a: &Range<Page>, b: &Range<Page>) -> bool {

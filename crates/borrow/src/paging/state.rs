@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Page;
+use super::streams::Way;
 
 const RESIDENT: u8 = 1;
 /// The program may write it.
@@ -101,14 +102,28 @@ impl Table {
         self.those(pages, both, both)
     }
 
-    /// The first page, which is not here, and those behind it that are not either.
-    pub fn absent_from(&self, pages: Range<Page>) -> Range<Page> {
-        self.while_alike(pages, RESIDENT)
+    /// The pages up to the end of the range of which all are as the last one.
+    fn up_to_end_alike(&self, pages: Range<Page>, mask: u8) -> Range<Page> {
+        let last = self.get(pages.end.saturating_sub(1)) & mask;
+        let other = pages.clone().rfind(|page| self.get(*page) & mask != last);
+        other.map_or(pages.start, |page| page + 1)..pages.end
     }
 
-    /// The first page, which is here and may only be read, and those behind it of which that holds.
-    pub fn readable_from(&self, pages: Range<Page>) -> Range<Page> {
-        self.while_alike(pages, RESIDENT | WRITABLE)
+    /// The page at which a range begins, if a program goes up, or ends, and its neighbours in the range
+    /// that are here, or not, as it is.
+    pub fn alike_in_residence(&self, pages: Range<Page>, way: Way) -> Range<Page> {
+        match way {
+            Way::Up => self.while_alike(pages, RESIDENT),
+            Way::Down => self.up_to_end_alike(pages, RESIDENT),
+        }
+    }
+
+    /// As [`alike_in_residence`](Self::alike_in_residence), alike also in whether they may be written.
+    pub fn alike_in_access(&self, pages: Range<Page>, way: Way) -> Range<Page> {
+        match way {
+            Way::Up => self.while_alike(pages, RESIDENT | WRITABLE),
+            Way::Down => self.up_to_end_alike(pages, RESIDENT | WRITABLE),
+        }
     }
 
     /// All parts, and whether they have been saved.

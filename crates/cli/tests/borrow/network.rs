@@ -1,0 +1,139 @@
+//! Lenders on other hosts: TCP, keys, and wires between network namespaces.
+
+use std::path::Path;
+use std::process::Command;
+
+use hostwire_testing::{is_installed, left_out, need};
+
+use crate::kit::{Lender, borrow, can_borrow, finish, new_name, program, text};
+
+const HOSTWIRE: &str = env!("CARGO_BIN_EXE_hostwire");
+
+fn new_key(folder: &Path, name: &str) -> String {
+    let path = folder.join(name).to_string_lossy().into_owned();
+    let made = Command::new(HOSTWIRE)
+        .args(["lend", "--new-key", &path])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    path
+}
+
+/// `hostwire lend` on an address, perhaps in a namespace.
+fn lend(before: &[&str], address: &str, key: &str) -> Lender {
+    let words: Vec<&str> = before.iter().copied().chain([HOSTWIRE]).collect();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    command.args(["lend", "--memory", "64M", "--listen", address, "--key", key]);
+    Lender::of(command, address.to_owned())
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    door.local_addr().unwrap().port()
+}
+
+#[test]
+fn who_has_the_key_may_borrow_and_nobody_else() {
+    if !can_borrow() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (key, other) = (
+        new_key(folder.path(), "key"),
+        new_key(folder.path(), "other"),
+    );
+    let lender = lend(&[], &format!("127.0.0.1:{}", free_port()), &key);
+    let (_made, walk) = program("walk", &[]);
+    let run = |key: &str| {
+        let options = ["--memory", "16M", "--cache", "1M", "--key", key];
+        text(&finish(borrow(&[&lender], &options, &walk, &["8", "2"])))
+    };
+    let right = run(&key);
+    assert!(
+        right.starts_with("status 0") && right.contains("right"),
+        "{right}"
+    );
+    let wrong = run(&other);
+    assert!(
+        wrong.starts_with("status 2") && wrong.contains("another key"),
+        "{wrong}"
+    );
+    let none = text(&finish(borrow(&[&lender], &["--memory", "1M"], &walk, &[])));
+    assert!(none.contains("needs --key FILE"), "{none}");
+}
+
+/// Two hosts made of this machine, until it is dropped.
+struct Namespaces([String; 2]);
+
+impl Namespaces {
+    fn make() -> Option<Self> {
+        let is_root = rustix::process::geteuid().is_root();
+        if !is_root || !is_installed("ip", &need::IP) {
+            return None;
+        }
+        let name = new_name();
+        let made = Self([format!("{name}-a"), format!("{name}-b")]);
+        let [a, b] = &made.0;
+        let commands = [
+            format!("netns add {a}"),
+            format!("netns add {b}"),
+            format!("link add e0 netns {a} type veth peer name e0 netns {b}"),
+            format!("-n {a} addr add 10.99.0.1/24 dev e0"),
+            format!("-n {b} addr add 10.99.0.2/24 dev e0"),
+            format!("-n {a} link set e0 up"),
+            format!("-n {b} link set e0 up"),
+            format!("-n {a} link set lo up"),
+        ];
+        for command in commands {
+            let output = Command::new("ip")
+                .args(command.split(' '))
+                .output()
+                .unwrap();
+            if !output.status.success() {
+                left_out(&need::NAMESPACES, text(&output).replace('\n', " "));
+                return None;
+            }
+        }
+        Some(made)
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            let _ = Command::new("ip").args(["netns", "del", name]).output();
+        }
+    }
+}
+
+#[test]
+fn memory_of_another_host_is_borrowed_over_each_wire() {
+    if !can_borrow() {
+        return;
+    }
+    let Some(hosts) = Namespaces::make() else {
+        return;
+    };
+    let [a, b] = &hosts.0;
+    let folder = tempfile::tempdir().unwrap();
+    let key = new_key(folder.path(), "key");
+    let lender = lend(&["ip", "netns", "exec", b], "10.99.0.2:7700", &key);
+    let (_made, walk) = program("walk", &[]);
+    for wire in ["udp", "ether"] {
+        let options = ["--memory", "16M", "--cache", "1M", "--key", &key];
+        let inner = borrow(&[&lender], &options, &walk, &["8", "3"]);
+        let mut command = Command::new("ip");
+        command
+            .args(["netns", "exec", a])
+            .arg(inner.get_program())
+            .args(inner.get_args());
+        command.env("HOSTWIRE_WIRE", wire);
+        let text = text(&finish(command));
+        assert!(
+            text.starts_with("status 0") && text.contains("right"),
+            "{wire}: {text}"
+        );
+    }
+}
