@@ -244,8 +244,8 @@ fn ask(
     let fd = uffd.map(AsFd::as_fd);
     message::send(socket, &request.to_words(), fd).map_err(lost)?;
     match message::receive(socket).map_err(lost)? {
-        Some((words, fd)) => match *words {
-            [MAGIC, answer] => Ok((answer, fd)),
+        Some(message) => match *message.words {
+            [MAGIC, answer] => Ok((answer, message.fd)),
             _ => Err(lost(Errno::BADMSG)),
         },
         None => Err(lost(Errno::PIPE)),

@@ -117,11 +117,20 @@ pub fn send(socket: impl AsFd, words: &[u64], fd: Option<BorrowedFd<'_>>) -> Res
     }
 }
 
-/// A message: its words, and the descriptor that came with it. Nothing at the end.
+/// What was received.
+#[derive(Debug)]
+pub struct Message {
+    /// Its words.
+    pub words: Vec<u64>,
+    /// The descriptor that came with it.
+    pub fd: Option<OwnedFd>,
+}
+
+/// The next message. Nothing at the end.
 ///
 /// # Errors
 /// As the system says; [`Errno::BADMSG`] for a message that has no whole words, or too many.
-pub fn receive(socket: impl AsFd) -> Result<Option<(Vec<u64>, Option<OwnedFd>)>, Errno> {
+pub fn receive(socket: impl AsFd) -> Result<Option<Message>, Errno> {
     let mut bytes = [0; 8 * WORDS_MAX + 1];
     let mut space = [core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -150,7 +159,8 @@ pub fn receive(socket: impl AsFd) -> Result<Option<(Vec<u64>, Option<OwnedFd>)>,
         whole.copy_from_slice(word);
         u64::from_le_bytes(whole)
     });
-    Ok(Some((words.collect(), fd)))
+    let words = words.collect();
+    Ok(Some(Message { words, fd }))
 }
 
 #[cfg(test)]
@@ -185,7 +195,7 @@ mod tests {
         let (here, there) = std::os::unix::net::UnixDatagram::pair().unwrap();
         let file = crate::uffd::memory_file(4096).unwrap();
         send(&here, &[1, 2], Some(file.as_fd())).unwrap();
-        let (words, fd) = receive(&there).unwrap().unwrap();
+        let Message { words, fd } = receive(&there).unwrap().unwrap();
         assert_eq!(words, [1, 2]);
         assert_eq!(
             std::fs::File::from(fd.unwrap()).metadata().unwrap().len(),

@@ -133,7 +133,7 @@ mod tests {
         let mut room = Room::new(100);
         room.take(50, 1).unwrap();
         assert_eq!(room.give_back(&(10..20), 2), []);
-        assert_eq!(room.give_back(&(10..20), 1), [10..20]);
+        assert_eq!(room.give_back(&(10..20), 1), vec![10..20_u32]);
         assert_eq!(room.part_of(9), Some((0..10, 1)));
         assert_eq!(room.part_of(15), None);
         assert_eq!(room.part_of(20), Some((20..50, 1)));

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::message::{self, MAGIC, REFUSED, Request};
+use crate::message::{self, MAGIC, Message, REFUSED, Request};
 use crate::paging::{Fault, Limits, Page, Pager, Stats};
 use crate::room::Owner;
 use crate::uffd::{self, StoppedAt, Uffd};
@@ -92,6 +92,13 @@ enum Ready {
     Door,
     Faults(Owner),
     Request(Owner),
+}
+
+/// All that can be read.
+struct Looked {
+    own: Vec<Ready>,
+    /// By descriptor of others.
+    others: Vec<bool>,
 }
 
 /// See the [module text](self).
@@ -171,11 +178,11 @@ impl<S: Store> Server<S> {
             true => core::time::Duration::ZERO,
             false => wait,
         };
-        let (ready, others) = self.look(others, wait)?;
-        if ready.is_empty() {
+        let Looked { own, others } = self.look(others, wait)?;
+        if own.is_empty() {
             self.pager.background(&mut self.frames)?;
         }
-        for what in ready {
+        for what in own {
             match what {
                 Ready::Faults(owner) => self.settle(owner)?,
                 Ready::Request(owner) => self.answer(owner)?,
@@ -190,7 +197,7 @@ impl<S: Store> Server<S> {
         &self,
         others: &[BorrowedFd<'_>],
         wait: core::time::Duration,
-    ) -> Result<(Vec<Ready>, Vec<bool>), ServeError<S::Error>> {
+    ) -> Result<Looked, ServeError<S::Error>> {
         let clients = &self.frames.clients;
         let mut own: Vec<(Ready, BorrowedFd<'_>)> = Vec::with_capacity(2 * clients.len() + 1);
         for client in clients {
@@ -212,13 +219,19 @@ impl<S: Store> Server<S> {
         };
         match poll(&mut fds, Some(&wait)) {
             Ok(_) => {}
-            Err(Errno::INTR) => return Ok((Vec::new(), vec![false; others.len()])),
+            Err(Errno::INTR) => {
+                return Ok(Looked {
+                    own: Vec::new(),
+                    others: vec![false; others.len()],
+                });
+            }
             Err(errno) => return Err(system("wait for programs")(errno)),
         }
         let mut is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let own = own.iter().zip(&mut is_ready).filter(|(_, ready)| *ready);
         let own = own.map(|((what, _), _)| *what).collect();
-        Ok((own, is_ready.collect()))
+        let others = is_ready.collect();
+        Ok(Looked { own, others })
     }
 
     /// Settles the faults of a program.
@@ -258,12 +271,15 @@ impl<S: Store> Server<S> {
             return Ok(());
         };
         let received = message::receive(&client.socket);
-        let Ok(Some((words, fd))) = received else {
+        let Ok(Some(Message { words, fd })) = received else {
             // It has ended, or is no program of ours.
             return self.dismiss(owner);
         };
         let answer = match Request::from_words(&words) {
-            Some(Request::Look) => return Ok(self.show(owner)),
+            Some(Request::Look) => {
+                self.show(owner);
+                return Ok(());
+            }
             Some(Request::Join { base }) => self.join(owner, base, fd),
             Some(Request::Take { bytes }) => self.take(owner, bytes),
             Some(Request::GiveBack { offset, bytes }) => self.give_back(owner, offset, bytes)?,
