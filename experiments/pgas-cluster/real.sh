@@ -1,19 +1,20 @@
 #!/bin/sh
 # The paper's experiment, for real: programs with too little local memory on this machine, with the rest of it
 # swapped to disk, to compressed memory (zram), or borrowed by hostwire over each wire. Prints a table, and
-# writes it with a plot to experiments/pgas-cluster/real/result (or the folder in $1).
+# writes it with a plot to the folder in $1 (target/pgas-cluster).
 #
 #     make -s build && sudo experiments/pgas-cluster/real.sh
 #
 # A row that this machine cannot do says why. HOSTWIRE=PATH names another hostwire than that of target/release.
-# LOCAL_MIB is the local memory, TIMEOUT_S the most that a run may take.
+# LOCAL_MIB is the local memory, TIMEOUT_S the most that a run may take, SWAP_FOLDER a folder on the disk.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 hostwire=${HOSTWIRE:-$here/../../target/release/hostwire}
-result=${1:-$here/real/result}
+result=${1:-$here/../../target/pgas-cluster}
 local_mib=${LOCAL_MIB:-128} limit_s=${TIMEOUT_S:-120}
 cache_mib=$((local_mib / 2)) swap_mib=1024
 elements=20000000 keys=20000000 touch_mib=256
+swap_file=${SWAP_FOLDER:-/var/tmp}/hostwire-swap-$$
 tmp=$(mktemp -d) group=hostwire-real-$$ lender= swap= zram=
 names="hw-real-$$-a hw-real-$$-b"
 
@@ -26,7 +27,7 @@ end() {
     fi
     for name in $names; do ip netns del "$name" 2>/dev/null; done
     [ -d "$cgroup" ] && rmdir "$cgroup" 2>/dev/null
-    rm -rf "$tmp"
+    rm -rf "$tmp" "$swap_file"
 }
 cgroup=
 trap end EXIT
@@ -107,16 +108,16 @@ if ! make_group; then
 fi
 group_of_row=$cgroup
 
-if truncate -s 0 "$here/real/.swap" && dd if=/dev/zero of="$here/real/.swap" bs=1M count=$swap_mib 2>/dev/null &&
-    chmod 600 "$here/real/.swap" && mkswap -q "$here/real/.swap" >/dev/null && swapon "$here/real/.swap" 2>"$tmp/errors"; then
-    swap=$here/real/.swap
+if truncate -s 0 "$swap_file" && dd if=/dev/zero of="$swap_file" bs=1M count=$swap_mib 2>/dev/null &&
+    chmod 600 "$swap_file" && mkswap -q "$swap_file" >/dev/null && swapon "$swap_file" 2>"$tmp/errors"; then
+    swap=$swap_file
     row "swap to disk"
     swapoff "$swap"
     swap=
 else
     not "swap to disk" "$(head -1 "$tmp/errors" 2>/dev/null || echo no swap file can be made)"
 fi
-rm -f "$here/real/.swap"
+rm -f "$swap_file"
 
 if zram=$(zramctl --find --size ${swap_mib}M 2>"$tmp/errors") && mkswap -q "$zram" >/dev/null && swapon "$zram" 2>"$tmp/errors"; then
     row "swap to zram"

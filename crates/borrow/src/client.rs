@@ -100,14 +100,13 @@ impl Client {
         if peer.uid != rustix::process::geteuid() {
             return Err(lost(Errno::PERM));
         }
-        let high = |fd: &OwnedFd| rustix::io::fcntl_dupfd_cloexec(fd, FD_LEAST);
         let socket = high(&socket).map_err(lost)?;
 
         let (bytes, file) = ask(&socket, Request::Look, None)?;
         let file = high(&file.ok_or_else(|| lost(Errno::BADMSG))?).map_err(lost)?;
         let bytes = usize::try_from(bytes).map_err(|_| lost(Errno::BADMSG))?;
         let uffd = Uffd::new()?;
-        let uffd = Uffd::of_another(uffd.duplicate(FD_LEAST).map_err(lost)?);
+        let uffd = Uffd::of_another(high(uffd.fd()).map_err(lost)?);
         let base = reserve(None, bytes).map_err(system("reserve addresses"))?;
         let join = Request::Join { base: base as u64 };
         if ask(&socket, join, Some(&uffd))?.0 == REFUSED {
@@ -215,6 +214,12 @@ impl Client {
         // If it fails, the addresses are not mapped at all, and cannot be touched either.
         let _ = reserve(Some(self.base), self.bytes);
     }
+}
+
+/// A descriptor with a high number, if this process may have one.
+fn high(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let high = rustix::io::fcntl_dupfd_cloexec(fd, FD_LEAST);
+    high.or_else(|_| rustix::io::fcntl_dupfd_cloexec(fd, 3))
 }
 
 /// A size in whole pages.

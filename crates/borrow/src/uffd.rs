@@ -159,12 +159,9 @@ impl Uffd {
         Self { fd }
     }
 
-    /// A second descriptor of the same.
-    ///
-    /// # Errors
-    /// As the system says.
-    pub fn duplicate(&self, at_least: i32) -> Result<OwnedFd, Errno> {
-        rustix::io::fcntl_dupfd_cloexec(&self.fd, at_least)
+    /// Its descriptor.
+    pub fn fd(&self) -> &OwnedFd {
+        &self.fd
     }
 
     /// # Safety

@@ -88,6 +88,31 @@ impl Record {
             values: values.collect(),
         })
     }
+
+    /// The bytes of a record. Values that do not fit are left out, and so are ends of names.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; RECORD_BYTES];
+        let mut slots = bytes.chunks_exact_mut(SLOT_BYTES);
+        if let Some(head) = slots.next() {
+            let numbers = u64::from(self.pes) << 32 | u64::from(self.pe);
+            copy(head, 0, &MAGIC.to_le_bytes());
+            copy(head, NAME_AT, &numbers.to_le_bytes());
+            copy(head, WIRE_AT, self.wire.as_bytes());
+        }
+        for (slot, (name, value)) in slots.zip(&self.values) {
+            copy(slot, 0, &value.to_le_bytes());
+            copy(slot, NAME_AT, name.as_bytes());
+        }
+        bytes
+    }
+}
+
+/// Copies what fits, and leaves a zero behind names.
+fn copy(slot: &mut [u8], at: usize, bytes: &[u8]) {
+    let places = slot.iter_mut().skip(at);
+    for (place, byte) in places.zip(bytes) {
+        *place = *byte;
+    }
 }
 
 fn word(slot: &[u8], at: usize) -> Option<u64> {
@@ -135,6 +160,8 @@ mod tests {
         assert_eq!((record.pe, record.pes, &record.wire[..]), (2, 5, "ether"));
         // The third slot has no name.
         assert_eq!(record.values, [("frames sent".to_owned(), 7)]);
+        bytes[128] = 0;
+        assert_eq!(record.to_bytes(), bytes);
     }
 
     #[test]

@@ -31,6 +31,7 @@
 //! | [`Registered`], [`Key`], [`Opened`] | memory of one PE that others may reach |
 //! | [`Team`] | groups of PEs and collective operations |
 //! | [`Lock`] | what one PE at a time does |
+//! | `RemoteHeap` | memory of other hosts as the program's own |
 //! | [`launch`] | finding the job, whoever started it |
 //! | [`attachment`], [`core`] | what is below a job, to build something else on |
 //! | [`pmi`], [`board`], [`counters`] | what a launcher has to know |
@@ -91,6 +92,9 @@ pub use crate::core::Compare;
 pub use agent::AgentMode;
 pub use element::{AtomicElement, AtomicInteger, Element};
 pub use error::{Error, Misbehaviour, PeerWord, Result};
+/// Memory of other hosts that [`RemoteHeap`] allocates from; see `docs/borrowed-memory.md`.
+#[cfg(target_os = "linux")]
+pub use hostwire_borrow::{RemoteHeap, client::BorrowError, heap::RemoteSlice};
 pub use hostwire_transport::EnvironmentFault;
 pub use hostwire_transport::ring::SendOrder;
 pub use hostwire_transport::{Loss, PeId};

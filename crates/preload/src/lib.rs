@@ -10,6 +10,7 @@
 //! | `region.rs` | the one region of this process: who has what, and what a fork does |
 //! | `allocation.rs` | `malloc` and its family |
 //! | `mapping.rs` | `mmap` and its family |
+//! | `descriptors.rs` | `close` and its family: not of what the library needs |
 //! | `remote.rs` | the functions of `hostwire_remote.h` |
 //! | `lock.rs` | a lock that can be held across a fork |
 //!
@@ -17,6 +18,7 @@
 //! so the code may use them.
 
 mod allocation;
+mod descriptors;
 mod lock;
 mod mapping;
 mod region;

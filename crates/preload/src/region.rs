@@ -1,7 +1,7 @@
 //! The borrowed memory of this process.
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -42,6 +42,25 @@ static ABOVE: AtomicUsize = AtomicUsize::new(UNKNOWN);
 /// Addresses of the processes that this one was forked from.
 static ABANDONED: [(AtomicUsize, AtomicUsize); ABANDONED_MAX] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; ABANDONED_MAX];
+
+/// The descriptors of the region; -1 for none.
+static FDS: [AtomicI32; 3] = [const { AtomicI32::new(-1) }; 3];
+
+/// The descriptors that borrowed memory needs.
+pub(crate) fn own_fds() -> [i32; 3] {
+    [0, 1, 2].map(|at: usize| FDS.get(at).map_or(-1, |fd| fd.load(Ordering::Relaxed)))
+}
+
+/// Whether a descriptor is one of them.
+pub(crate) fn is_own(fd: i32) -> bool {
+    fd >= 0 && own_fds().contains(&fd)
+}
+
+fn set_own(fds: [i32; 3]) {
+    for (place, fd) in FDS.iter().zip(fds) {
+        place.store(fd, Ordering::Relaxed);
+    }
+}
 
 /// Whether an allocation of this size is to be borrowed.
 pub(crate) fn is_wanted(bytes: usize) -> bool {
@@ -93,6 +112,7 @@ fn joined(state: &mut State) -> Result<&mut Region, BorrowError> {
             Ok(client) => {
                 at_fork();
                 set(&client.range());
+                set_own(client.fds());
                 State::Joined(Region {
                     client,
                     blocks: BTreeMap::new(),
@@ -190,6 +210,7 @@ extern "C" fn in_child() {
     // SAFETY: the child has one thread, this one, whose parent has taken the lock before the fork.
     let state = unsafe { STATE.with_taken(|state| core::mem::replace(state, State::Idle)) };
     if let State::Joined(Region { client, blocks }) = state {
+        set_own([-1; 3]);
         let free = ABANDONED
             .iter()
             .find(|(_, end)| end.load(Ordering::Relaxed) == 0);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use hostwire::AgentMode;
 use hostwire::attachment::{Attachment, Watch};
 use hostwire::board::BOARD_FD_VARIABLE;
-use hostwire::counters::COUNTERS_FD_VARIABLE;
+use hostwire::counters::{self, COUNTERS_FD_VARIABLE, Record};
 use hostwire::settings::HEAP;
 use hostwire_borrow::message::{ABOVE_VARIABLE, SOCKET_VARIABLE};
 use hostwire_borrow::paging::Limits;
@@ -32,6 +32,9 @@ pub const COMMAND: &str = "__borrow";
 pub const LOST_STATUS: u8 = 1;
 /// How long nothing may happen before signals are looked for.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How often counters are shown.
+const SHOW: Duration = Duration::from_millis(250);
 
 /// From the launcher.
 #[derive(Debug, clap::Args)]
@@ -94,7 +97,8 @@ fn serve(args: &Args) -> Result<u8, Stopped> {
     })?;
     let started = Instant::now();
     let mut child = start(args, server.name())?;
-    let status = match follow(&mut server, &mut child, &signals) {
+    let mut shown = Shown::new();
+    let status = match follow(&mut server, &mut child, &signals, &mut shown) {
         Ok(status) => status,
         Err(error) => return Ok(give_up(&mut server, &mut child, &error)),
     };
@@ -167,6 +171,7 @@ fn follow(
     server: &mut Server<Lenders>,
     child: &mut Child,
     signals: &Signals,
+    shown: &mut Shown,
 ) -> Result<u8, ServeError<super::store::LostMemory>> {
     let pid = Pid::from_child(child);
     let ended = pidfd_open(pid, PidfdFlags::empty());
@@ -176,6 +181,7 @@ fn follow(
     })?;
     loop {
         let others = server.turn(&[ended.as_fd()], LOOK)?;
+        shown.show(server);
         if let Some(signal) = signals.to_pass_on() {
             // It may have ended meanwhile.
             let _ = kill_process(pid, signal);
@@ -204,6 +210,38 @@ fn give_up(
     // The launcher ends this process.
     std::thread::sleep(Duration::from_secs(5));
     LOST_STATUS
+}
+
+/// What `hostwire stats` finds.
+struct Shown {
+    /// Without it nothing is shown; the run does not depend on it.
+    file: Option<std::os::fd::OwnedFd>,
+    at: Instant,
+}
+
+impl Shown {
+    fn new() -> Self {
+        Self {
+            file: counters::create(1).ok(),
+            at: Instant::now(),
+        }
+    }
+
+    /// Shows what was counted, four times a second.
+    fn show(&mut self, server: &mut Server<Lenders>) {
+        let Some(file) = self.file.as_ref().filter(|_| self.at.elapsed() > SHOW) else {
+            return;
+        };
+        self.at = Instant::now();
+        let record = Record {
+            pe: 0,
+            pes: server.store().attachment().pes(),
+            wire: "borrowed memory".to_owned(),
+            values: report::values(server.stats()),
+        };
+        // As above.
+        let _ = rustix::io::pwrite(file, &record.to_bytes(), 0);
+    }
 }
 
 /// As a shell says it.

@@ -15,6 +15,22 @@ pub struct Done<'a> {
     pub took: Duration,
 }
 
+/// As counters, for `hostwire stats`.
+pub fn values(stats: &Stats) -> Vec<(String, u64)> {
+    let bytes = |pages: u64| pages.saturating_mul(PAGE_BYTES as u64);
+    let rows = [
+        ("faults, pages not here", stats.faults_missing),
+        ("faults, stores", stats.faults_protected),
+        ("hits, pages that came ahead", stats.ahead),
+        ("bytes fetched", bytes(stats.fetched)),
+        ("bytes written back", bytes(stats.saved)),
+        ("fault ns, median", stats.latency.percentile(50)),
+        ("fault ns, 90 %", stats.latency.percentile(90)),
+        ("fault ns, 99 %", stats.latency.percentile(99)),
+    ];
+    rows.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
 /// As lines.
 pub fn text(done: &Done<'_>) -> String {
     let stats = done.stats;

@@ -47,6 +47,13 @@ int main(void) {
     CHECK(zeros && fread(aligned, 1, 2 * MIB, zeros) == 2 * MIB);
     CHECK(is_all(aligned, 2 * MIB, 0) && is_all((char *)aligned + 2 * MIB, 2 * MIB, 2));
 
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    char *more = malloc(7 * MIB);
+    memset(more, 5, 7 * MIB);
+    CHECK(is_all((char *)aligned + 2 * MIB, 2 * MIB, 2) && is_all(more, 7 * MIB, 5));
+    free(more);
+
     pid_t child = fork();
     if (child == 0) {
         /* It has none of this, but may free it, and borrow anew. */

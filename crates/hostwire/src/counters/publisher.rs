@@ -7,7 +7,7 @@ use hostwire_transport::{Memory, PeId, Transport, shm};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 
-use super::{COUNTERS_FD_VARIABLE, FILE_NAME, MAGIC, NAME_AT, RECORD_BYTES, SLOT_BYTES, WIRE_AT};
+use super::{COUNTERS_FD_VARIABLE, FILE_NAME, RECORD_BYTES, Record, SLOT_BYTES};
 
 /// Makes a file for `pes` PEs. Its size is sealed.
 ///
@@ -36,19 +36,18 @@ impl Publisher {
     pub(crate) fn new(wire: &dyn Transport, wire_name: &str) -> Option<Self> {
         let (pe, pes) = (wire.pe(), wire.pes());
         let publisher = Self::inherited(pe).or_else(Self::own)?;
-        let mut record = vec![0; RECORD_BYTES];
-        let mut slots = record.chunks_exact_mut(SLOT_BYTES);
-        let head = slots.next()?;
-        let numbers = u64::from(pes) << 32 | u64::from(pe);
-        copy(head, 0, &MAGIC.to_le_bytes());
-        copy(head, NAME_AT, &numbers.to_le_bytes());
-        copy(head, WIRE_AT, wire_name.as_bytes());
-        for (slot, (name, _)) in slots.zip(wire.tally()) {
-            copy(slot, NAME_AT, name.as_bytes());
-        }
+        let values = wire.tally().into_iter();
+        let record = Record {
+            pe,
+            pes,
+            wire: wire_name.to_owned(),
+            values: values
+                .map(|(name, value)| (name.to_string(), value))
+                .collect(),
+        };
         publisher
             .memory
-            .copy_in(publisher.offset_bytes, &record)
+            .copy_in(publisher.offset_bytes, &record.to_bytes())
             .ok()?;
         publisher.publish(wire);
         Some(publisher)
@@ -85,16 +84,9 @@ impl Publisher {
     }
 }
 
-/// Copies what fits, and leaves a zero behind names.
-fn copy(slot: &mut [u8], at: usize, bytes: &[u8]) {
-    let places = slot.iter_mut().skip(at);
-    for (place, byte) in places.zip(bytes) {
-        *place = *byte;
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::NAME_AT;
     use super::*;
 
     #[test]
