@@ -105,6 +105,8 @@ pub trait Backing {
 
 /// Runs at the end of the queue that may still grow.
 const RECENT_RUNS: usize = 8;
+/// Saves that are remembered at most: a flush waits for lenders, and mostly none is needed.
+const UNFLUSHED_MAX: usize = 256;
 /// Windows that wait to be brought at most.
 const AHEAD_MAX: usize = 4;
 
@@ -249,7 +251,7 @@ impl Pager {
             }
         } else if self.table.resident() + self.limits.headroom() > self.limits.cache_pages {
             self.evict(backing)?;
-        } else if !self.unflushed.is_empty() {
+        } else if self.unflushed.len() > UNFLUSHED_MAX {
             self.flush(backing)?;
         }
         Ok(self.has_background())
@@ -258,7 +260,7 @@ impl Pager {
     /// Whether there is something to do that can wait.
     pub fn has_background(&self) -> bool {
         !self.ahead.is_empty()
-            || !self.unflushed.is_empty()
+            || self.unflushed.len() > UNFLUSHED_MAX
             || self.table.resident() + self.limits.headroom() > self.limits.cache_pages
     }
 

@@ -99,14 +99,8 @@ pub fn run(args: &Args, library: Option<&Path>) -> Result<ExitCode, String> {
         lost_memory: false,
     };
     let status = launcher.follow(&events);
-    for sender in launcher
-        .loans
-        .iter()
-        .filter_map(|loan| loan.sender.as_ref())
-    {
-        sender.close();
-    }
     mark.kill_all();
+    launcher.give_back(&events);
     drop(warden);
     strays::end();
     Ok(ExitCode::from(status))
@@ -267,6 +261,26 @@ impl Launcher {
             }
             if self.kill_at.is_some_and(|at| at <= Instant::now()) {
                 self.kill();
+            }
+        }
+    }
+
+    /// Ends the loans, and waits a moment until the lenders have the memory back: who borrows next
+    /// shall find it.
+    fn give_back(&mut self, events: &mpsc::Receiver<Event>) {
+        let senders = self.loans.iter().filter_map(|loan| loan.sender.as_ref());
+        senders.for_each(Sender::finish);
+        let mut open: BTreeSet<u32> = (1..=self.loans.len() as u32).collect();
+        open.retain(|pe| !self.lost.contains(pe));
+        let give_up = Instant::now() + GRACE;
+        while !open.is_empty() {
+            let left = give_up.saturating_duration_since(Instant::now());
+            match events.recv_timeout(left) {
+                Ok(Event::LenderGone(pe)) => {
+                    open.remove(&pe);
+                }
+                Ok(_) => {}
+                Err(_) => return,
             }
         }
     }

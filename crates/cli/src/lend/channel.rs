@@ -12,7 +12,7 @@
 //! | sealed: kind and content | the rest, 16 of them a tag |
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -100,11 +100,11 @@ impl Socket {
         }
     }
 
-    fn close(&self) {
+    fn shut_down(&self, how: Shutdown) {
         // It may be closed already.
         let _ = match self {
-            Self::Unix(socket) => socket.shutdown(std::net::Shutdown::Both),
-            Self::Tcp(socket) => socket.shutdown(std::net::Shutdown::Both),
+            Self::Unix(socket) => socket.shutdown(how),
+            Self::Tcp(socket) => socket.shutdown(how),
         };
     }
 }
@@ -261,7 +261,12 @@ impl Sender {
 
     /// Ends the connection, in both directions.
     pub fn close(&self) {
-        self.socket.close();
+        self.socket.shut_down(Shutdown::Both);
+    }
+
+    /// Says that nothing more comes. What the other end says is still heard.
+    pub fn finish(&self) {
+        self.socket.shut_down(Shutdown::Write);
     }
 }
 

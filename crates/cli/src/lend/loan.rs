@@ -78,7 +78,7 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
             )),
         }
     });
-    let _part = match part {
+    let part = match part {
         Ok(part) => part,
         Err(why) => return sender.send(&Frame::Over(why)),
     };
@@ -89,11 +89,14 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
     };
     sender.send(&Frame::Granted)?;
     receiver.be_patient()?;
-    let relayed = relay(&mut child, here, sender, receiver);
-    // The borrower is gone, or the process is.
+    let inward = relay(&mut child, here, &mut sender, receiver);
+    // The borrower is gone, or the process is. When the connection closes, the memory is free.
     let _ = child.kill();
     child.wait()?;
-    relayed
+    drop(part);
+    sender.close();
+    let _ = inward?.join();
+    Ok(())
 }
 
 /// Starts the process of a loan.
@@ -128,13 +131,14 @@ fn start(request: &Request, pmi: UnixStream) -> io::Result<Child> {
 /// The longest message of the process that is passed on.
 const MESSAGE_BYTES_MAX: u64 = 2048;
 
-/// Passes on what the process and the launcher say to each other, until one of them is gone.
+/// Passes on what the process and the launcher say to each other, until one of them is gone. The
+/// thread that listens to the launcher ends with the connection.
 fn relay(
     child: &mut Child,
     pmi: UnixStream,
-    mut sender: Sender,
+    sender: &mut Sender,
     mut receiver: Receiver,
-) -> io::Result<()> {
+) -> io::Result<thread::JoinHandle<()>> {
     let mut to_child = pmi.try_clone()?;
     let mut errors = child.stderr.take();
     let inward = thread::spawn(move || {
@@ -170,9 +174,7 @@ fn relay(
     let _ = sender.send(&Frame::Over(
         why.trim_start_matches("hostwire: ").to_owned(),
     ));
-    sender.close();
-    let _ = inward.join();
-    Ok(())
+    Ok(inward)
 }
 
 /// Memory that this host has for new programs, if it says so.
