@@ -3,7 +3,7 @@
 # swapped to disk, to compressed memory (zram), or borrowed by hostwire over each wire. Prints a table, and
 # writes it with a plot to the folder in $1 (target/pgas-cluster).
 #
-#     make -s build && sudo experiments/pgas-cluster/real.sh
+#     cargo build --release && sudo experiments/pgas-cluster/real.sh
 #
 # A row that this machine cannot do says why. HOSTWIRE=PATH names another hostwire than that of target/release.
 # LOCAL_MIB is the local memory, TIMEOUT_S the most that a run may take, SWAP_FOLDER a folder on the disk.

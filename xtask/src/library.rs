@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! bin/      oshcc oshc++ oshrun hostwire
-//! include/  shmem.h pshmem.h shmemx.h shmemx_race.h mpp/
-//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a pkgconfig/ cmake/
+//! include/  shmem.h pshmem.h shmemx.h shmemx_race.h hostwire_remote.h mpp/
+//! lib/      libshmem.so libshmem.so.1 libshmem.a libshmem_race.a libhostwire_remote.so pkgconfig/ cmake/
 //! share/    what bash, zsh and fish complete hostwire by, and its pages of the manual
 //! ```
 //!
@@ -78,7 +78,7 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     command.args(["--quiet", "--release", "--locked"]);
     command.args(["-p", "hostwire-shmem"]);
     if is_here {
-        command.args(["-p", "hostwire-cli"]);
+        command.args(["-p", "hostwire-cli", "-p", "hostwire-preload"]);
     }
     run(&mut command)?;
     let release = target.join("release");
@@ -97,6 +97,11 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     if is_here {
         copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
         launcher_pages(&tree)?;
+        // For `hostwire borrow`, which looks for it beside its folder, and for C programs.
+        let remote = "libhostwire_remote.so";
+        copy(&release.join(remote), &lib.join(remote))?;
+        let header = include_str!("../../include/hostwire_remote.h");
+        write(&tree.join("include/hostwire_remote.h"), header)?;
     }
 
     let built = Built {
