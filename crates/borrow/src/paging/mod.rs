@@ -105,6 +105,8 @@ pub trait Backing {
 
 /// Runs at the end of the queue that may still grow.
 const RECENT_RUNS: usize = 8;
+/// Pages that leave in one step at most.
+const LEAVING_MAX: usize = 32;
 /// Saves that are remembered at most: a flush waits for lenders, and mostly none is needed.
 const UNFLUSHED_MAX: usize = 256;
 /// Windows that wait to be brought at most.
@@ -382,11 +384,17 @@ impl Pager {
         Ok(())
     }
 
-    /// Lets the oldest run go, that has no second chance.
+    /// Lets some of the oldest pages go, unless they have a second chance.
     fn evict<B: Backing>(&mut self, backing: &mut B) -> Result<(), B::Error> {
-        let Some(Run { pages }) = self.queue.pop_front() else {
+        let Some(Run { mut pages }) = self.queue.pop_front() else {
             return Ok(());
         };
+        // A thread may begin to wait meanwhile, and shall not wait for long.
+        if pages.len() > LEAVING_MAX {
+            let rest = pages.start + LEAVING_MAX as Page..pages.end;
+            pages.end = rest.start;
+            self.queue.push_front(Run { pages: rest });
+        }
         for part in self.table.present(pages) {
             if self.table.take_second_chance(part.clone()) {
                 self.queue.push_back(Run { pages: part });
