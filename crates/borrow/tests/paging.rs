@@ -20,9 +20,23 @@ struct Machine {
     racing: VecDeque<(Page, u64)>,
     done: Vec<(Page, u64)>,
     most: usize,
+    /// Another thread stores to the very pages that the pager is at, whenever it may: this often.
+    intrusions: u64,
 }
 
 impl Machine {
+    /// A store to a page that is about to leave, or was just saved, if the page may be written.
+    fn intrude(&mut self, page: Page) {
+        if self.intrusions == 0 {
+            return;
+        }
+        if let Some((word, true)) = self.here.get_mut(&page) {
+            self.intrusions -= 1;
+            *word = u64::MAX - self.intrusions;
+            self.done.push((page, *word));
+        }
+    }
+
     /// Another thread runs for a moment: a store to a page that it may write is done at once.
     fn race(&mut self) {
         if let Some((page, value)) = self.racing.pop_front() {
@@ -61,6 +75,7 @@ impl Backing for Machine {
 
     fn set_access(&mut self, pages: Range<Page>, access: Access) -> Result<(), Infallible> {
         self.race();
+        self.intrude(pages.start);
         for page in pages {
             self.here.get_mut(&page).unwrap().1 = access == Access::Write;
         }
@@ -77,6 +92,7 @@ impl Backing for Machine {
             );
             self.under_way.push((page, word));
             self.race();
+            self.intrude(page);
         }
         Ok(())
     }
@@ -89,6 +105,7 @@ impl Backing for Machine {
     fn remove(&mut self, pages: Range<Page>) -> Result<(), Infallible> {
         self.race();
         for page in pages {
+            self.intrude(page);
             self.here.remove(&page);
         }
         Ok(())
@@ -110,6 +127,7 @@ enum Step {
     WalkDown(Page, Page, Option<u64>),
     Race(Page, u64),
     Discard(Page, Page),
+    Intrude(u64),
     Background,
 }
 
@@ -122,6 +140,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (page.clone(), 1..400u32, any::<Option<u64>>()).prop_map(|(p, n, v)| Step::WalkDown(p, n, v)),
         2 => (page.clone(), 1..u64::MAX).prop_map(|(page, value)| Step::Race(page, value)),
         1 => (page, 1..200u32).prop_map(|(page, count)| Step::Discard(page, count)),
+        1 => (1..50u64).prop_map(Step::Intrude),
         3 => Just(Step::Background),
     ];
     proptest::collection::vec(step, 1..120)
@@ -208,6 +227,7 @@ impl World {
                 self.learn();
                 self.oracle.retain(|page, _| !pages.contains(page));
             }
+            Step::Intrude(times) => self.machine.intrusions = times,
             Step::Background => {
                 let Ok(_) = self.pager.background(&mut self.machine);
                 self.learn();

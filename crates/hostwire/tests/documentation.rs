@@ -12,6 +12,8 @@ use hostwire::settings::{self, Wire, page};
 const OTHERS: [&str; 13] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
+    "HOSTWIRE_BORROW_ABOVE",
+    "HOSTWIRE_BORROW_SOCKET",
     "HOSTWIRE_COUNTERS_FD",
     "HOSTWIRE_JOB",
     "HOSTWIRE_MODEL_SEED",
