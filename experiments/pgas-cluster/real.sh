@@ -53,7 +53,7 @@ make_group() {
 row() {
     name=$1
     shift
-    line=$(printf '%-16s' "$name")
+    line=$(printf '%-18s' "$name")
     data=$name
     for program in "stream $elements" "sort $keys" "touch $touch_mib"; do
         # The shell enters the group, and becomes the command.
@@ -130,7 +130,7 @@ zram=
 
 borrow="$hostwire borrow --memory 512M --cache ${cache_mib}M"
 start_lender "$hostwire" lend --memory 1G --name "real-$$"
-row "borrowed, shm" env HOSTWIRE_WIRE=shm $borrow --from "local:real-$$"
+row "borrowed over shm" env HOSTWIRE_WIRE=shm $borrow --from "local:real-$$"
 stop_lender
 
 # Two hosts made of this machine.
@@ -143,12 +143,12 @@ if ip netns add "$a" 2>"$tmp/errors" && ip netns add "$b" 2>"$tmp/errors"; then
     "$hostwire" lend --new-key "$tmp/key"
     start_lender ip netns exec "$b" "$hostwire" lend --memory 1G --listen 10.98.0.2:7700 --key "$tmp/key"
     for wire in xdp ether udp; do
-        row "borrowed, $wire" env HOSTWIRE_WIRE=$wire ip netns exec "$a" \
+        row "borrowed over $wire" env HOSTWIRE_WIRE=$wire ip netns exec "$a" \
             $borrow --from 10.98.0.2:7700 --key "$tmp/key"
     done
     stop_lender
 else
-    not "borrowed, hosts" "$(head -1 "$tmp/errors")"
+    not "borrowed over a network" "$(head -1 "$tmp/errors")"
 fi
 
 python3 "$here/real/plot.py" "$result/rows.csv" >"$result/plot.svg" 2>"$tmp/errors" &&
