@@ -5,14 +5,17 @@ use std::process::{Command, Output};
 use crate::job::hostwire;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 11] = [
     "run",
     "bench",
+    "lend",
+    "borrow",
     "doctor",
     "plan",
     "reproduce",
     "sim",
     "stats",
+    "window",
     "completions",
 ];
 
@@ -109,7 +112,7 @@ fn shells_complete_commands_options_and_values() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(complete("hostwire repr").trim(), "reproduce");
-    assert_eq!(complete("hostwire run --wi").trim(), "--wire");
+    assert_eq!(complete("hostwire run --wir").trim(), "--wire");
     assert_eq!(complete("hostwire run --wire e").trim(), "ether");
 }
 
