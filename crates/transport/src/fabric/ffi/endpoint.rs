@@ -160,7 +160,8 @@ impl Calls {
         ep: &Object<FidEp>,
     ) -> Result<Self, FabricError> {
         // SAFETY: alive, and nobody changes it.
-        let (msg, rma) = unsafe { (ep.at.as_ref().msg, ep.at.as_ref().rma) };
+        let ep = unsafe { ep.at.as_ref() };
+        let (msg, rma) = (ep.msg, ep.rma);
         // SAFETY: null or a table that lasts as long as the endpoint.
         let msg = unsafe { msg.as_ref() }.ok_or_else(|| FabricError::lacks("messages"))?;
         // SAFETY: null or another table that lasts as long as the endpoint.
