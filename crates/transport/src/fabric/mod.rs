@@ -47,8 +47,9 @@ mod message;
 mod offers;
 mod peer;
 mod ticket;
+mod transfer;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -60,14 +61,12 @@ pub use self::offers::{Choice, Offer, offers};
 pub use self::ticket::Ticket;
 
 use self::agent::{Hold, Shared};
-use self::core::{COPIED, COPIED_BYTES, DATA_BYTES_MAX, MESSAGE_BYTES};
-use self::ffi::{Endpoint, FabricError, Remote, Token};
+use self::core::{DATA_BYTES_MAX, MESSAGE_BYTES};
 use self::message::{Kind, Outgoing, RECORD_BYTES};
 use self::peer::End;
 use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
 use crate::ether::ControlConnections;
-use crate::operation::Request;
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
@@ -132,13 +131,6 @@ impl Patience {
         wire.shared.wait(LOOK_AGAIN);
         true
     }
-}
-
-/// What is known of a transfer that a thread waits for.
-struct Transfer {
-    pe: PeId,
-    token: Token,
-    begin: Instant,
 }
 
 impl Fabric {
@@ -295,125 +287,6 @@ impl Fabric {
         all
     }
 
-    /// Puts bytes past the messages.
-    fn put_long(&self, pe: PeId, offset_bytes: usize, src: &[u8]) -> Result<(), TransportError> {
-        let Some(fenced) = self.hold()?.open(pe)?.map(|peer| peer.fenced) else {
-            return Ok(());
-        };
-        // A write could overtake them.
-        self.applied(pe, fenced)?;
-        let delivered = !self.orders_writes;
-        let mut at = offset_bytes;
-        for piece in src.chunks(self.piece_bytes()) {
-            let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
-            let begin = |endpoint: &mut Endpoint, token, remote| {
-                let from = match self.copies {
-                    false => piece.as_ptr(),
-                    true => copied_in(endpoint, piece)?,
-                };
-                // SAFETY: `transfer` returns when the operation has ended or the endpoint is
-                // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
-                unsafe { endpoint.write(token, (from, piece.len()), remote, delivered) }
-            };
-            self.transfer(pe, at, begin)?;
-            drop(copying);
-            self.shared.lock().counted.writes += 1;
-            at += piece.len();
-        }
-        self.store_message(pe, Outgoing::one(Kind::Bell, 0, &[]))
-    }
-
-    /// How much goes in one write or read.
-    fn piece_bytes(&self) -> usize {
-        let most = match self.copies {
-            true => COPIED_BYTES,
-            false => 1 << 30,
-        };
-        most.min(self.operation_bytes_max).max(1)
-    }
-
-    /// Reads or writes memory of a PE, and returns when that is done, or cannot be.
-    fn transfer(
-        &self,
-        pe: PeId,
-        offset_bytes: usize,
-        mut begin: impl FnMut(&mut Endpoint, Token, Remote) -> Result<bool, FabricError>,
-    ) -> Result<(), TransportError> {
-        let mut patience = Patience::default();
-        let since = Instant::now();
-        let token = loop {
-            let mut core = self.hold()?;
-            let Some(remote) = core.open(pe)?.map(|peer| peer.remote(offset_bytes)) else {
-                return Ok(());
-            };
-            let begun = core.begin_transfer(|endpoint, token| begin(endpoint, token, remote));
-            match begun {
-                Ok(Some(token)) => break token,
-                Ok(None) => {}
-                Err(_) => {
-                    core.failed(pe);
-                    return core.open(pe).map(drop);
-                }
-            }
-            let came = core.drive();
-            drop(core);
-            if !came && patience.wait(self) {
-                self.look_after(pe, since);
-            }
-        };
-        self.finish_transfer(&Transfer {
-            pe,
-            token,
-            begin: since,
-        })
-    }
-
-    fn finish_transfer(&self, transfer: &Transfer) -> Result<(), TransportError> {
-        let &Transfer { pe, token, begin } = transfer;
-        let mut patience = Patience::default();
-        loop {
-            let mut core = self.shared.lock();
-            if core.fault().is_err() {
-                // Nothing goes on, also none of this.
-                return core.fault();
-            }
-            let came = core.drive();
-            if let Some(result) = core.end_of_transfer(token) {
-                return match result {
-                    Ok(()) => Ok(()),
-                    Err(_) => {
-                        core.failed(pe);
-                        core.open(pe).map(drop)
-                    }
-                };
-            }
-            drop(core);
-            if came {
-                patience = Patience::default();
-            } else if patience.wait(self) {
-                self.look_after(pe, begin);
-                self.end_hopeless(transfer)?;
-            }
-        }
-    }
-
-    /// A provider may leave a transfer to a lost peer without an end; then the endpoint is closed, as
-    /// it could still use the caller's memory.
-    fn end_hopeless(&self, transfer: &Transfer) -> Result<(), TransportError> {
-        let mut core = self.shared.lock();
-        let end = core.peer(transfer.pe).and_then(|peer| peer.end);
-        if let Some(end @ End::Lost(_)) = end
-            && transfer.begin.elapsed() > LAST_ERRORS
-        {
-            let lost = end.result(transfer.pe);
-            if let Err(error) = &lost {
-                core.close(error.clone());
-            }
-            return lost;
-        }
-        Ok(())
-    }
-
     fn line(
         &self,
         pe: PeId,
@@ -442,14 +315,6 @@ impl Fabric {
     fn has_end(&self, pe: PeId) -> Result<Option<End>, TransportError> {
         Ok(self.hold()?.peer(pe).and_then(|peer| peer.end))
     }
-}
-
-/// Copies bytes to the buffer from where they can be sent.
-fn copied_in(endpoint: &Endpoint, bytes: &[u8]) -> Result<*const u8, FabricError> {
-    let at = endpoint.own(COPIED, bytes.len())?;
-    let copied = endpoint.buffers().copy_in(COPIED, bytes);
-    copied.map_err(|_| FabricError::lacks("room"))?;
-    Ok(at)
 }
 
 impl Transport for Fabric {
@@ -741,47 +606,6 @@ pub(crate) fn counted_names() -> impl Iterator<Item = (&'static str, &'static st
         ),
     ]
     .into_iter()
-}
-
-impl Offload for Fabric {
-    fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<(), TransportError> {
-        self.origin.check()?;
-        self.addresses.of(pe, offset_bytes, dst.len(), 1)?;
-        let stored = self.hold()?.open(pe)?.map_or(0, |peer| peer.ordered);
-        self.applied(pe, stored)?;
-        let mut at = offset_bytes;
-        for piece in dst.chunks_mut(self.piece_bytes()) {
-            let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
-            let (to, len) = (piece.as_mut_ptr(), piece.len());
-            let begin = |endpoint: &mut Endpoint, token, remote| {
-                let to = match self.copies {
-                    false => to,
-                    true => endpoint.own(COPIED, len)?,
-                };
-                // SAFETY: `transfer` returns when the operation has ended or the endpoint is
-                // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
-                unsafe { endpoint.read(token, (to, len), remote) }
-            };
-            self.transfer(pe, at, begin)?;
-            if self.copies {
-                let core = self.shared.lock();
-                core.endpoint.buffers().copy_out(COPIED, piece)?;
-            }
-            drop(copying);
-            self.shared.lock().counted.reads += 1;
-            at += len;
-        }
-        Ok(())
-    }
-
-    /// Asked of the agent: CPUs of the PE's host do atomics on its segment, too.
-    fn atomic(&self, pe: PeId, _request: Request) -> Result<u64, TransportError> {
-        Err(TransportError::misused(
-            "an atomic operation past the agent",
-            "a route that is offloaded",
-            format_args!("the one to PE {pe}, where only gets are"),
-        ))
-    }
 }
 
 impl Drop for Fabric {

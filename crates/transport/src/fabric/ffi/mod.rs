@@ -6,6 +6,7 @@
 //! | [`library`] | finding it, and its functions |
 //! | [`info`] | what its providers offer |
 //! | [`endpoint`] | an endpoint with all that belongs to it |
+//! | `object` | what that is made of |
 //!
 //! No headers are needed at build time: the layouts are those of ABI 1.0 to 1.8, which
 //! `abi_tests.rs` compares with the headers where they are installed.
@@ -16,6 +17,7 @@ mod abi_tests;
 pub(crate) mod endpoint;
 pub(crate) mod info;
 pub(crate) mod library;
+mod object;
 
 pub(crate) use self::endpoint::{Completion, Endpoint, Remote, Token};
 pub(crate) use self::info::Info;
