@@ -239,10 +239,14 @@ impl<T: Element> Symmetric<T> {
     /// wire allows direct access: words by atomics, runs of bytes by copying. Stores
     /// there need a [`crate::Job::fence`] as any put, and a PE that sleeps does not
     /// notice them for up to 0.1 s.
+    ///
+    /// Of memory that no hardware keeps coherent (a `flushed` window) only one's own is given.
+    /// Direct loads there may find what was there before a peer stored: use
+    /// [`read`](Self::read) and [`load`](Self::load).
     pub fn memory(&self, pe: PeId) -> Option<(&Memory, usize)> {
         let (window, offset_bytes) = self.window(pe)?;
         let is_coherent = window.visibility() == Visibility::Coherent;
-        is_coherent.then_some((window.memory(), offset_bytes))
+        (is_coherent || pe == self.inner.pe()).then_some((window.memory(), offset_bytes))
     }
 
     /// The window onto the memory of `pe`, if it may be loaded from, and the offset of element 0.
