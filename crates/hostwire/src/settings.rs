@@ -104,7 +104,7 @@ table! {
     /// The memory that all PEs map, for the wire `window`
     #[cfg(target_os = "linux")]
     pub(crate) window: Option<Spec> = WINDOW("HOSTWIRE_WINDOW": Window) {
-        without: || "memory of the job's own, for PEs of one kernel".into(),
+        without: || "memory of the job's own for PEs of one kernel".into(),
         detail: || "PATH is a file, a device-dax node or the memory of a PCI device, in which `hostwire \
                     window make` has made a region. The contract is what it takes for a store to be \
                     seen: coherent where hardware keeps the caches of all hosts equal, flushed where \

@@ -31,7 +31,7 @@ fn a_job_that_spans_hosts_is_told_which_pe_is_where() {
     assert_eq!(said("PEs 0, 2 on "), 1, "{ended:#?}");
     assert_eq!(said("; PE 1 on far; "), 1, "{ended:#?}");
     assert_eq!(
-        said("HOSTWIRE_WIRE has to be auto, ether, xdp, udp or fabric"),
+        said("HOSTWIRE_WIRE has to be auto, ether, xdp, udp, window or fabric"),
         1,
         "{ended:#?}"
     );
