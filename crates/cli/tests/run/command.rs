@@ -113,7 +113,6 @@ fn shells_complete_commands_options_and_values() {
     };
     assert_eq!(complete("hostwire repr").trim(), "reproduce");
     assert_eq!(complete("hostwire run --wir").trim(), "--wire");
-    assert_eq!(complete("hostwire run --wi").trim(), "--wire --window");
     assert_eq!(complete("hostwire run --wire e").trim(), "ether");
 }
 
