@@ -52,7 +52,7 @@ fn run(name: &str, provider: &str) {
         return;
     }
     let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
-    for (pes, hosts) in [(1, 1), (2, 2), (4, 2)] {
+    for (pes, hosts) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
         let choice = provider.parse().unwrap();
         (case.unwrap().run)(&Hosts { hosts, choice }, pes);
     }

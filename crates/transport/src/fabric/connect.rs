@@ -53,7 +53,7 @@ pub struct Party {
 
 impl Opened {
     /// An endpoint of the chosen provider, or of the first one, with this segment behind it. If
-    /// providers offer several addresses, the one given.
+    /// the provider has IPv4 addresses, at the one given, which may take it until `deadline`.
     ///
     /// # Errors
     /// [`TransportError::Environment`].
@@ -61,8 +61,9 @@ impl Opened {
         choice: Option<&Choice>,
         address: Option<Ipv4Addr>,
         segment: &Window,
+        deadline: Instant,
     ) -> Result<Self, TransportError> {
-        let info = choose(choice, address)?;
+        let info = choose(choice, address, deadline)?;
         let provider = info.provider();
         let what = format!("opening an endpoint of {provider} with");
         let opened = Endpoint::open(info, TOKENS, BUFFER_BYTES, random()?);
@@ -159,14 +160,10 @@ impl Fabric {
             let mut core = self.shared.lock();
             let mut silent = None;
             for &pe in &others {
-                let Some(peer) = core.open(pe)?.filter(|peer| peer.echoed == 0) else {
+                if core.open(pe)?.is_none_or(|peer| peer.echoed > 0) {
                     continue;
-                };
-                // Endpoints that connect to each other at once may refuse each other for good (seen
-                // with tcp of libfabric 1.17), so the PE with the higher number begins.
-                if pe < self.pe || peer.received > 0 {
-                    core.ask(pe, 1)?;
                 }
+                core.ask(pe, 1)?;
                 silent.get_or_insert(pe);
             }
             let came = core.drive();

@@ -171,8 +171,6 @@ impl Core {
                 Ok(Some(number))
             }
             Ok(false) => Ok(None),
-            // Nothing has been sent; a provider may refuse while it connects.
-            Err(_) if peer.echoed == 0 => Ok(None),
             Err(_) => {
                 self.failed(pe);
                 self.open(pe).map(|_| None)

@@ -39,7 +39,7 @@ pub fn local(
             return Err(TransportError::NoWire { pe });
         };
         let address = Some(Ipv4Addr::LOCALHOST);
-        let endpoint = Opened::open(Some(choice), address, shm.segment())?;
+        let endpoint = Opened::open(Some(choice), address, shm.segment(), Instant::now())?;
         opened.push((shm, endpoint));
     }
     let tickets: Vec<Ticket> = opened.iter().map(|(_, it)| it.ticket().clone()).collect();

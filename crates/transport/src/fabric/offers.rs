@@ -3,6 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
 
 use super::ffi::{Info, Library};
 use crate::error::{EnvironmentFault, TransportError};
@@ -57,6 +58,8 @@ pub struct Offer {
     pub orders_writes: bool,
 }
 
+/// How long before it is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// Only within a host, where PEs share memory anyway.
 const WITHIN_A_HOST: &str = "shm";
 
@@ -92,12 +95,40 @@ pub fn offers() -> Result<((u32, u32), Vec<Offer>), TransportError> {
     Ok((library.version(), offers))
 }
 
-/// The offer to take: of the chosen provider, or the first that leads to other hosts; the one with
-/// the address of this host if there is one.
+/// The offer to take: of the chosen provider, or the first that leads to other hosts. If it has IPv4
+/// addresses, the one with this address. libfabric leaves out an interface whose link has come up
+/// within the last second: then it is asked again until `deadline`.
 pub(super) fn choose(
     choice: Option<&Choice>,
     address: Option<Ipv4Addr>,
+    deadline: Instant,
 ) -> Result<Info, TransportError> {
+    loop {
+        let mut offered = offered(choice)?;
+        let seen: Vec<Ipv4Addr> = offered.iter().filter_map(Info::ipv4).collect();
+        if !seen.is_empty() && address.is_some() {
+            offered.retain(|info| info.ipv4() == address);
+        }
+        if let Some(info) = offered.into_iter().next() {
+            return Ok(info);
+        }
+        if Instant::now() >= deadline {
+            let seen: Vec<String> = seen.iter().map(Ipv4Addr::to_string).collect();
+            let expected = address.map_or_else(String::new, |address| {
+                format!("one of the interface's, {address}")
+            });
+            let fault = EnvironmentFault::unexpected(expected, seen.join(", "));
+            return Err(TransportError::environment(
+                "choosing an address for libfabric",
+                fault,
+            ));
+        }
+        std::thread::sleep(ASK_AGAIN);
+    }
+}
+
+/// What the provider that is taken offers; at least one.
+fn offered(choice: Option<&Choice>) -> Result<Vec<Info>, TransportError> {
     let library = library()?;
     let provider = choice.map(|choice| choice.provider.as_str());
     let domain = choice.and_then(|choice| choice.domain.as_deref());
@@ -109,13 +140,8 @@ pub(super) fn choose(
         None => all.retain(|info| info.provider() != WITHIN_A_HOST),
     }
     let first = all.first().map(Info::provider);
-    let is_here = |info: &Info| address.is_some() && info.ipv4() == address;
-    let here = all
-        .iter()
-        .position(|info| Some(info.provider()) == first && is_here(info));
-    let count = all.len();
-    let at = here.unwrap_or(0);
-    all.into_iter().nth(at.min(count)).ok_or_else(|| {
+    all.retain(|info| Some(info.provider()) == first);
+    if all.is_empty() {
         let (major, minor) = library.version();
         let fault = EnvironmentFault::unexpected(
             match choice {
@@ -127,8 +153,10 @@ pub(super) fn choose(
                  {major}.{minor}; see hostwire doctor)"
             ),
         );
-        TransportError::environment("choosing a provider of libfabric", fault)
-    })
+        let doing = "choosing a provider of libfabric";
+        return Err(TransportError::environment(doing, fault));
+    }
+    Ok(all)
 }
 
 fn library() -> Result<&'static Library, TransportError> {

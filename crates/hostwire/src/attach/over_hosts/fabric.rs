@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hostwire_transport::ether::{ControlConnections, Door, Interface};
 use hostwire_transport::fabric::{Opened, Party, Ticket};
@@ -15,6 +16,8 @@ use crate::error::Result;
 use crate::launch::{self, Bootstrap, Nodes};
 use crate::settings::Settings;
 
+/// How long libfabric may take to see an interface that is up.
+const OFFER_LIMIT: Duration = Duration::from_secs(3);
 /// Key of what a PE publishes about its endpoint.
 const TICKET: &str = "hostwire-fabric";
 
@@ -52,7 +55,8 @@ pub(super) fn attach(
     let shm = share(segment, &here, &cards, gathering)?;
 
     let address = interface.and_then(|interface| interface.ip);
-    let opened = Opened::open(settings.fabric.as_ref(), address, shm.segment())?;
+    let offered_by = segment.deadline.min(Instant::now() + OFFER_LIMIT);
+    let opened = Opened::open(settings.fabric.as_ref(), address, shm.segment(), offered_by)?;
     let ticket = opened.ticket().to_string();
     let tickets = launch::all_gather(launcher, TICKET, ticket.as_bytes());
     let tickets = tickets.map_err(launch_failed)?;
