@@ -344,7 +344,7 @@ mod tests {
             let told = text.contains(&format!("\n  {setting} "));
             assert_eq!(told, setting.variable != RING.variable, "{setting}: {text}");
         }
-        assert!(text.contains("udp or stores (now \"udp\")"), "{text}");
+        assert!(text.contains("fabric or stores (now \"udp\")"), "{text}");
         assert!(text.contains("1 to 86400 seconds (not set: 60)"), "{text}");
     }
 
