@@ -9,13 +9,14 @@ use serde_json::Value;
 use xtask::root;
 
 /// Those that are published, each after those that it needs.
-const PUBLISHED: [&str; 9] = [
+const PUBLISHED: [&str; 10] = [
     "hostwire-address",
     "hostwire-packet",
     "hostwire-link",
     "hostwire-plan",
     "hostwire-pmix",
     "hostwire-transport",
+    "hostwire-borrow",
     "hostwire",
     "hostwire-sim",
     "hostwire-cli",
