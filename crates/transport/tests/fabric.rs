@@ -26,6 +26,10 @@ const COPIES: Case = Case {
     run: copies_of_a_pe_are_refused,
 };
 
+/// Where several PEs send to one, this provider breaks the order of messages that it promises, or stands
+/// still: see [`a_provider_that_breaks_order_is_found_out`].
+const BREAKS_ORDER: &str = "udp;ofi_rxd";
+
 /// Whether this machine has the provider. Says so if not.
 fn has(provider: &str) -> bool {
     match fabric::offers() {
@@ -53,6 +57,9 @@ fn run(name: &str, provider: &str) {
     }
     let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
     for (pes, hosts) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
+        if pes > 2 && provider == BREAKS_ORDER {
+            continue;
+        }
         let choice = provider.parse().unwrap();
         (case.unwrap().run)(&Hosts { hosts, choice }, pes);
     }
@@ -80,3 +87,16 @@ hostwire_transport::transport_cases!(over!(tcp, "tcp"));
 hostwire_transport::transport_cases!(over!(tcp_rxm, "tcp;ofi_rxm"));
 hostwire_transport::transport_cases!(over!(net, "net"));
 hostwire_transport::transport_cases!(over!(udp_rxd, "udp;ofi_rxd"));
+
+/// Ends with an error that names the provider and what it promised, or stands still; now and then it passes.
+#[test]
+#[ignore = "shows a fault of udp;ofi_rxd of libfabric 1.17"]
+fn a_provider_that_breaks_order_is_found_out() {
+    if has(BREAKS_ORDER) {
+        let case = CASES
+            .iter()
+            .find(|case| case.name == "words_come_in_one_piece");
+        let choice = BREAKS_ORDER.parse().unwrap();
+        (case.unwrap().run)(&Hosts { hosts: 2, choice }, 4);
+    }
+}
