@@ -21,6 +21,8 @@
 use crate::sync::{AtomicU64, Ordering};
 use core::ops::Deref;
 use std::sync::{Arc, OnceLock};
+#[cfg(target_os = "linux")]
+use std::thread::JoinHandle;
 
 use crate::error::{PeId, TransportError};
 
@@ -143,6 +145,25 @@ impl Origin {
             RESTORED => TransportError::Restored { pe },
             _ => TransportError::Forked { pe, process },
         }
+    }
+
+    /// Ends a thread that serves the wire of this PE: `stop` tells it to end. In a copy of the process the
+    /// thread is the first process's, and is left alone. Returns whether this is no copy.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn end_thread(
+        &self,
+        thread: &mut Option<JoinHandle<()>>,
+        stop: impl FnOnce(),
+    ) -> bool {
+        let thread = thread.take();
+        if !self.is_here() {
+            core::mem::forget(thread);
+            return false;
+        }
+        stop();
+        // It has nothing to say.
+        let _ = thread.map(JoinHandle::join);
+        true
     }
 
     /// There are signs that this process was restored from a checkpoint: from now on it may

@@ -27,12 +27,6 @@ const IN_FLIGHT_MAX: usize = 128;
 const LINES_PER_FRAME_MAX: usize = 255;
 /// Most credits of one channel that a frame without packets returns: 3 in each of 255 NOPs.
 const CREDITS_PER_FRAME: u16 = 765;
-/// A PE that waits on a core of its own looks at the wire as often before it gives the core
-/// away between looks; fitted to about 200 us.
-const LOOKS: u32 = 4000;
-/// It looks as often again before it sleeps; fitted to about a millisecond.
-const YIELDS: u32 = 1000;
-const SPINS: u32 = 16;
 
 /// A job, as one of its hosts sees it.
 #[derive(Debug, Clone)]
@@ -194,7 +188,7 @@ impl Ether {
         let mut wire = Self {
             origin,
             pe,
-            limits: limits(members.len()),
+            limits: WaitLimits::looking(members.len() as u32),
             host_of: Arc::clone(&roster.host_of),
             hosts: hosts.into(),
             ended,
@@ -385,23 +379,6 @@ fn config(
         // Asked often enough before it is given up.
         keepalive_ns: default.keepalive_ns.min(ns(lost_after) / 8).max(1),
         ..default
-    }
-}
-
-/// The wire only moves while somebody looks, so a PE that waits looks early: one of
-/// `here` PEs of this host.
-fn limits(here: usize) -> WaitLimits {
-    let local = WaitLimits::for_pes(here as u32);
-    let (looks, yields) = match local == WaitLimits::DEDICATED {
-        true => (LOOKS, YIELDS),
-        false => (0, local.yields),
-    };
-    WaitLimits {
-        spins: SPINS,
-        pauses: 0,
-        looks,
-        yields,
-        ..local
     }
 }
 

@@ -10,9 +10,9 @@ use super::{
     Adapter, Ether, EtherOptions, FramePort, Guest, Interface, PacketSocket, Region, Roster,
     Secrets, Socket, XdpSocket,
 };
-use crate::error::{PeId, TransportError};
+use crate::error::TransportError;
 use crate::faults::Faults;
-use crate::shm::{self, Shm, ShmOptions};
+use crate::shm::{self, Shm};
 use crate::transport::Transport;
 use crate::wires::Wires;
 
@@ -86,12 +86,7 @@ pub fn local(
     options: &LocalOptions,
 ) -> Result<Vec<LocalPe>, TransportError> {
     let hosts = hosts.clamp(1, pes.max(1));
-    let mut shared = Vec::new();
-    for host in 0..hosts {
-        let here: Vec<PeId> = (host..pes).step_by(hosts as usize).collect();
-        let wires = shm::local_part(pes, &here, segment_bytes, ShmOptions::default())?;
-        shared.push(wires);
-    }
+    let shared = shm::local_hosts(pes, hosts, segment_bytes)?;
     let sockets = (0..hosts)
         .map(|host| {
             let socket = open(host, hosts, wire)?;

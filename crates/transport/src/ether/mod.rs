@@ -659,16 +659,9 @@ impl Transport for Ether {
 
 impl Drop for Ether {
     fn drop(&mut self) {
-        if !self.origin.is_here() {
-            // Its thread is the first process's.
-            std::mem::forget(self.agent.take());
-            return;
+        let shared = &self.shared;
+        if self.origin.end_thread(&mut self.agent, || shared.stop()) {
+            self.finish();
         }
-        self.shared.stop();
-        if let Some(agent) = self.agent.take() {
-            // It has nothing to say.
-            let _ = agent.join();
-        }
-        self.finish();
     }
 }

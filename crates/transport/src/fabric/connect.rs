@@ -21,11 +21,6 @@ use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::window::Window;
 
-/// Looks at the wire of a PE that has a core for itself, before it gives that away.
-const LOOKS: u32 = 4000;
-const SPINS: u32 = 16;
-const YIELDS: u32 = 1000;
-
 /// An endpoint of a PE that is not connected yet.
 pub struct Opened {
     endpoint: Endpoint,
@@ -116,7 +111,7 @@ impl Opened {
             segment,
             shared: Arc::clone(&shared),
             agent: None,
-            limits: limits(party.here),
+            limits: WaitLimits::looking(party.here),
             leads: party.tickets.iter().map(Option::is_some).collect(),
             control: party.control,
             lost_after: party.lost_after,
@@ -190,23 +185,6 @@ impl Fabric {
                 }
             }
         }
-    }
-}
-
-/// The wire only moves while somebody looks, so a PE that waits looks early: one of `here` PEs of
-/// this host.
-fn limits(here: u32) -> WaitLimits {
-    let local = WaitLimits::for_pes(here);
-    let (looks, yields) = match local == WaitLimits::DEDICATED {
-        true => (LOOKS, YIELDS),
-        false => (0, local.yields),
-    };
-    WaitLimits {
-        spins: SPINS,
-        pauses: 0,
-        looks,
-        yields,
-        ..local
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Choice, Opened, Party, Ticket};
 use crate::error::{LOST_AFTER, PeId, TransportError};
-use crate::shm::{self, Shm, ShmOptions};
+use crate::shm::{self, Shm};
 use crate::transport::Transport;
 use crate::wires::Wires;
 
@@ -26,12 +26,8 @@ pub fn local(
     choice: &Choice,
 ) -> Result<Vec<Wires>, TransportError> {
     let hosts = hosts.clamp(1, pes.max(1));
-    let mut by_host = Vec::new();
-    for host in 0..hosts {
-        let here: Vec<PeId> = (host..pes).step_by(hosts as usize).collect();
-        let wires = shm::local_part(pes, &here, segment_bytes, ShmOptions::default())?;
-        by_host.push(wires.into_iter());
-    }
+    let by_host = shm::local_hosts(pes, hosts, segment_bytes)?;
+    let mut by_host: Vec<_> = by_host.into_iter().map(Vec::into_iter).collect();
     let mut opened = Vec::new();
     for pe in 0..pes {
         let shm = by_host.get_mut((pe % hosts) as usize);

@@ -610,16 +610,10 @@ pub(crate) fn counted_names() -> impl Iterator<Item = (&'static str, &'static st
 
 impl Drop for Fabric {
     fn drop(&mut self) {
-        if !self.origin.is_here() {
-            // Its thread is the first process's, and so is the endpoint, which that thread keeps.
-            std::mem::forget(self.agent.take());
-            return;
+        let shared = &self.shared;
+        // In a copy the endpoint is the first process's as well.
+        if self.origin.end_thread(&mut self.agent, || shared.stop()) {
+            self.finish();
         }
-        self.shared.stop();
-        if let Some(agent) = self.agent.take() {
-            // It has nothing to say.
-            let _ = agent.join();
-        }
-        self.finish();
     }
 }

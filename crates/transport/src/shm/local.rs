@@ -22,6 +22,22 @@ pub fn local(
     local_part(pes, &everybody, segment_bytes, options)
 }
 
+/// Those of a job on `hosts` hosts, by host: PEs are dealt out to hosts in turn.
+pub(crate) fn local_hosts(
+    pes: u32,
+    hosts: u32,
+    segment_bytes: usize,
+) -> Result<Vec<Vec<Shm>>, TransportError> {
+    let hosts = 0..hosts;
+    hosts
+        .clone()
+        .map(|host| {
+            let here: Vec<PeId> = (host..pes).step_by(hosts.len()).collect();
+            local_part(pes, &here, segment_bytes, ShmOptions::default())
+        })
+        .collect()
+}
+
 /// Those of `members` alone, who share a host in a job of `pes` PEs.
 pub(crate) fn local_part(
     pes: u32,

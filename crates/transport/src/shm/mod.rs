@@ -21,6 +21,8 @@ pub use host::Host;
 pub(crate) use liveness::Lives;
 pub use liveness::Watch;
 pub use local::local;
+pub(crate) use local::local_hosts;
+#[cfg(test)]
 pub(crate) use local::local_part;
 pub use memfd::map_whole;
 pub(crate) use memfd::{check_file_limit, create as create_file};
