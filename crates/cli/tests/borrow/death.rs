@@ -1,11 +1,23 @@
 //! Lenders and borrowers that die.
 
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::kit::{Lender, Running, borrow, can_borrow, finish, gone, program, text};
 
 /// More rounds than a test waits for.
 const ENDLESS: &str = "1000000";
+/// Most of what is borrowed is not here at a time.
+const OPTIONS: [&str; 4] = ["--memory", "16M", "--cache", "1M"];
+
+/// `walk` without end in memory of these lenders, and the number of its process.
+fn walking(walk: &Path, lenders: &[&Lender]) -> (Running, String) {
+    let command = borrow(lenders, &OPTIONS, walk, &["8", ENDLESS]);
+    let mut running = Running::start(command, lenders);
+    let process = running.line("process ");
+    (running, process)
+}
 
 #[test]
 fn a_lender_that_dies_ends_the_program_with_one_line() {
@@ -14,10 +26,7 @@ fn a_lender_that_dies_ends_the_program_with_one_line() {
     }
     let (_made, walk) = program("walk", &[]);
     let (mut a, b) = (Lender::start("32M"), Lender::start("32M"));
-    let options = ["--memory", "16M", "--cache", "1M"];
-    let command = borrow(&[&a, &b], &options, &walk, &["8", ENDLESS]);
-    let mut running = Running::start(command, &[&a, &b]);
-    let process = running.line("process ");
+    let (mut running, process) = walking(&walk, &[&a, &b]);
     running.line("round 2");
     a.kill();
     let (status, lines, errors) = running.end();
@@ -59,10 +68,7 @@ fn nothing_stays_of_a_borrower_that_is_killed_and_its_memory_is_zeros_again() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("17M");
-    let options = ["--memory", "16M", "--cache", "1M"];
-    let command = borrow(&[&lender], &options, &walk, &["8", ENDLESS]);
-    let mut running = Running::start(command, &[&lender]);
-    let process = running.line("process ");
+    let (mut running, process) = walking(&walk, &[&lender]);
     running.line("round 1");
     let launcher = Pid::from_child(&running.child);
     kill_process(launcher, Signal::KILL).unwrap();
@@ -70,7 +76,7 @@ fn nothing_stays_of_a_borrower_that_is_killed_and_its_memory_is_zeros_again() {
     // All of it can be borrowed again as soon as the loan has ended.
     let started = std::time::Instant::now();
     let text = loop {
-        let text = text(&finish(borrow(&[&lender], &options, &walk, &["8", "2"])));
+        let text = text(&finish(borrow(&[&lender], &OPTIONS, &walk, &["8", "2"])));
         let is_early = text.contains("are free") && started.elapsed().as_secs() < 60;
         if !is_early {
             break text;
@@ -89,10 +95,7 @@ fn a_pager_that_is_killed_takes_the_program_with_it() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("32M");
-    let options = ["--memory", "16M", "--cache", "1M"];
-    let command = borrow(&[&lender], &options, &walk, &["8", ENDLESS]);
-    let mut running = Running::start(command, &[&lender]);
-    let process = running.line("process ");
+    let (mut running, process) = walking(&walk, &[&lender]);
     running.line("round 1");
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let parent = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap();
@@ -115,10 +118,7 @@ fn a_signal_to_the_command_ends_the_program() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("32M");
-    let options = ["--memory", "16M", "--cache", "1M"];
-    let command = borrow(&[&lender], &options, &walk, &["8", ENDLESS]);
-    let mut running = Running::start(command, &[&lender]);
-    let process = running.line("process ");
+    let (mut running, process) = walking(&walk, &[&lender]);
     running.line("round 1");
     kill_process(Pid::from_child(&running.child), Signal::TERM).unwrap();
     let (status, _, errors) = running.end();
