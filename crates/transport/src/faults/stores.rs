@@ -13,9 +13,11 @@ use crate::wrap::{Stage, Store, Wrapped};
 /// - `reorder` holds a store back until the next one to the same PE has been made, but never
 ///   beyond a fence, a quiet or a `store_word`, and not while this PE waits. A wire may do so:
 ///   programs must not see a difference.
-/// - `dup` makes a store twice, one right after the other. It leaves single words alone: a PE
-///   that waits for a word may have written another one there before the second comes. Programs
-///   must not see a difference either.
+/// - `dup` makes a store twice, one right after the other, with a fence behind them: a wire that
+///   lets later stores pass would let them pass the second one too, when the program has seen
+///   the first and stores to the same place again. It leaves single words alone: a PE that waits
+///   for a word may have written another one there before the second comes. Programs must not
+///   see a difference either.
 /// - `drop` loses a store and `flip` changes one bit of it. **This breaks the promise of a
 ///   wire**: the program misses stores or reads wrong ones. It may end with an error, compute
 ///   something wrong, or wait for ever.
@@ -111,7 +113,7 @@ impl Stage for FaultyStores {
         store.send(wire, pe)?;
         if fate.dup && !store.is_awaited() {
             state.met += 1;
-            let _ = store.send(wire, pe);
+            let _ = store.send(wire, pe).and_then(|()| wire.fence_of(pe));
         }
         // An error is that of an earlier store. A PE that is lost is found to be by others.
         let _ = state.let_out(wire, pe);
@@ -218,16 +220,26 @@ mod tests {
     }
 
     #[test]
-    fn words_come_once_and_all_else_twice() {
+    fn words_come_once_and_all_else_twice_before_what_is_next() {
         let (wire, log) = faulty("dup=1", 2);
         let line = || Store::line(AT, 9, b"line");
         wire.store(1, AT, &[1; 16]).unwrap();
         wire.store(1, AT, &[1; 8]).unwrap();
         wire.store_word(1, AT, 7).unwrap();
         wire.store_line(1, AT, 9, b"line").unwrap();
-        let word = Store::bytes(AT, &[1; 8]);
-        let expected = [bytes(1), bytes(1), word, Store::word(AT, 7), line(), line()];
-        assert_eq!(log.take(), expected.map(|store| stored(1, store)));
+        let once = |store| stored(1, store);
+        let fence = || Asked::Fence(Some(1));
+        let expected = [
+            once(bytes(1)),
+            once(bytes(1)),
+            fence(),
+            once(Store::bytes(AT, &[1; 8])),
+            once(Store::word(AT, 7)),
+            once(line()),
+            once(line()),
+            fence(),
+        ];
+        assert_eq!(log.take(), expected);
         assert_eq!(wire.met(), 2);
     }
 
