@@ -13,6 +13,7 @@ const DATA: usize = AREA + 128;
 super::on_every_contract! {
     a_word_comes_behind_what_was_put_before_it,
     a_line_is_there_when_its_header_is,
+    a_line_with_two_words_is_there_when_its_header_is,
     a_fence_orders_puts,
     a_quiet_lets_puts_go,
     stores_by_another_way_are_made_good,
@@ -56,6 +57,29 @@ fn a_line_is_there_when_its_header_is(visibility: Visibility) {
                 let mut got = vec![0; 56];
                 wire.segment().get(DATA + 8, &mut got).unwrap();
                 assert_eq!(got, bytes(round)[..56], "round {round}");
+                wire.store_word(0, TAKEN, round).unwrap();
+            }
+        }
+        wire.quiet().unwrap();
+    });
+}
+
+fn a_line_with_two_words_is_there_when_its_header_is(visibility: Visibility) {
+    two(visibility, |wire| {
+        for round in 1..=4 {
+            if wire.pe() == 0 {
+                let route = wire.route(1).unwrap();
+                let words = [round, round + 100];
+                let payload = &bytes(round)[..48];
+                let window = route.window().unwrap();
+                window.put_two_words(DATA, words, payload).unwrap();
+                until(&*wire, TAKEN, round);
+            } else {
+                until(&*wire, DATA, round);
+                let mut got = vec![0; 56];
+                wire.segment().get(DATA + 8, &mut got).unwrap();
+                assert_eq!(got[..8], u64::to_ne_bytes(round + 100), "round {round}");
+                assert_eq!(got[8..], bytes(round)[..48], "round {round}");
                 wire.store_word(0, TAKEN, round).unwrap();
             }
         }
