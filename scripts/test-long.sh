@@ -7,6 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh test
 export PROPTEST_CASES=${PROPTEST_CASES:-10000} FUZZ_CASES=${FUZZ_CASES:-300000}
 "${CARGO:-cargo}" test --locked --workspace --release -- --include-ignored
+for provider in 'tcp;ofi_rxm' net; do
+    SHMEM_TEST_WIRE=fabric HOSTWIRE_FABRIC=$provider \
+        "${CARGO:-cargo}" test --locked --release --package hostwire-shmem --test suite hosts::
+done
 HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh --transport -- --skip conformance::
 HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-24} scripts/model.sh
 scripts/mutate-fences.sh

@@ -167,8 +167,8 @@ table! {
     #[cfg(target_os = "linux")]
     pub(crate) faults: Option<Faults> = FAULTS("HOSTWIRE_FAULTS": Faults) {
         without: || "no faults".into(),
-        detail: || "In a job of several hosts frames between them meet faults, which the links \
-                    repair. In a job of one host the stores of PEs to each other do. A wire may \
+        detail: || "Over Ethernet and UDP frames between hosts meet faults, which the links repair. \
+                    Over shared memory, windows and libfabric the stores of PEs to each other do. A wire may \
                     reorder stores and make them twice, but with drop and flip the program misses \
                     stores or reads wrong ones: it may fail, or wait for ever (see `hostwire run \
                     --timeout`).".into(),

@@ -1,6 +1,7 @@
 //! Programs on several hosts, which `oshrun` makes of this machine: Ethernet between the hosts,
 //! shared memory within them. Without the right to make hosts these tests say so and pass.
 
+use std::env;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,15 +15,23 @@ const SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2)];
 /// More, for programs in which everybody talks to everybody.
 const MORE_SHAPES: &[(usize, usize)] = &[(2, 2), (3, 2), (4, 2), (3, 3)];
 
+/// The variable that names another wire between the hosts than Ethernet, for all tests of this file
+/// that do not name theirs.
+const WIRE: &str = "SHMEM_TEST_WIRE";
+
 /// `oshrun` for so many PEs on so many hosts.
 fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
-    on_hosts_by("ether", pes, hosts)
+    let wire = env::var(WIRE);
+    on_hosts_by(wire.as_deref().unwrap_or("ether"), pes, hosts)
 }
 
 /// The same by this wire.
 fn on_hosts_by(wire: &str, pes: usize, hosts: usize) -> Option<Command> {
     let mut command = oshrun(tree()?, pes);
     command.args(["--wire", wire, "--hosts", &hosts.to_string()]);
+    if wire == "fabric" {
+        command.arg("--insecure-wire");
+    }
     command.args(["-x", &format!("SHMEM_TEST_HOSTS={hosts}")]);
     Some(command)
 }
@@ -92,39 +101,87 @@ programs! {
     blocks_that_are_left_over: "lifecycle" ["left-over"] on SHAPES;
 }
 
-/// The same frames by AF_XDP, which takes one PE per host.
-#[test]
-fn programs_run_over_xdp() {
-    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+/// What programs use most, over another wire than the one of the tests above.
+const SOME: &[(&str, &str)] = &[
+    ("rma", ""),
+    ("signal", ""),
+    ("atomic", ""),
+    ("collective", ""),
+    ("wait", ""),
+    ("lock", ""),
+    ("random", "7"),
+    ("short", "7"),
+    ("lifecycle", "repeated"),
+];
+
+fn some_run_over(wire: &str, shapes: &[(usize, usize)]) {
+    let Some(tree) = tree() else {
         return;
     };
-    let Some(mut alone) = on_hosts_by("xdp", 2, 2) else {
-        return;
-    };
-    let hello = program(tree, "rma", Language::C11);
-    let tried = output(alone.arg(&hello));
-    if text(&tried).contains("AF_XDP") {
-        let why = format!("no AF_XDP here: {}", text(&tried).trim());
-        return left_out(&need::AF_XDP, why);
-    }
-    for (name, argument) in [
-        ("rma", ""),
-        ("signal", ""),
-        ("atomic", ""),
-        ("collective", ""),
-        ("wait", ""),
-        ("lock", ""),
-        ("random", "7"),
-        ("short", "7"),
-        ("lifecycle", "repeated"),
-    ] {
+    for (name, argument) in SOME {
         let program = program(tree, name, Language::C11);
-        for hosts in [2, 3] {
-            let Some(mut command) = on_hosts_by("xdp", hosts, hosts) else {
+        for &(pes, hosts) in shapes {
+            let Some(mut command) = on_hosts_by(wire, pes, hosts) else {
                 return;
             };
             succeeds(command.arg(&program).arg(argument));
         }
+    }
+}
+
+/// Whether a wire is not there, as it says itself when a program starts: why.
+fn lacks(wire: &str, word: &str) -> Option<String> {
+    let program = program(tree()?, "rma", Language::C11);
+    let said = text(&output(on_hosts_by(wire, 2, 2)?.arg(program)));
+    said.contains(word).then(|| said.trim().to_owned())
+}
+
+/// The same frames by AF_XDP.
+#[test]
+fn programs_run_over_xdp() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    if let Some(why) = lacks("xdp", "AF_XDP") {
+        return left_out(&need::AF_XDP, format!("no AF_XDP here: {why}"));
+    }
+    some_run_over("xdp", &[(2, 2), (3, 3)]);
+}
+
+/// The first provider of libfabric that leads to other hosts.
+#[test]
+fn programs_run_over_fabric() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    if let Some(why) = lacks("fabric", "libfabric.so.1") {
+        return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
+    }
+    some_run_over("fabric", &[(2, 2), (3, 2)]);
+}
+
+/// A file that all hosts map.
+#[test]
+fn programs_run_over_a_window() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    some_run_over("window", &[(2, 2), (3, 2)]);
+}
+
+/// Faults that a wire may have: stores that come late and twice, over wires without frames.
+#[test]
+fn stores_that_come_late_and_twice_do_not_matter() {
+    let (Some(tree), Some(_turn)) = (tree(), may_make_hosts()) else {
+        return;
+    };
+    for name in ["collective", "signal", "lock"] {
+        let program = program(tree, name, Language::C11);
+        let Some(mut command) = on_hosts_by("window", 3, 2) else {
+            return;
+        };
+        command.args(["-x", "HOSTWIRE_FAULTS=reorder=0.2,dup=0.2,seed=1"]);
+        succeeds(command.arg(&program));
     }
 }
 
@@ -137,7 +194,7 @@ fn lost_frames_do_not_matter() {
     for (name, argument) in [("lifecycle", "repeated"), ("random", "3")] {
         let program = program(tree, name, Language::C11);
         for seed in 1..=3 {
-            let Some(mut command) = on_hosts(3, 3) else {
+            let Some(mut command) = on_hosts_by("ether", 3, 3) else {
                 return;
             };
             let faults = format!("HOSTWIRE_FAULTS=drop=0.05,seed={seed}");

@@ -3,7 +3,8 @@
 //!
 //! Without a C compiler the tests are left out, and say so. `SHMEM_TEST_RUNS` sets how often the random
 //! traffic is repeated (100 by default). `SHMEM_TEST_TARGET` builds for another machine, whose emulator
-//! runs the tests of `programs`: see `scripts/test-arm.sh`.
+//! runs the tests of `programs`: see `scripts/test-arm.sh`. `SHMEM_TEST_WIRE` names the wire between hosts
+//! of the tests of `hosts` (`ether` by default).
 
 mod build;
 mod exports;
