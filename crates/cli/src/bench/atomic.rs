@@ -5,10 +5,14 @@ use std::hint::black_box;
 use hostwire::{Result, Symmetric};
 use hostwire_transport::sync::Ordering;
 
+use super::hosts;
 use super::measure::{Loop, Unit, measure};
 use super::pe::{Context, place, time};
 
 pub fn run(bench: &Context) -> Result<()> {
+    if !bench.has_cpu_atomics() {
+        return hosts::atomic(bench);
+    }
     let words = bench.job.alloc::<u64>(8)?;
     let bare = bench.word(1, place::ATOMIC)?;
     type Name = &'static str;

@@ -156,6 +156,12 @@ impl Context {
         self.arena.window(self.peer()).is_some()
     }
 
+    /// Whether atomics on memory of the other PE are instructions; elsewhere its agent does them.
+    pub fn has_cpu_atomics(&self) -> bool {
+        let window = self.arena.window(self.peer());
+        window.is_some_and(|(window, _)| window.visibility() == Visibility::Coherent)
+    }
+
     /// One-sided work where memory is not mapped: PE 0 runs it while PE 1 waits in the
     /// library.
     pub fn towards<'a>(&'a self, mut run: impl FnMut(u64) -> Result<()> + 'a) -> Loop<'a> {
