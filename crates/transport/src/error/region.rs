@@ -134,6 +134,9 @@ pub enum RegionFault {
     /// It is neither a file nor a device that can be mapped.
     #[error("it is neither a file nor a device that can be mapped")]
     Kind,
+    /// A PCI device that does not answer to loads and stores.
+    #[error("the device is switched off (echo 1 > its enable, in the same folder)")]
+    SwitchedOff,
     /// What a PE has stored there is not seen.
     #[error(
         "what PE {pe} has stored there is not seen with the contract {contract}: is it the same \

@@ -1,6 +1,7 @@
 //! The file or device behind a region: opened, checked, mapped.
 
 use core::ptr::NonNull;
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,10 @@ pub(crate) enum Kind {
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 /// Vendor and device of ivshmem.
 const IVSHMEM: (&str, &str) = ("0x1af4", "0x1110");
+/// Where the command register is in the configuration of a PCI device.
+const COMMAND_OFFSET_BYTES: usize = 4;
+/// Its bit of answering to addresses of memory.
+const COMMAND_MEMORY: u8 = 1 << 1;
 /// What ends the name of a BAR that is mapped write-combining.
 const COMBINING: &str = "_wc";
 
@@ -105,7 +110,8 @@ impl RegionFile {
         let file_bytes = u64::try_from(stat.st_size).unwrap_or(0);
         let found = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if system.f_type as u64 == SYSFS_MAGIC => {
-                opened(bar(path), file_bytes)
+                let kind = bar(path).map_err(|fault| in_region(&name, fault))?;
+                opened(kind, file_bytes)
             }
             FileType::RegularFile => opened(Kind::File, file_bytes),
             FileType::CharacterDevice => opened(Kind::Device, device_bytes(&stat)),
@@ -224,7 +230,10 @@ fn in_region(name: &str, fault: RegionFault) -> TransportError {
 }
 
 /// What the system says of the device whose memory that is.
-fn bar(path: &Path) -> Kind {
+///
+/// # Errors
+/// As [`bar_of`].
+fn bar(path: &Path) -> Result<Kind, RegionFault> {
     let folder = path.canonicalize().ok();
     let folder = folder.as_deref().and_then(Path::parent);
     let fact = |name: &str| {
@@ -232,10 +241,35 @@ fn bar(path: &Path) -> Kind {
         Some(text.trim().to_owned())
     };
     let is = |name, value| fact(name).as_deref() == Some(value);
+    let is_ivshmem = is("vendor", IVSHMEM.0) && is("device", IVSHMEM.1);
+    let registers = || {
+        let mut registers = [0; COMMAND_OFFSET_BYTES + 2];
+        let mut config = std::fs::File::open(folder?.join("config")).ok()?;
+        config.read_exact(&mut registers).ok()?;
+        Some(registers)
+    };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Kind::Bar {
-        is_combining: name.ends_with(COMBINING),
-        is_ivshmem: is("vendor", IVSHMEM.0) && is("device", IVSHMEM.1),
+    bar_of(&name, is_ivshmem, registers())
+}
+
+/// The BAR of that name, of a device whose configuration begins like that, if the system shows it.
+///
+/// # Errors
+/// [`RegionFault::SwitchedOff`]: loads would find nothing, and stores go nowhere. The command register
+/// says so. `enable` does not: it counts who has asked, and firmware switches devices on without asking.
+fn bar_of(
+    name: &str,
+    is_ivshmem: bool,
+    registers: Option<[u8; COMMAND_OFFSET_BYTES + 2]>,
+) -> Result<Kind, RegionFault> {
+    match registers {
+        Some(registers) if registers[COMMAND_OFFSET_BYTES] & COMMAND_MEMORY == 0 => {
+            Err(RegionFault::SwitchedOff)
+        }
+        _ => Ok(Kind::Bar {
+            is_combining: name.ends_with(COMBINING),
+            is_ivshmem,
+        }),
     }
 }
 
@@ -364,5 +398,34 @@ pub(crate) fn epoch() -> u64 {
     match text.as_deref().map(str::trim) {
         Ok(text) if !text.is_empty() => super::format::fnv(text.as_bytes()).max(1),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vendor, device and command of an ivshmem.
+    const fn registers(command: u8) -> [u8; 6] {
+        [0xf4, 0x1a, 0x10, 0x11, command, 0x01]
+    }
+
+    #[test]
+    fn a_device_that_is_switched_off_is_refused() {
+        for command in [0x00, 0x05] {
+            let off = bar_of("resource2", true, Some(registers(command)));
+            assert_eq!(off, Err(RegionFault::SwitchedOff));
+        }
+        let bar = |is_combining, is_ivshmem| {
+            Ok(Kind::Bar {
+                is_combining,
+                is_ivshmem,
+            })
+        };
+        let on = Some(registers(0x07));
+        assert_eq!(bar_of("resource2", true, on), bar(false, true));
+        assert_eq!(bar_of("resource2_wc", false, on), bar(true, false));
+        // What the system does not show is not held against the device.
+        assert_eq!(bar_of("resource2", true, None), bar(false, true));
     }
 }
