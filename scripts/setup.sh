@@ -4,6 +4,7 @@
 #     scripts/setup.sh run     what `make run` needs
 #     scripts/setup.sh test    what `make test` needs, too
 #     scripts/setup.sh arm     what `make test-arm` needs
+#     scripts/setup.sh vm      what `make vm-demo` needs
 #
 # As root on Debian or Ubuntu it installs packages; otherwise it says which ones are
 # missing. The tests that need one of the optional ones are left out without it, and say so; where
@@ -47,6 +48,17 @@ fi
 if [[ $purpose == arm && $(uname -m) != aarch64 ]]; then
     have aarch64-linux-gnu-gcc || required+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     have qemu-aarch64 || required+=(qemu-user)
+fi
+
+if [[ $purpose == vm ]]; then
+    have qemu-system-x86_64 || required+=(qemu-system-x86)
+    [[ -e /usr/share/seabios/bios-256k.bin ]] || required+=(seabios)
+    # The one that needs no library.
+    have busybox && ! ldd "$(command -v busybox)" >/dev/null 2>&1 || required+=(busybox-static)
+    have cpio || required+=(cpio)
+    have strip || required+=(binutils)
+    have setpriv || required+=(util-linux)
+    have mpiexec.hydra && have hydra_pmi_proxy || required+=(mpich)
 fi
 
 install() {

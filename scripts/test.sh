@@ -17,7 +17,7 @@ step_fmt() { "$cargo" fmt --all --check; }
 
 step_scripts() {
     local script
-    for script in .ci/run {scripts,bench,{bench,examples,tools}/*,bench/*/*,crates/cli/tests/launchers}/*.sh; do
+    for script in .ci/run {scripts,bench,{bench,examples,scripts,tools}/*,bench/*/*,crates/cli/tests/launchers}/*.sh; do
         bash -n "$script"
     done
 }
