@@ -15,7 +15,7 @@ done
 HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-5000} scripts/model.sh --transport -- --skip conformance::
 HOSTWIRE_MODEL_SEEDS=${HOSTWIRE_MODEL_SEEDS:-24} scripts/model.sh
 scripts/mutate-fences.sh
-# Two minutes, on x86-64 alone.
+# Two to three minutes, on x86-64 alone.
 [[ $(uname -m) != x86_64 ]] || scripts/vm-demo.sh all
 # Builds each package from what would be uploaded.
 "${CARGO:-cargo}" publish --locked --workspace --dry-run --allow-dirty

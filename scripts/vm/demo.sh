@@ -49,8 +49,7 @@ job greet
 say "the job has ended"
 hostwire window show "$window"
 
-export HOSTWIRE_LOST_AFTER=7
-say "another job, with HOSTWIRE_LOST_AFTER=$HOSTWIRE_LOST_AFTER"
+say "another job, with HOSTWIRE_LOST_AFTER=10, as always"
 job greet --turns 1000000000 &
 launcher=$!
 until remote vm1 pidof greet >/dev/null; do sleep 0.2; done
