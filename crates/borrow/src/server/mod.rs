@@ -21,7 +21,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::message::{self, MAGIC, Message, REFUSED, Request};
 use crate::paging::{Fault, Limits, Page, Pager, Stats};
-use crate::room::Owner;
+use crate::room::{Owner, Room};
 use crate::uffd::{self, StoppedAt, Uffd};
 use crate::{PAGE_BYTES, pages_of};
 
@@ -282,8 +282,15 @@ impl<S: Store> Server<S> {
             }
             Some(Request::Join { base }) => self.join(owner, base, fd),
             Some(Request::Take { bytes }) => self.take(owner, bytes),
-            Some(Request::GiveBack { offset, bytes }) => self.give_back(owner, offset, bytes)?,
-            Some(Request::Discard { offset, bytes }) => self.discard(owner, offset, bytes)?,
+            Some(Request::GiveBack { offset, bytes }) => {
+                let give_back = |room: &mut Room, piece: &Range<Page>| {
+                    room.give_back(piece, owner);
+                };
+                self.discard(owner, (offset, bytes), give_back)?
+            }
+            Some(Request::Discard { offset, bytes }) => {
+                self.discard(owner, (offset, bytes), |_, _| {})?
+            }
             None => return self.dismiss(owner),
         };
         if let Some(client) = self.frames.client(owner) {
@@ -330,33 +337,19 @@ impl<S: Store> Server<S> {
         taken.map(|pages| u64::from(pages.start) * PAGE_BYTES as u64)
     }
 
-    fn give_back(
+    /// Forgets what is in a part of a program's memory, and does `also` with each piece of it.
+    fn discard(
         &mut self,
         owner: Owner,
-        offset: u64,
-        bytes: u64,
+        (offset, bytes): (u64, u64),
+        also: impl Fn(&mut Room, &Range<Page>),
     ) -> Result<Option<u64>, ServeError<S::Error>> {
         let Some(pages) = pages_in(offset, bytes) else {
             return Ok(None);
         };
         for piece in self.frames.room.owned(&pages, owner) {
             self.pager.discard(&mut self.frames, piece.clone())?;
-            self.frames.room.give_back(&piece, owner);
-        }
-        Ok(Some(0))
-    }
-
-    fn discard(
-        &mut self,
-        owner: Owner,
-        offset: u64,
-        bytes: u64,
-    ) -> Result<Option<u64>, ServeError<S::Error>> {
-        let Some(pages) = pages_in(offset, bytes) else {
-            return Ok(None);
-        };
-        for piece in self.frames.room.owned(&pages, owner) {
-            self.pager.discard(&mut self.frames, piece)?;
+            also(&mut self.frames.room, &piece);
         }
         Ok(Some(0))
     }
