@@ -16,6 +16,7 @@ struct Array(Vec<u8>);
 
 impl Store for Array {
     type Error = Infallible;
+    type Coming = Vec<u8>;
 
     fn save(&mut self, at: u64, bytes: &[u8]) -> Result<(), Infallible> {
         self.0[at as usize..][..bytes.len()].copy_from_slice(bytes);
@@ -26,9 +27,18 @@ impl Store for Array {
         Ok(())
     }
 
-    fn fetch(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Infallible> {
-        bytes.copy_from_slice(&self.0[at as usize..][..bytes.len()]);
-        Ok(())
+    fn begin(&mut self, at: u64, mut bytes: Vec<u8>) -> Vec<u8> {
+        let len = bytes.len();
+        bytes.copy_from_slice(&self.0[at as usize..][..len]);
+        bytes
+    }
+
+    fn finish(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, Infallible> {
+        Ok(bytes)
+    }
+
+    fn forget(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        bytes
     }
 }
 

@@ -15,6 +15,9 @@ struct Machine {
     here: BTreeMap<Page, (u64, bool)>,
     saved: BTreeMap<Page, u64>,
     under_way: Vec<(Page, u64)>,
+    /// What was asked for ahead, as it was then.
+    asked: BTreeMap<Page, u64>,
+    asked_most: usize,
     /// Stores that another thread of the program does as soon as a step of the pager gives it a
     /// chance, and that were done.
     racing: VecDeque<(Page, u64)>,
@@ -54,6 +57,22 @@ impl Machine {
 impl Backing for Machine {
     type Error = Infallible;
 
+    fn ask(&mut self, pages: Range<Page>) {
+        for page in pages {
+            assert!(!self.here.contains_key(&page), "page {page} is here");
+            let is_safe = self.under_way.iter().all(|(other, _)| *other != page);
+            assert!(is_safe, "the save of page {page} is under way");
+            let before = self.asked.insert(page, self.saved[&page]);
+            assert_eq!(before, None, "page {page} was asked for");
+        }
+        self.asked_most = self.asked_most.max(self.asked.len());
+        self.race();
+    }
+
+    fn forget(&mut self, pages: Range<Page>) {
+        self.asked.retain(|page, _| !pages.contains(page));
+    }
+
     fn install(
         &mut self,
         pages: Range<Page>,
@@ -63,7 +82,14 @@ impl Backing for Machine {
         for page in pages {
             let word = match content {
                 Content::Zeros => 0,
-                Content::Saved => self.saved[&page],
+                Content::Saved => match self.asked.get(&page) {
+                    Some(word) => *word,
+                    None => {
+                        let is_safe = self.under_way.iter().all(|(other, _)| *other != page);
+                        assert!(is_safe, "the save of page {page} is under way");
+                        self.saved[&page]
+                    }
+                },
             };
             let before = self.here.insert(page, (word, access == Access::Write));
             assert_eq!(before, None, "page {page} was here");
@@ -292,4 +318,39 @@ fn pages_that_come_back_soon_stay_longer_than_others() {
     }
     // First come, first gone would fetch them every seventh round: 32 * 400 / 7.
     assert!(of_hot < 1400, "{of_hot}");
+}
+
+#[test]
+fn two_windows_are_on_their_way_ahead_of_a_program_that_walks_along() {
+    let mut world = World::new();
+    for round in 0..2 {
+        for page in 0..PAGES {
+            world.touch(page, (round == 0).then_some(u64::from(page)));
+        }
+    }
+    let windows = 2 * world.limits.window_pages;
+    assert_eq!(world.machine.asked_most, windows);
+}
+
+/// A program steps over the page at which a window begins, so that what came with it is kept.
+#[test]
+fn what_came_ahead_is_not_used_for_a_page_that_was_written_meanwhile() {
+    let mut world = World::new();
+    let rest = |world: &mut World| while world.pager.background(&mut world.machine).unwrap() {};
+    for page in 0..PAGES {
+        world.touch(page, Some(1));
+    }
+    for page in 0..64 {
+        world.touch(page, None);
+        rest(&mut world);
+    }
+    let next = (64..PAGES).find(|page| !world.machine.here.contains_key(page));
+    let written = next.unwrap() + 1;
+    assert!(world.machine.here.contains_key(&written));
+    world.touch(written, Some(2));
+    for page in (1024..3000).step_by(3) {
+        world.touch(page, None);
+    }
+    assert!(!world.machine.here.contains_key(&written));
+    world.touch(written, None);
 }

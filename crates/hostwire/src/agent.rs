@@ -38,7 +38,7 @@ use crate::layout::{LANDING_BYTES, Layout, REQUEST_LINES};
 use crate::registry::Registry;
 
 use asking::{Answer, Asking, Data, LANDED_BYTES_MAX, Line, RequestId};
-pub(crate) use getting::Getting;
+pub use getting::Getting;
 
 const DONE: u64 = 1;
 const REFUSED: u64 = 2;

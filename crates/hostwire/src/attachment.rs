@@ -20,7 +20,8 @@ use hostwire_transport::operation::apply;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{Origin, PeId, Route, Transport, TransportError, Visibility, Window};
 
-use crate::agent::{Agent, AgentMode, Getting};
+pub use crate::agent::Getting;
+use crate::agent::{Agent, AgentMode};
 use crate::registry::Registry;
 pub use hostwire_transport::{Operation, Request};
 
@@ -453,8 +454,12 @@ impl Attachment {
         }
     }
 
-    /// As [`get`](Self::get), but what the agent of `pe` has to give is only asked for.
-    pub(crate) fn begin_get(
+    /// As [`get`](Self::get), but what the agent of `pe` has to give is only asked for: the bytes are in
+    /// `dst` now, or come with [`Getting::finish`].
+    ///
+    /// # Errors
+    /// As `get`.
+    pub fn begin_get(
         &self,
         pe: PeId,
         offset_bytes: usize,

@@ -6,6 +6,7 @@
 //!   taken away, in this order. A store in between waits for the pager, and is done on the page when
 //!   it has come back.
 //! - A page whose save may still be under way is not fetched before a [`Backing::flush`].
+//! - A page that was asked for ahead is not here until it is installed, so no save of it comes between.
 //! - A page that was never saved has zeros.
 //!
 //! Pages come and go in *runs* of neighbours. The order of leaving is that of coming, with a second chance
@@ -60,6 +61,13 @@ pub trait Backing {
     /// Why it failed. The program cannot go on then.
     type Error;
 
+    /// Begins to fetch pages that were saved, and does not wait. [`install`](Self::install) of a part
+    /// of them uses what comes, until [`forget`](Self::forget).
+    fn ask(&mut self, pages: Range<Page>);
+
+    /// These pages, at one end of what was asked for or all of it, are not installed from that any more.
+    fn forget(&mut self, pages: Range<Page>);
+
     /// Puts pages into the program's memory and lets go who waits for them.
     ///
     /// # Errors
@@ -109,8 +117,10 @@ const RECENT_RUNS: usize = 8;
 const LEAVING_MAX: usize = 32;
 /// Saves that are remembered at most: a flush waits for lenders, and mostly none is needed.
 const UNFLUSHED_MAX: usize = 256;
-/// Windows that wait to be brought at most.
-const AHEAD_MAX: usize = 4;
+/// Windows of a stream that are asked for ahead of the program.
+const DEPTH: usize = 2;
+/// Windows that are asked for at most.
+const AHEAD_MAX: usize = 8;
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,8 +134,8 @@ pub struct Limits {
 impl Limits {
     /// The least cache: a system call of the program may need several pages at the same time.
     pub const CACHE_PAGES_MIN: usize = 256;
-    /// The largest window that helped in measurements.
-    const WINDOW_PAGES_MAX: usize = 64;
+    /// 128 KiB: two of them are as much as gets of one process have under way on a network.
+    const WINDOW_PAGES_MAX: usize = 32;
 
     /// For a cache of this size.
     pub fn for_cache(cache_pages: usize) -> Self {
@@ -148,11 +158,29 @@ struct Run {
     pages: Range<Page>,
 }
 
-/// What to fetch when there is time: the next pages of a stream.
+/// Pages of a stream that were asked for ahead of the program. They overlap no others. When the rest
+/// has been installed, the mark is left.
 #[derive(Debug, Clone)]
 struct Ahead {
     pages: Range<Page>,
+    /// The first one on the way of the program. It stays absent: the fault on it tells how far the
+    /// program is.
+    mark: Page,
     access: Access,
+}
+
+impl Ahead {
+    fn has_more(&self) -> bool {
+        self.pages.len() > 1
+    }
+
+    /// All pages but the mark.
+    fn behind_mark(&self) -> Range<Page> {
+        match self.mark == self.pages.start {
+            true => self.pages.start + 1..self.pages.end,
+            false => self.pages.start..self.mark,
+        }
+    }
 }
 
 /// See the [module text](self).
@@ -229,7 +257,9 @@ impl Pager {
         backing: &mut B,
         pages: Range<Page>,
     ) -> Result<(), B::Error> {
-        self.ahead.retain(|ahead| !overlap(&ahead.pages, &pages));
+        while let Some(at) = self.ahead_at(|ahead| overlap(&ahead.pages, &pages)) {
+            self.forget(backing, at);
+        }
         // All of it, because the program may have touched what the pager gave no page for.
         if !pages.is_empty() {
             backing.remove(pages.clone())?;
@@ -243,16 +273,17 @@ impl Pager {
     /// # Errors
     /// Of the backing.
     pub fn background<B: Backing>(&mut self, backing: &mut B) -> Result<bool, B::Error> {
-        if let Some(ahead) = self.ahead.pop_front() {
-            // What has come meanwhile is left out.
-            for part in self.table.absent(ahead.pages) {
-                let count = part.len() as u64;
-                self.make_room(backing, part.len())?;
-                self.place(backing, part, ahead.access)?;
-                self.stats.ahead += count;
-            }
-        } else if self.table.resident() + self.limits.headroom() > self.limits.cache_pages {
+        // Pages leave while others come.
+        if self.is_short() {
             self.evict(backing)?;
+        } else if let Some(at) = self.ahead_at(Ahead::has_more)
+            && let Some(ahead) = self.ahead.get_mut(at)
+        {
+            let (pages, access) = (ahead.behind_mark(), ahead.access);
+            ahead.pages = ahead.mark..ahead.mark + 1;
+            self.stats.ahead += self.place_absent(backing, pages.clone(), access)?;
+            // They may be written from now on.
+            backing.forget(pages);
         } else if self.unflushed.len() > UNFLUSHED_MAX {
             self.flush(backing)?;
         }
@@ -261,9 +292,14 @@ impl Pager {
 
     /// Whether there is something to do that can wait.
     pub fn has_background(&self) -> bool {
-        !self.ahead.is_empty()
+        self.is_short()
             || self.unflushed.len() > UNFLUSHED_MAX
-            || self.table.resident() + self.limits.headroom() > self.limits.cache_pages
+            || self.ahead.iter().any(Ahead::has_more)
+    }
+
+    /// Whether room should be made when nobody waits.
+    fn is_short(&self) -> bool {
+        self.table.resident() + self.limits.headroom() > self.limits.cache_pages
     }
 
     /// Brings a page that a thread waits for, and its next neighbours if the program goes along them.
@@ -277,47 +313,146 @@ impl Pager {
         self.stats.faults_missing += 1;
         self.table.note_return(page, self.limits.cache_pages as u32);
         let (window, way) = self.missing.fault(page);
-        let near = window_at(page, window, way, bounds);
-        let now = self.table.alike_in_residence(near, way);
-        self.make_room(backing, now.len())?;
-        self.stats.ahead += now.len() as u64 - 1;
-        self.place(backing, now.clone(), access)?;
+        let now = match self.ahead_at(|ahead| ahead.pages.contains(&page)) {
+            Some(at) => self.bring_asked(backing, at, access)?,
+            None => {
+                let near = window_at(page, window, way, bounds);
+                let near = self.without_ahead(near, way);
+                let now = self.table.alike_in_residence(near, way);
+                self.make_room(backing, now.len())?;
+                self.stats.ahead += now.len() as u64 - 1;
+                self.place(backing, now.clone(), access)?;
+                now
+            }
+        };
         if window >= self.limits.window_pages {
-            self.look_ahead(&now, way, access, bounds);
+            self.look_ahead(backing, &now, way, access, bounds)?;
         }
         Ok(())
     }
 
-    /// Plans to bring the next window of a stream, behind `now`. Its first page is left out: the fault
-    /// on it tells how far the program is.
-    fn look_ahead(&mut self, now: &Range<Page>, way: Way, access: Access, bounds: &Range<Page>) {
+    /// Brings the rest of what was asked for, for a thread that waits for one of these pages.
+    fn bring_asked<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        at: usize,
+        access: Access,
+    ) -> Result<Range<Page>, B::Error> {
+        let Some(ahead) = self.ahead.get(at) else {
+            return Ok(0..0);
+        };
+        let pages = ahead.pages.clone();
+        let count = self.place_absent(backing, pages.clone(), access)?;
+        self.stats.ahead += count.saturating_sub(1);
+        self.forget(backing, at);
+        Ok(pages)
+    }
+
+    /// The first window ahead of which something is true.
+    fn ahead_at(&self, is_one: impl Fn(&Ahead) -> bool) -> Option<usize> {
+        self.ahead.iter().position(is_one)
+    }
+
+    /// Gives up a window ahead.
+    fn forget<B: Backing>(&mut self, backing: &mut B, at: usize) {
+        if let Some(ahead) = self.ahead.remove(at) {
+            backing.forget(ahead.pages);
+        }
+    }
+
+    /// The part of a window before the first page, on the way of the program, that was asked for.
+    fn without_ahead(&self, pages: Range<Page>, way: Way) -> Range<Page> {
+        let cut = |pages: Range<Page>, ahead: &Ahead| match (overlap(&ahead.pages, &pages), way) {
+            (false, _) => pages,
+            (true, Way::Up) => pages.start..ahead.pages.start,
+            (true, Way::Down) => ahead.pages.end..pages.end,
+        };
+        self.ahead.iter().fold(pages, cut)
+    }
+
+    /// Asks for the next windows of a stream behind `now`, if that was not done yet.
+    fn look_ahead<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        now: &Range<Page>,
+        way: Way,
+        access: Access,
+        bounds: &Range<Page>,
+    ) -> Result<(), B::Error> {
         let window = self.limits.window_pages;
-        let behind = match way {
-            Way::Up => now.end,
-            Way::Down => now.start.saturating_sub(1),
-        };
-        let mut near = window_at(behind, window, way, bounds);
-        let is_absent = |page: &Page| !self.table.is_resident(*page);
-        let mark = match way {
-            Way::Up => near.find(is_absent),
-            Way::Down => near.rfind(is_absent),
-        };
-        let Some(mark) = mark.filter(|mark| !now.contains(mark)) else {
-            return;
-        };
-        self.missing.expect(mark);
-        let mut pages = window_at(mark, window, way, bounds);
-        match way {
-            Way::Up => pages.start += 1,
-            Way::Down => pages.end -= 1,
+        let mut last = now.clone();
+        for depth in 0..DEPTH {
+            let behind = match way {
+                Way::Up => last.end,
+                // Below the first page there is nothing.
+                Way::Down if last.start == 0 => return Ok(()),
+                Way::Down => last.start - 1,
+            };
+            let mut near = window_at(behind, window, way, bounds);
+            let is_absent = |page: &Page| !self.table.is_resident(*page);
+            let mark = match way {
+                Way::Up => near.find(is_absent),
+                Way::Down => near.rfind(is_absent),
+            };
+            let Some(mark) = mark else {
+                return Ok(());
+            };
+            let known = self.ahead_at(|ahead| ahead.pages.contains(&mark));
+            let (mark, pages) = match known.and_then(|at| self.ahead.get(at)) {
+                Some(ahead) => (ahead.mark, ahead.pages.clone()),
+                None => {
+                    let pages = self.without_ahead(window_at(mark, window, way, bounds), way);
+                    self.ask(backing, mark, pages.clone(), access)?;
+                    (mark, pages)
+                }
+            };
+            if depth == 0 {
+                self.missing.expect(mark);
+            }
+            last = pages;
         }
-        if pages.start < pages.end {
-            self.ahead.push_back(Ahead { pages, access });
-        }
+        Ok(())
+    }
+
+    /// Asks for the pages of a window that are not here.
+    fn ask<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        mark: Page,
+        pages: Range<Page>,
+        access: Access,
+    ) -> Result<(), B::Error> {
         // Under load the oldest are out of date.
-        if self.ahead.len() > AHEAD_MAX {
-            self.ahead.pop_front();
+        if self.ahead.len() >= AHEAD_MAX {
+            self.forget(backing, 0);
         }
+        self.flush_for(backing, &pages)?;
+        for part in self.table.absent(pages.clone()) {
+            let saved = self.table.by_saved(part).filter(|(_, is_saved)| *is_saved);
+            saved.for_each(|(part, _)| backing.ask(part));
+        }
+        self.ahead.push_back(Ahead {
+            pages,
+            mark,
+            access,
+        });
+        Ok(())
+    }
+
+    /// Puts those of these pages there that are not here. How many.
+    fn place_absent<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        pages: Range<Page>,
+        access: Access,
+    ) -> Result<u64, B::Error> {
+        self.make_room(backing, pages.len())?;
+        let mut count = 0;
+        for part in self.table.absent(pages) {
+            count += part.len() as u64;
+            self.place(backing, part, access)?;
+        }
+        Ok(count)
     }
 
     /// Puts absent pages there: runs of zeros and of saved pages.
@@ -327,9 +462,7 @@ impl Pager {
         pages: Range<Page>,
         access: Access,
     ) -> Result<(), B::Error> {
-        if self.unflushed.iter().any(|saved| overlap(saved, &pages)) {
-            self.flush(backing)?;
-        }
+        self.flush_for(backing, &pages)?;
         for (part, is_saved) in self.table.by_saved(pages.clone()) {
             let count = part.len() as u64;
             let content = match is_saved {
@@ -419,6 +552,18 @@ impl Pager {
             self.unflushed.push(part);
         }
         Ok(())
+    }
+
+    /// A page whose save is under way cannot be fetched yet.
+    fn flush_for<B: Backing>(
+        &mut self,
+        backing: &mut B,
+        pages: &Range<Page>,
+    ) -> Result<(), B::Error> {
+        match self.unflushed.iter().any(|saved| overlap(saved, pages)) {
+            true => self.flush(backing),
+            false => Ok(()),
+        }
     }
 
     fn flush<B: Backing>(&mut self, backing: &mut B) -> Result<(), B::Error> {

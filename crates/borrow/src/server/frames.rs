@@ -13,8 +13,7 @@ use crate::room::{Owner, Room};
 use crate::uffd;
 
 /// The pages that are here, where the others lie, and who has which.
-#[derive(Debug)]
-pub(super) struct Frames<S> {
+pub(super) struct Frames<S: Store> {
     pub file: File,
     pub room: Room,
     /// Most pages that were in use at the same time.
@@ -23,11 +22,27 @@ pub(super) struct Frames<S> {
     pub store: S,
     /// Who has the present fault.
     pub faulting: Owner,
-    /// A run of pages on their way.
-    bytes: Vec<u8>,
+    /// What was asked for ahead.
+    asked: Vec<Asked<S::Coming>>,
+    /// Places for bytes, to be used again.
+    spare: Vec<Vec<u8>>,
 }
 
-impl<S> Frames<S> {
+/// Pages that were asked for ahead.
+struct Asked<C> {
+    /// The page of the first byte.
+    first: Page,
+    /// Those that may be installed from this.
+    pages: Range<Page>,
+    bytes: Bytes<C>,
+}
+
+enum Bytes<C> {
+    Coming(C),
+    Here(Vec<u8>),
+}
+
+impl<S: Store> Frames<S> {
     pub fn new(file: File, pages: Page, store: S) -> Self {
         Self {
             file,
@@ -36,7 +51,8 @@ impl<S> Frames<S> {
             clients: Vec::new(),
             store,
             faulting: 0,
-            bytes: Vec::new(),
+            asked: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -54,6 +70,44 @@ impl<S> Frames<S> {
         let used = self.room.pages() - self.room.free_pages();
         self.used_max = self.used_max.max(used);
         Some(taken)
+    }
+
+    /// A place for the bytes of so many pages.
+    fn room_for(&mut self, pages: &Range<Page>) -> Vec<u8> {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.resize(pages.len() * PAGE_BYTES, 0);
+        bytes
+    }
+
+    /// Gives bytes to the program as these pages.
+    fn give(&self, pages: &Range<Page>, bytes: &[u8], access: Access) -> Result<(), Failed<S>> {
+        let Some((joined, at)) = self.place(pages) else {
+            return Ok(());
+        };
+        let done = joined.uffd.copy(at.start, bytes, access == Access::Read);
+        unless_gone("give pages to the program", done)
+    }
+
+    /// Gives pages that were asked for ahead, if these were: whether they were.
+    fn give_asked(&mut self, pages: &Range<Page>, access: Access) -> Result<bool, Failed<S>> {
+        let has_all =
+            |asked: &Asked<_>| asked.pages.start <= pages.start && asked.pages.end >= pages.end;
+        let Some(at) = self.asked.iter().position(has_all) else {
+            return Ok(false);
+        };
+        let asked = self.asked.swap_remove(at);
+        let bytes = match asked.bytes {
+            Bytes::Coming(coming) => self.store.finish(coming).map_err(ServeError::Store)?,
+            Bytes::Here(bytes) => bytes,
+        };
+        let begin = (pages.start - asked.first) as usize * PAGE_BYTES;
+        let part = bytes.get(begin..begin + pages.len() * PAGE_BYTES);
+        self.give(pages, part.unwrap_or_default(), access)?;
+        self.asked.push(Asked {
+            bytes: Bytes::Here(bytes),
+            ..asked
+        });
+        Ok(true)
     }
 
     /// Whose pages these are, and their addresses there.
@@ -78,8 +132,38 @@ fn unless_gone<E>(what: &'static str, result: Result<(), Errno>) -> Result<(), S
     }
 }
 
+type Failed<S> = ServeError<<S as Store>::Error>;
+
 impl<S: Store> Backing for Frames<S> {
-    type Error = ServeError<S::Error>;
+    type Error = Failed<S>;
+
+    fn ask(&mut self, pages: Range<Page>) {
+        let bytes = self.room_for(&pages);
+        let bytes = Bytes::Coming(self.store.begin(offsets(&pages).start, bytes));
+        let first = pages.start;
+        self.asked.push(Asked {
+            first,
+            pages,
+            bytes,
+        });
+    }
+
+    fn forget(&mut self, pages: Range<Page>) {
+        for asked in &mut self.asked {
+            let of_use = &mut asked.pages;
+            if pages.contains(&of_use.start) {
+                of_use.start = pages.end.min(of_use.end);
+            } else if pages.start < of_use.end && pages.end >= of_use.end {
+                of_use.end = pages.start;
+            }
+        }
+        for asked in self.asked.extract_if(.., |asked| asked.pages.is_empty()) {
+            self.spare.push(match asked.bytes {
+                Bytes::Coming(coming) => self.store.forget(coming),
+                Bytes::Here(bytes) => bytes,
+            });
+        }
+    }
 
     fn install(
         &mut self,
@@ -87,24 +171,20 @@ impl<S: Store> Backing for Frames<S> {
         content: Content,
         access: Access,
     ) -> Result<(), Self::Error> {
-        let mut bytes = core::mem::take(&mut self.bytes);
-        bytes.resize(pages.len() * PAGE_BYTES, 0);
-        let got = match content {
-            Content::Zeros => {
-                bytes.fill(0);
-                Ok(())
+        if content == Content::Saved && self.give_asked(&pages, access)? {
+            return Ok(());
+        }
+        let mut bytes = self.room_for(&pages);
+        match content {
+            Content::Zeros => bytes.fill(0),
+            Content::Saved => {
+                let coming = self.store.begin(offsets(&pages).start, bytes);
+                bytes = self.store.finish(coming).map_err(ServeError::Store)?;
             }
-            Content::Saved => self.store.fetch(offsets(&pages).start, &mut bytes),
-        };
-        let done = got.map_err(ServeError::Store).and_then(|()| {
-            let Some((joined, at)) = self.place(&pages) else {
-                return Ok(());
-            };
-            let done = joined.uffd.copy(at.start, &bytes, access == Access::Read);
-            unless_gone("give pages to the program", done)
-        });
-        self.bytes = bytes;
-        done
+        }
+        self.give(&pages, &bytes, access)?;
+        self.spare.push(bytes);
+        Ok(())
     }
 
     fn set_access(&mut self, pages: Range<Page>, access: Access) -> Result<(), Self::Error> {
@@ -117,13 +197,14 @@ impl<S: Store> Backing for Frames<S> {
 
     fn save(&mut self, pages: Range<Page>) -> Result<(), Self::Error> {
         let at = offsets(&pages).start;
-        self.bytes.resize(pages.len() * PAGE_BYTES, 0);
-        let read = self.file.read_exact_at(&mut self.bytes, at);
+        let mut bytes = self.room_for(&pages);
+        let read = self.file.read_exact_at(&mut bytes, at);
         read.map_err(|error| {
             let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
             system("read pages of the program")(errno)
         })?;
-        let saved = self.store.save(at, &self.bytes);
+        let saved = self.store.save(at, &bytes);
+        self.spare.push(bytes);
         saved.map_err(ServeError::Store)
     }
 

@@ -31,6 +31,8 @@ use frames::Frames;
 pub trait Store {
     /// Why it cannot be used any more.
     type Error: std::error::Error;
+    /// Bytes on their way from there.
+    type Coming;
 
     /// Begins to copy `bytes` to an offset of the memory.
     ///
@@ -44,11 +46,17 @@ pub trait Store {
     /// If something is lost.
     fn flush(&mut self) -> Result<(), Self::Error>;
 
-    /// Copies bytes from an offset of the memory.
+    /// Begins to fill `bytes` from an offset of the memory. Several may be on their way.
+    fn begin(&mut self, offset_bytes: u64, bytes: Vec<u8>) -> Self::Coming;
+
+    /// Waits for bytes.
     ///
     /// # Errors
     /// If they are lost.
-    fn fetch(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
+    fn finish(&mut self, coming: Self::Coming) -> Result<Vec<u8>, Self::Error>;
+
+    /// Nobody wants these bytes. Gives back the place for them.
+    fn forget(&mut self, coming: Self::Coming) -> Vec<u8>;
 }
 
 /// Why a pager cannot go on. Its programs cannot, either.
@@ -102,8 +110,7 @@ struct Looked {
 }
 
 /// See the [module text](self).
-#[derive(Debug)]
-pub struct Server<S> {
+pub struct Server<S: Store> {
     door: OwnedFd,
     name: String,
     pager: Pager,

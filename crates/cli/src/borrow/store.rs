@@ -3,7 +3,9 @@
 //! Memory is dealt out in stripes of 64 pages, so that neighbouring pages come in one get, and all lenders
 //! have about the same to do. With two copies, the second one of a stripe is on the next lender.
 
-use hostwire::attachment::Attachment;
+use std::ops::Range;
+
+use hostwire::attachment::{Attachment, Getting};
 use hostwire::{Error, PeId};
 use hostwire_borrow::PAGE_BYTES;
 use hostwire_borrow::server::Store;
@@ -83,6 +85,13 @@ impl Lenders {
         self.attachment.layout().heap() + FRONT_BYTES + spot.offset_bytes as usize
     }
 
+    /// Gets a part of a stripe from the first lender that has it.
+    fn fetch(&self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), LostMemory> {
+        let bytes = core::cell::RefCell::new(bytes);
+        let get = |job: &Attachment, pe, offset| job.get(pe, offset, &mut bytes.borrow_mut());
+        self.with_copies(offset_bytes, get, true)
+    }
+
     /// Does something with each copy. An error if it could be done with none.
     fn with_copies(
         &self,
@@ -107,8 +116,30 @@ impl Lenders {
     }
 }
 
+/// Bytes on their way from lenders.
+pub struct Coming {
+    offset_bytes: u64,
+    bytes: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+/// What comes from one lender.
+struct Part {
+    /// Which of the bytes.
+    bytes: Range<usize>,
+    state: State,
+}
+
+enum State {
+    Here,
+    Coming(Getting),
+    /// It could not be asked for. There may be a second copy.
+    Failed,
+}
+
 impl Store for Lenders {
     type Error = LostMemory;
+    type Coming = Coming;
 
     fn save(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), LostMemory> {
         let mut at = offset_bytes;
@@ -138,19 +169,64 @@ impl Store for Lenders {
         }
     }
 
-    fn fetch(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), LostMemory> {
-        let mut at = offset_bytes;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (_, len) = self.deal.spot(at, 0);
-            let (now, behind) = rest.split_at_mut(rest.len().min(len as usize));
-            let got = core::cell::RefCell::new(now);
-            let get = |job: &Attachment, pe, offset| job.get(pe, offset, &mut got.borrow_mut());
-            self.with_copies(at, get, true)?;
-            at += got.borrow().len() as u64;
-            rest = behind;
+    fn begin(&mut self, offset_bytes: u64, mut bytes: Vec<u8>) -> Coming {
+        let mut parts = Vec::new();
+        let mut done = 0;
+        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let (spot, len) = self.deal.spot(offset_bytes + done as u64, 0);
+            let len = rest.len().min(len as usize);
+            let now = rest.get_mut(..len).unwrap_or_default();
+            let offset = self.offset_in_segment(spot);
+            parts.push(Part {
+                bytes: done..done + len,
+                state: match self.attachment.begin_get(spot.pe, offset, now) {
+                    Ok(None) => State::Here,
+                    Ok(Some(getting)) => State::Coming(getting),
+                    Err(_) => State::Failed,
+                },
+            });
+            done += len;
         }
-        Ok(())
+        Coming {
+            offset_bytes,
+            bytes,
+            parts,
+        }
+    }
+
+    fn finish(&mut self, coming: Coming) -> Result<Vec<u8>, LostMemory> {
+        let Coming {
+            offset_bytes,
+            mut bytes,
+            parts,
+        } = coming;
+        let mut lost = None;
+        for Part { bytes: part, state } in parts {
+            let at = offset_bytes + part.start as u64;
+            let part = bytes.get_mut(part).unwrap_or_default();
+            let is_here = match state {
+                State::Here => true,
+                State::Coming(mut getting) if lost.is_some() => {
+                    getting.forget(&self.attachment);
+                    true
+                }
+                State::Coming(getting) => getting.finish(&self.attachment, part).is_ok(),
+                State::Failed => false,
+            };
+            if !is_here && let Err(error) = self.fetch(at, part) {
+                lost = Some(error);
+            }
+        }
+        lost.map_or(Ok(bytes), Err)
+    }
+
+    fn forget(&mut self, coming: Coming) -> Vec<u8> {
+        for part in coming.parts {
+            if let State::Coming(mut getting) = part.state {
+                getting.forget(&self.attachment);
+            }
+        }
+        coming.bytes
     }
 }
 

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use hostwire::AgentMode;
-use hostwire::attachment::Attachment;
+use hostwire::attachment::{Attachment, Watch};
 
 use crate::report;
 
@@ -41,7 +41,14 @@ fn serve() -> hostwire::Result<std::convert::Infallible> {
     let word = heap + 8 * attachment.pe() as usize;
     attachment.put_word(0, word, 1)?;
     attachment.quiet()?;
-    loop {
-        std::thread::park();
+    // Who waits in the library serves the wire and what the borrower asks for. Without it each
+    // request would wake one thread, and that another one.
+    let served = attachment.wait(Watch::Agent(0), || Ok(None::<std::convert::Infallible>));
+    match served {
+        Ok(never) => match never {},
+        // The borrower has ended. So does the loan, and with it this process.
+        Err(_) => loop {
+            std::thread::park();
+        },
     }
 }

@@ -7,11 +7,13 @@ use hostwire_transport::PeId;
 use super::asking::{Answer, LANDED_BYTES_MAX, RequestId};
 use super::{Asked, refused};
 use crate::attachment::Attachment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// A get that has begun.
+/// A get that has begun, by [`Attachment::begin_get`]. It ends with [`finish`](Self::finish) or
+/// [`forget`](Self::forget).
 #[derive(Debug)]
-pub(crate) struct Getting {
+#[must_use = "the bytes come with `finish`"]
+pub struct Getting {
     pe: PeId,
     offset_bytes: usize,
     len_bytes: usize,
@@ -40,8 +42,19 @@ impl Getting {
         Ok(getting)
     }
 
-    /// Waits until all of it is in `out`.
-    pub(crate) fn finish(mut self, inner: &Attachment, out: &mut [u8]) -> Result<()> {
+    /// Waits until all of it is in `out`, which is as long as what was asked for.
+    ///
+    /// # Errors
+    /// As [`Attachment::get`]. If `out` has another length, [`Error::OutOfRange`].
+    pub fn finish(mut self, inner: &Attachment, out: &mut [u8]) -> Result<()> {
+        if out.len() != self.len_bytes {
+            self.forget(inner);
+            return Err(Error::OutOfRange {
+                index: 0,
+                count: out.len(),
+                elements: self.len_bytes,
+            });
+        }
         let got = self.run(inner, out);
         self.forget(inner);
         got
@@ -94,7 +107,7 @@ impl Getting {
     }
 
     /// Nobody wants what has not been taken.
-    pub(crate) fn forget(&mut self, inner: &Attachment) {
+    pub fn forget(&mut self, inner: &Attachment) {
         // In a copy of the process a thread that is not there may have the lock.
         if inner.is_here() {
             for (asked, _) in self.under_way.drain(..) {
