@@ -12,6 +12,7 @@
 //! | `mapping.rs` | `mmap` and its family |
 //! | `descriptors.rs` | `close` and its family: not of what the library needs |
 //! | `remote.rs` | the functions of `hostwire_remote.h` |
+//! | `last_words.rs` | the line before a child ends that touches what it does not have |
 //! | `lock.rs` | a lock that can be held across a fork |
 //!
 //! Nothing here may ask for much memory itself. Small requests go to the C library without any lock,
@@ -19,6 +20,7 @@
 
 mod allocation;
 mod descriptors;
+mod last_words;
 mod lock;
 mod mapping;
 mod region;

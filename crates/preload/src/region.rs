@@ -226,6 +226,7 @@ extern "C" fn in_child() {
         }
         client.abandon();
         core::mem::forget(blocks);
+        crate::last_words::prepare();
     }
     STATE.give_back();
 }

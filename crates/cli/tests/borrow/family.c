@@ -1,5 +1,6 @@
 /* The family of malloc and mmap, and a fork, with sizes that are borrowed. */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@ int main(void) {
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
+    child = fork();
+    if (child == 0)
+        _exit(*(volatile char *)aligned);
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     CHECK(is_all((char *)aligned + 2 * MIB, 2 * MIB, 2));
     free(aligned);
     puts("right");
