@@ -25,6 +25,9 @@ use crate::lend::terms::{self, Place};
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report as say};
 
+/// What a pager calls its counters, where a PE names its wire.
+pub const PAGES: &str = "borrowed memory";
+
 /// The library that is loaded into programs.
 const LIBRARY: &str = "libhostwire_remote.so";
 

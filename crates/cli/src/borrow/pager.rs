@@ -22,8 +22,8 @@ use hostwire_transport::os::process::die_with_parent;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::report;
 use super::store::Lenders;
+use super::{PAGES, report};
 use crate::{USAGE_STATUS, report as say};
 
 /// The name of the hidden command that [`main`] is behind.
@@ -236,7 +236,7 @@ impl Shown {
         let record = Record {
             pe: 0,
             pes: server.store().attachment().pes(),
-            wire: "borrowed memory".to_owned(),
+            wire: PAGES.to_owned(),
             values: report::values(server.stats()),
         };
         // As above.

@@ -155,13 +155,27 @@ fn is_below(parents: &BTreeMap<u32, u32>, process: u32, top: u32) -> bool {
     false
 }
 
+/// The name of a program; of hostwire itself with its command.
 fn name_of(pid: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let shown = |c: char| if c.is_control() { '?' } else { c };
     match name.trim_end() {
         "" => "ended".to_owned(),
+        "hostwire" => ["hostwire".to_owned(), command_of(pid)]
+            .join(" ")
+            .trim_end()
+            .to_owned(),
         name => name.chars().map(shown).collect(),
     }
+}
+
+/// The first argument of a process, if it is a word.
+fn command_of(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let argument = bytes.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    let is_word = argument.iter().all(u8::is_ascii_lowercase);
+    let argument = if is_word { argument } else { &[] };
+    String::from_utf8_lossy(argument).into_owned()
 }
 
 #[cfg(test)]

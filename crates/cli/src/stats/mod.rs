@@ -11,8 +11,10 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use hostwire::counters::Record;
 use hostwire_transport::counted;
 
+use crate::borrow::PAGES;
 use crate::report;
 use crate::run::parse_duration;
 use crate::text::columns;
@@ -30,6 +32,9 @@ a second and when it leaves. Of a job on several hosts only the PEs of this \
 host are seen; run it on the others too.
 
     Shared memory counts nothing: a PE stores there without asking anybody.
+
+    hostwire borrow has a second table, with the faults and pages of its program. The process of a \
+loan is a PE of the same job, below hostwire lend.
 
     Only the user of a job and root can see its counters.
 
@@ -96,7 +101,7 @@ pub fn main(args: &Args) -> ExitCode {
             }
             match args.json {
                 true => table::print_json(job.pid, &job.records),
-                false => report::out(table::text(&title(job), &job.records, columns()).trim_end()),
+                false => report::out(tables(job).trim_end()),
             }
         }
         shown = true;
@@ -107,15 +112,28 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-fn title(job: &find::Job) -> String {
-    let pes = job.records.first().map_or(0, |record| record.pes);
-    let wire = job.records.first().map_or("?", |record| &record.wire);
-    format!(
-        "job of process {} ({}): {} of {pes} PEs here, wire {wire}",
-        job.pid,
-        job.name,
-        job.records.len()
-    )
+/// What the wires of a job have done, and what its pager has, which is a PE, too.
+fn tables(job: &find::Job) -> String {
+    let (of_pager, of_wires): (Vec<Record>, Vec<Record>) = job
+        .records
+        .iter()
+        .cloned()
+        .partition(|record| record.wire == PAGES);
+    let start = format!("job of process {} ({})", job.pid, job.name);
+    let mut text = String::new();
+    if let Some(Record { pes, wire, .. }) = of_wires.first() {
+        let here = of_wires.len();
+        let title = format!("{start}: {here} of {pes} PEs here, wire {wire}");
+        text += &table::text(&title, &of_wires, columns());
+    }
+    if !of_pager.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let title = format!("{start}: {PAGES} of its program");
+        text += &table::text(&title, &of_pager, columns());
+    }
+    text
 }
 
 fn nothing(pid: Option<u32>, hidden: usize) -> String {
