@@ -15,7 +15,7 @@ local_mib=${LOCAL_MIB:-128} limit_s=${TIMEOUT_S:-120}
 cache_mib=$((local_mib / 2)) swap_mib=1024
 elements=20000000 keys=20000000 touch_mib=256
 swap_file=${SWAP_FOLDER:-/var/tmp}/hostwire-swap-$$
-tmp=$(mktemp -d) group=hostwire-real-$$ lender= swap= zram=
+tmp=$(mktemp -d) group=hostwire-real-$$ lender= swap= zram= pool=
 names="hw-real-$$-a hw-real-$$-b"
 
 end() {
@@ -27,7 +27,7 @@ end() {
     fi
     for name in $names; do ip netns del "$name" 2>/dev/null; done
     [ -d "$cgroup" ] && rmdir "$cgroup" 2>/dev/null
-    rm -rf "$tmp" "$swap_file"
+    rm -rf "$tmp" "$swap_file" "$pool"
 }
 cgroup=
 trap end EXIT
@@ -53,7 +53,7 @@ make_group() {
 row() {
     name=$1
     shift
-    line=$(printf '%-18s' "$name")
+    line=$(printf '%-20s' "$name")
     data=$name
     for program in "stream $elements" "sort $keys" "touch $touch_mib"; do
         # The shell enters the group, and becomes the command.
@@ -131,6 +131,14 @@ zram=
 borrow="$hostwire borrow --memory 512M --cache ${cache_mib}M"
 start_lender "$hostwire" lend --memory 1G --name "real-$$"
 row "borrowed over shm" env HOSTWIRE_WIRE=shm $borrow --from "local:real-$$"
+# A region in a file of this machine's memory, for the pager and the lender.
+pool=/dev/shm/hostwire-real-$$
+if "$hostwire" window make "$pool,size=1280M,contract=coherent" >/dev/null 2>"$tmp/errors"; then
+    row "borrowed over window" env HOSTWIRE_WIRE=window HOSTWIRE_WINDOW="$pool" $borrow --from "local:real-$$"
+else
+    not "borrowed over window" "$(head -1 "$tmp/errors")"
+fi
+rm -f "$pool"
 stop_lender
 
 # Two hosts made of this machine.
@@ -146,6 +154,9 @@ if ip netns add "$a" 2>"$tmp/errors" && ip netns add "$b" 2>"$tmp/errors"; then
         row "borrowed over $wire" env HOSTWIRE_WIRE=$wire ip netns exec "$a" \
             $borrow --from 10.98.0.2:7700 --key "$tmp/key"
     done
+    # Not encrypted.
+    row "borrowed over fabric" env HOSTWIRE_WIRE=fabric HOSTWIRE_FABRIC="tcp;ofi_rxm" HOSTWIRE_INSECURE_WIRE=1 \
+        ip netns exec "$a" $borrow --from 10.98.0.2:7700 --key "$tmp/key"
     stop_lender
 else
     not "borrowed over a network" "$(head -1 "$tmp/errors")"

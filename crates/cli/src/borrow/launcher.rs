@@ -121,7 +121,10 @@ fn ask(args: &Args, place: &Place, pe: u32) -> Result<(Sender, Receiver), String
     let socket = terms::connect(place).map_err(failed)?;
     let (mut sender, mut receiver) =
         channel::open(socket, End::Borrower, secret.as_ref()).map_err(failed)?;
-    let of_job = TABLE.iter().filter(|setting| !setting.may_differ);
+    let is_here = matches!(place, Place::Here(_));
+    let of_job = TABLE
+        .iter()
+        .filter(|setting| terms::is_passed_on(setting, is_here));
     let variables = of_job.filter(|setting| setting.variable != HEAP.variable);
     let variables = variables.filter_map(|setting| {
         let value = std::env::var(setting.variable).ok()?;

@@ -14,7 +14,7 @@ use hostwire_transport::os::process::ChildSetup;
 
 use super::channel::{self, End, Frame, Receiver, Secret, Sender, Socket};
 use super::pe;
-use super::terms::Request;
+use super::terms::{Request, is_passed_on};
 
 /// What of the lent memory is free, in bytes.
 pub struct Stock(AtomicU64);
@@ -58,11 +58,12 @@ impl Drop for Part {
 /// # Errors
 /// If the other end is no borrower, or has another key.
 pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io::Result<()> {
+    let is_here = matches!(socket, Socket::Unix(_));
     let (mut sender, mut receiver) = channel::open(socket, End::Lender, secret)?;
     let Some(Frame::Ask(text)) = receiver.receive()? else {
         return Err(io::Error::other("no loan was asked for"));
     };
-    let Some(request) = Request::parse(&String::from_utf8_lossy(&text)) else {
+    let Some(request) = Request::parse(&String::from_utf8_lossy(&text), is_here) else {
         return sender.send(&Frame::Over(
             "the request makes no sense to this lender".into(),
         ));
@@ -83,7 +84,7 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
         Err(why) => return sender.send(&Frame::Over(why)),
     };
     let (here, there) = UnixStream::pair()?;
-    let mut child = match start(&request, there) {
+    let mut child = match start(&request, is_here, there) {
         Ok(child) => child,
         Err(error) => return sender.send(&Frame::Over(error.to_string())),
     };
@@ -100,11 +101,11 @@ pub fn serve(socket: Socket, secret: Option<&Secret>, stock: &Arc<Stock>) -> io:
 }
 
 /// Starts the process of a loan.
-fn start(request: &Request, pmi: UnixStream) -> io::Result<Child> {
+fn start(request: &Request, is_here: bool, pmi: UnixStream) -> io::Result<Child> {
     let pmi = Arc::new(OwnedFd::from(pmi));
     let mut command = Command::new("/proc/self/exe");
     // What this lender itself was started with is of no job.
-    for setting in TABLE.iter().filter(|setting| !setting.may_differ) {
+    for setting in TABLE.iter().filter(|it| is_passed_on(it, is_here)) {
         command.env_remove(setting.variable);
     }
     command

@@ -8,6 +8,8 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
 
+use hostwire::settings::{Setting, TABLE, WINDOW};
+
 use super::channel::{Secret, Socket};
 
 /// What the request begins with.
@@ -16,6 +18,13 @@ const TITLE: &str = "loan 1";
 const VARIABLES_MAX: usize = 64;
 /// More than any host has.
 const BYTES_MAX: u64 = 1 << 46;
+
+/// Whether a borrower says how the lender's process has this setting: what all PEs of a job need alike.
+/// A path leads to the same region on one machine; another host may have it under another one, and
+/// a borrower from there opens no files here.
+pub fn is_passed_on(setting: &Setting, is_here: bool) -> bool {
+    !setting.may_differ || is_here && setting.variable == WINDOW.variable
+}
 
 /// A request for memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +50,9 @@ impl Request {
         text
     }
 
-    /// From text; `None` for anything else. Only settings of hostwire are taken.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// From text, of a borrower of this machine or another one; `None` for anything else. Only settings
+    /// of hostwire are taken.
+    pub fn parse(text: &str, is_here: bool) -> Option<Self> {
         let mut lines = text.lines();
         if lines.next()? != TITLE {
             return None;
@@ -52,9 +62,9 @@ impl Request {
         let (bytes, pe, pes) = (number()?, number()?, number()?);
         let variables = lines.map(|line| {
             let (name, value) = line.split_once('=')?;
-            let is_known = hostwire::settings::TABLE
+            let is_known = TABLE
                 .iter()
-                .any(|setting| setting.variable == name && !setting.may_differ);
+                .any(|setting| setting.variable == name && is_passed_on(setting, is_here));
             is_known.then(|| (name.to_owned(), value.to_owned()))
         });
         let variables = variables.collect::<Option<Vec<_>>>()?;
@@ -204,7 +214,10 @@ mod tests {
             pes: 3,
             variables: vec![("HOSTWIRE_WIRE".into(), "udp".into())],
         };
-        assert_eq!(Request::parse(&request.to_text()), Some(request));
+        assert_eq!(Request::parse(&request.to_text(), false), Some(request));
+        let window = "loan 1\n1 1 2\nHOSTWIRE_WINDOW=/dev/shm/pool\n";
+        assert!(Request::parse(window, true).is_some());
+        assert_eq!(Request::parse(window, false), None);
         for bad in [
             "",
             "loan 2\n1 1 2\n",
@@ -214,7 +227,7 @@ mod tests {
             "loan 1\n1 1 2\nLD_PRELOAD=x\n",
             "loan 1\n1 1 2\nHOSTWIRE_IFACE=eth0\n",
         ] {
-            assert_eq!(Request::parse(bad), None, "{bad:?}");
+            assert_eq!(Request::parse(bad, true), None, "{bad:?}");
         }
     }
 

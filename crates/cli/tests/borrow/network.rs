@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hostwire_testing::{is_installed, left_out, need};
+use hostwire_transport::fabric;
 
 use crate::kit::{Lender, borrow, can_borrow, finish, new_name, program, text};
 
@@ -121,7 +122,16 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
     let key = new_key(folder.path(), "key");
     let lender = lend(&["ip", "netns", "exec", b], "10.99.0.2:7700", &key);
     let (_made, walk) = program("walk", &[]);
-    for wire in ["udp", "ether"] {
+    let insecure = [("HOSTWIRE_INSECURE_WIRE", "1")];
+    let mut wires: Vec<(&str, Vec<(&str, &str)>)> = vec![("udp", vec![]), ("ether", vec![])];
+    match fabric::offers() {
+        Ok(_) => {
+            let provider = ("HOSTWIRE_FABRIC", "tcp;ofi_rxm");
+            wires.push(("fabric", [&insecure[..], &[provider]].concat()));
+        }
+        Err(error) => left_out(&need::LIBFABRIC, error),
+    }
+    for (wire, variables) in wires {
         let options = ["--memory", "16M", "--cache", "1M", "--key", &key];
         let inner = borrow(&[&lender], &options, &walk, &["8", "3"]);
         let mut command = Command::new("ip");
@@ -129,11 +139,50 @@ fn memory_of_another_host_is_borrowed_over_each_wire() {
             .args(["netns", "exec", a])
             .arg(inner.get_program())
             .args(inner.get_args());
-        command.env("HOSTWIRE_WIRE", wire);
+        command.env("HOSTWIRE_WIRE", wire).envs(variables);
         let text = text(&finish(command));
         assert!(
             text.starts_with("status 0") && text.contains("right"),
             "{wire}: {text}"
         );
     }
+}
+
+/// In a region that the borrower names, and in one without a name.
+#[test]
+fn memory_is_borrowed_over_a_window() {
+    if !can_borrow() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool").to_string_lossy().into_owned();
+    let made = Command::new(HOSTWIRE)
+        .args([
+            "window",
+            "make",
+            &format!("{path},size=256M,contract=coherent"),
+        ])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let (_made, walk) = program("walk", &[]);
+    let lender = Lender::start("64M");
+    for window in ["", &path, &path] {
+        let options = ["--memory", "16M", "--cache", "1M"];
+        let mut command = borrow(&[&lender], &options, &walk, &["8", "3"]);
+        command.env("HOSTWIRE_WIRE", "window");
+        command.env("HOSTWIRE_WINDOW", window);
+        let text = text(&finish(command));
+        assert!(
+            text.starts_with("status 0") && text.contains("right"),
+            "{window}: {text}"
+        );
+    }
+    let shown = Command::new(HOSTWIRE)
+        .args(["window", "show", &path])
+        .output()
+        .unwrap();
+    let shown = text(&shown);
+    // The second loan has taken back what the first one left.
+    assert!(shown.matches("job at place").count() <= 1, "{shown}");
 }
