@@ -65,10 +65,27 @@ impl Team {
             Err(Error::PeerLeft { pe } | Error::PeerLost { pe, .. })
                 if caller.attachment().departure(pe)? == Some(Departure::Gone) =>
             {
-                Ok(())
+                self.has_met(caller)
             }
             met => met,
         }
+    }
+
+    /// Ends a barrier at which all are known to have arrived, as if this member had waited for each
+    /// signal: those who still wait for one of its own get it, and the next barrier has the next
+    /// number, as theirs has.
+    #[cold]
+    fn has_met<C: Caller>(&self, caller: &C) -> Result<()> {
+        let number = self.barriers.load(Ordering::Relaxed) + 1;
+        let size = self.size();
+        for round in (0..ROUNDS).take_while(|round| 1 << round < size) {
+            let to = (self.rank + (1 << round)) % size;
+            self.put_word(caller, to, self.slot.flag(round), self.stamp(number))?;
+        }
+        self.barriers.store(number, Ordering::Relaxed);
+        let begun = self.operations.load(Ordering::Relaxed);
+        self.known.store(begun + 1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// If some PEs are reached otherwise than by instructions, waits until all stores to them

@@ -11,7 +11,7 @@ static long word;
 /* Initialised three times over and finalised as often, and all that again. */
 static void repeated(void)
 {
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 20; round++) {
         int on = -1;
         for (int i = 0; i < 3; i++)
             shmem_init();
