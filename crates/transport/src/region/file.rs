@@ -35,6 +35,8 @@ pub(crate) enum Kind {
 
 /// Type of the file system that shows devices.
 const SYSFS_MAGIC: u64 = 0x6265_6572;
+/// `f_type` of hugetlbfs (linux/magic.h).
+const HUGETLBFS_MAGIC: u64 = 0x9584_58f6;
 /// Vendor and device of ivshmem.
 const IVSHMEM: (&str, &str) = ("0x1af4", "0x1110");
 /// Where the command register is in the configuration of a PCI device.
@@ -181,11 +183,31 @@ impl RegionFile {
         let Ok(system) = rustix::fs::fstatvfs(&*self.file) else {
             return Ok(());
         };
-        let free = system.f_bavail.saturating_mul(system.f_frsize);
-        match self.kind == Kind::File && system.f_blocks > 0 && free < wanted {
-            true => Err(self.fault(RegionFault::NoSpace { free, wanted })),
-            false => Ok(()),
+        let free = match system.f_blocks {
+            // A file system without a limit of its own.
+            0 => self.free_huge_pages_bytes(),
+            _ => Some(system.f_bavail.saturating_mul(system.f_frsize)),
+        };
+        match free.filter(|free| self.kind == Kind::File && *free < wanted) {
+            Some(free) => Err(self.fault(RegionFault::NoSpace { free, wanted })),
+            None => Ok(()),
         }
+    }
+
+    /// What the system has in huge pages for a file on hugetlbfs; `None` for another file.
+    fn free_huge_pages_bytes(&self) -> Option<u64> {
+        let system = rustix::fs::fstatfs(&*self.file).ok()?;
+        if system.f_type as u64 != HUGETLBFS_MAGIC {
+            return None;
+        }
+        let page_bytes = u64::try_from(system.f_bsize).ok()?;
+        let folder = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page_bytes / 1024);
+        let pages = |name: &str| -> Option<u64> {
+            let text = std::fs::read_to_string(Path::new(&folder).join(name)).ok()?;
+            text.trim().parse().ok()
+        };
+        let free = pages("free_hugepages")?.saturating_sub(pages("resv_hugepages")?);
+        Some(free.saturating_mul(page_bytes))
     }
 
     /// Maps pieces of it into `len_bytes` bytes at a multiple of `align_bytes`.
