@@ -157,7 +157,7 @@ fn programs_run_over_fabric() {
     if let Some(why) = lacks("fabric", "libfabric.so.1") {
         return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
     }
-    some_run_over("fabric", &[(2, 2), (3, 2)]);
+    some_run_over("fabric", &[(3, 2)]);
 }
 
 /// A file that all hosts map.
@@ -166,7 +166,7 @@ fn programs_run_over_a_window() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    some_run_over("window", &[(2, 2), (3, 2)]);
+    some_run_over("window", &[(3, 2)]);
 }
 
 /// Faults that a wire may have: stores that come late and twice, over wires without frames.
