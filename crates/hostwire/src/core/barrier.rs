@@ -83,8 +83,7 @@ impl Team {
             self.put_word(caller, to, self.slot.flag(round), self.stamp(number))?;
         }
         self.barriers.store(number, Ordering::Relaxed);
-        let begun = self.operations.load(Ordering::Relaxed);
-        self.known.store(begun + 1, Ordering::Relaxed);
+        self.all_began(self.operations.load(Ordering::Relaxed) + 1);
         Ok(())
     }
 
@@ -119,8 +118,7 @@ impl Team {
             }
             self.barriers.store(number, Ordering::Relaxed);
         }
-        let begun = self.operations.load(Ordering::Relaxed);
-        self.known.store(begun + 1, Ordering::Relaxed);
+        self.all_began(self.operations.load(Ordering::Relaxed) + 1);
         Ok(())
     }
 
