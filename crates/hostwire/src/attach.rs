@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hostwire_transport::faults::Faulty;
+use hostwire_transport::modelled::{self, Modelled};
 use hostwire_transport::os::process::inherited_fd;
 use hostwire_transport::record::{self, Recorder};
 use hostwire_transport::shm::{self, Gathering, Host, Meeting, Shm, ShmOptions};
@@ -28,6 +29,8 @@ use crate::status::Status;
 /// What a PE has with the wires of these names, in errors.
 const STORES: &str = "HOSTWIRE_WIRE=stores";
 const FABRIC: &str = "HOSTWIRE_WIRE=fabric";
+/// What counters say of the wire of a PE in virtual time.
+const MODEL: &str = "model";
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-ticket";
 
@@ -50,9 +53,19 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         deadline: deadline.at(),
     };
     let in_window = settings.wire == WireChoice::Named(Wire::Window);
+    // A launcher of virtual time says it beside the settings.
+    let model = modelled::inherited()?;
+    let is_modelled = model.is_some();
     let mut taken = match in_window {
         true => Wire::Window,
         false => Wire::Shm,
+    };
+    let within_host = |wire| {
+        let wire: Arc<dyn Transport> = match model {
+            Some(fds) => Arc::new(Modelled::new(wire, fds)?),
+            None => Arc::new(wire),
+        };
+        within_host(wire, &settings)
     };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
@@ -60,7 +73,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                 true => window::attach(&settings, &segment, None)?,
                 false => segment.attach(Host::only(0, 1)?, Meeting::Alone)?,
             };
-            let wire = recorded(within_host(wire, &settings)?, &settings)?;
+            let wire = recorded(within_host(wire)?, &settings)?;
             (wire, Launched::by_nobody(1))
         }
         Some(mut launcher) => {
@@ -71,11 +84,11 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
             let wire: Arc<dyn Transport> = match meeting {
                 Some(meeting) => {
                     let wire = segment.attach(Host::only(pe, pes)?, meeting)?;
-                    within_host(wire, &settings)?
+                    within_host(wire)?
                 }
                 None if in_window => {
                     let wire = window::attach(&settings, &segment, Some(&mut *launcher))?;
-                    within_host(wire, &settings)?
+                    within_host(wire)?
                 }
                 None => {
                     over_hosts::allow(&settings, pe, &nodes)?;
@@ -98,7 +111,8 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     crate::error::name_hosts(&launched.nodes);
     let has_launcher = launched.launcher.is_some();
     let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
-    attachment.publish(taken.name(), settings.stats);
+    let name = if is_modelled { MODEL } else { taken.name() };
+    attachment.publish(name, settings.stats);
     if has_launcher {
         attachment.remember();
     }
@@ -140,8 +154,7 @@ impl Segment {
 }
 
 /// The wire of a job of one host, as the settings want it.
-fn within_host(wire: Shm, settings: &Settings) -> Result<Arc<dyn Transport>> {
-    let wire: Arc<dyn Transport> = Arc::new(wire);
+fn within_host(wire: Arc<dyn Transport>, settings: &Settings) -> Result<Arc<dyn Transport>> {
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(wire, faults)?),
         None if settings.wire == WireChoice::Named(Wire::Stores) => {

@@ -23,6 +23,7 @@
 //! | [`terms`] | what all PEs of a job must have alike |
 //! | [`ether`] | the transport between hosts: Ethernet frames or UDP |
 //! | [`fabric`] | the transport between hosts over libfabric |
+//! | [`modelled`] | the transport of a process whose hardware is a model in another process |
 //! | [`faults`] | faults on purpose, for tests |
 //! | [`record`] | what a PE stores, as capture files |
 //! | [`os`] | what the launcher needs of the operating system |
@@ -78,6 +79,8 @@ mod line;
 pub mod memory;
 #[cfg(memory_model)]
 pub mod model;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub mod modelled;
 #[cfg(not(loom))]
 pub mod operation;
 #[cfg(not(loom))]

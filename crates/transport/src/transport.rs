@@ -219,10 +219,10 @@ pub trait Transport: Send + Sync {
         self.segment().doorbell().sleep(limit)
     }
 
-    /// Whether a [`sleep`](Self::sleep) ends by itself after its limit: where time is only
-    /// what happens, it may not.
-    fn sleeps_in_time(&self) -> bool {
-        true
+    /// Whether time is that of a model, in which this PE runs alone: no thread works beside it, and
+    /// a [`sleep`](Self::sleep) does not end after its limit.
+    fn is_in_virtual_time(&self) -> bool {
+        false
     }
 
     /// The time since some moment of this process; it never goes back.

@@ -228,8 +228,8 @@ impl Transport for Wires {
         limits.min().unwrap_or(wanted)
     }
 
-    fn sleeps_in_time(&self) -> bool {
-        self.first().sleeps_in_time()
+    fn is_in_virtual_time(&self) -> bool {
+        self.first().is_in_virtual_time()
     }
 
     fn now(&self) -> Duration {

@@ -8,6 +8,7 @@ use hostwire::settings::{Setting, TABLE, WIRE, Wire};
 use super::bind::Bind;
 use super::given::Given;
 use super::mark::VARIABLE as JOB;
+use super::model;
 use super::parse;
 
 /// What is below the options.
@@ -97,6 +98,9 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub hosts: Option<u32>,
 
+    #[command(flatten)]
+    pub model: model::Options,
+
     /// Which CPU each PE runs on: auto, none, or a list such as 0,2-5.
     ///
     /// With a list, PE i gets the CPU at place i, from the start again when the list is
@@ -150,6 +154,7 @@ impl Args {
             pes,
             settings: Given::default().with(&WIRE, wire.name()),
             hosts: None,
+            model: model::Options::default(),
             bind: Bind::Auto,
             timeout: None,
             label: false,

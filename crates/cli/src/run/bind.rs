@@ -55,6 +55,13 @@ impl Binding {
         Ok(Binding { original, cpus })
     }
 
+    /// All PEs to the first CPU that this process may use.
+    pub fn to_one_cpu() -> Result<Binding, StartError> {
+        let mut binding = Self::new(&Bind::Auto, 1)?;
+        binding.cpus.truncate(1);
+        Ok(binding)
+    }
+
     /// Sets this thread's affinity to that of PE `pe`.
     pub fn enter(&self, pe: u32) -> Result<(), StartError> {
         let index = (pe as usize).checked_rem(self.cpus.len());

@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use hostwire_sim::engine::Summary;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -13,6 +14,7 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
+use super::model::{Model, Report, Seat};
 use super::outcome::{Cause, Ending, Failure};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -44,6 +46,10 @@ pub struct Job {
     stdout: Sink,
     stderr: Sink,
     stdin: Option<Pump>,
+    /// The simulator of the hardware, if that is a model.
+    model: Option<Model>,
+    /// What that has said of the run.
+    simulated: Option<Summary>,
     deadline: Option<Instant>,
     /// Set once the job is being ended.
     ending: Option<Ending>,
@@ -69,6 +75,7 @@ enum Source {
     Sink,
     Terminal,
     Stdin,
+    Model,
 }
 
 impl Job {
@@ -94,6 +101,7 @@ impl Job {
 
         let mut pes = Vec::with_capacity(plan.pes as usize);
         let mut stdin = None;
+        let mut seats = Vec::new();
         for pe in 0..plan.pes {
             let input = match pe {
                 0 if Pump::is_needed() => Input::Pipe,
@@ -101,12 +109,21 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            let mut spawned = spawn(&plan, &board, &counters, &mark, pe, input)?;
+            if plan.hardware.is_some() {
+                seats.push(Seat::new()?);
+            }
+            let seat = seats.last();
+            let mut spawned = spawn(&plan, &board, &counters, seat, &mark, pe, input)?;
             stdin = stdin.or(spawned.stdin.take().map(Pump::new));
             let started = Pe::new(spawned);
             warden.watch(started.pid());
             pes.push(started);
         }
+        // On the CPU of the PEs, with which it takes turns.
+        let model = match &plan.hardware {
+            Some(hardware) => Some(Model::start(hardware.clone(), seats)?),
+            None => None,
+        };
         plan.binding.leave();
 
         let merger = || Merger::new(plan.pes, plan.label);
@@ -131,6 +148,8 @@ impl Job {
             pes,
             signals,
             stdin,
+            model,
+            simulated: None,
             _warden: warden,
         })
     }
@@ -159,12 +178,26 @@ impl Job {
             .map(Ending::status)
             .or(self.failed_status);
         if self.plan.stats {
+            self.print_simulated();
             self.counters.print(self.plan.settings.wire);
         }
         // Reaps the PEs.
         drop(self);
         strays::end();
         ExitCode::from(status.unwrap_or(0))
+    }
+
+    /// What the model of the hardware did.
+    fn print_simulated(&mut self) {
+        let reports = self.model.take().map(Model::finish);
+        for report in reports.into_iter().flatten() {
+            if let Report::Ended(ended) = report {
+                self.simulated = ended.ok();
+            }
+        }
+        if let Some(summary) = &self.simulated {
+            crate::report::line(&format!("virtual time: {summary}"));
+        }
     }
 
     /// Not while it is about to end for another reason.
@@ -214,6 +247,9 @@ impl Job {
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         use std::os::fd::AsFd;
         let mut watched = vec![(Source::Signals, self.signals.fd(), PollFlags::IN)];
+        if let Some(model) = &self.model {
+            watched.push((Source::Model, model.bell().as_fd(), PollFlags::IN));
+        }
         for (index, pe) in self.pes.iter().enumerate() {
             if let Some(fd) = pe.pmi() {
                 let mut flags = PollFlags::empty();
@@ -263,6 +299,7 @@ impl Job {
         match source {
             Source::Signals => self.handle_signals(),
             Source::Pmi(index) => self.serve(index),
+            Source::Model => self.hear_model(),
             Source::Output(index, which) => {
                 self.pass_output(index, which);
             }
@@ -397,6 +434,29 @@ impl Job {
             }
             if pe == 0 {
                 self.stdin = None;
+            }
+        }
+    }
+
+    fn hear_model(&mut self) {
+        let reports = self.model.as_ref().map(Model::reports);
+        for report in reports.into_iter().flatten() {
+            match report {
+                Report::Spins(pe) => self.stderr.merger.note(&format!(
+                    "PE {pe} has computed for a second without a call of the library; virtual time \
+                     stands still meanwhile. If it waits in a loop of its own for memory to \
+                     change, let it wait by a call (wait_until, shmem_wait_until); --timeout \
+                     ends such a job"
+                )),
+                Report::Ended(ended) => match *ended {
+                    Ok(summary) => self.simulated = Some(summary),
+                    Err(cause) => {
+                        // A PE that has ended in this very moment is the cause.
+                        self.notice_ends();
+                        self.judge();
+                        self.end(Ending::Model(cause));
+                    }
+                },
             }
         }
     }

@@ -14,6 +14,8 @@ use super::bind::ranges;
 
 /// The exit status when `--timeout` passed, as that of timeout(1).
 const TIMEOUT_STATUS: u8 = 124;
+/// The exit status when PEs in virtual time wait for ever, or have no more time.
+const MODEL_STATUS: u8 = 1;
 /// The exit status when what the PEs print is lost, as that of cat(1).
 const OUTPUT_STATUS: u8 = 1;
 
@@ -129,6 +131,8 @@ pub enum Ending {
         /// The PEs that had not ended, with what each was doing.
         running: Vec<(u32, Option<Record>)>,
     },
+    /// The run of the modelled hardware cannot go on.
+    Model(String),
     /// The reader of the launcher's standard output is gone.
     OutputClosed,
     /// The launcher's standard output cannot be written.
@@ -142,6 +146,7 @@ impl Ending {
             Ending::Failed(failure) => failure.status(),
             Ending::Interrupted(signal) => signal_status(*signal),
             Ending::TimedOut { .. } => TIMEOUT_STATUS,
+            Ending::Model(_) => MODEL_STATUS,
             Ending::OutputClosed => signal_status(SIGPIPE),
             Ending::OutputFailed(_) => OUTPUT_STATUS,
         }
@@ -169,6 +174,7 @@ impl Ending {
                 "timed out after {after:?}; still running: {}",
                 grouped(running)
             )),
+            Ending::Model(cause) => Some(format!("virtual time: {cause}; ended {}", pes(others))),
             Ending::OutputClosed => None,
             Ending::OutputFailed(errno) => {
                 let error = std::io::Error::from(*errno);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hostwire::settings::parse_bytes;
+use hostwire_sim::engine::Ps;
 
 use super::bind::Bind;
 
@@ -65,6 +66,27 @@ pub fn grace(text: &str) -> Result<Duration, String> {
         .filter(|total| *total <= SECONDS_MAX * 1000)
         .map(Duration::from_millis)
         .ok_or_else(|| format!("longer than {SECONDS_MAX} seconds"))
+}
+
+/// A length of simulated time of more than zero: `500ns`, `10us`, `3ms`, `1s`.
+pub fn virtual_time(text: &str) -> Result<Ps, String> {
+    let expected = || "expected a time such as 500ns, 10us, 3ms or 1s".to_owned();
+    let digits_end = text.find(|c: char| !c.is_ascii_digit());
+    let (digits, suffix) = text.split_at(digits_end.unwrap_or(text.len()));
+    let unit_ps: u64 = match suffix {
+        "ps" => 1,
+        "ns" => 1_000,
+        "us" => 1_000_000,
+        "ms" => 1_000_000_000,
+        "s" => 1_000_000_000_000,
+        _ => return Err(expected()),
+    };
+    let number: u64 = digits.parse().map_err(|_| expected())?;
+    match number.checked_mul(unit_ps) {
+        Some(0) => Err("must be more than 0".to_owned()),
+        Some(time_ps) => Ok(Ps(time_ps)),
+        None => Err("longer than 213 days".to_owned()),
+    }
 }
 
 /// `auto`, `none`, or CPUs such as `0,2-5`.

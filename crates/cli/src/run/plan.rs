@@ -4,15 +4,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, Wire, WireChoice};
+use hostwire::settings::{
+    HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, Wire, WireChoice,
+};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;
 use rustix::io::Errno;
 
 use super::args::Args;
-use super::bind::Binding;
+use super::bind::{Bind, Binding};
 use super::limits::{self, NofileLimit};
+use super::model::Hardware;
 use super::program;
 
 /// Why a job was not started. Exit status 2.
@@ -75,6 +78,15 @@ pub enum StartError {
     /// Nothing can be recorded.
     #[error("{by}: {cause}")]
     Record { by: String, cause: TransportError },
+    /// The cluster file of `--cluster` cannot be used.
+    #[error("--cluster: {0}")]
+    Cluster(String),
+    /// `--place` names what is not there.
+    #[error("--place: there is no processor {got:?}; the cluster has {names}")]
+    Place { got: String, names: String },
+    /// Modelled hardware, and something that is for real one.
+    #[error("--cluster: the hardware is modelled; leave out {what}")]
+    NotModelled { what: String },
     /// Another error of the kernel.
     #[error("cannot {what}: {}{}", std::io::Error::from(*errno), remedy(*errno))]
     System { what: &'static str, errno: Errno },
@@ -95,6 +107,8 @@ pub struct Plan {
     pub settings: Settings,
     /// Settings, as PEs are to find them.
     pub environment: Vec<(&'static str, String)>,
+    /// The hardware, if it is a model.
+    pub hardware: Option<Hardware>,
     /// Where the PEs are started, if not on this host.
     hosts: Option<Hosts>,
     pub program: PathBuf,
@@ -125,7 +139,12 @@ impl Plan {
         let rings = rings.map(|bytes| bytes.saturating_mul(u64::from(args.pes)));
         limits::check_memory(given.name_of(&RING), rings, args.pes)?;
         limits::check_processes(args.pes)?;
-        let binding = Binding::new(&args.bind, args.pes)?;
+        let hardware = hardware(args, &settings)?;
+        let binding = match hardware {
+            // One runs at a time: changing between CPUs costs more than it gains.
+            Some(_) if args.bind == Bind::Auto => Binding::to_one_cpu()?,
+            _ => Binding::new(&args.bind, args.pes)?,
+        };
         if let Some(folder) = &settings.record {
             record::prepare(Path::new(folder)).map_err(|cause| StartError::Record {
                 by: given.name_of(&RECORD),
@@ -138,6 +157,7 @@ impl Plan {
             pes: args.pes,
             environment: given.environment(wire),
             settings,
+            hardware,
             hosts,
             program,
             command: args.command.clone(),
@@ -169,6 +189,21 @@ impl Plan {
             .first()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
+    }
+}
+
+/// The modelled hardware in `args`, checked against what else they say.
+fn hardware(args: &Args, settings: &Settings) -> Result<Option<Hardware>, StartError> {
+    let hardware = Hardware::new(&args.model, args.pes)?;
+    let given = &args.settings;
+    let wrong = match () {
+        () if settings.wire != WireChoice::Auto => given.name_of(&WIRE),
+        () if args.hosts.is_some() => "--hosts".to_owned(),
+        () => return Ok(hardware),
+    };
+    match hardware {
+        Some(_) => Err(StartError::NotModelled { what: wrong }),
+        None => Ok(None),
     }
 }
 

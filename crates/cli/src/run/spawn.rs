@@ -10,6 +10,7 @@ use std::sync::Arc;
 use hostwire::board::BOARD_FD_VARIABLE;
 use hostwire::counters::COUNTERS_FD_VARIABLE;
 use hostwire::settings::IFACE;
+use hostwire_transport::modelled::VARIABLE;
 use hostwire_transport::os::hosts::INTERFACE;
 use hostwire_transport::os::process::ChildSetup;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -19,6 +20,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
+use super::model::Seat;
 use super::plan::{Plan, StartError};
 
 /// A started process and the launcher's ends of what leads to it, all of them
@@ -52,6 +54,7 @@ pub fn spawn(
     plan: &Plan,
     board: &Board,
     counters: &Counters,
+    seat: Option<&Seat>,
     mark: &Mark,
     pe: u32,
     input: Input,
@@ -70,7 +73,7 @@ pub fn spawn(
     )
     .map_err(|errno| failed(errno.into()))?;
     let there = Arc::new(there);
-    let mut command = command(plan, board, counters, mark, pe, &there);
+    let mut command = command(plan, board, counters, seat, mark, pe, &there);
     command.stdin(match input {
         Input::Null => Stdio::null(),
         Input::Inherit => Stdio::inherit(),
@@ -118,6 +121,7 @@ fn command(
     plan: &Plan,
     board: &Board,
     counters: &Counters,
+    seat: Option<&Seat>,
     mark: &Mark,
     pe: u32,
     there: &Arc<OwnedFd>,
@@ -143,12 +147,18 @@ fn command(
     if host.is_some() {
         command.env(IFACE.variable, INTERFACE);
     }
+    let mut inherit = vec![
+        Arc::clone(there),
+        Arc::clone(board.fd()),
+        Arc::clone(counters.fd()),
+    ];
+    command.env_remove(VARIABLE);
+    if let Some(seat) = seat {
+        command.envs([seat.variable()]);
+        inherit.extend(seat.there.iter().map(Arc::clone));
+    }
     ChildSetup {
-        inherit: vec![
-            Arc::clone(there),
-            Arc::clone(board.fd()),
-            Arc::clone(counters.fd()),
-        ],
+        inherit,
         nofile: Some(plan.nofile),
         host,
     }

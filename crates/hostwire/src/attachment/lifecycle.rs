@@ -26,6 +26,10 @@ impl Attachment {
     /// thread that looks whether peers live.
     pub fn start(&self, mode: AgentMode) -> Result<()> {
         self.origin.check()?;
+        let mode = match self.wire.is_in_virtual_time() {
+            true => AgentMode::Polled,
+            false => mode,
+        };
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.mode = Some(mode);
         workers.agent = self.agent.start(&self.wire, mode)?;

@@ -137,11 +137,11 @@ impl Attachment {
             return self.wire.sleep(limit);
         };
         let left = deadline.saturating_sub(self.wire.now());
-        if self.wire.sleeps_in_time() {
-            return self.wire.sleep(limit.min(left));
+        if self.wire.is_in_virtual_time() {
+            self.wire.nap(left.min(NAP_MAX));
+            return false;
         }
-        self.wire.nap(left.min(NAP_MAX));
-        false
+        self.wire.sleep(limit.min(left))
     }
 
     /// Lets the wire and the agent work.

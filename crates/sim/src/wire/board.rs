@@ -40,13 +40,35 @@ pub(super) struct Pe {
     pub(super) open_lines: bool,
     /// Something has been stored since the last fence.
     pub(super) unfenced: bool,
-    /// Stores of its socket that have reached a memory.
-    pub(super) arrived: u64,
-    /// Wait until that many have; set by the driver.
+    /// Wait until so many stores of its socket have reached a memory; set by the driver.
     pub(super) awaited: Option<u64>,
-    /// A wake-up for it is on its way.
-    pub(super) woken: bool,
+    /// When the sleep or the wait that it is in ends, as far as that is known.
+    pub(super) wakes_at: Option<Ps>,
     pub(super) ended: bool,
+}
+
+/// A core that runs PEs, one operation at a time.
+#[derive(Debug, Default)]
+pub(super) struct Core {
+    /// Its PEs.
+    pub(super) pes: Vec<usize>,
+    /// Those whose operation waits for the core, the first come first.
+    pub(super) queue: VecDeque<usize>,
+    /// The one whose operation it carries out.
+    pub(super) current: Option<usize>,
+    /// It has run before.
+    pub(super) started: bool,
+}
+
+/// A socket that runs PEs.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Its component, as packets name their origin.
+    pub(super) component: usize,
+    /// Its PEs.
+    pub(super) pes: Vec<usize>,
+    /// Stores that it has sent and that have reached a memory.
+    pub(super) arrived: u64,
 }
 
 /// See the [module text](self).
@@ -54,6 +76,10 @@ pub(super) struct Pe {
 pub(super) struct Board {
     pub(super) now: Ps,
     pub(super) pes: Vec<Pe>,
+    pub(super) cores: Vec<Core>,
+    pub(super) nodes: Vec<Node>,
+    /// Those that have ended, in order.
+    pub(super) ended: Vec<usize>,
     /// PEs that can go on now.
     pub(super) ready: VecDeque<usize>,
     /// PEs whose cores are to be woken, and when.
@@ -61,14 +87,51 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// A PE has ended, so the sleeping ones look again. The modelled hardware has no such
+    /// The sleep or the wait of this PE ends at `time`, if no other end of it is known.
+    pub(super) fn wake(&mut self, pe: usize, time: Ps) {
+        if let Some(entry) = self.pes.get_mut(pe)
+            && entry.wakes_at.is_none()
+        {
+            entry.wakes_at = Some(time);
+            self.wakes.push_back((pe, time));
+        }
+    }
+
+    /// How many stores of a node have reached a memory.
+    pub(super) fn arrived_from(&self, component: usize) -> u64 {
+        let mut nodes = self.nodes.iter();
+        let node = nodes.find(|node| node.component == component);
+        node.map_or(0, |node| node.arrived)
+    }
+
+    /// A store of this node has reached a memory.
+    pub(super) fn arrived(&mut self, component: usize, now: Ps) {
+        let mut nodes = self.nodes.iter_mut();
+        let Some(node) = nodes.find(|node| node.component == component) else {
+            return;
+        };
+        node.arrived += 1;
+        for &pe in &node.pes {
+            let Some(entry) = self.pes.get_mut(pe) else {
+                continue;
+            };
+            let waits = matches!(entry.request, Request::Arrival) && entry.wakes_at.is_none();
+            if waits && entry.awaited.is_some_and(|all| node.arrived >= all) {
+                entry.wakes_at = Some(now);
+                self.wakes.push_back((pe, now));
+            }
+        }
+    }
+
+    /// This PE has ended, so the sleeping ones look again. The modelled hardware has no such
     /// signal; it replaces the time limit that a sleep has on a real wire.
-    pub(super) fn ring_all(&mut self) {
+    pub(super) fn end(&mut self, pe: usize) {
+        self.ended.push(pe);
         let now = self.now;
         for (index, pe) in self.pes.iter_mut().enumerate() {
             pe.rings += 1;
-            if matches!(pe.request, Request::Store { .. }) && !pe.woken {
-                pe.woken = true;
+            if matches!(pe.request, Request::Store { .. }) && pe.wakes_at.is_none() {
+                pe.wakes_at = Some(now);
                 self.wakes.push_back((index, now));
             }
         }

@@ -1,36 +1,81 @@
-//! The program on the modelled core of a PE: it carries out the operations of the
-//! coroutine.
+//! The program on a modelled core: it carries out the operations of its PEs.
 
 use crate::devices::opteron::{Local, Op, Outcome, Program};
+use crate::engine::Ps;
 
-use super::board::{Request, SharedBoard};
+use super::board::{Board, Request, SharedBoard};
 
-/// The core's end of the board. Between two requests the core is suspended; the driver
-/// wakes it.
+/// The core's end of the board. A core with several PEs takes their operations in turn, in the
+/// order in which they come. With nothing to do it is suspended; the driver wakes it.
 pub(super) struct CoreProgram {
     pub(super) board: SharedBoard,
-    pub(super) pe: usize,
+    pub(super) core: usize,
 }
 
 impl Program for CoreProgram {
-    fn resume(&mut self, _: Local<'_>, outcome: Outcome) -> Op {
+    fn resume(&mut self, local: Local<'_>, outcome: Outcome) -> Op {
         let board = &mut *self.board.lock();
-        let Some(pe) = board.pes.get_mut(self.pe) else {
+        let Some(core) = board.cores.get_mut(self.core) else {
             return Op::Halt;
         };
-        if pe.ended {
+        if !std::mem::replace(&mut core.started, true) {
+            // Each of its PEs begins.
+            let pes = core.pes.clone();
+            for pe in pes {
+                board.release(pe, Outcome::Start);
+            }
+            return Op::Suspend;
+        }
+        if let Some(pe) = core.current.take() {
+            board.release(pe, outcome);
+        }
+        board.release_woken(self.core, local.now);
+        board.next_op(self.core)
+    }
+}
+
+impl Board {
+    /// What this PE has waited for is done: it goes on.
+    fn release(&mut self, pe: usize, outcome: Outcome) {
+        if let Some(entry) = self.pes.get_mut(pe) {
+            entry.request = Request::None;
+            entry.outcome = Some(outcome);
+            entry.wakes_at = None;
+            self.ready.push_back(pe);
+        }
+    }
+
+    /// Lets those PEs of a core go on whose sleeps or waits are over.
+    fn release_woken(&mut self, core: usize, now: Ps) {
+        let due = |pe: &usize| {
+            let entry = self.pes.get(*pe);
+            entry.is_some_and(|entry| entry.wakes_at.is_some_and(|time| time <= now))
+        };
+        let pes = self.cores.get(core).map_or(&[][..], |core| &core.pes);
+        let woken: Vec<usize> = pes.iter().copied().filter(due).collect();
+        for pe in woken {
+            self.release(pe, Outcome::Done);
+        }
+    }
+
+    /// The operation that a core does next.
+    fn next_op(&mut self, core: usize) -> Op {
+        let Some(core) = self.cores.get_mut(core) else {
             return Op::Halt;
+        };
+        while let Some(pe) = core.queue.pop_front() {
+            let Some(entry) = self.pes.get_mut(pe) else {
+                continue;
+            };
+            if let Request::Do(op) = std::mem::replace(&mut entry.request, Request::Doing) {
+                core.current = Some(pe);
+                return op;
+            }
         }
-        match std::mem::replace(&mut pe.request, Request::Doing) {
-            // It was woken for this.
-            Request::Do(op) => return op,
-            // Started, woken, or done with its operation.
-            Request::None | Request::Doing | Request::Store { .. } | Request::Arrival => {}
+        let ended = |pe: &usize| self.pes.get(*pe).is_none_or(|entry| entry.ended);
+        match core.pes.iter().all(ended) {
+            true => Op::Halt,
+            false => Op::Suspend,
         }
-        pe.request = Request::None;
-        pe.outcome = Some(outcome);
-        pe.woken = false;
-        board.ready.push_back(self.pe);
-        Op::Suspend
     }
 }

@@ -18,16 +18,6 @@ pub enum WireError {
         /// How many there are.
         sockets: usize,
     },
-    /// The caller put two PEs on one socket.
-    #[error("PE {pe} shall run on socket {socket}, where PE {other} runs: one PE per socket")]
-    SocketTaken {
-        /// Which PE.
-        pe: usize,
-        /// Its socket.
-        socket: usize,
-        /// The sockets that exist.
-        other: usize,
-    },
     /// All cores of a socket run other programs.
     #[error("PE {pe} shall run on socket {socket}, which has no free core")]
     NoFreeCore {
@@ -67,6 +57,17 @@ pub enum WireError {
         /// The devices that wait; `None` if no device waits, so that a PE waits for a store
         /// that no PE sends.
         devices: Option<StallReport>,
+    },
+    /// A PE, or what it stands on, has asked for what cannot be.
+    #[error(transparent)]
+    Pe(TransportError),
+    /// The run has come to the time at which it is to end, and PEs have not ended.
+    #[error("{time} have passed, and {} still run", running.join(", "))]
+    TimeSpent {
+        /// That time.
+        time: Ps,
+        /// Which PEs.
+        running: Vec<String>,
     },
     /// The watch of the run has ended it.
     #[error("interrupted at {time} after {events} events")]

@@ -37,9 +37,13 @@ mod board;
 mod core_program;
 mod error;
 mod observer;
+#[cfg(target_os = "linux")]
+mod processes;
 mod run;
 mod transport;
 
 pub use error::WireError;
+#[cfg(target_os = "linux")]
+pub use processes::{Watch, run_processes};
 pub use run::{Settings, run, run_watched};
 pub use transport::VirtualWire;

@@ -21,8 +21,8 @@ pub(super) struct SegmentObserver {
     sample: Ps,
     /// A whole poll.
     poll: Ps,
-    /// Socket of each PE, as the index of its component.
-    pub(super) sockets: Vec<usize>,
+    /// It also tells that packets have arrived: one observer of each socket does.
+    counts: bool,
 }
 
 impl SegmentObserver {
@@ -32,7 +32,7 @@ impl SegmentObserver {
         addresses: Range<u64>,
         segment: Memory,
         config: &OpteronConfig,
-        sockets: Vec<usize>,
+        counts: bool,
     ) -> Self {
         Self {
             board,
@@ -41,7 +41,7 @@ impl SegmentObserver {
             segment,
             sample: config.memory_sample(),
             poll: config.memory_read,
-            sockets,
+            counts,
         }
     }
 
@@ -87,26 +87,15 @@ impl SegmentObserver {
 impl WriteObserver for SegmentObserver {
     fn wrote(&mut self, now: Ps, packet: &Packet) {
         let copied = self.copy_packet(packet);
-        let source = origin(packet);
-        let sender = self.sockets.iter().position(|socket| *socket == source);
         let board = &mut *self.board.lock();
-        if let Some(sender) = sender
-            && let Some(pe) = board.pes.get_mut(sender)
-        {
-            pe.arrived += 1;
-            let all = pe.awaited.is_some_and(|awaited| pe.arrived >= awaited);
-            if all && matches!(pe.request, Request::Arrival) && !pe.woken {
-                pe.woken = true;
-                board.wakes.push_back((sender, now));
-            }
+        if self.counts {
+            board.arrived(origin(packet), now);
         }
         if copied && let Some(pe) = board.pes.get_mut(self.pe) {
             pe.rings += 1;
-            if let Request::Store { since } = pe.request
-                && !pe.woken
-            {
-                pe.woken = true;
-                board.wakes.push_back((self.pe, self.seen_at(now, since)));
+            if let Request::Store { since } = pe.request {
+                let seen_at = self.seen_at(now, since);
+                board.wake(self.pe, seen_at);
             }
         }
     }

@@ -44,6 +44,22 @@ impl VirtualWire {
         self.perform(Op::Compute(time)).map(drop)
     }
 
+    /// Lets this PE do nothing for `time`.
+    ///
+    /// # Errors
+    /// As [`compute`](Self::compute).
+    pub(super) fn rest(&self, time: Ps) -> Result<(), TransportError> {
+        self.close_lines()?;
+        self.compute(time)
+    }
+
+    /// The PEs that have ended, but for the first `known`.
+    pub(super) fn ended(&self, known: usize) -> Vec<PeId> {
+        let board = self.board.lock();
+        let later = board.ended.get(known..).unwrap_or_default();
+        later.iter().map(|pe| *pe as PeId).collect()
+    }
+
     /// The work of the processor before the stores of a put or of a line of a message:
     /// one cost for both and for all sizes.
     fn work_to_send(&self) -> Result<(), TransportError> {
@@ -276,8 +292,8 @@ impl Transport for VirtualWire {
         false
     }
 
-    fn sleeps_in_time(&self) -> bool {
-        false
+    fn is_in_virtual_time(&self) -> bool {
+        true
     }
 
     /// That of the simulation.
@@ -287,9 +303,7 @@ impl Transport for VirtualWire {
 
     fn nap(&self, time: Duration) {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let _ = self
-            .close_lines()
-            .and_then(|()| self.compute(Ps::from_ns(ns)));
+        let _ = self.rest(Ps::from_ns(ns));
     }
 
     fn yield_now(&self) {

@@ -22,6 +22,12 @@ pub enum EnvironmentFault {
         /// What to do.
         advice: &'static str,
     },
+    /// The simulator of the hardware does not do it.
+    #[error("{refusal}")]
+    Model {
+        /// Why, in its words.
+        refusal: Box<str>,
+    },
     /// Another process has it.
     #[error("in use: {rule}")]
     InUse {

@@ -271,8 +271,8 @@ impl<S: Stage> Transport for Wrapped<S> {
         self.wire.sleep(limit)
     }
 
-    fn sleeps_in_time(&self) -> bool {
-        self.wire.sleeps_in_time()
+    fn is_in_virtual_time(&self) -> bool {
+        self.wire.is_in_virtual_time()
     }
 
     fn now(&self) -> Duration {

@@ -1,0 +1,156 @@
+//! PEs that are processes: each has a coroutine in the run that stands for it, carries out what
+//! it asks for, and waits for it while it runs.
+//!
+//! The coroutine and code that runs in it make the same events, so a program that is compiled into
+//! a run and the same program as a process have the same event hash.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
+use hostwire_transport::{PeId, Transport, TransportError};
+
+use crate::engine::{Ps, Summary};
+use crate::machine::Machine;
+
+use super::run::run_in;
+use super::{Settings, VirtualWire, WireError};
+
+/// Who looks at a run while it runs.
+pub struct Watch<'a> {
+    /// Called every few milliseconds, with how far the run has come. `Break` ends it.
+    pub run: &'a dyn Fn(&Summary) -> ControlFlow<()>,
+    /// Called while a PE that could hand its turn over does not, with the time for which it has
+    /// not. `Break` ends the run.
+    pub turn: &'a dyn Fn(PeId, Duration) -> ControlFlow<()>,
+}
+
+/// Runs a job of processes that have begun, the first one as PE 0: see [`run`](super::run()).
+/// `settings` need not say how long segments are. Times, those of `settings` and those that PEs
+/// see, count from here on, and so does what is returned, but for the hash: the boot is in it.
+///
+/// # Errors
+/// As [`run`](super::run()); [`WireError::Pe`] if a PE asks for what cannot be;
+/// [`WireError::Interrupted`] if the watch ends the run.
+pub fn run_processes(
+    machine: &mut Machine,
+    settings: &Settings,
+    pes: Vec<Begun>,
+    watch: &Watch<'_>,
+) -> Result<Summary, WireError> {
+    let segment_bytes = pes.first().map_or(0, |pe| pe.segment.len_bytes());
+    let begin = machine.sim.now();
+    let settings = Settings {
+        segment_bytes,
+        until: settings.until.map(|until| begin + until),
+        origin: begin,
+        ..settings.clone()
+    };
+    let (ends, segments): (Vec<ModelEnd>, Vec<_>) =
+        pes.into_iter().map(|pe| (pe.end, pe.segment)).unzip();
+    let failed = RefCell::new(None);
+    let stopped = RefCell::new(false);
+    let program = |wire: Arc<VirtualWire>| {
+        let Some(end) = ends.get(wire.pe() as usize) else {
+            return;
+        };
+        match serve((&wire, begin), end, watch) {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => *stopped.borrow_mut() = true,
+            Err(error) => {
+                failed.borrow_mut().get_or_insert(error);
+            }
+        }
+    };
+    let watch_all = |summary: &Summary| match *stopped.borrow() || failed.borrow().is_some() {
+        true => ControlFlow::Break(()),
+        false => (watch.run)(summary),
+    };
+    let before = machine.sim.summary();
+    let ran = run_in(segments, machine, &settings, &watch_all, &program);
+    match failed.into_inner() {
+        Some(error) => Err(WireError::Pe(error)),
+        None => ran.map(|all| Summary {
+            events: all.events - before.events,
+            virtual_time: all.virtual_time - before.virtual_time,
+            wall: all.wall - before.wall,
+            ..all
+        }),
+    }
+}
+
+/// Does what a PE asks for, until it takes part no longer. `Break`: the watch wants no more.
+fn serve(
+    (wire, begin): (&VirtualWire, Ps),
+    end: &ModelEnd,
+    watch: &Watch<'_>,
+) -> Result<ControlFlow<()>, TransportError> {
+    let mut told = 0;
+    let mut answer = Ok(());
+    loop {
+        for pe in wire.ended(told) {
+            end.tell_ended(pe);
+            told += 1;
+        }
+        let idle = |time| (watch.turn)(end.pe(), time);
+        let (request, arming, spent) = match end.next((wire.now() - begin).0, answer, &idle)? {
+            Next::Request {
+                request,
+                arming,
+                spent_ps,
+            } => (request, arming, Ps(spent_ps)),
+            Next::Gone => return Ok(ControlFlow::Continue(())),
+            Next::Stopped => return Ok(ControlFlow::Break(())),
+        };
+        if spent > Ps::ZERO {
+            wire.compute(spent)?;
+        }
+        if arming != Arming::No {
+            wire.arm(Duration::MAX);
+        }
+        if arming == Arming::Looked {
+            wire.poll()?;
+        }
+        if request == Request::End {
+            end.release((wire.now() - begin).0);
+            return Ok(ControlFlow::Continue(()));
+        }
+        answer = carry_out(wire, request);
+    }
+}
+
+fn carry_out(wire: &VirtualWire, request: Request) -> Result<(), TransportError> {
+    match request {
+        Request::Store {
+            pe,
+            offset_bytes,
+            bytes,
+        } => wire.store(pe, offset_bytes, &bytes),
+        Request::Word {
+            pe,
+            offset_bytes,
+            value,
+        } => wire.store_word(pe, offset_bytes, value),
+        Request::Line {
+            pe,
+            offset_bytes,
+            header,
+            payload,
+        } => wire.store_line(pe, offset_bytes, header, &payload),
+        Request::Fence => wire.fence(),
+        Request::Quiet => wire.quiet(),
+        Request::Look => wire.poll().map(drop),
+        Request::Yield => {
+            wire.yield_now();
+            Ok(())
+        }
+        Request::Sleep => {
+            wire.sleep(Duration::MAX);
+            Ok(())
+        }
+        Request::Nap(time_ps) => wire.rest(Ps(time_ps)),
+        Request::End => Ok(()),
+    }
+}

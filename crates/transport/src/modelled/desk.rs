@@ -1,0 +1,181 @@
+//! The memory over which one PE and the simulator speak.
+//!
+//! | bytes | field | written by |
+//! |---|---|---|
+//! | 0..4 | whose turn it is: 0 the simulator's, 1 the PE's; a futex | both |
+//! | 4..8 | 1 while the PE takes part | the simulator |
+//! | 8..16 | the time of the model at the last answer, in ps | the simulator |
+//! | 16..24 | time that the PE has spent since, in ps | the PE |
+//! | 24..88 | the request: number, PE, offset, length, value, arming, time | the PE |
+//! | 88..96 | the answer: 0, or that it is an error | the simulator |
+//! | 128..640 | a bit per PE that has ended | the simulator |
+//! | 4096.. | bytes of the request, or the text of the error | both |
+//!
+//! Numbers are those of this machine. Who does not have the turn touches nothing but the time
+//! spent, so the two never write at the same time unless the PE has a bug.
+
+use core::time::Duration;
+use std::os::fd::OwnedFd;
+
+use crate::error::TransportError;
+use crate::memory::Memory;
+use crate::park;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of a request that fit at a time.
+pub(super) const PAYLOAD_BYTES: usize = 256 << 10;
+const PAYLOAD_AT: usize = 4096;
+const DESK_BYTES: usize = PAYLOAD_AT + PAYLOAD_BYTES;
+
+const TURN_AT: usize = 0;
+const TAKES_PART_AT: usize = 4;
+const CLOCK_AT: usize = 8;
+const SPENT_AT: usize = 16;
+const REQUEST_AT: usize = 24;
+const STATUS_AT: usize = 88;
+const ENDED_AT: usize = 128;
+const ENDED_BYTES: usize = 512;
+
+/// Words of a request.
+pub(super) const REQUEST_WORDS: usize = 8;
+
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    Model = 0,
+    Pe = 1,
+}
+
+/// See the [module text](self).
+#[derive(Debug, Clone)]
+pub struct Desk(Memory);
+
+impl Desk {
+    /// A file for a new desk.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if there is no memory.
+    pub fn create() -> Result<OwnedFd, TransportError> {
+        crate::shm::create_file("hostwire-desk", DESK_BYTES)
+    }
+
+    /// Maps such a file.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if it is not one.
+    pub fn map(file: &OwnedFd) -> Result<Self, TransportError> {
+        let memory = crate::shm::map_whole(file)?;
+        memory.range(0, DESK_BYTES)?;
+        Ok(Self(memory))
+    }
+
+    fn half(&self, at: usize) -> &AtomicU32 {
+        self.0.half(at).expect("a desk has all its fields")
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        self.0.word(at).expect("a desk has all its fields")
+    }
+
+    /// Hands the turn over.
+    pub(super) fn hand_to(&self, turn: Turn) {
+        let word = self.half(TURN_AT);
+        word.store(turn as u32, Ordering::Release);
+        park::wake(word);
+    }
+
+    /// Waits for the turn, for `limit` or a little longer. Returns whether it is this one's.
+    pub(super) fn wait_for(&self, turn: Turn, limit: Duration) -> bool {
+        let word = self.half(TURN_AT);
+        let is_there = || word.load(Ordering::Acquire) == turn as u32;
+        if !is_there() {
+            let other = match turn {
+                Turn::Model => Turn::Pe,
+                Turn::Pe => Turn::Model,
+            };
+            park::wait(word, other as u32, limit);
+        }
+        is_there()
+    }
+
+    /// Whether the PE takes part in the run.
+    pub(super) fn takes_part(&self) -> bool {
+        self.half(TAKES_PART_AT).load(Ordering::Acquire) == 1
+    }
+
+    pub(super) fn set_takes_part(&self, takes_part: bool) {
+        let word = self.half(TAKES_PART_AT);
+        word.store(takes_part.into(), Ordering::Release);
+    }
+
+    /// The time of the model at the last answer.
+    pub(super) fn clock_ps(&self) -> u64 {
+        self.word(CLOCK_AT).load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_clock_ps(&self, time_ps: u64) {
+        self.word(CLOCK_AT).store(time_ps, Ordering::Relaxed);
+    }
+
+    /// Time that the PE has spent since the last answer.
+    pub(super) fn spent_ps(&self) -> u64 {
+        self.word(SPENT_AT).load(Ordering::Relaxed)
+    }
+
+    /// The PE spends time. Returns all that it has spent.
+    pub(super) fn spend_ps(&self, time_ps: u64) -> u64 {
+        let before = self.word(SPENT_AT).fetch_add(time_ps, Ordering::Relaxed);
+        before.saturating_add(time_ps)
+    }
+
+    /// Takes the time that the PE has spent.
+    pub(super) fn take_spent_ps(&self) -> u64 {
+        self.word(SPENT_AT).swap(0, Ordering::Relaxed)
+    }
+
+    pub(super) fn set_request(&self, words: [u64; REQUEST_WORDS]) {
+        for (index, value) in words.into_iter().enumerate() {
+            self.word(REQUEST_AT + 8 * index)
+                .store(value, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn request(&self) -> [u64; REQUEST_WORDS] {
+        core::array::from_fn(|index| self.word(REQUEST_AT + 8 * index).load(Ordering::Relaxed))
+    }
+
+    /// Writes bytes of a request or an answer: at most [`PAYLOAD_BYTES`].
+    pub(super) fn set_payload(&self, bytes: &[u8]) -> Result<(), TransportError> {
+        self.0.copy_in(PAYLOAD_AT, bytes)
+    }
+
+    /// Adds `len` bytes of a request to `to`.
+    pub(super) fn take_payload(&self, len: usize, to: &mut Vec<u8>) -> Result<(), TransportError> {
+        self.0.range(PAYLOAD_AT, len)?;
+        let begin = to.len();
+        to.resize(begin + len, 0);
+        self.0.copy_out(PAYLOAD_AT, &mut to[begin..])
+    }
+
+    /// The answer: the length of the text of an error, or 0.
+    pub(super) fn set_status(&self, status: u64) {
+        self.word(STATUS_AT).store(status, Ordering::Relaxed);
+    }
+
+    pub(super) fn status(&self) -> u64 {
+        self.word(STATUS_AT).load(Ordering::Relaxed)
+    }
+
+    /// A PE has ended.
+    pub(super) fn set_ended(&self, pe: usize) {
+        if pe / 8 < ENDED_BYTES {
+            let word = self.word(ENDED_AT + pe / 64 * 8);
+            word.fetch_or(1 << (pe % 64), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn has_ended(&self, pe: usize) -> bool {
+        pe / 8 < ENDED_BYTES
+            && self.word(ENDED_AT + pe / 64 * 8).load(Ordering::Relaxed) >> (pe % 64) & 1 == 1
+    }
+}

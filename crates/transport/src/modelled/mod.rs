@@ -1,0 +1,63 @@
+//! The wire of a process whose hardware is a model in another process, the *simulator*.
+//!
+//! The PEs of such a job are ordinary processes that share memory, as on the wire
+//! [`shm`](crate::shm). But no PE stores into the memory of another one: each store, fence, look
+//! and sleep is a [`Request`] to the simulator, which carries it out on modelled hardware and
+//! stores what arrives. Time is that of the model, and one PE runs at a time: a PE that asks
+//! hands its turn over, and has it again with the answer. So a run depends on nothing but the
+//! program and the model.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | [`desk`] | the memory over which a PE and the simulator speak |
+//! | [`request`] | what a PE asks for |
+//! | [`pe`] | the PE's end: a [`Transport`](crate::Transport) |
+//! | [`model`] | the simulator's end |
+//! | [`hello`] | how a PE begins |
+//!
+//! The descriptors of the desk and of a socket come to a PE from the launcher, in the
+//! environment variable [`VARIABLE`].
+
+mod clock;
+mod desk;
+mod hello;
+mod model;
+mod pe;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use clock::{Clock, EPOCH_S};
+pub use desk::Desk;
+pub use model::{Begun, ModelEnd, Next};
+pub use pe::Modelled;
+pub use request::{Arming, Request};
+
+/// Two numbers with a comma between them: the descriptors of the desk and of the socket.
+pub const VARIABLE: &str = "HOSTWIRE_MODEL_FDS";
+
+/// The two descriptors, of the environment of a PE whose hardware is a model.
+///
+/// # Errors
+/// [`TransportError::Environment`](crate::TransportError::Environment) if the variable does not
+/// hold two descriptors.
+pub fn inherited() -> Result<Option<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>, crate::TransportError>
+{
+    let Ok(text) = std::env::var(VARIABLE) else {
+        return Ok(None);
+    };
+    let fds = text.split_once(',').and_then(|(desk, socket)| {
+        let fd = |number: &str| crate::os::process::inherited_fd(number.parse().ok()?).ok();
+        Some((fd(desk)?, fd(socket)?))
+    });
+    match fds {
+        Some(fds) => Ok(Some(fds)),
+        None => Err(crate::TransportError::environment(
+            format!("reading {VARIABLE}, which the launcher sets"),
+            crate::EnvironmentFault::unexpected(
+                "two open descriptors with a comma between them",
+                crate::quoted(&text),
+            ),
+        )),
+    }
+}
