@@ -79,6 +79,7 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     command.args(["-p", "hostwire-shmem"]);
     if is_here {
         command.args(["-p", "hostwire-cli", "-p", "hostwire-preload"]);
+        command.args(["-p", "hostwire-clock"]);
     }
     run(&mut command)?;
     let release = target.join("release");
@@ -97,9 +98,11 @@ pub fn build(table: &Table, machine: &Machine) -> Result<PathBuf, Error> {
     if is_here {
         copy(&release.join("hostwire"), &tree.join("bin/hostwire"))?;
         launcher_pages(&tree)?;
-        // For `hostwire borrow`, which looks for it beside its folder, and for C programs.
-        let remote = "libhostwire_remote.so";
-        copy(&release.join(remote), &lib.join(remote))?;
+        // For `hostwire borrow` and `hostwire run --cluster`, which look for them beside their
+        // folder, and the first one for C programs.
+        for name in ["libhostwire_remote.so", "libhostwire_clock.so"] {
+            copy(&release.join(name), &lib.join(name))?;
+        }
         let header = include_str!("../../include/hostwire_remote.h");
         write(&tree.join("include/hostwire_remote.h"), header)?;
     }

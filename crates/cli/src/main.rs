@@ -7,6 +7,7 @@
 
 #[cfg(target_os = "linux")]
 mod bench;
+mod beside;
 #[cfg(target_os = "linux")]
 mod borrow;
 #[cfg(target_os = "linux")]

@@ -116,6 +116,7 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
     if has_launcher {
         attachment.remember();
     }
+    attachment.wire.begin()?;
     Ok(attachment)
 }
 

@@ -70,6 +70,11 @@ pub trait Transport: Send + Sync {
     /// The number of this PE.
     fn pe(&self) -> PeId;
 
+    /// All PEs have joined, and the program is about to begin, on this thread.
+    fn begin(&self) -> Result<(), TransportError> {
+        Ok(())
+    }
+
     /// How many PEs the job has.
     fn pes(&self) -> u32;
 

@@ -14,13 +14,14 @@ mod report;
 mod store;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostwire_borrow::paging::Limits;
 use hostwire_borrow::uffd::Uffd;
 use hostwire_borrow::{PAGE_BYTES, pages_of};
 
+use crate::beside;
 use crate::lend::terms::{self, Place};
 use crate::run::parse_size;
 use crate::{USAGE_STATUS, report as say};
@@ -173,20 +174,8 @@ fn check(args: &Args) -> Result<Option<PathBuf>, String> {
                 path.display()
             )),
         },
-        (false, None) => find_library().map(Some),
+        (false, None) => beside::library(LIBRARY)
+            .map(Some)
+            .map_err(|why| format!("{why}; --library says where it is")),
     }
-}
-
-/// The library as it is installed, or built, beside this command.
-fn find_library() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|error| format!("where hostwire is: {error}"))?;
-    let folder = own.parent().unwrap_or(Path::new("/"));
-    let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
-    let found = places.iter().find(|path| path.is_file());
-    found.cloned().ok_or_else(|| {
-        format!(
-            "{LIBRARY} is not in {} or ../lib; --library says where it is",
-            folder.display()
-        )
-    })
 }

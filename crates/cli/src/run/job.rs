@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
-use super::model::{Model, Report, Seat};
+use super::model::{Line, Model, Report};
 use super::outcome::{Cause, Ending, Failure};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -101,7 +101,7 @@ impl Job {
 
         let mut pes = Vec::with_capacity(plan.pes as usize);
         let mut stdin = None;
-        let mut seats = Vec::new();
+        let mut lines = Vec::new();
         for pe in 0..plan.pes {
             let input = match pe {
                 0 if Pump::is_needed() => Input::Pipe,
@@ -109,11 +109,11 @@ impl Job {
                 _ => Input::Null,
             };
             plan.binding.enter(pe)?;
-            if plan.hardware.is_some() {
-                seats.push(Seat::new()?);
+            if let Some(hardware) = &plan.hardware {
+                lines.push(Line::new(hardware.compute)?);
             }
-            let seat = seats.last();
-            let mut spawned = spawn(&plan, &board, &counters, seat, &mark, pe, input)?;
+            let line = lines.last();
+            let mut spawned = spawn(&plan, &board, &counters, line, &mark, pe, input)?;
             stdin = stdin.or(spawned.stdin.take().map(Pump::new));
             let started = Pe::new(spawned);
             warden.watch(started.pid());
@@ -121,7 +121,7 @@ impl Job {
         }
         // On the CPU of the PEs, with which it takes turns.
         let model = match &plan.hardware {
-            Some(hardware) => Some(Model::start(hardware.clone(), seats)?),
+            Some(hardware) => Some(Model::start(hardware.clone(), lines)?),
             None => None,
         };
         plan.binding.leave();

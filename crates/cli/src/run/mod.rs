@@ -60,6 +60,13 @@ pub fn main(args: &Args) -> ExitCode {
         if let Some(reason) = insecure_by(args, &plan) {
             report::line(&format!("warning: {reason}: {INSECURE_WIRE_WARNING}"));
         }
+        if plan.hardware.is_some() && !model::is_dynamic(&plan.program) {
+            report::line(&format!(
+                "warning: {} is linked statically: its clocks show real time, and its sleeps take \
+                 real time; link it with the C library as a shared one",
+                plan.name()
+            ));
+        }
         job::Job::start(plan)
     });
     match started {

@@ -3,7 +3,8 @@
 //! A thread of the launcher is the simulator. It has a desk for each PE, over which it speaks with
 //! the PE, and reports to the launcher's loop over a pipe.
 
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -18,11 +19,11 @@ use hostwire_sim::engine::{Ps, Summary};
 use hostwire_sim::firmware;
 use hostwire_sim::machine::Machine;
 use hostwire_sim::wire::{Settings, Watch, WireError, run_processes};
-use hostwire_transport::TransportError;
-use hostwire_transport::modelled::{Desk, ModelEnd, VARIABLE};
+use hostwire_transport::modelled::{Seat, VARIABLE};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::beside;
 
 use super::parse;
 use super::plan::StartError;
@@ -50,9 +51,29 @@ pub struct Options {
     #[arg(long, value_name = "LIST", requires = "cluster", value_delimiter = ',')]
     pub place: Vec<String>,
 
+    /// How long computing takes: zero, measured, or measured=3 for three times what it takes here.
+    ///
+    /// Measured is the processor time of the thread that uses the job. Such a run is not
+    /// repeatable.
+    #[arg(long, value_name = "HOW", requires = "cluster", default_value = "zero", value_parser = parse::compute)]
+    pub compute: Compute,
+
     /// End the job when this time has passed in the model: 500ns, 10us, 3ms, 1s.
     #[arg(long, value_name = "TIME", requires = "cluster", value_parser = parse::virtual_time)]
     pub until: Option<Ps>,
+}
+
+/// How long computing takes in the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compute {
+    /// No time.
+    #[default]
+    Zero,
+    /// So many ns for a second of processor time.
+    Measured {
+        /// That many.
+        ns_per_s: u64,
+    },
 }
 
 /// Hardware that a job can run on.
@@ -60,6 +81,8 @@ pub struct Options {
 pub struct Hardware {
     plan: Plan,
     settings: Settings,
+    /// How long computing takes.
+    pub compute: Compute,
 }
 
 impl Hardware {
@@ -89,7 +112,11 @@ impl Hardware {
         let mut settings = Settings::new(0, 0);
         settings.sockets = places.into_iter().cycle().take(pes as usize).collect();
         settings.until = options.until;
-        Ok(Some(Self { plan, settings }))
+        Ok(Some(Self {
+            plan,
+            settings,
+            compute: options.compute,
+        }))
     }
 }
 
@@ -111,34 +138,78 @@ fn socket(text: &str, names: &[&str]) -> Result<usize, StartError> {
     })
 }
 
-/// What a PE finds in its environment, and the simulator's ends of that.
-pub struct Seat {
-    /// The PE's ends.
-    pub there: [Arc<OwnedFd>; 2],
-    desk: Desk,
-    socket: OwnedFd,
+/// What is loaded into programs before the C library.
+const CLOCKS: &str = "libhostwire_clock.so";
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// How programs get the clocks of the model: a value for [`PRELOAD`].
+pub struct Clocks(OsString);
+
+impl Clocks {
+    /// The library before those that the user has loaded anyway.
+    ///
+    /// # Errors
+    /// [`StartError::Cluster`] if it is not there.
+    pub fn find() -> Result<Self, StartError> {
+        let library = beside::library(CLOCKS).map_err(StartError::Cluster)?;
+        let mut value = library.into_os_string();
+        if let Some(before) = std::env::var_os(PRELOAD).filter(|value| !value.is_empty()) {
+            value.push(":");
+            value.push(before);
+        }
+        Ok(Self(value))
+    }
+
+    /// The variable that a program gets.
+    pub fn variable(&self) -> (&'static str, &OsStr) {
+        (PRELOAD, &self.0)
+    }
 }
 
-impl Seat {
-    /// A desk and a socket.
-    pub fn new() -> Result<Self, StartError> {
-        let (here, there) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::SEQPACKET,
-            SocketFlags::CLOEXEC,
-            None,
-        )
-        .map_err(|errno| StartError::System {
-            what: "connect a PE with the simulator",
-            errno,
-        })?;
-        let failed = |cause: TransportError| StartError::Cluster(cause.to_string());
-        let file = Desk::create().map_err(failed)?;
-        Ok(Self {
-            desk: Desk::map(&file).map_err(failed)?,
-            socket: here,
-            there: [Arc::new(file), Arc::new(there)],
-        })
+/// Whether the system loads this program with libraries. A script counts as one that it does.
+pub fn is_dynamic(program: &Path) -> bool {
+    let Ok(mut file) = std::fs::File::open(program) else {
+        return true;
+    };
+    let mut head = [0; 4096];
+    let len = file.read(&mut head).unwrap_or(0);
+    elf_is_dynamic(head.get(..len).unwrap_or_default())
+}
+
+/// Whether one of the program headers of a 64-bit ELF file names an interpreter.
+fn elf_is_dynamic(head: &[u8]) -> bool {
+    const INTERPRETER: u32 = 3;
+    let half = |at: usize| Some(u16::from_le_bytes(*head.get(at..)?.first_chunk()?));
+    let is_elf = head.starts_with(b"\x7fELF\x02\x01");
+    let (Some(entry_bytes), Some(entries)) = (half(54), half(56)) else {
+        return true;
+    };
+    let offset = head.get(32..).and_then(<[u8]>::first_chunk);
+    let offset = offset.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let kinds = (0..usize::from(entries)).filter_map(|index| {
+        let at = usize::try_from(offset).ok()?;
+        let at = at.checked_add(index.checked_mul(entry_bytes.into())?)?;
+        head.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+    });
+    !is_elf || kinds.into_iter().any(|kind| kind == INTERPRETER)
+}
+
+/// What leads from a PE to the simulator.
+pub struct Line {
+    /// The PE's ends, to be inherited.
+    pub there: [Arc<OwnedFd>; 2],
+    seat: Seat,
+}
+
+impl Line {
+    /// One for a PE that is about to be started.
+    pub fn new(compute: Compute) -> Result<Self, StartError> {
+        let (seat, there) = Seat::new().map_err(|cause| StartError::Cluster(cause.to_string()))?;
+        if let Compute::Measured { ns_per_s } = compute {
+            seat.measure_computing(ns_per_s);
+        }
+        let there = there.map(Arc::new);
+        Ok(Self { there, seat })
     }
 
     /// The variable that names the PE's ends.
@@ -177,7 +248,7 @@ impl Model {
     ///
     /// # Errors
     /// [`StartError::System`].
-    pub fn start(hardware: Hardware, seats: Vec<Seat>) -> Result<Self, StartError> {
+    pub fn start(hardware: Hardware, lines: Vec<Line>) -> Result<Self, StartError> {
         let failed = |errno| StartError::System {
             what: "start the simulator",
             errno,
@@ -189,12 +260,11 @@ impl Model {
             shared: Arc::clone(&shared),
             ringer,
         };
-        let ends = seats.into_iter().map(|seat| (seat.desk, seat.socket));
-        let ends: Vec<(Desk, OwnedFd)> = ends.collect();
+        let seats: Vec<Seat> = lines.into_iter().map(|line| line.seat).collect();
         let thread = std::thread::Builder::new()
             .name("simulator".to_owned())
             .spawn(move || {
-                let ran = simulator.run(&hardware, ends);
+                let ran = simulator.run(&hardware, seats);
                 simulator.report(Report::Ended(Box::new(ran)));
             })
             .map_err(|cause: io::Error| {
@@ -264,16 +334,16 @@ impl Simulator {
         let _ = rustix::io::write(&self.ringer, &[0]);
     }
 
-    fn run(&self, hardware: &Hardware, ends: Vec<(Desk, OwnedFd)>) -> Result<Summary, String> {
+    fn run(&self, hardware: &Hardware, seats: Vec<Seat>) -> Result<Summary, String> {
         let said = |cause: &dyn std::fmt::Display| cause.to_string();
         let mut machine = Machine::new(hardware.plan.clone(), &OpteronConfig::shanghai())
             .map_err(|cause| said(&cause))?;
         firmware::boot_all(&mut machine).map_err(|cause| said(&cause))?;
-        let pes = ends.len() as u32;
+        let pes = seats.len() as u32;
         let mut begun = Vec::new();
-        for (pe, (desk, socket)) in (0..pes).zip(ends) {
+        for (pe, seat) in (0..pes).zip(seats) {
             let stops = || self.shared.stops();
-            let end = ModelEnd::wait_for(pe, pes, desk, socket, &stops);
+            let end = seat.wait_for((pe, pes), &stops);
             match end.map_err(|cause| said(&cause))? {
                 Some(end) => begun.push(end),
                 // It has ended without using the library; who waits for it will say so.
@@ -310,6 +380,24 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_without_an_interpreter_are_static() {
+        let program = |kind: u32| {
+            let mut head = vec![0; 64 + 56];
+            head[..6].copy_from_slice(b"\x7fELF\x02\x01");
+            head[32] = 64;
+            head[54] = 56;
+            head[56] = 1;
+            head[64..68].copy_from_slice(&kind.to_le_bytes());
+            head
+        };
+        assert!(elf_is_dynamic(&program(3)));
+        assert!(!elf_is_dynamic(&program(1)));
+        assert!(elf_is_dynamic(b"#!/bin/sh\n"));
+        assert!(is_dynamic(&std::env::current_exe().unwrap()));
+        assert!(!elf_is_dynamic(&program(1)[..66]));
+    }
 
     #[test]
     fn processors_have_numbers_and_names() {

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::args::Args;
 use super::bind::{Bind, Binding};
 use super::limits::{self, NofileLimit};
-use super::model::Hardware;
+use super::model::{Clocks, Hardware};
 use super::program;
 
 /// Why a job was not started. Exit status 2.
@@ -109,6 +109,8 @@ pub struct Plan {
     pub environment: Vec<(&'static str, String)>,
     /// The hardware, if it is a model.
     pub hardware: Option<Hardware>,
+    /// The clocks of that.
+    pub clocks: Option<Clocks>,
     /// Where the PEs are started, if not on this host.
     hosts: Option<Hosts>,
     pub program: PathBuf,
@@ -140,6 +142,7 @@ impl Plan {
         limits::check_memory(given.name_of(&RING), rings, args.pes)?;
         limits::check_processes(args.pes)?;
         let hardware = hardware(args, &settings)?;
+        let clocks = hardware.as_ref().map(|_| Clocks::find()).transpose()?;
         let binding = match hardware {
             // One runs at a time: changing between CPUs costs more than it gains.
             Some(_) if args.bind == Bind::Auto => Binding::to_one_cpu()?,
@@ -158,6 +161,7 @@ impl Plan {
             environment: given.environment(wire),
             settings,
             hardware,
+            clocks,
             hosts,
             program,
             command: args.command.clone(),

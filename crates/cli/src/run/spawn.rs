@@ -20,7 +20,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
-use super::model::Seat;
+use super::model::{Clocks, Line};
 use super::plan::{Plan, StartError};
 
 /// A started process and the launcher's ends of what leads to it, all of them
@@ -54,7 +54,7 @@ pub fn spawn(
     plan: &Plan,
     board: &Board,
     counters: &Counters,
-    seat: Option<&Seat>,
+    line: Option<&Line>,
     mark: &Mark,
     pe: u32,
     input: Input,
@@ -73,7 +73,7 @@ pub fn spawn(
     )
     .map_err(|errno| failed(errno.into()))?;
     let there = Arc::new(there);
-    let mut command = command(plan, board, counters, seat, mark, pe, &there);
+    let mut command = command(plan, board, counters, line, mark, pe, &there);
     command.stdin(match input {
         Input::Null => Stdio::null(),
         Input::Inherit => Stdio::inherit(),
@@ -121,7 +121,7 @@ fn command(
     plan: &Plan,
     board: &Board,
     counters: &Counters,
-    seat: Option<&Seat>,
+    line: Option<&Line>,
     mark: &Mark,
     pe: u32,
     there: &Arc<OwnedFd>,
@@ -153,9 +153,10 @@ fn command(
         Arc::clone(counters.fd()),
     ];
     command.env_remove(VARIABLE);
-    if let Some(seat) = seat {
-        command.envs([seat.variable()]);
-        inherit.extend(seat.there.iter().map(Arc::clone));
+    if let Some(line) = line {
+        command.envs([line.variable()]);
+        command.envs(plan.clocks.iter().map(Clocks::variable));
+        inherit.extend(line.there.iter().map(Arc::clone));
     }
     ChildSetup {
         inherit,

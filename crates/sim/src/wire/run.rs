@@ -8,6 +8,8 @@ use std::time::Instant;
 use hostwire_transport::coroutine::{self, Body, Coroutines, Resumed};
 use hostwire_transport::{Memory, Transport, Visibility, Window};
 
+use hostwire_plan::NodeId;
+
 use crate::devices::DeviceEvent;
 use crate::devices::opteron::{LINE_BYTES, OpteronEvent};
 use crate::engine::{ComponentId, Ps, RunError, StallReport, Summary};
@@ -231,6 +233,8 @@ impl<'a> Driver<'a> {
             let segment =
                 Window::own(memory.clone(), Visibility::Coherent).map_err(WireError::Segment)?;
             let own = seat.address..seat.address + self.settings.segment_bytes as u64;
+            let beside = self.seats.iter().map(|other| self.node(other) == self.node(seat));
+            let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
             let opteron = self.machine.socket_mut(seat.socket);
@@ -243,11 +247,17 @@ impl<'a> Driver<'a> {
                 board: self.board.clone(),
                 segment,
                 addresses: addresses.clone(),
+                beside,
                 look: config.memory_read,
                 send_work: config.send_work,
             }));
         }
         Ok(wires)
+    }
+
+    /// The node of a PE.
+    fn node(&self, seat: &Seat) -> NodeId {
+        self.machine.sockets()[seat.socket].id.node
     }
 
     fn detach(&mut self) {

@@ -24,6 +24,8 @@ pub struct VirtualWire {
     pub(super) segment: Window,
     /// Global address of the segment of each PE.
     pub(super) addresses: Vec<u64>,
+    /// Whether each PE is on the node of this one.
+    pub(super) beside: Vec<bool>,
     /// An uncached load of local memory.
     pub(super) look: Ps,
     /// Work of the processor for each put and each line of a message.
@@ -67,6 +69,10 @@ impl VirtualWire {
             Ps::ZERO => Ok(()),
             work => self.compute(work),
         }
+    }
+
+    fn is_beside(&self, pe: PeId) -> bool {
+        self.beside.get(pe as usize) == Some(&true)
     }
 
     fn memory(&self) -> &Memory {
@@ -241,6 +247,12 @@ impl Transport for VirtualWire {
             return self.segment.put(offset_bytes, &line);
         };
         self.work_to_send()?;
+        if self.is_beside(pe) {
+            // Memory of the own node is not write-combining: words leave one by one, in order.
+            let (head, body) = line.split_at(HEADER_BYTES);
+            self.store_at(pe, address.saturating_add(HEADER_BYTES as u64), body.to_vec())?;
+            return self.store_at(pe, address, head.to_vec());
+        }
         // All 64 bytes: the buffer is full, closes by itself and leaves as one packet.
         self.store_at(pe, address, line.to_vec())
     }

@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
-use super::desk::{Desk, Turn};
+use crate::error::TransportError;
+use crate::os;
+
+use super::desk::{Desk, Part, Turn};
 use super::request::{Kind, Words};
 
 /// The moment when the time of a model begins, in seconds since 1970: 2000-01-01 00:00 UTC.
@@ -22,33 +25,58 @@ const PS_PER_NS: u64 = 1_000;
 pub struct Clock(Desk);
 
 impl Clock {
-    /// That of a PE.
-    pub fn new(desk: Desk) -> Self {
-        Self(desk)
+    /// That of this process, if it is a PE whose hardware is a model. The descriptors stay open for
+    /// programs that this process turns into.
+    ///
+    /// # Errors
+    /// As [`inherited`](super::inherited).
+    pub fn inherited() -> Result<Option<Self>, TransportError> {
+        let Some((desk, _)) = super::numbers()? else {
+            return Ok(None);
+        };
+        let file = os::process::duplicate(desk).map_err(|cause| {
+            TransportError::environment("finding the clock of the simulator", cause)
+        })?;
+        Ok(Some(Self(Desk::map(&file)?)))
     }
 
-    /// The time since the model began. The look itself takes time.
+    /// The time since the model began. The look itself takes time while the PE takes part in the
+    /// run, and afterwards. Before, how often it looks depends on the host.
     pub fn now(&self) -> Duration {
-        let spent_ps = self.0.spend_ps(LOOK_PS);
+        let spent_ps = match self.0.part() {
+            Part::Before => self.0.spent_ps(),
+            Part::During | Part::After => self.0.spend_ps(LOOK_PS),
+        };
         time(self.0.clock_ps().saturating_add(spent_ps))
     }
 
-    /// Lets time pass. Returns whether it has: not before the PE takes part, nor afterwards.
-    ///
-    /// Call it from the thread that uses the library, and not from inside of it.
+    /// Lets time pass, for the thread that uses the job, outside of calls of the library. Returns
+    /// whether it has.
     pub fn sleep(&self, time: Duration) -> bool {
-        if !self.0.takes_part() {
-            return false;
-        }
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let time_ps = ns.saturating_mul(PS_PER_NS);
+        match self.0.part() {
+            // Nobody else sees it.
+            Part::Before | Part::After => {
+                self.0.spend_ps(time_ps);
+                true
+            }
+            Part::During if self.0.thread() == Some(os::process::thread()) => {
+                self.rest(time_ps);
+                true
+            }
+            Part::During => false,
+        }
+    }
+
+    fn rest(&self, time_ps: u64) {
         let words = Words {
-            value: ns.saturating_mul(PS_PER_NS),
+            value: time_ps,
             ..Words::new(Kind::Nap)
         };
         self.0.set_request(words.to_words());
         self.0.hand_to(Turn::Model);
         while !self.0.wait_for(Turn::Pe, Duration::from_secs(1)) {}
-        true
     }
 }
 

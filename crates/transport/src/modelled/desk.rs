@@ -3,11 +3,13 @@
 //! | bytes | field | written by |
 //! |---|---|---|
 //! | 0..4 | whose turn it is: 0 the simulator's, 1 the PE's; a futex | both |
-//! | 4..8 | 1 while the PE takes part | the simulator |
+//! | 4..8 | how far the PE is: 0 before it takes part, 1 while it does, 2 afterwards | the simulator |
 //! | 8..16 | the time of the model at the last answer, in ps | the simulator |
 //! | 16..24 | time that the PE has spent since, in ps | the PE |
 //! | 24..88 | the request: number, PE, offset, length, value, arming, time | the PE |
 //! | 88..96 | the answer: 0, or that it is an error | the simulator |
+//! | 96..100 | the thread that takes part, by its number in the system | the PE |
+//! | 104..112 | virtual time of a second that the PE computes, in ns; 0 if that is not measured | the launcher |
 //! | 128..640 | a bit per PE that has ended | the simulator |
 //! | 4096.. | bytes of the request, or the text of the error | both |
 //!
@@ -28,11 +30,13 @@ const PAYLOAD_AT: usize = 4096;
 const DESK_BYTES: usize = PAYLOAD_AT + PAYLOAD_BYTES;
 
 const TURN_AT: usize = 0;
-const TAKES_PART_AT: usize = 4;
+const PART_AT: usize = 4;
 const CLOCK_AT: usize = 8;
 const SPENT_AT: usize = 16;
 const REQUEST_AT: usize = 24;
 const STATUS_AT: usize = 88;
+const THREAD_AT: usize = 96;
+const COMPUTE_AT: usize = 104;
 const ENDED_AT: usize = 128;
 const ENDED_BYTES: usize = 512;
 
@@ -46,16 +50,24 @@ pub(super) enum Turn {
     Pe = 1,
 }
 
+/// How far a PE is with its part in the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Before = 0,
+    During = 1,
+    After = 2,
+}
+
 /// See the [module text](self).
 #[derive(Debug, Clone)]
-pub struct Desk(Memory);
+pub(super) struct Desk(Memory);
 
 impl Desk {
     /// A file for a new desk.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if there is no memory.
-    pub fn create() -> Result<OwnedFd, TransportError> {
+    pub(super) fn create() -> Result<OwnedFd, TransportError> {
         crate::shm::create_file("hostwire-desk", DESK_BYTES)
     }
 
@@ -63,7 +75,7 @@ impl Desk {
     ///
     /// # Errors
     /// [`TransportError::Environment`] if it is not one.
-    pub fn map(file: &OwnedFd) -> Result<Self, TransportError> {
+    pub(super) fn map(file: &OwnedFd) -> Result<Self, TransportError> {
         let memory = crate::shm::map_whole(file)?;
         memory.range(0, DESK_BYTES)?;
         Ok(Self(memory))
@@ -98,14 +110,36 @@ impl Desk {
         is_there()
     }
 
-    /// Whether the PE takes part in the run.
-    pub(super) fn takes_part(&self) -> bool {
-        self.half(TAKES_PART_AT).load(Ordering::Acquire) == 1
+    /// How far the PE is.
+    pub(super) fn part(&self) -> Part {
+        match self.half(PART_AT).load(Ordering::Acquire) {
+            0 => Part::Before,
+            1 => Part::During,
+            _ => Part::After,
+        }
     }
 
-    pub(super) fn set_takes_part(&self, takes_part: bool) {
-        let word = self.half(TAKES_PART_AT);
-        word.store(takes_part.into(), Ordering::Release);
+    pub(super) fn set_part(&self, part: Part) {
+        self.half(PART_AT).store(part as u32, Ordering::Release);
+    }
+
+    /// The thread that takes part, by its number in the system.
+    pub(super) fn thread(&self) -> Option<u32> {
+        let thread = self.half(THREAD_AT).load(Ordering::Relaxed);
+        (thread > 0).then_some(thread)
+    }
+
+    pub(super) fn set_thread(&self, thread: u32) {
+        self.half(THREAD_AT).store(thread, Ordering::Relaxed);
+    }
+
+    /// Virtual time of a second that the PE computes, in ns.
+    pub(super) fn compute_ns_per_s(&self) -> u64 {
+        self.word(COMPUTE_AT).load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_compute_ns_per_s(&self, time_ns: u64) {
+        self.word(COMPUTE_AT).store(time_ns, Ordering::Relaxed);
     }
 
     /// The time of the model at the last answer.

@@ -18,6 +18,11 @@
 //! The descriptors of the desk and of a socket come to a PE from the launcher, in the
 //! environment variable [`VARIABLE`].
 
+use std::os::fd::{OwnedFd, RawFd};
+
+use crate::error::{EnvironmentFault, TransportError};
+use crate::os::process::inherited_fd;
+
 mod clock;
 mod desk;
 mod hello;
@@ -28,8 +33,7 @@ mod request;
 mod tests;
 
 pub use clock::{Clock, EPOCH_S};
-pub use desk::Desk;
-pub use model::{Begun, ModelEnd, Next};
+pub use model::{Begun, ModelEnd, Next, Seat};
 pub use pe::Modelled;
 pub use request::{Arming, Request};
 
@@ -39,25 +43,38 @@ pub const VARIABLE: &str = "HOSTWIRE_MODEL_FDS";
 /// The two descriptors, of the environment of a PE whose hardware is a model.
 ///
 /// # Errors
-/// [`TransportError::Environment`](crate::TransportError::Environment) if the variable does not
-/// hold two descriptors.
-pub fn inherited() -> Result<Option<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)>, crate::TransportError>
-{
+/// [`TransportError::Environment`] if the variable does not hold two descriptors.
+pub fn inherited() -> Result<Option<(OwnedFd, OwnedFd)>, TransportError> {
+    let Some((desk, socket)) = numbers()? else {
+        return Ok(None);
+    };
+    match (inherited_fd(desk), inherited_fd(socket)) {
+        (Ok(desk), Ok(socket)) => Ok(Some((desk, socket))),
+        _ => Err(unusable("two numbers of which one is not open")),
+    }
+}
+
+/// Their numbers.
+fn numbers() -> Result<Option<(RawFd, RawFd)>, TransportError> {
     let Ok(text) = std::env::var(VARIABLE) else {
         return Ok(None);
     };
-    let fds = text.split_once(',').and_then(|(desk, socket)| {
-        let fd = |number: &str| crate::os::process::inherited_fd(number.parse().ok()?).ok();
-        Some((fd(desk)?, fd(socket)?))
+    let numbers = text.split_once(',').and_then(|(desk, socket)| {
+        let number = |text: &str| text.parse().ok();
+        Some((number(desk)?, number(socket)?))
     });
-    match fds {
-        Some(fds) => Ok(Some(fds)),
-        None => Err(crate::TransportError::environment(
-            format!("reading {VARIABLE}, which the launcher sets"),
-            crate::EnvironmentFault::unexpected(
-                "two open descriptors with a comma between them",
-                crate::quoted(&text),
-            ),
-        )),
+    match numbers {
+        Some(numbers) => Ok(Some(numbers)),
+        None => Err(unusable(&text)),
     }
+}
+
+fn unusable(got: &str) -> TransportError {
+    TransportError::environment(
+        format!("reading {VARIABLE}, which the launcher sets"),
+        EnvironmentFault::unexpected(
+            "two open descriptors with a comma between them",
+            crate::quoted(got),
+        ),
+    )
 }

@@ -6,11 +6,12 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::memory::Memory;
 
-use super::desk::{Desk, PAYLOAD_BYTES, Turn};
+use super::desk::{Desk, PAYLOAD_BYTES, Part, Turn};
 use super::hello;
 use super::request::{Arming, Kind, Request, Words};
 
@@ -56,25 +57,53 @@ pub enum Next {
     Stopped,
 }
 
-impl ModelEnd {
+/// The simulator's ends of what leads to a PE, before that begins.
+#[derive(Debug)]
+pub struct Seat {
+    desk: Desk,
+    socket: OwnedFd,
+}
+
+impl Seat {
+    /// A desk and a connection, and the ends of the PE: the descriptors that it is to inherit, as
+    /// [`VARIABLE`](super::VARIABLE) names them.
+    ///
+    /// # Errors
+    /// [`TransportError::Environment`] if the system has no room for them.
+    pub fn new() -> Result<(Self, [OwnedFd; 2]), TransportError> {
+        let (here, there) = rustix::net::socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map_err(|errno| TransportError::environment("connecting a PE and its simulator", errno))?;
+        let file = Desk::create()?;
+        let desk = Desk::map(&file)?;
+        Ok((Self { desk, socket: here }, [file, there]))
+    }
+
+    /// What the PE computes takes time: so much virtual time for a second, in ns. 0 is none.
+    pub fn measure_computing(&self, ns_per_s: u64) {
+        self.desk.set_compute_ns_per_s(ns_per_s);
+    }
+
     /// Waits until this PE, one of `pes`, begins. Nothing if its process ends before, or if `stop`
     /// says so.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if what it says makes no sense.
     pub fn wait_for(
-        pe: PeId,
-        pes: u32,
-        desk: Desk,
-        socket: OwnedFd,
+        self,
+        (pe, pes): (PeId, u32),
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Begun>, TransportError> {
-        while !is_readable(&socket, LOOK) {
+        while !is_readable(&self.socket, LOOK) {
             if stop() {
                 return Ok(None);
             }
         }
-        let Some(hello) = hello::receive(&socket)? else {
+        let Some(hello) = hello::receive(&self.socket)? else {
             return Ok(None);
         };
         if (hello.pe, hello.pes) != (pe, pes) {
@@ -86,17 +115,19 @@ impl ModelEnd {
                 ),
             ));
         }
-        let end = Self {
+        let end = ModelEnd {
             pe,
-            desk,
-            socket,
+            desk: self.desk,
+            socket: self.socket,
             pieces: RefCell::default(),
             bytes_max: hello.segment.len_bytes(),
         };
         let segment = hello.segment;
         Ok(Some(Begun { end, segment }))
     }
+}
 
+impl ModelEnd {
     /// Its number.
     pub fn pe(&self) -> PeId {
         self.pe
@@ -121,7 +152,7 @@ impl ModelEnd {
     ) -> Result<Next, TransportError> {
         self.desk.set_clock_ps(time_ps);
         self.answer(answer)?;
-        self.desk.set_takes_part(true);
+        self.desk.set_part(Part::During);
         loop {
             self.desk.hand_to(Turn::Pe);
             let since = Instant::now();
@@ -145,7 +176,7 @@ impl ModelEnd {
     pub fn release(&self, time_ps: u64) {
         self.desk.set_clock_ps(time_ps);
         self.desk.set_status(0);
-        self.desk.set_takes_part(false);
+        self.desk.set_part(Part::After);
         self.desk.hand_to(Turn::Pe);
     }
 
@@ -186,7 +217,7 @@ impl ModelEnd {
 }
 
 /// Whether something, or the end, has come.
-fn is_readable(socket: &OwnedFd, limit: Duration) -> bool {
+pub(super) fn is_readable(socket: &OwnedFd, limit: Duration) -> bool {
     let limit = Timespec {
         tv_sec: 0,
         tv_nsec: limit.subsec_nanos().into(),

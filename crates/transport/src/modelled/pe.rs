@@ -8,6 +8,7 @@ use std::thread::ThreadId;
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, TransportError};
 use crate::origin::Origin;
+use crate::os;
 use crate::route::Route;
 use crate::shm::Shm;
 use crate::transport::Transport;
@@ -17,17 +18,18 @@ use crate::window::Window;
 use super::clock;
 use super::desk::{Desk, PAYLOAD_BYTES, Turn};
 use super::hello;
+use super::model;
 use super::request::{Arming, Kind, Words};
 
 const WORD_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
 /// The turn comes back when the simulator has done what was asked for; how long that takes does not
-/// matter. If the simulator ends, the launcher ends this process.
+/// matter. It looks so often whether there is still a simulator.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// See the [module text](super).
 ///
-/// One thread uses it: the first one that does. Which of several threads runs would depend on the
+/// One thread uses it: the one that begins. Which of several threads runs would depend on the
 /// host.
 #[derive(Debug)]
 pub struct Modelled {
@@ -46,11 +48,13 @@ struct State {
     thread: Option<ThreadId>,
     arming: Arming,
     ended: bool,
+    /// The processor time of the thread when it had the turn back.
+    computes_since: Duration,
 }
 
 impl Modelled {
     /// The wire of a PE that shares memory with the others. It takes part in the run of the model
-    /// from its first request on.
+    /// as soon as it [begins](Transport::begin), and asks for nothing before.
     ///
     /// # Errors
     /// [`TransportError::Environment`] if the descriptors are not those of a simulator.
@@ -78,18 +82,14 @@ impl Modelled {
         }
         let here = std::thread::current().id();
         match state.thread {
-            None => {
-                let segment = self.wire.segment().memory();
-                hello::send(&self.socket, self.wire.pe(), self.wire.pes(), segment)?;
-                state.thread = Some(here);
-                self.wait_for_turn();
-            }
+            None => return Err(refused("a PE that has begun", "one that has not")),
             Some(thread) if thread == here => {}
             Some(_) => {
                 let got = "a call from another thread of the PE: use one thread per PE";
                 return Err(refused("the thread that has used the job before", got));
             }
         }
+        self.spend_computing(state.computes_since);
         let arming = core::mem::take(&mut state.arming);
         let mut pieces = bytes.chunks(PAYLOAD_BYTES).peekable();
         let mut last: &[u8] = &[];
@@ -101,7 +101,21 @@ impl Modelled {
             self.exchange(Words::new(Kind::Piece), piece)?;
         }
         state.ended = words.kind == Kind::End;
-        self.exchange(Words { arming, ..words }, last)
+        let answer = self.exchange(Words { arming, ..words }, last);
+        if self.desk.compute_ns_per_s() > 0 {
+            state.computes_since = os::process::thread_time();
+        }
+        answer
+    }
+
+    /// Where computing takes time: all that this thread has computed since it had the turn.
+    fn spend_computing(&self, since: Duration) {
+        let ns_per_s = self.desk.compute_ns_per_s();
+        if ns_per_s > 0 {
+            let computed = os::process::thread_time().saturating_sub(since);
+            let time_ps = computed.as_nanos() * u128::from(ns_per_s) / 1_000_000;
+            self.desk.spend_ps(time_ps.try_into().unwrap_or(u64::MAX));
+        }
     }
 
     fn exchange(&self, words: Words, bytes: &[u8]) -> Result<(), TransportError> {
@@ -112,7 +126,7 @@ impl Modelled {
         self.desk.set_payload(bytes)?;
         self.desk.set_request(words.to_words());
         self.desk.hand_to(Turn::Model);
-        self.wait_for_turn();
+        self.wait_for_turn()?;
         match usize::try_from(self.desk.status()) {
             Ok(0) => Ok(()),
             len => Err(self.refusal(len.unwrap_or(PAYLOAD_BYTES).min(PAYLOAD_BYTES))?),
@@ -131,8 +145,20 @@ impl Modelled {
         ))
     }
 
-    fn wait_for_turn(&self) {
-        while !self.desk.wait_for(Turn::Pe, LOOK) {}
+    fn wait_for_turn(&self) -> Result<(), TransportError> {
+        while !self.desk.wait_for(Turn::Pe, LOOK) {
+            // The PE says everything at the beginning, and the simulator nothing: this is the end.
+            let gone = model::is_readable(&self.socket, Duration::ZERO);
+            if gone && !self.desk.wait_for(Turn::Pe, Duration::ZERO) {
+                return Err(TransportError::environment(
+                    "taking turns with the simulator",
+                    EnvironmentFault::Model {
+                        refusal: "it has ended".into(),
+                    },
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn request(&self, kind: Kind) -> Result<(), TransportError> {
@@ -169,6 +195,18 @@ fn refused(expected: &'static str, got: &'static str) -> TransportError {
 impl Transport for Modelled {
     fn pe(&self) -> PeId {
         self.wire.pe()
+    }
+
+    fn begin(&self) -> Result<(), TransportError> {
+        self.origin.check()?;
+        let mut state = self.state();
+        let segment = self.wire.segment().memory();
+        hello::send(&self.socket, self.wire.pe(), self.wire.pes(), segment)?;
+        state.thread = Some(std::thread::current().id());
+        self.desk.set_thread(os::process::thread());
+        self.wait_for_turn()?;
+        state.computes_since = os::process::thread_time();
+        Ok(())
     }
 
     fn pes(&self) -> u32 {

@@ -11,6 +11,7 @@ use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::hosts::HostPlace;
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_getfd, fcntl_setfd};
@@ -45,6 +46,32 @@ pub fn inherited_fd(n: RawFd) -> io::Result<OwnedFd> {
     let owned = fcntl_dupfd_cloexec(fd, 3)?;
     fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?;
     Ok(owned)
+}
+
+/// A close-on-exec duplicate of the open descriptor `n`, which stays as it is.
+///
+/// # Errors
+/// Those of [`inherited_fd`].
+pub fn duplicate(n: RawFd) -> io::Result<OwnedFd> {
+    if n < 0 {
+        return Err(Errno::BADF.into());
+    }
+    // SAFETY: `n` is not -1, which is all that the validity of the type asks. If it is not open, the
+    // call answers EBADF; it touches no memory, and closes nothing.
+    let fd = unsafe { BorrowedFd::borrow_raw(n) };
+    Ok(fcntl_dupfd_cloexec(fd, 3)?)
+}
+
+/// The number of this thread in the system.
+pub fn thread() -> u32 {
+    rustix::thread::gettid().as_raw_pid().cast_unsigned()
+}
+
+/// The processor time that this thread has had.
+pub fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (secs, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(secs.unwrap_or(0), nanos.unwrap_or(0))
 }
 
 /// Like [`inherited_fd`], and checks that the descriptor is a socket.

@@ -152,6 +152,10 @@ impl<S: Stage> Transport for Wrapped<S> {
         self.wire.pe()
     }
 
+    fn begin(&self) -> Result<(), TransportError> {
+        self.wire.begin()
+    }
+
     fn pes(&self) -> u32 {
         self.wire.pes()
     }

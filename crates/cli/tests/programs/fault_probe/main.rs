@@ -12,6 +12,7 @@ mod launched;
 mod pairs;
 mod scribble;
 mod steady;
+mod turns;
 mod work;
 
 use std::error::Error;
@@ -54,6 +55,14 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         "blobs" => launched::blobs(argument(1)),
         "abort" => launched::abort(argument(1).parse()?, argument(2).parse()?),
         "leave" => launched::leave(argument(1).parse()?),
+        "turns" => match argument(1) {
+            "clocks" => turns::clocks(),
+            "deadlock" => turns::deadlock(),
+            "die" => turns::die(),
+            "spin" => turns::spin(argument(2)),
+            "compute" => turns::compute(argument(2).parse()?),
+            other => Err(format!("no turn is called {other:?}").into()),
+        },
         "intrude" => intruder::intrude(),
         other => Err(format!("nothing is called {other:?}").into()),
     }

@@ -1,0 +1,197 @@
+//! `hostwire run --cluster`: ordinary processes on modelled hardware.
+
+#[allow(dead_code, reason = "shared with the tests of `hostwire run`")]
+#[path = "../run/job.rs"]
+mod job;
+
+use std::path::{Path, PathBuf};
+
+use job::{Ended, Job, hostwire};
+use rustix::process::Signal;
+
+/// The folder of what has been built.
+fn built() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_hostwire")).with_file_name("")
+}
+
+fn cluster(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/clusters");
+    folder.join(name).display().to_string()
+}
+
+fn probe() -> String {
+    let probe = built().join("examples").join("fault_probe");
+    let built = probe.exists() && built().join("libhostwire_clock.so").exists();
+    assert!(
+        built,
+        "build it first: cargo build -p hostwire-cli -p hostwire-clock --examples --lib"
+    );
+    probe.display().to_string()
+}
+
+/// The arguments of a job on a cluster.
+fn arguments<'a>(cluster: &'a str, pes: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let all = ["run", "--heap", "4M", "--cluster", cluster, "-n", pes];
+    [&all, more].concat()
+}
+
+fn on(name: &str, pes: &str, more: &[&str]) -> Ended {
+    job::run(&arguments(&cluster(name), pes, more))
+}
+
+/// What `--stats` says of the run, without what depends on the machine.
+fn simulated(ended: &Ended) -> (String, String, String) {
+    let mut lines = ended.stderr.lines();
+    let line = lines.find(|line| line.contains("virtual time:"));
+    let line = line.unwrap_or_else(|| panic!("{ended:?}"));
+    let between = |begin: &str, end: &str| {
+        let (_, rest) = line.split_once(begin).unwrap();
+        rest.split(end).next().unwrap().to_owned()
+    };
+    let events = between("virtual time: ", " events");
+    let time = between("events/s), ", " simulated");
+    (events, time, between("hash ", "\n"))
+}
+
+#[test]
+fn a_program_runs_and_each_run_is_the_same() {
+    let probe = probe();
+    let run = |pes, more: &[&str]| {
+        let program = ["--stats", &probe, "everything"];
+        let ended = on("two-boards.toml", pes, &[more, &program].concat());
+        assert_eq!(ended.status, 0, "{ended:?}");
+        (simulated(&ended), ended)
+    };
+    // Two PEs, and more than there are cores.
+    for pes in ["2", "9"] {
+        let (first, ended) = run(pes, &[]);
+        let (second, _) = run(pes, &[]);
+        assert_eq!(first, second);
+        assert!(ended.stdout.is_empty() || ended.stdout.contains("PE"), "{ended:?}");
+    }
+    let (usual, _) = run("2", &[]);
+    let (named, _) = run("2", &["--place", "left,right"]);
+    let (together, _) = run("2", &["--place", "1"]);
+    assert_eq!(usual, named);
+    assert_ne!(usual, together);
+}
+
+#[test]
+fn clocks_show_the_time_of_the_model() {
+    let ended = on("two-boards.toml", "2", &[&probe(), "turns", "clocks"]);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    // A look at the clock takes 25 ns. The hour is after the job, and took no real time.
+    let each = |pe| {
+        format!("PE {pe} slept 3000025 ns, an hour later by 3600 s, 3600023 ms in all, in year 2000")
+    };
+    assert_eq!(ended.sorted_lines(), [each(0), each(1)]);
+}
+
+#[test]
+fn computing_takes_no_time_unless_it_is_measured() {
+    let run = |more: &[&str]| {
+        let probe = probe();
+        let program = [&probe[..], "turns", "compute", "20"];
+        let ended = on("two-boards.toml", "2", &[more, &program].concat());
+        assert_eq!(ended.status, 0, "{ended:?}");
+        let mut lines = ended.stdout.lines();
+        let took = lines.find_map(|line| line.strip_prefix("PE 0 took ")?.strip_suffix(" ns"));
+        took.unwrap().parse::<u64>().unwrap()
+    };
+    let zero = run(&[]);
+    assert_eq!(zero, run(&["--compute", "zero"]));
+    assert!(zero < 10_000, "{zero}");
+    // Two million multiplications in a row take a millisecond on the fastest machine.
+    assert!(run(&["--compute", "measured"]) > 100_000);
+    assert!(run(&["--compute", "measured=100"]) > 10_000_000);
+}
+
+#[test]
+fn who_waits_for_ever_is_named() {
+    let ended = on("two-boards.toml", "2", &[&probe(), "turns", "deadlock"]);
+    assert_eq!(ended.status, 1, "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    for part in [
+        "hostwire: virtual time: deadlock at ",
+        "PE 0 on left has waited for a store to its segment since ",
+        "PE 1 on right has waited",
+        "; ended 2 PEs",
+    ] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_pe_that_does_not_call_the_library_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("go-on").display().to_string();
+    let (cluster, probe) = (cluster("two-boards.toml"), probe());
+    let spin = [&probe[..], "turns", "spin", &file];
+    let mut command = hostwire(&arguments(&cluster, "2", &spin));
+    let mut running = command.spawn().unwrap();
+    let mut stderr = std::io::BufReader::new(running.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+    assert!(line.contains("PE 1 has computed for a second without a call"), "{line}");
+    std::fs::write(&file, "").unwrap();
+    assert!(running.wait().unwrap().success());
+}
+
+#[test]
+fn a_run_has_an_end_in_virtual_time() {
+    let probe = probe();
+    let ended = on("two-boards.toml", "2", &["--until", "100ns", &probe, "everything"]);
+    assert_eq!(ended.status, 1, "{ended:?}");
+    let said = "hostwire: virtual time: 100.000 ns have passed, and PE 0, PE 1 still run; ended 2 PEs\n";
+    assert_eq!(ended.stderr, said);
+}
+
+#[test]
+fn a_pe_that_dies_ends_the_job() {
+    let ended = on("two-boards.toml", "2", &[&probe(), "turns", "die"]);
+    assert_eq!(ended.status, 137, "{ended:?}");
+    assert!(ended.stderr.contains("PE 1 was killed by SIGKILL"), "{ended:?}");
+    assert!(!ended.stderr.contains("deadlock"), "{ended:?}");
+}
+
+#[test]
+fn a_signal_ends_everything() {
+    let (cluster, probe) = (cluster("two-boards.toml"), probe());
+    let endless = [&probe[..], "steady", "1000000"];
+    let running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(running.signal_until_end(Signal::INT), Some(130));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_starts() {
+    let probe = probe();
+    let two = "two-boards.toml";
+    let program = [&probe[..], "meet"];
+    for (more, said) in [
+        (&["--wire", "udp"][..], "leave out --wire"),
+        (&["--hosts", "2"], "leave out --hosts"),
+        (&["--place", "middle"], "there is no processor \"middle\"; the cluster has left, right"),
+        (&["--place", "2"], "there is no processor \"2\""),
+        (&["--until", "never"], "expected a time such as 500ns"),
+        (&["--compute", "fast"], "expected zero, measured"),
+    ] {
+        let ended = on(two, "2", &[more, &program].concat());
+        assert_eq!(ended.status, 2, "{ended:?}");
+        assert!(ended.stderr.contains(said), "{said}: {ended:?}");
+    }
+    let missing = on("nothing.toml", "2", &program);
+    assert_eq!(missing.status, 2, "{missing:?}");
+    assert!(missing.stderr.contains("--cluster: cannot read"), "{missing:?}");
+    let alone = job::run(&["run", "-n", "1", "--place", "0", &probe, "meet"]);
+    assert_eq!(alone.status, 2, "{alone:?}");
+}
+
+#[test]
+fn memory_that_a_processor_does_not_have_is_named() {
+    let (cluster, probe) = (cluster("two-boards.toml"), probe());
+    let all = ["run", "--heap", "3G", "--cluster", &cluster, "--place", "0", "-n", "3", &probe, "meet"];
+    let ended = job::run(&all);
+    assert_eq!(ended.status, 1, "{ended:?}");
+    assert!(ended.stderr.contains("say less with --heap"), "{ended:?}");
+}

@@ -1,0 +1,260 @@
+//! PEs that are no part of the run: here threads, each with a wire of its own, as processes have
+//! them. The suite for transports runs over it, and the events are those of coroutines.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hostwire_sim::engine::Summary;
+use hostwire_sim::experiments::boards::Boards;
+use hostwire_sim::experiments::{curves, tccluster};
+use hostwire_sim::machine::Machine;
+use hostwire_sim::wire::{Settings, Watch, WireError, run, run_processes};
+use hostwire_transport::conformance::{Case, Fabric, Program};
+use hostwire_transport::modelled::{Modelled, Seat};
+use hostwire_transport::shm::{ShmOptions, local};
+use hostwire_transport::{PeId, Transport, TransportError};
+
+/// No case needs so many; a job that polls for ever ends here.
+const EVENTS_MAX: u64 = 500_000_000;
+
+fn boards(pes: usize) -> Machine {
+    tccluster::booted(&curves::chain(pes.max(2), 16, 800)).unwrap()
+}
+
+/// Runs `program` on threads that have the wires of processes.
+fn run_threads(
+    machine: &mut Machine,
+    settings: &Settings,
+    segment_bytes: usize,
+    program: &Program<'_>,
+) -> Result<Summary, WireError> {
+    let pes = settings.sockets.len() as u32;
+    let shared = local(pes, segment_bytes, ShmOptions::default()).unwrap();
+    let go_on = |_: &Summary| ControlFlow::Continue(());
+    let watch = Watch {
+        run: &go_on,
+        turn: &|_, _| ControlFlow::Continue(()),
+    };
+    std::thread::scope(|scope| {
+        let mut seats = Vec::new();
+        for shm in shared {
+            let (seat, [desk, socket]) = Seat::new().unwrap();
+            seats.push(seat);
+            scope.spawn(move || {
+                let wire = Modelled::new(shm, (desk, socket)).unwrap();
+                let wire: Arc<dyn Transport> = Arc::new(wire);
+                wire.begin().unwrap();
+                program(Arc::clone(&wire));
+                wire.finish();
+            });
+        }
+        let begun = (0..pes).zip(seats).map(|(pe, seat)| {
+            let begun = seat.wait_for((pe, pes), &|| false).unwrap();
+            begun.expect("a PE that begins")
+        });
+        let begun = begun.collect();
+        run_processes(machine, settings, begun, &watch)
+    })
+}
+
+/// So many PEs on each board.
+struct AsProcesses(usize);
+
+impl Fabric for AsProcesses {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let mut machine = boards(pes as usize);
+        let mut settings = Settings {
+            events_max: EVENTS_MAX,
+            ..Settings::new(0, 0)
+        };
+        settings.sockets = (0..pes as usize).map(|pe| pe / self.0).collect();
+        if let Err(error) = run_threads(&mut machine, &settings, segment_bytes, program) {
+            panic!("{error}");
+        }
+    }
+}
+
+mod wire {
+    use super::*;
+
+    fn run(name: &str) {
+        let cases: &[Case] = hostwire_transport::conformance::CASES;
+        let case = cases.iter().find(|case| case.name == name).unwrap();
+        for pes in 1..=3 {
+            (case.run)(&AsProcesses(1), pes);
+        }
+        // Two on a board, and five on one of four cores.
+        (case.run)(&AsProcesses(2), 3);
+        (case.run)(&AsProcesses(5), 5);
+    }
+
+    macro_rules! cases {
+        (; $($case:ident,)*) => {
+            $(#[test]
+            fn $case() {
+                run(stringify!($case));
+            })*
+        };
+    }
+    hostwire_transport::transport_cases!(cases!());
+}
+
+/// Each PE stores to the next one and waits for what the one before stores: sizes around a line and
+/// beyond what goes over a desk at a time.
+fn around(wire: &dyn Transport) {
+    const FLAG: usize = 4096;
+    const DATA: usize = 8192;
+    let next = (wire.pe() + 1) % wire.pes();
+    for (round, size) in (1_u64..).zip([1, 8, 63, 64, 65, 1000, 300 << 10]) {
+        let data = vec![round as u8; size];
+        wire.store(next, DATA, &data).unwrap();
+        wire.store_word(next, FLAG, round).unwrap();
+        let memory = wire.segment().memory();
+        loop {
+            let mut flag = [0; 8];
+            memory.copy_out(FLAG, &mut flag).unwrap();
+            if u64::from_ne_bytes(flag) == round {
+                break;
+            }
+            wire.arm(std::time::Duration::MAX);
+            wire.poll().unwrap();
+            wire.sleep(std::time::Duration::MAX);
+        }
+        let mut got = vec![0; size];
+        memory.copy_out(DATA, &mut got).unwrap();
+        assert_eq!(got, data);
+        wire.fence().unwrap();
+        wire.nap(std::time::Duration::from_nanos(100));
+        // The one before may store the next round only when this one has been looked at.
+        wire.quiet().unwrap();
+        barrier(wire, round);
+    }
+}
+
+/// All wait for all.
+fn barrier(wire: &dyn Transport, round: u64) {
+    let slot = |pe: PeId| 1024 + 8 * pe as usize;
+    let memory = wire.segment().memory();
+    for pe in (0..wire.pes()).filter(|pe| *pe != wire.pe()) {
+        wire.store_word(pe, slot(wire.pe()), round).unwrap();
+    }
+    for pe in (0..wire.pes()).filter(|pe| *pe != wire.pe()) {
+        let mut word = [0; 8];
+        loop {
+            memory.copy_out(slot(pe), &mut word).unwrap();
+            if u64::from_ne_bytes(word) >= round {
+                break;
+            }
+            wire.sleep(std::time::Duration::MAX);
+        }
+    }
+}
+
+const SEGMENT_BYTES: usize = 2 << 20;
+
+/// The same program, compiled into the run and beside it.
+fn both(settings: &Settings) -> [Summary; 2] {
+    let sockets = settings.sockets.iter().max().unwrap() + 1;
+    let within = Settings {
+        segment_bytes: SEGMENT_BYTES,
+        ..settings.clone()
+    };
+    let mut machine = boards(sockets);
+    let inside = run(&mut machine, &within, &|wire| around(&*wire)).unwrap();
+    let mut machine = boards(sockets);
+    let program = |wire: Arc<dyn Transport>| around(&*wire);
+    let beside = run_threads(&mut machine, settings, SEGMENT_BYTES, &program).unwrap();
+    [inside, beside]
+}
+
+#[test]
+fn events_are_those_of_coroutines() {
+    let [inside, beside] = both(&Settings::new(3, 0));
+    assert_eq!(inside.hash, beside.hash);
+    assert!(beside.events > 100 && beside.events < inside.events, "the boot is not counted");
+}
+
+#[test]
+fn pes_of_one_socket_have_cores_and_share_them() {
+    // Four cores a socket: two PEs have one each, six share four.
+    for pes in [4, 6, 12] {
+        let mut settings = Settings::new(0, 0);
+        settings.sockets = (0..pes).map(|pe| pe % 2).collect();
+        let [inside, beside] = both(&settings);
+        assert_eq!(inside.hash, beside.hash);
+        let [again, _] = both(&settings);
+        assert_eq!(inside.hash, again.hash);
+    }
+}
+
+#[test]
+fn who_waits_for_ever_is_named() {
+    let program = |wire: Arc<dyn Transport>| {
+        if wire.pe() == 1 {
+            wire.nap(std::time::Duration::from_micros(3));
+            wire.sleep(std::time::Duration::MAX);
+        }
+    };
+    let settings = Settings::new(2, 0);
+    let ran = run_threads(&mut boards(2), &settings, SEGMENT_BYTES, &program);
+    let error = ran.unwrap_err().to_string();
+    assert!(error.starts_with("deadlock at 3"), "{error}");
+    assert!(error.contains("PE 1 on n1"), "{error}");
+    assert!(!error.contains("PE 0"), "{error}");
+}
+
+#[test]
+fn time_that_is_spent_ends_the_run() {
+    let program = |wire: Arc<dyn Transport>| {
+        while wire.fence().is_ok() {
+            wire.nap(std::time::Duration::from_micros(1));
+        }
+    };
+    let settings = Settings {
+        until: Some(hostwire_sim::engine::Ps::from_ns(10_000)),
+        ..Settings::new(2, 0)
+    };
+    let ran = run_threads(&mut boards(2), &settings, SEGMENT_BYTES, &program);
+    let Err(WireError::TimeSpent { time, running }) = ran else {
+        panic!("{ran:?}");
+    };
+    assert_eq!(time, hostwire_sim::engine::Ps::from_ns(10_000));
+    assert_eq!(running, ["PE 0", "PE 1"]);
+}
+
+#[test]
+fn a_second_thread_of_a_pe_is_refused() {
+    let program = |wire: Arc<dyn Transport>| {
+        wire.fence().unwrap();
+        let other = std::thread::scope(|scope| scope.spawn(|| wire.fence()).join().unwrap());
+        assert!(matches!(other, Err(TransportError::Misused { .. })), "{other:?}");
+        wire.finish();
+        assert!(wire.fence().is_err(), "it has left");
+    };
+    run_threads(&mut boards(2), &Settings::new(2, 0), SEGMENT_BYTES, &program).unwrap();
+}
+
+/// The boards of the other suite, for a look at how this one differs from it.
+#[test]
+fn a_message_takes_as_long_as_in_the_run() {
+    let time = |fabric: &dyn Fabric| {
+        let seen = std::sync::Mutex::new(Vec::new());
+        fabric.run(2, SEGMENT_BYTES, &|wire| {
+            let begin = wire.now();
+            around(&*wire);
+            seen.lock().unwrap().push((wire.pe(), wire.now() - begin));
+        });
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        seen
+    };
+    let boards = Boards::default();
+    let [(0, inside), _] = time(&boards)[..] else {
+        panic!("two PEs");
+    };
+    let [(0, beside), _] = time(&AsProcesses(1))[..] else {
+        panic!("two PEs");
+    };
+    // Clocks tell whole nanoseconds, from different moments on.
+    assert!(inside.abs_diff(beside).as_nanos() <= 1, "{inside:?} {beside:?}");
+}
