@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::settings::ATTACH_TIMEOUT;
 
@@ -13,19 +14,24 @@ use crate::settings::ATTACH_TIMEOUT;
 /// so that none can last longer than the user has set.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
-    at: Instant,
+    /// As [`real_now`] counts.
+    at: Duration,
     patience: Duration,
+}
+
+/// The time of this machine since it was started. Not [`Instant`]: that shows the time of the model
+/// in a process of which the hardware is one, and there each look takes time.
+fn real_now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    let (secs, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
+    Duration::new(secs.unwrap_or(0), nanos.unwrap_or(0))
 }
 
 impl Deadline {
     /// So long from now.
     pub fn after(patience: Duration) -> Self {
-        let now = Instant::now();
         Self {
-            // Beyond what can be named is a year.
-            at: now
-                .checked_add(patience)
-                .unwrap_or_else(|| now + Duration::from_secs(365 * 86_400)),
+            at: real_now().saturating_add(patience),
             patience,
         }
     }
@@ -37,12 +43,15 @@ impl Deadline {
 
     /// The moment.
     pub fn at(self) -> Instant {
-        self.at
+        let now = Instant::now();
+        // Beyond what can be named is a year.
+        let year = now + Duration::from_secs(365 * 86_400);
+        now.checked_add(self.left()).unwrap_or(year)
     }
 
     /// The time that is left.
     pub fn left(self) -> Duration {
-        self.at.saturating_duration_since(Instant::now())
+        self.at.saturating_sub(real_now())
     }
 
     /// The whole time, in seconds.

@@ -157,9 +157,9 @@ fn a_pe_that_dies_ends_the_job() {
 #[test]
 fn a_signal_ends_everything() {
     let (cluster, probe) = (cluster("two-boards.toml"), probe());
-    let endless = [&probe[..], "steady", "1000000"];
-    let running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    let endless = [&probe[..], "turns", "spin", "/nothing"];
+    let mut running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
+    assert_eq!(running.line(), "PE 0 has begun");
     assert_eq!(running.signal_until_end(Signal::INT), Some(130));
 }
 

@@ -45,6 +45,7 @@ pub fn deadlock() -> Done {
 /// PE 1 does not call the library until there is this file.
 pub fn spin(file: &str) -> Done {
     let job = Job::attach()?;
+    println!("PE {} has begun", job.pe());
     while job.pe() == 1 && !Path::new(file).exists() {
         std::hint::spin_loop();
     }
