@@ -14,6 +14,7 @@ mod install;
 mod launchers;
 mod lifecycle;
 mod mistakes;
+mod model;
 mod mpi;
 mod programs;
 mod races;

@@ -1,0 +1,65 @@
+//! The programs in virtual time, on modelled hardware.
+
+use std::path::Path;
+
+use crate::build::{Language, oshrun, program, tree};
+use crate::succeeds;
+use crate::tested::{add_program, is_emulated};
+
+/// A cluster file of the simulator.
+fn cluster(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/clusters");
+    folder.join(name).display().to_string()
+}
+
+fn run(name: &str, cluster_name: &str, pes: usize) -> Option<String> {
+    let tree = tree().filter(|_| !is_emulated())?;
+    let program = program(tree, name, Language::C11);
+    let mut command = oshrun(tree, pes);
+    command.args(["--stats", "--cluster", &cluster(cluster_name)]);
+    // No PE shares memory with another one.
+    command.env("SHMEM_TEST_HOSTS", pes.to_string());
+    Some(succeeds(add_program(&mut command, &program)))
+}
+
+/// What a run says of itself that is the same each time.
+fn hash(said: &str) -> &str {
+    let (_, hash) = said.split_once("hash ").expect("what the run says");
+    hash.lines().next().expect("a hash")
+}
+
+/// One test for each program: on two boards, a PE on each, and four PEs on each.
+macro_rules! programs {
+    ($($test:ident: $name:literal;)*) => { $(
+        #[test]
+        fn $test() {
+            for pes in [2, 8] {
+                run($name, "two-boards.toml", pes);
+            }
+        }
+    )* };
+}
+
+programs! {
+    puts_and_gets: "rma";
+    signals: "signal";
+    atomics: "atomic";
+    collectives: "collective";
+    reductions: "reduce";
+    reductions_of_active_sets: "active";
+    waits: "wait";
+    setup_and_memory: "setup";
+    teams_and_contexts: "teams";
+    locks: "lock";
+    static_objects: "statics";
+}
+
+#[test]
+fn a_run_is_the_same_each_time() {
+    for (cluster, pes) in [("two-boards.toml", 3), ("torus-4x4x8.toml", 16)] {
+        let runs = [(); 2].map(|()| run("signal", cluster, pes));
+        if let [Some(first), Some(second)] = &runs {
+            assert_eq!(hash(first), hash(second));
+        }
+    }
+}
