@@ -17,6 +17,7 @@ use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
 use crate::ether::ControlConnections;
 use crate::origin::Origin;
+use crate::os::random;
 use crate::transport::Transport;
 use crate::wait::WaitLimits;
 use crate::window::Window;
@@ -61,9 +62,11 @@ impl Opened {
         let info = choose(choice, address, deadline)?;
         let provider = info.provider();
         let what = format!("opening an endpoint of {provider} with");
-        let opened = Endpoint::open(info, TOKENS, BUFFER_BYTES, random()?);
+        let key = u64::from_ne_bytes(random()?);
+        let opened = Endpoint::open(info, TOKENS, BUFFER_BYTES, key);
         let mut endpoint = opened.map_err(|error| failed(&what, &error))?;
-        let key = endpoint.expose(segment.memory(), random()?);
+        let key = u64::from_ne_bytes(random()?);
+        let key = endpoint.expose(segment.memory(), key);
         let Key { key, base } = key.map_err(|error| failed(&what, &error))?;
         let name = endpoint.name().map_err(|error| failed(&what, &error))?;
         Ok(Self {
@@ -186,11 +189,4 @@ impl Fabric {
             }
         }
     }
-}
-
-fn random() -> Result<u64, TransportError> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| TransportError::environment("drawing a random number", e))?;
-    Ok(u64::from_ne_bytes(bytes))
 }

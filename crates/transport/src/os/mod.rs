@@ -3,3 +3,6 @@
 pub mod hosts;
 pub(crate) mod netlink;
 pub mod process;
+mod random;
+
+pub use random::random;

@@ -34,8 +34,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
 pub use format::{ALIGN_BYTES, Bytes, Head, JobEntry, Mark, PeLine, State};
 pub use join::{Joining, Needs};
 pub use local::local;
@@ -45,6 +43,7 @@ pub use ticket::Ticket;
 
 use crate::error::{RegionFault, TransportError};
 use crate::memory::Memory;
+use crate::os::random;
 use crate::visibility::Visibility;
 use crate::window::Window;
 use file::{Piece, RegionFile, tables_piece};
@@ -111,7 +110,7 @@ impl Region {
             file,
             spec,
             memory,
-            Head::new(contract, size_bytes, random()?),
+            Head::new(contract, size_bytes, u128::from_ne_bytes(random()?)),
         )
     }
 
@@ -120,7 +119,7 @@ impl Region {
         let file = RegionFile::nameless(size_bytes)?;
         let align = ALIGN_BYTES as usize;
         let memory = file.map(align, align, vec![tables_piece(0)])?;
-        let head = Head::new(contract, size_bytes, random()?);
+        let head = Head::new(contract, size_bytes, u128::from_ne_bytes(random()?));
         let made = Self::with_head(file, &Spec::default(), memory, head)?;
         Ok(Self {
             is_nameless: true,
@@ -240,7 +239,7 @@ impl Region {
         let wanted = Span::bytes(needs.pes, needs.segment_bytes).unwrap_or(u64::MAX);
         self.file.check_space(wanted)?;
         self.take_back(None)?;
-        let key = random()?;
+        let key = u128::from_ne_bytes(random()?);
         let claim = match self.table.claim(key, needs.pes, needs.segment_bytes) {
             Ok(claim) => claim,
             Err(full) => match self.take_back(Some(lost_after))? {
@@ -390,13 +389,6 @@ fn of_file(file: &RegionFile, error: TransportError) -> TransportError {
         }
         other => other,
     }
-}
-
-fn random() -> Result<u128> {
-    let mut bytes = [0; 16];
-    getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|e| TransportError::environment("drawing a random number", e))?;
-    Ok(u128::from_ne_bytes(bytes))
 }
 
 impl RegionFile {

@@ -27,6 +27,7 @@ use rustix::net::{
 };
 
 use crate::error::{Disagreement, EnvironmentFault, Limit, Loss, PeId, TransportError};
+use crate::os::random;
 use crate::printable::printable;
 use crate::terms::Terms;
 
@@ -130,8 +131,8 @@ impl Gathering {
     /// Opens the door.
     pub fn open(pes: u32) -> Result<Self, TransportError> {
         let ticket = Ticket {
-            name: random()?,
-            key: Key::new(random()?),
+            name: u128::from_ne_bytes(random()?),
+            key: Key::new(u128::from_ne_bytes(random()?)),
         };
         let failed = |e: Errno| TransportError::environment("listening for the PEs of the job", e);
         let socket = socket().map_err(failed)?;
@@ -286,22 +287,6 @@ pub(super) fn join(
 fn is_same_user(socket: &OwnedFd) -> bool {
     rustix::net::sockopt::socket_peercred(socket)
         .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
-}
-
-fn random() -> Result<u128, TransportError> {
-    let mut bytes = [0; 16];
-    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| TransportError::environment("drawing a job key", e))?;
-    if got != bytes.len() {
-        return Err(TransportError::environment(
-            "drawing a job key",
-            EnvironmentFault::unexpected(
-                format_args!("{} random bytes", bytes.len()),
-                format_args!("{got}"),
-            ),
-        ));
-    }
-    Ok(u128::from_le_bytes(bytes))
 }
 
 pub(crate) fn socket() -> Result<OwnedFd, Errno> {

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use hostwire_transport::error::Disagreement;
 use hostwire_transport::ether::{JobKey, Life};
+use hostwire_transport::os::random;
 use hostwire_transport::terms::Terms;
 use hostwire_transport::{EnvironmentFault, PeId, TransportError};
 
@@ -159,13 +160,6 @@ impl Card {
         let theirs = self.life.is_some();
         (theirs != own.life.is_some()).then_some(Disagreement::Encryption { theirs })
     }
-}
-
-fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|e| TransportError::environment("drawing a random number", e))?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
