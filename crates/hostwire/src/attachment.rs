@@ -447,7 +447,8 @@ impl Attachment {
             return Err(refused.into());
         }
         match (self.route(pe), self.wire.offload()) {
-            (Some(Route::Read | Route::Offloaded), Some(wire)) => {
+            (Some(Route::Offloaded), Some(wire)) => Ok(wire.get(pe, offset_bytes, dst)?),
+            (Some(Route::Read { from_bytes }), Some(wire)) if dst.len() >= *from_bytes => {
                 Ok(wire.get(pe, offset_bytes, dst)?)
             }
             _ => self.agent.get(self, pe, offset_bytes, dst),
@@ -465,8 +466,12 @@ impl Attachment {
         offset_bytes: usize,
         dst: &mut [u8],
     ) -> Result<Option<Getting>> {
-        let is_asked = matches!(self.route(pe), Some(Route::Carried))
-            || matches!(self.route(pe), Some(Route::Mapped(window)) if !window.allows_loads());
+        let is_asked = match self.route(pe) {
+            Some(Route::Carried) => true,
+            Some(Route::Read { from_bytes }) => dst.len() < *from_bytes,
+            Some(Route::Mapped(window)) => !window.allows_loads(),
+            Some(Route::Offloaded) | None => false,
+        };
         if !is_asked || Place::is_registered(offset_bytes as u64) {
             return self.get(pe, offset_bytes, dst).map(|()| None);
         }

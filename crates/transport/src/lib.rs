@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`transport`], [`route`] | the waist: the [`Transport`] trait, and how a wire leads to a PE |
 //! | [`wires`] | several wires of a job as one |
+//! | [`watch`] | who notices the end of a PE on another host |
 //! | [`wrap`] | a wire around another wire |
 //! | [`memory`], [`window`], [`reach`] | typed access to shared memory; all of it by atomics or raw copies, never `&[u8]` |
 //! | [`operation`] | atomic operations on memory of others |
@@ -116,6 +117,8 @@ pub mod values;
 pub mod visibility;
 pub mod wait;
 #[cfg(not(loom))]
+pub mod watch;
+#[cfg(not(loom))]
 pub mod window;
 #[cfg(not(loom))]
 pub mod wires;
@@ -156,4 +159,4 @@ pub use visibility::Visibility;
 #[cfg(not(loom))]
 pub use window::Window;
 #[cfg(not(loom))]
-pub use wires::Wires;
+pub use wires::{ByLength, EndsSeenBy, Wires};

@@ -13,8 +13,12 @@ pub enum Route {
     /// The wire carries stores there. Gets and atomics are asked of the agent of the PE.
     Carried,
     /// The wire carries stores there, and does gets itself
-    /// ([`Transport::offload`](crate::Transport::offload)). Atomics are asked of the agent of the PE.
-    Read,
+    /// ([`Transport::offload`](crate::Transport::offload)). Atomics and shorter gets are asked of the agent
+    /// of the PE.
+    Read {
+        /// The shortest get that the wire does.
+        from_bytes: usize,
+    },
     /// The wire carries stores there, and does gets and atomics itself
     /// ([`Transport::offload`](crate::Transport::offload)). Those are atomic among each other, and
     /// not with instructions of the CPUs of the PE.
@@ -26,7 +30,7 @@ impl Route {
     pub fn window(&self) -> Option<&Window> {
         match self {
             Self::Mapped(window) => Some(window),
-            Self::Carried | Self::Read | Self::Offloaded => None,
+            Self::Carried | Self::Read { .. } | Self::Offloaded => None,
         }
     }
 
@@ -34,7 +38,7 @@ impl Route {
     pub fn needs_agent(&self) -> bool {
         match self {
             Self::Mapped(window) => !window.allows_loads() || !window.allows_atomics(),
-            Self::Carried | Self::Read => true,
+            Self::Carried | Self::Read { .. } => true,
             Self::Offloaded => false,
         }
     }

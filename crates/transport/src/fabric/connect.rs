@@ -15,11 +15,11 @@ use super::ticket::Ticket;
 use super::{Fabric, LOOK_AGAIN};
 use crate::addresses::Addresses;
 use crate::error::{EnvironmentFault, PeId, Silence, TransportError};
-use crate::ether::ControlConnections;
 use crate::origin::Origin;
 use crate::os::random;
 use crate::transport::Transport;
 use crate::wait::WaitLimits;
+use crate::watch::Watch;
 use crate::window::Window;
 
 /// An endpoint of a PE that is not connected yet.
@@ -40,7 +40,7 @@ pub struct Party {
     /// How many PEs this host has.
     pub here: u32,
     /// How the end of other PEs is noticed.
-    pub control: Option<Arc<ControlConnections>>,
+    pub watch: Option<Arc<dyn Watch>>,
     /// A PE that has been silent for so long is lost.
     pub lost_after: Duration,
     /// How long to wait until all others answer.
@@ -116,7 +116,7 @@ impl Opened {
             agent: None,
             limits: WaitLimits::looking(party.here),
             leads: party.tickets.iter().map(Option::is_some).collect(),
-            control: party.control,
+            watch: party.watch,
             lost_after: party.lost_after,
             orders_writes: promises.orders_writes,
             copies: promises.local_keys,

@@ -4,11 +4,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Choice, Opened, Party, Ticket};
+use super::{Choice, Fabric, Opened, Party, Ticket};
 use crate::error::{LOST_AFTER, PeId, TransportError};
-use crate::shm::{self, Shm};
+use crate::shm;
 use crate::transport::Transport;
-use crate::wires::Wires;
+use crate::wires::{ByLength, EndsSeenBy, Wires};
 
 /// For a hang: nobody waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,21 +28,57 @@ pub fn local(
     let hosts = hosts.clamp(1, pes.max(1));
     let by_host = shm::local_hosts(pes, hosts, segment_bytes)?;
     let mut by_host: Vec<_> = by_host.into_iter().map(Vec::into_iter).collect();
-    let mut opened = Vec::new();
+    let mut near: Vec<Arc<dyn Transport>> = Vec::new();
     for pe in 0..pes {
         let shm = by_host.get_mut((pe % hosts) as usize);
-        let Some(shm) = shm.and_then(Iterator::next) else {
-            return Err(TransportError::NoWire { pe });
-        };
-        let address = Some(Ipv4Addr::LOCALHOST);
-        let endpoint = Opened::open(Some(choice), address, shm.segment(), Instant::now())?;
-        opened.push((shm, endpoint));
+        let shm = shm.and_then(Iterator::next);
+        near.push(Arc::new(shm.ok_or(TransportError::NoWire { pe })?));
     }
-    let tickets: Vec<Ticket> = opened.iter().map(|(_, it)| it.ticket().clone()).collect();
+    let far = connect(&near, hosts, choice, |_| None)?;
+    let wires = near.into_iter().zip(far).map(|(near, far)| {
+        let far: Arc<dyn Transport> = Arc::new(far);
+        Wires::new(near, [far])
+    });
+    wires.collect()
+}
+
+/// The PEs of such a job that are already connected by other wires, with libfabric for what has at least
+/// `long_bytes`.
+///
+/// # Errors
+/// [`TransportError::Environment`].
+pub fn local_beside(
+    others: Vec<Arc<dyn Transport>>,
+    hosts: u32,
+    choice: &Choice,
+    long_bytes: usize,
+) -> Result<Vec<ByLength>, TransportError> {
+    let hosts = hosts.clamp(1, (others.len() as u32).max(1));
+    let watch = |other: &Arc<dyn Transport>| Some(EndsSeenBy(Arc::clone(other)));
+    let longs = connect(&others, hosts, choice, watch)?;
+    let both = others.into_iter().zip(longs);
+    both.map(|(short, long)| ByLength::new(short, Arc::new(long), long_bytes))
+        .collect()
+}
+
+/// Connects PEs over the segments of other wires.
+fn connect(
+    others: &[Arc<dyn Transport>],
+    hosts: u32,
+    choice: &Choice,
+    watch: impl Fn(&Arc<dyn Transport>) -> Option<EndsSeenBy>,
+) -> Result<Vec<Fabric>, TransportError> {
+    let mut opened = Vec::new();
+    for other in others {
+        let address = Some(Ipv4Addr::LOCALHOST);
+        let endpoint = Opened::open(Some(choice), address, other.segment(), Instant::now())?;
+        opened.push((endpoint, watch(other)));
+    }
+    let tickets: Vec<Ticket> = opened.iter().map(|(it, _)| it.ticket().clone()).collect();
     // Each waits until the others answer.
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (pe, (shm, opened)) in (0..).zip(opened) {
+        for (pe, (opened, watch)) in (0..).zip(opened) {
             let others = (0..).zip(&tickets);
             let others = others.map(|(other, ticket): (PeId, _)| {
                 (other % hosts != pe % hosts).then(|| ticket.clone())
@@ -51,12 +87,12 @@ pub fn local(
                 pe,
                 tickets: others.collect(),
                 job: JOB,
-                here: pes,
-                control: None,
+                here: tickets.len() as u32,
+                watch: watch.map(|watch| Arc::new(watch) as _),
                 lost_after: LOST_AFTER,
                 deadline: Instant::now() + PATIENCE,
             };
-            threads.push(scope.spawn(move || join(shm, opened, party)));
+            threads.push(scope.spawn(move || opened.connect(party)));
         }
         let joined = threads.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| {
@@ -66,9 +102,4 @@ pub fn local(
         });
         joined.collect()
     })
-}
-
-fn join(shm: Shm, opened: Opened, party: Party) -> Result<Wires, TransportError> {
-    let fabric = Arc::new(opened.connect(party)?);
-    Wires::new(Arc::new(shm), [fabric as Arc<dyn Transport>])
 }

@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 use hostwire_address::{Place, SegmentId};
 
 pub use self::connect::{Opened, Party};
-pub use self::local::local;
+pub use self::local::{local, local_beside};
 pub use self::offers::{Choice, Offer, offers};
 pub use self::ticket::Ticket;
 
@@ -66,12 +66,12 @@ use self::message::{Kind, Outgoing, RECORD_BYTES};
 use self::peer::End;
 use crate::addresses::Addresses;
 use crate::error::{Loss, PeId, TransportError};
-use crate::ether::ControlConnections;
 use crate::origin::Origin;
 use crate::ring::PAYLOAD_BYTES;
 use crate::route::Route;
 use crate::transport::{Line, Offload, Transport};
 use crate::wait::WaitLimits;
+use crate::watch::Watch;
 use crate::window::Window;
 
 /// Longest wait before a store or a quiet looks at everything again.
@@ -98,7 +98,7 @@ pub struct Fabric {
     limits: WaitLimits,
     /// By PE: whether this wire leads there.
     leads: Box<[bool]>,
-    control: Option<Arc<ControlConnections>>,
+    watch: Option<Arc<dyn Watch>>,
     lost_after: Duration,
     /// The messages keep behind writes.
     orders_writes: bool,
@@ -203,9 +203,9 @@ impl Fabric {
 
     /// While something is awaited of a PE since `begin`: whether it has ended, or is silent.
     fn look_after(&self, pe: PeId, begin: Instant) {
-        let control = self.control.as_ref();
-        let has_ended = control.is_some_and(|control| control.has_ended(pe));
-        let may_have_ended = !control.is_some_and(|control| control.leads_to(pe));
+        let watch = self.watch.as_ref();
+        let has_ended = watch.is_some_and(|watch| watch.has_ended(pe));
+        let may_have_ended = !watch.is_some_and(|watch| watch.notices(pe));
         let mut core = self.shared.lock();
         if has_ended {
             // What it sent before it ended, its farewell too, may have come.
@@ -334,7 +334,7 @@ impl Transport for Fabric {
         if pe == self.pe {
             return Some(Route::Mapped(self.segment.clone()));
         }
-        self.leads_to(pe).then_some(Route::Read)
+        self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
     }
 
     fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {

@@ -92,7 +92,7 @@ impl Outlet {
                     order: SendOrder::default(),
                 },
             },
-            Some(Route::Carried | Route::Read | Route::Offloaded) | None => Self::Posted {
+            Some(Route::Carried | Route::Read { .. } | Route::Offloaded) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,
@@ -354,7 +354,7 @@ impl WordOutlet {
                     offset_bytes,
                 }
             }
-            Some(Route::Carried | Route::Read | Route::Offloaded) | None => Self::Posted {
+            Some(Route::Carried | Route::Read { .. } | Route::Offloaded) | None => Self::Posted {
                 wire: Arc::clone(wire),
                 pe,
                 offset_bytes,

@@ -176,7 +176,7 @@ impl<S: Stage> Transport for Wrapped<S> {
         let route = self.wire.registered_route(pe, segment)?;
         match route {
             _ if pe == self.wire.pe() => Some(route),
-            Route::Carried | Route::Read | Route::Offloaded => Some(Route::Carried),
+            Route::Carried | Route::Read { .. } | Route::Offloaded => Some(Route::Carried),
             // The wire need not take stores to it.
             Route::Mapped(_) => None,
         }

@@ -73,7 +73,7 @@ pub(super) fn attach(
         tickets: others.collect::<Result<_>>()?,
         job: cards.first().map_or(0, |card| card.job),
         here: here.count(),
-        control: Some(Arc::new(ControlConnections::new(all, connections))),
+        watch: Some(Arc::new(ControlConnections::new(all, connections))),
         lost_after: Duration::from_secs(settings.lost_after_s),
         deadline: segment.deadline,
     })?;

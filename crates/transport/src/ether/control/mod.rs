@@ -31,6 +31,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub use self::meeting::{Calls, Door, Party};
 use crate::error::PeId;
+use crate::watch::Watch;
 
 /// Most connections of a host: a process may have 1024 descriptors, as systems are set up.
 pub const CONNECTIONS_MAX: usize = 250;
@@ -57,6 +58,16 @@ struct Connection {
     has_ended: AtomicBool,
     /// The other host has let go of it, and its end says nothing.
     is_let_go: AtomicBool,
+}
+
+impl Watch for ControlConnections {
+    fn has_ended(&self, pe: PeId) -> bool {
+        self.has_ended(pe)
+    }
+
+    fn notices(&self, pe: PeId) -> bool {
+        self.leads_to(pe)
+    }
 }
 
 impl ControlConnections {
