@@ -8,12 +8,15 @@
 //! |---|---|
 //! | this one | the table |
 //! | `wire.rs` | the table of wires |
+//! | `long_puts.rs` | what carries long puts |
 //! | `window.rs` | the setting that names a region of memory |
 //! | `kinds.rs` | what values settings can have |
 //! | `setting.rs` | what a setting is, and how a table is made |
 //! | [`page`] | tables for documentation |
 
 mod kinds;
+#[cfg(target_os = "linux")]
+mod long_puts;
 #[doc(hidden)]
 pub mod page;
 mod setting;
@@ -30,6 +33,8 @@ use hostwire_transport::region::Spec;
 
 pub(crate) use kinds::check_ring;
 pub use kinds::parse_bytes;
+#[cfg(target_os = "linux")]
+pub use long_puts::LongPuts;
 pub use setting::{Choice, Flag, Kind, Setting, SettingError, expected};
 #[cfg(target_os = "linux")]
 pub use window::parse_window;
@@ -52,6 +57,9 @@ pub const INSECURE_WIRE_WARNING: &str =
 /// What [`LOST_AFTER`] is where it is not set, in seconds.
 pub(crate) const LOST_AFTER_S: u64 = hostwire_transport::LOST_AFTER.as_secs();
 const ATTACH_TIMEOUT_S: u64 = 60;
+/// Where libfabric becomes faster than frames: see bench/results/2026-11-23-both-wires.
+#[cfg(target_os = "linux")]
+const LONG_BYTES_USUAL: usize = 64 << 10;
 #[cfg(target_os = "linux")]
 const RECORD_LIMIT_BYTES: usize = 1 << 30;
 
@@ -126,6 +134,25 @@ table! {
         without: || "the first one of libfabric that leads to other hosts".into(),
         detail: || "As `fi_info` names it, for example `tcp;ofi_rxm`, and a device or an interface \
                     behind a colon. `hostwire doctor` lists those that there are.".into(),
+    }
+
+    /// What carries long puts and gets between hosts
+    #[cfg(target_os = "linux")]
+    pub(crate) long_puts: LongPuts = LONG_PUTS("HOSTWIRE_LONG_PUTS": LongPuts = LongPuts::Same) {
+        without: || LongPuts::Same.name().into(),
+        detail: || format!(
+            "With {}, `fabric` gives a job both: short puts, words and messages go by the wire that \
+             {WIRE} names, and puts and gets of at least {LONG_BYTES} by libfabric, which does not \
+             encrypt them. The order of stores holds across both. Other wires carry all by themselves.",
+            listed(Wire::fastest_first().into_iter().map(Wire::name), "and"),
+        ),
+        flag: Some(Flag::of_value("long-puts", "WIRE")),
+    }
+
+    /// Bytes from which a put or get is long, for `HOSTWIRE_LONG_PUTS=fabric`
+    #[cfg(target_os = "linux")]
+    pub(crate) long_bytes: usize = LONG_BYTES("HOSTWIRE_LONG_BYTES": Bytes = LONG_BYTES_USUAL) {
+        without: || shown(LONG_BYTES_USUAL),
     }
 
     /// Frames between hosts are sent as they are, without encryption
@@ -275,12 +302,15 @@ mod tests {
         let holds = |settings: &Settings| {
             let sizes = (settings.sizes().heap_bytes, settings.sizes().ring_bytes);
             let times = (settings.lost_after_s, settings.attach_timeout_s);
-            (sizes, times, settings.wire, settings.ether_type)
+            let wires = (settings.wire, settings.long_puts, settings.long_bytes);
+            (sizes, times, wires, settings.ether_type)
         };
         for setting in [
             &HEAP,
             &RING,
             &WIRE,
+            &LONG_PUTS,
+            &LONG_BYTES,
             &ETHERTYPE,
             &LOST_AFTER,
             &ATTACH_TIMEOUT,
@@ -298,6 +328,8 @@ mod tests {
             (&RING, "4 KB"),
             (&RING, "192"),
             (&WIRE, "pigeon"),
+            (&LONG_PUTS, "udp"),
+            (&LONG_BYTES, "0"),
             (&ATTACH_TIMEOUT, "0"),
             (&LOST_AFTER, "0.5"),
             (&ETHERTYPE, "88b5"),

@@ -98,7 +98,11 @@ impl Hardware {
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
         let machine = Machine::new(plan.clone(), &OpteronConfig::shanghai());
         let machine = machine.map_err(|cause| failed(&cause))?;
-        let names: Vec<&str> = machine.sockets().iter().map(|at| at.name.as_str()).collect();
+        let names: Vec<&str> = machine
+            .sockets()
+            .iter()
+            .map(|at| at.name.as_str())
+            .collect();
         let chosen = options.place.iter().map(|text| socket(text, &names));
         let chosen = chosen.collect::<Result<Vec<usize>, _>>()?;
         let places = match chosen.is_empty() {
@@ -106,7 +110,10 @@ impl Hardware {
             false => chosen,
         };
         if places.is_empty() {
-            return Err(failed(&format_args!("{} has no processors", file.display())));
+            return Err(failed(&format_args!(
+                "{} has no processors",
+                file.display()
+            )));
         }
         // Segments are as long as the PEs say.
         let mut settings = Settings::new(0, 0);
@@ -124,8 +131,7 @@ fn read(file: &Path) -> Result<Plan, StartError> {
     let name = file.display().to_string();
     let bytes = crate::plan::read(file)
         .map_err(|cause| StartError::Cluster(format!("cannot read {name}: {cause}")))?;
-    hostwire_plan::plan(&name, &bytes)
-        .map_err(|rejected| StartError::Cluster(rejected.to_string()))
+    hostwire_plan::plan(&name, &bytes).map_err(|rejected| StartError::Cluster(rejected.to_string()))
 }
 
 /// The processor that is meant.
@@ -189,7 +195,10 @@ fn elf_is_dynamic(head: &[u8]) -> bool {
     let kinds = (0..usize::from(entries)).filter_map(|index| {
         let at = usize::try_from(offset).ok()?;
         let at = at.checked_add(index.checked_mul(entry_bytes.into())?)?;
-        head.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+        head.get(at..)?
+            .first_chunk()
+            .copied()
+            .map(u32::from_le_bytes)
     });
     !is_elf || kinds.into_iter().any(|kind| kind == INTERPRETER)
 }
@@ -215,7 +224,10 @@ impl Line {
     /// The variable that names the PE's ends.
     pub fn variable(&self) -> (&'static str, String) {
         let [desk, socket] = &self.there;
-        (VARIABLE, format!("{},{}", desk.as_raw_fd(), socket.as_raw_fd()))
+        (
+            VARIABLE,
+            format!("{},{}", desk.as_raw_fd(), socket.as_raw_fd()),
+        )
     }
 }
 
@@ -368,7 +380,11 @@ impl Simulator {
             turn: &turn,
         };
         match run_processes(&mut machine, &hardware.settings, begun, &watch) {
-            Err(WireError::NoMemory { segment_bytes, memory_bytes, .. }) => Err(format!(
+            Err(WireError::NoMemory {
+                segment_bytes,
+                memory_bytes,
+                ..
+            }) => Err(format!(
                 "each PE has a segment of {segment_bytes} bytes, and the {memory_bytes} bytes of \
                  memory of a processor are too few; say less with --heap"
             )),

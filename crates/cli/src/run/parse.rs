@@ -93,7 +93,8 @@ pub fn virtual_time(text: &str) -> Result<Ps, String> {
 /// `zero`, `measured` or `measured=FACTOR`.
 pub fn compute(text: &str) -> Result<Compute, String> {
     const S_NS: f64 = 1e9;
-    let expected = || "expected zero, measured, or measured=3 with a factor from 0.001 to 1000".to_owned();
+    let expected =
+        || "expected zero, measured, or measured=3 with a factor from 0.001 to 1000".to_owned();
     let factor = match text {
         "zero" => return Ok(Compute::Zero),
         "measured" => 1.0,

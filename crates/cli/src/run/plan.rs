@@ -4,9 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hostwire::settings::{
-    HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, Wire, WireChoice,
-};
+use hostwire::settings::{HEAP, INSECURE_WIRE, RECORD, RING, Settings, WIRE, Wire, WireChoice};
 use hostwire_transport::TransportError;
 use hostwire_transport::os::hosts::{HostPlace, Hosts};
 use hostwire_transport::record;

@@ -67,7 +67,10 @@ fn a_program_runs_and_each_run_is_the_same() {
         let (first, ended) = run(pes, &[]);
         let (second, _) = run(pes, &[]);
         assert_eq!(first, second);
-        assert!(ended.stdout.is_empty() || ended.stdout.contains("PE"), "{ended:?}");
+        assert!(
+            ended.stdout.is_empty() || ended.stdout.contains("PE"),
+            "{ended:?}"
+        );
     }
     let (usual, _) = run("2", &[]);
     let (named, _) = run("2", &["--place", "left,right"]);
@@ -82,7 +85,9 @@ fn clocks_show_the_time_of_the_model() {
     assert_eq!(ended.status, 0, "{ended:?}");
     // A look at the clock takes 25 ns. The hour is after the job, and took no real time.
     let each = |pe| {
-        format!("PE {pe} slept 3000025 ns, an hour later by 3600 s, 3600023 ms in all, in year 2000")
+        format!(
+            "PE {pe} slept 3000025 ns, an hour later by 3600 s, 3600023 ms in all, in year 2000"
+        )
     };
     assert_eq!(ended.sorted_lines(), [each(0), each(1)]);
 }
@@ -132,7 +137,10 @@ fn a_pe_that_does_not_call_the_library_is_named() {
     let mut stderr = std::io::BufReader::new(running.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
-    assert!(line.contains("PE 1 has computed for a second without a call"), "{line}");
+    assert!(
+        line.contains("PE 1 has computed for a second without a call"),
+        "{line}"
+    );
     std::fs::write(&file, "").unwrap();
     assert!(running.wait().unwrap().success());
 }
@@ -140,9 +148,14 @@ fn a_pe_that_does_not_call_the_library_is_named() {
 #[test]
 fn a_run_has_an_end_in_virtual_time() {
     let probe = probe();
-    let ended = on("two-boards.toml", "2", &["--until", "100ns", &probe, "everything"]);
+    let ended = on(
+        "two-boards.toml",
+        "2",
+        &["--until", "100ns", &probe, "everything"],
+    );
     assert_eq!(ended.status, 1, "{ended:?}");
-    let said = "hostwire: virtual time: 100.000 ns have passed, and PE 0, PE 1 still run; ended 2 PEs\n";
+    let said =
+        "hostwire: virtual time: 100.000 ns have passed, and PE 0, PE 1 still run; ended 2 PEs\n";
     assert_eq!(ended.stderr, said);
 }
 
@@ -150,7 +163,10 @@ fn a_run_has_an_end_in_virtual_time() {
 fn a_pe_that_dies_ends_the_job() {
     let ended = on("two-boards.toml", "2", &[&probe(), "turns", "die"]);
     assert_eq!(ended.status, 137, "{ended:?}");
-    assert!(ended.stderr.contains("PE 1 was killed by SIGKILL"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("PE 1 was killed by SIGKILL"),
+        "{ended:?}"
+    );
     assert!(!ended.stderr.contains("deadlock"), "{ended:?}");
 }
 
@@ -171,7 +187,10 @@ fn what_cannot_be_is_refused_before_anything_starts() {
     for (more, said) in [
         (&["--wire", "udp"][..], "leave out --wire"),
         (&["--hosts", "2"], "leave out --hosts"),
-        (&["--place", "middle"], "there is no processor \"middle\"; the cluster has left, right"),
+        (
+            &["--place", "middle"],
+            "there is no processor \"middle\"; the cluster has left, right",
+        ),
         (&["--place", "2"], "there is no processor \"2\""),
         (&["--until", "never"], "expected a time such as 500ns"),
         (&["--compute", "fast"], "expected zero, measured"),
@@ -182,7 +201,10 @@ fn what_cannot_be_is_refused_before_anything_starts() {
     }
     let missing = on("nothing.toml", "2", &program);
     assert_eq!(missing.status, 2, "{missing:?}");
-    assert!(missing.stderr.contains("--cluster: cannot read"), "{missing:?}");
+    assert!(
+        missing.stderr.contains("--cluster: cannot read"),
+        "{missing:?}"
+    );
     let alone = job::run(&["run", "-n", "1", "--place", "0", &probe, "meet"]);
     assert_eq!(alone.status, 2, "{alone:?}");
 }
@@ -190,7 +212,19 @@ fn what_cannot_be_is_refused_before_anything_starts() {
 #[test]
 fn memory_that_a_processor_does_not_have_is_named() {
     let (cluster, probe) = (cluster("two-boards.toml"), probe());
-    let all = ["run", "--heap", "3G", "--cluster", &cluster, "--place", "0", "-n", "3", &probe, "meet"];
+    let all = [
+        "run",
+        "--heap",
+        "3G",
+        "--cluster",
+        &cluster,
+        "--place",
+        "0",
+        "-n",
+        "3",
+        &probe,
+        "meet",
+    ];
     let ended = job::run(&all);
     assert_eq!(ended.status, 1, "{ended:?}");
     assert!(ended.stderr.contains("say less with --heap"), "{ended:?}");

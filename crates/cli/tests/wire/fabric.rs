@@ -64,6 +64,47 @@ fn a_pe_that_is_killed_is_named() {
     }
 }
 
+/// Frames for what is short, and libfabric for what is long.
+const BOTH: [&str; 3] = [INSECURE, "--long-puts", "fabric"];
+
+#[test]
+fn a_job_runs_over_frames_and_each_provider() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for provider in providers() {
+        let variables = [("HOSTWIRE_FABRIC", provider), ("HOSTWIRE_LONG_BYTES", "64")];
+        let options = [&BOTH[..], &["--hosts", "2"]].concat();
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let ended = Steady::start_over("udp", 4, &options, &variables, &program).end();
+        assert_eq!(ended.status, 0, "{provider}: {ended:#?}");
+        assert_eq!(ended.sorted_lines(), all_fine(4), "{provider}: {ended:#?}");
+    }
+}
+
+/// As the wire of frames notices it.
+#[test]
+fn a_pe_that_is_killed_is_named_over_both() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    for provider in providers() {
+        let variables = [
+            ("HOSTWIRE_FABRIC", provider),
+            ("HOSTWIRE_LOST_AFTER", "600"),
+            ("HOSTWIRE_LONG_BYTES", "64"),
+        ];
+        let options = [&BOTH[..], &["--keep-going"]].concat();
+        let program = [&fault_probe()[..], "steady", "20000"];
+        let steady = Steady::start_over("udp", 2, &options, &variables, &program);
+        steady.signal(1, Signal::KILL);
+        let ended = steady.end_by_itself();
+        assert_eq!(ended.status, 137, "{provider}: {ended:#?}");
+        let seen = ended.stdout.contains("PE 0 saw: PE 1 on host1 is lost: ");
+        assert!(seen, "{provider}: {ended:#?}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let Some(_turn) = may_make_hosts() else {

@@ -25,12 +25,18 @@ fn on_hosts(pes: usize, hosts: usize) -> Option<Command> {
     on_hosts_by(wire.as_deref().unwrap_or("ether"), pes, hosts)
 }
 
-/// The same by this wire.
+/// The same by this wire: `udp+fabric` is `udp`, and libfabric for what is long.
 fn on_hosts_by(wire: &str, pes: usize, hosts: usize) -> Option<Command> {
     let mut command = oshrun(tree()?, pes);
+    let (short, long) = wire.split_once('+').unzip();
+    let wire = short.unwrap_or(wire);
     command.args(["--wire", wire, "--hosts", &hosts.to_string()]);
-    if wire == "fabric" {
+    if wire == "fabric" || long.is_some() {
         command.arg("--insecure-wire");
+    }
+    if let Some(long) = long {
+        // So little that the programs use both.
+        command.args(["--long-puts", long, "-x", "HOSTWIRE_LONG_BYTES=256"]);
     }
     command.args(["-x", &format!("SHMEM_TEST_HOSTS={hosts}")]);
     Some(command)
@@ -158,6 +164,18 @@ fn programs_run_over_fabric() {
         return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
     }
     some_run_over("fabric", &[(3, 2)]);
+}
+
+/// Frames, and libfabric for what is long.
+#[test]
+fn programs_run_over_frames_and_fabric() {
+    let Some(_turn) = may_make_hosts() else {
+        return;
+    };
+    if let Some(why) = lacks("udp+fabric", "libfabric.so.1") {
+        return left_out(&need::LIBFABRIC, format!("no libfabric here: {why}"));
+    }
+    some_run_over("udp+fabric", &[(3, 2)]);
 }
 
 /// A file that all hosts map.

@@ -1,14 +1,15 @@
-//! The wire `fabric`: every PE has an endpoint of libfabric.
+//! The wire `fabric`: every PE has an endpoint of libfabric. Alone, or beside another wire.
 
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
 use hostwire_transport::ether::{ControlConnections, Door, Interface};
-use hostwire_transport::fabric::{Opened, Party, Ticket};
+use hostwire_transport::fabric::{Fabric, Opened, Party, Ticket};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::Gathering;
-use hostwire_transport::{Transport, Wires};
+use hostwire_transport::watch::Watch;
+use hostwire_transport::{ByLength, EndsSeenBy, Transport, Window, Wires};
 
 use super::card::{Card, read_cards};
 use super::{CARD, Segment, control, host, launch_failed, share, unclear};
@@ -30,13 +31,7 @@ pub(super) fn attach(
 ) -> Result<Arc<dyn Transport>> {
     let (pe, pes) = (launcher.rank(), launcher.size());
     let here = host(pe, pes, nodes)?;
-    let names = settings.interfaces.as_deref().unwrap_or_default();
-    // Not every network of libfabric has an interface; whoever names one has to have it.
-    let interface = match (Interface::choose_all(names), names) {
-        (Ok(interfaces), _) => interfaces.into_iter().next(),
-        (Err(_), []) => None,
-        (Err(error), _) => return Err(error.into()),
-    };
+    let interface = interface(settings)?;
     let door = interface.as_ref().and_then(control::listen);
     let gathering = match here.local() {
         0 if here.count() > 1 => Some(Gathering::open(here.count())?),
@@ -54,32 +49,95 @@ pub(super) fn attach(
     let connections = control::connect(launcher, (pe, &all), &cards, door, segment.deadline)?;
     let shm = share(segment, &here, &cards, gathering)?;
 
-    let address = interface.and_then(|interface| interface.ip);
-    let offered_by = segment.deadline.min(Instant::now() + OFFER_LIMIT);
-    let opened = Opened::open(settings.fabric.as_ref(), address, shm.segment(), offered_by)?;
-    let ticket = opened.ticket().to_string();
-    let tickets = launch::all_gather(launcher, TICKET, ticket.as_bytes());
-    let tickets = tickets.map_err(launch_failed)?;
-    let others = (0..).zip(&tickets).map(|(other, text)| {
-        if nodes.node_of(other) == nodes.node_of(pe) {
-            return Ok(None);
-        }
-        let text = String::from_utf8_lossy(text);
-        let ticket = text.parse::<Ticket>();
-        ticket.map(Some).map_err(|()| unclear(other, "no endpoint"))
-    });
-    let wire = opened.connect(Party {
-        pe,
-        tickets: others.collect::<Result<_>>()?,
+    let watch = Arc::new(ControlConnections::new(all, connections));
+    let joining = Joining {
+        settings,
+        segment,
+        nodes,
+        interface,
         job: cards.first().map_or(0, |card| card.job),
-        here: here.count(),
-        watch: Some(Arc::new(ControlConnections::new(all, connections))),
-        lost_after: Duration::from_secs(settings.lost_after_s),
-        deadline: segment.deadline,
-    })?;
-    let wires = Wires::new(Arc::new(shm), [Arc::new(wire) as Arc<dyn Transport>])?;
+        watch,
+    };
+    let wire: Arc<dyn Transport> = Arc::new(joining.connect(launcher, shm.segment())?);
+    let wires = Wires::new(Arc::new(shm), [wire])?;
     Ok(match settings.faults {
         Some(faults) => Arc::new(Faulty::new(Arc::new(wires), faults)?),
         None => Arc::new(wires),
     })
+}
+
+/// Joins the PEs of a job that `wires` already connect by libfabric, too: for what is long.
+pub(super) fn attach_beside(
+    wires: Arc<dyn Transport>,
+    (settings, segment): (&Settings, &Segment),
+    launcher: &mut dyn Bootstrap,
+    nodes: &Nodes,
+    job: u64,
+) -> Result<Arc<dyn Transport>> {
+    let joining = Joining {
+        settings,
+        segment,
+        nodes,
+        interface: interface(settings)?,
+        job,
+        watch: Arc::new(EndsSeenBy(Arc::clone(&wires))),
+    };
+    let long = joining.connect(launcher, wires.segment())?;
+    let both = ByLength::new(wires, Arc::new(long), settings.long_bytes)?;
+    Ok(Arc::new(both))
+}
+
+/// The interface whose network libfabric is to use. Not every network of libfabric has one; whoever
+/// names one has to have it.
+fn interface(settings: &Settings) -> Result<Option<Interface>> {
+    let names = settings.interfaces.as_deref().unwrap_or_default();
+    match (Interface::choose_all(names), names) {
+        (Ok(interfaces), _) => Ok(interfaces.into_iter().next()),
+        (Err(_), []) => Ok(None),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+/// What it takes to join the PEs of other hosts.
+struct Joining<'a> {
+    settings: &'a Settings,
+    segment: &'a Segment,
+    nodes: &'a Nodes,
+    interface: Option<Interface>,
+    job: u64,
+    watch: Arc<dyn Watch>,
+}
+
+impl Joining<'_> {
+    /// Opens an endpoint with this memory behind it, and connects to those of all others.
+    fn connect(self, launcher: &mut dyn Bootstrap, window: &Window) -> Result<Fabric> {
+        let Self {
+            settings, nodes, ..
+        } = self;
+        let (pe, pes) = (launcher.rank(), launcher.size());
+        let address = self.interface.and_then(|interface| interface.ip);
+        let deadline = self.segment.deadline;
+        let offered_by = deadline.min(Instant::now() + OFFER_LIMIT);
+        let opened = Opened::open(settings.fabric.as_ref(), address, window, offered_by)?;
+        let ticket = opened.ticket().to_string();
+        let tickets = launch::all_gather(launcher, TICKET, ticket.as_bytes());
+        let tickets = tickets.map_err(launch_failed)?;
+        let others = (0..).zip(&tickets).map(|(other, text)| {
+            if nodes.node_of(other) == nodes.node_of(pe) {
+                return Ok(None);
+            }
+            let text = String::from_utf8_lossy(text);
+            let ticket = text.parse::<Ticket>();
+            ticket.map(Some).map_err(|()| unclear(other, "no endpoint"))
+        });
+        Ok(opened.connect(Party {
+            pe,
+            tickets: others.collect::<Result<_>>()?,
+            job: self.job,
+            here: host(pe, pes, nodes)?.count(),
+            watch: Some(self.watch),
+            lost_after: Duration::from_secs(settings.lost_after_s),
+            deadline,
+        })?)
+    }
 }
