@@ -2,6 +2,7 @@
 //! over the providers that the library of this machine has.
 #![allow(clippy::print_stderr)]
 
+use hostwire_address::{Place, SegmentId};
 use hostwire_testing::{left_out, need};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use hostwire_transport::conformance::copies::copies_of_a_pe_are_refused;
 use hostwire_transport::conformance::{CASES, Case, Fabric, Program, run_on_threads};
 use hostwire_transport::ether::{self, LocalOptions, LocalWire};
 use hostwire_transport::fabric::{self, Choice};
-use hostwire_transport::{Route, Transport};
+use hostwire_transport::{Memory, Route, Transport, TransportError, Window};
 
 /// PEs are threads of this process, dealt out to hosts.
 struct Hosts {
@@ -41,6 +42,9 @@ impl Fabric for BesideFrames {
         run_on_threads(made.expect("making the wire"), program);
     }
 }
+
+/// PEs and hosts.
+const SHAPES: [(u32, u32); 4] = [(1, 1), (2, 2), (3, 3), (4, 2)];
 
 /// Beside the suite, which also runs where PEs are no processes.
 const COPIES: Case = Case {
@@ -85,14 +89,18 @@ fn run_over(name: &str, provider: &str, over: fn(Hosts) -> Box<dyn Fabric>) {
     if !has(provider) {
         return;
     }
-    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
-    for (pes, hosts) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
+    for (pes, hosts) in SHAPES {
         if pes > 2 && provider == BREAKS_ORDER {
             continue;
         }
         let choice = provider.parse().unwrap();
-        (case.unwrap().run)(&*over(Hosts { hosts, choice }), pes);
+        (case(name).run)(&*over(Hosts { hosts, choice }), pes);
     }
+}
+
+fn case(name: &str) -> &'static Case {
+    let case = CASES.iter().chain([&COPIES]).find(|case| case.name == name);
+    case.expect("one of the suite")
 }
 
 macro_rules! over {
@@ -119,6 +127,88 @@ hostwire_transport::transport_cases!(over!(net, run, "net"));
 hostwire_transport::transport_cases!(over!(udp_rxd, run, "udp;ofi_rxd"));
 hostwire_transport::transport_cases!(over!(beside_frames, run_beside_frames, "tcp;ofi_rxm"));
 hostwire_transport::transport_cases!(over!(net_beside_frames, run_beside_frames, "net"));
+/// The variable that names the provider of [`the_chosen_provider_passes_the_suite`].
+const PROVIDER: &str = "FABRIC_TEST_PROVIDER";
+
+/// One test after the other, so that the last line names the one that fails.
+#[test]
+#[ignore = "FABRIC_TEST_PROVIDER names a provider, whether it is said to be supported or not"]
+fn the_chosen_provider_passes_the_suite() {
+    let provider = std::env::var(PROVIDER);
+    let provider = provider.unwrap_or_else(|_| panic!("set {PROVIDER}"));
+    assert!(has(&provider), "no provider {provider}");
+    for case in CASES.iter().chain([&COPIES]) {
+        for (pes, hosts) in SHAPES {
+            eprintln!("{provider}: {} with {pes} PEs on {hosts} hosts", case.name);
+            let choice = provider.parse().unwrap();
+            (case.run)(&Hosts { hosts, choice }, pes);
+        }
+    }
+}
+
+/// Registered memory of a PE is read and written past the messages, until it is unregistered.
+#[test]
+fn registered_memory_has_keys() {
+    const LEN: usize = 40_000;
+    const FLAG: usize = 4096;
+    for provider in ["tcp;ofi_rxm", "net", "udp;ofi_rxd"] {
+        if !has(provider) {
+            continue;
+        }
+        let choice = provider.parse().unwrap();
+        Hosts { hosts: 2, choice }.run(2, 1 << 16, &|wire| {
+            let other = 1 - wire.pe();
+            let segment = SegmentId::new(5).unwrap();
+            let at = |byte| Place::Registered(segment, byte).offset().unwrap() as usize;
+            let count = |name: &str| {
+                let tally = wire.tally().into_iter();
+                tally
+                    .filter(|(one, _)| one == name)
+                    .map(|(_, n)| n)
+                    .sum::<u64>()
+            };
+            let meet = |round: u64| {
+                wire.store_word(other, FLAG, round).unwrap();
+                while wire.segment().load_word(FLAG).unwrap() < round {
+                    wire.poll().unwrap();
+                }
+            };
+            let get = |byte, dst: &mut [u8]| wire.offload().unwrap().get(other, at(byte), dst);
+            for round in 1..=3_u64 {
+                let memory = Memory::anonymous(LEN);
+                let window = Window::registered(memory.clone());
+                wire.register(segment, &window).unwrap();
+                meet(4 * round);
+                let mut seen = vec![1; 100];
+                get(LEN as u64 - 100, &mut seen).unwrap();
+                assert_eq!(seen, [0; 100], "other memory than in the round before");
+                // A place before the end, and more than one message has.
+                let byte = round as u8 + 10 * wire.pe() as u8;
+                wire.store(other, at(7), &vec![byte; LEN - 7]).unwrap();
+                wire.quiet().unwrap();
+                let mut seen = vec![0; LEN - 7];
+                get(7, &mut seen).unwrap();
+                assert!(seen == vec![byte; LEN - 7], "{provider}: round {round}");
+                let outside = get(LEN as u64 - 99, &mut [0; 100]);
+                assert!(matches!(outside, Err(TransportError::OutOfRange { .. })));
+                meet(4 * round + 1);
+                let mut own = vec![0; LEN];
+                memory.copy_out(0, &mut own).unwrap();
+                let expected = round as u8 + 10 * other as u8;
+                assert!(own[..7] == [0; 7] && own[7..] == vec![expected; LEN - 7]);
+                wire.unregister(segment);
+                meet(4 * round + 2);
+                let gone = get(0, &mut [0; 8]);
+                assert!(matches!(gone, Err(TransportError::OutOfRange { .. })));
+                meet(4 * round + 3);
+                assert_eq!(
+                    (count("fabric_writes"), count("fabric_reads")),
+                    (round, 2 * round)
+                );
+            }
+        });
+    }
+}
 
 /// What goes by frames never overtakes a long put: a word, a store behind a fence, and what a get reads.
 #[test]
@@ -173,10 +263,7 @@ fn what_goes_by_frames_waits_for_long_puts() {
 #[ignore = "shows a fault of udp;ofi_rxd of libfabric 1.17"]
 fn a_provider_that_breaks_order_is_found_out() {
     if has(BREAKS_ORDER) {
-        let case = CASES
-            .iter()
-            .find(|case| case.name == "words_come_in_one_piece");
         let choice = BREAKS_ORDER.parse().unwrap();
-        (case.unwrap().run)(&Hosts { hosts: 2, choice }, 4);
+        (case("words_come_in_one_piece").run)(&Hosts { hosts: 2, choice }, 4);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use hostwire_address::{Place, SegmentId};
 use hostwire_transport::operation::apply;
-use hostwire_transport::{Memory, Offload, PeId, Request, Route, Window};
+use hostwire_transport::{Memory, Offload, PeId, Request, Route, TransportError, Window};
 
 use crate::error::{Error, Result};
 
@@ -63,6 +63,7 @@ impl Attachment {
         Ok(match (route, self.wire.offload()) {
             (Some(Route::Mapped(window)), _) if serves(&window) => Doer::Window(window, offset),
             (Some(Route::Offloaded), Some(wire)) => Doer::Offload(wire),
+            (Some(Route::Read { from_bytes }), Some(wire)) => Doer::Reader(wire, from_bytes),
             (Some(Route::Carried), _) => Doer::Carrier,
             _ if pe == self.pe => return Err(not_registered(pe, offset_bytes)),
             _ => Doer::Agent,
@@ -76,7 +77,9 @@ impl Attachment {
                 self.segment().notify();
                 put.map_err(|_| not_registered(pe, offset_bytes))
             }
-            Doer::Offload(_) | Doer::Carrier => Ok(self.wire.store(pe, offset_bytes, src)?),
+            Doer::Offload(_) | Doer::Reader(..) | Doer::Carrier => {
+                Ok(self.wire.store(pe, offset_bytes, src)?)
+            }
             Doer::Agent => self.agent.put(self, pe, offset_bytes, src),
         }
     }
@@ -92,7 +95,18 @@ impl Attachment {
                 .get(offset, dst)
                 .map_err(|_| not_registered(pe, offset_bytes)),
             Doer::Offload(wire) => Ok(wire.get(pe, offset_bytes, dst)?),
-            Doer::Carrier | Doer::Agent => self.agent.get(self, pe, offset_bytes, dst),
+            Doer::Reader(wire, from_bytes) if dst.len() >= from_bytes => {
+                match wire.get(pe, offset_bytes, dst) {
+                    // The agent may do what the wire cannot, or says why nobody can.
+                    Err(TransportError::OutOfRange { .. }) => {
+                        self.agent.get(self, pe, offset_bytes, dst)
+                    }
+                    got => Ok(got?),
+                }
+            }
+            Doer::Reader(..) | Doer::Carrier | Doer::Agent => {
+                self.agent.get(self, pe, offset_bytes, dst)
+            }
         }
     }
 
@@ -108,7 +122,7 @@ impl Attachment {
                 old.map_err(|_| not_registered(pe, request.offset_bytes))
             }
             Doer::Offload(wire) => Ok(wire.atomic(pe, request)?),
-            Doer::Carrier | Doer::Agent => self.agent.ask(self, pe, request),
+            Doer::Reader(..) | Doer::Carrier | Doer::Agent => self.agent.ask(self, pe, request),
         }
     }
 }
@@ -119,6 +133,8 @@ enum Doer<'a> {
     Window(Window, usize),
     /// The wire.
     Offload(&'a dyn Offload),
+    /// The wire carries stores there, and does gets of so many bytes or more.
+    Reader(&'a dyn Offload, usize),
     /// The wire carries stores there; all else, the agent of the PE does.
     Carrier,
     /// The agent of the PE.

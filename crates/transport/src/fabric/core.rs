@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::ffi::{Completion, Endpoint, FabricError, Token};
 use super::home::Home;
+use super::keys::Keys;
 use super::message::{HEAD_BYTES, Head, Kind, Outgoing, RECORD_BYTES, Record, records, u64_at};
 use super::peer::{End, Peer};
 use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
@@ -55,6 +56,7 @@ pub(super) struct Core {
     /// By PE; `None` where the wire does not lead.
     peers: Box<[Option<Peer>]>,
     pub(super) home: Home,
+    pub(super) keys: Keys,
     free_sends: Vec<Token>,
     /// By token, from [`RECEIVES`] on: to whom.
     send_to: Box<[PeId]>,
@@ -83,6 +85,7 @@ impl Core {
             send_to: vec![pe; SENDS].into(),
             peers,
             home,
+            keys: Keys::default(),
             free_sends: (RECEIVES..TRANSFER).collect(),
             transfers: vec![Transfer::Free; TRANSFERS].into(),
             unposted: (0..RECEIVES).collect(),
@@ -208,6 +211,7 @@ impl Core {
         }
         self.post_receives();
         self.pay_echoes();
+        self.pay_keys();
         came
     }
 
@@ -309,6 +313,9 @@ impl Core {
             }
             Kind::Echoed => self.peer_mut(from)?.heard_echo(u64_at(record.data, 0)?),
             Kind::Farewell => self.peer_mut(from)?.ends(End::Finished),
+            Kind::Wanted | Kind::Key | Kind::Forget => {
+                self.apply_key(from, record.kind, record.place, record.data)?;
+            }
         }
         Some(false)
     }

@@ -31,6 +31,11 @@ impl Home {
         self.registered.remove(&segment);
     }
 
+    /// The window onto what is registered as this segment.
+    pub(super) fn registered(&self, segment: SegmentId) -> Option<&Window> {
+        self.registered.get(&segment)
+    }
+
     /// The window onto memory of this PE, and where in it a place lies.
     pub(super) fn find(&self, place: usize) -> Option<(&Window, usize)> {
         match Place::of(place as u64)? {

@@ -40,12 +40,20 @@ pub(super) enum Kind {
     Echoed = 6,
     /// This PE ends in good order; nothing comes after it.
     Farewell = 7,
+    /// Give the key of the registered memory at this place.
+    Wanted = 8,
+    /// It: the key, the address of the first byte, and how many bytes there are. Without data there is none.
+    Key = 9,
+    /// The key of the registered memory at this place is none any more.
+    Forget = 10,
 }
 
 impl Kind {
     fn of(code: u8) -> Option<Self> {
         use Kind::*;
-        let all = [Store, Word, Line, Bell, Echo, Echoed, Farewell];
+        let all = [
+            Store, Word, Line, Bell, Echo, Echoed, Farewell, Wanted, Key, Forget,
+        ];
         all.into_iter().find(|kind| *kind as u8 == code)
     }
 }
@@ -218,7 +226,7 @@ mod tests {
         }
         for (at, value, why) in [
             (HEAD_BYTES + 12, 0, "no kind"),
-            (HEAD_BYTES + 12, 8, "no kind"),
+            (HEAD_BYTES + 12, 11, "no kind"),
             (HEAD_BYTES + 11, 0xff, "longer than the message"),
         ] {
             let mut bytes = BYTES;

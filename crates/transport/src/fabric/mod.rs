@@ -9,6 +9,7 @@
 //! |---|---|
 //! | long puts | `fi_write`, from where the bytes are to the segment |
 //! | gets | `fi_read` |
+//! | long puts and gets of registered memory | the same, with a key that its owner is asked for |
 //! | short puts, words, lines | messages, which the target applies in their order |
 //! | atomics | by the agent of the target, as all routes to a segment have to agree about them |
 //!
@@ -42,6 +43,7 @@ mod connect;
 mod core;
 mod ffi;
 mod home;
+mod keys;
 mod local;
 mod message;
 mod offers;
@@ -337,8 +339,9 @@ impl Transport for Fabric {
         self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
     }
 
+    /// Whether the memory has a key, its owner says when it is used first.
     fn registered_route(&self, pe: PeId, _segment: SegmentId) -> Option<Route> {
-        self.leads_to(pe).then_some(Route::Carried)
+        self.leads_to(pe).then_some(Route::Read { from_bytes: 0 })
     }
 
     fn register(&self, segment: SegmentId, window: &Window) -> Result<(), TransportError> {
@@ -349,6 +352,8 @@ impl Transport for Fabric {
     fn unregister(&self, segment: SegmentId) {
         if let Ok(mut core) = self.hold() {
             core.home.unregister(segment);
+            drop(core);
+            self.take_back(segment);
         }
     }
 
@@ -364,8 +369,10 @@ impl Transport for Fabric {
         // First of all: in a copy of the process nothing may be allocated.
         self.origin.check()?;
         self.addresses.of(pe, offset_bytes, src.len(), 1)?;
-        if src.len() > DATA_BYTES_MAX && !Place::is_registered(offset_bytes as u64) {
-            return self.put_long(pe, offset_bytes, src);
+        if src.len() > DATA_BYTES_MAX
+            && let Some(at) = self.far(pe, offset_bytes, src.len())?
+        {
+            return self.put_long(pe, at, src);
         }
         let mut at = offset_bytes;
         for piece in src.chunks(DATA_BYTES_MAX) {

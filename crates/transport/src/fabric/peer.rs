@@ -1,9 +1,12 @@
 //! What is known of a PE of another host.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::ffi::Remote;
+use hostwire_address::SegmentId;
+
 use super::ffi::endpoint::Key;
+use super::keys::Known;
 use crate::error::{Loss, Misbehaviour, PeId, TransportError};
 
 /// Why nothing more goes to a peer.
@@ -55,6 +58,8 @@ pub(super) struct Peer {
     pub(super) end: Option<End>,
     /// A quiet has said that it is lost.
     pub(super) is_told: bool,
+    /// Those of its registered memory.
+    pub(super) keys: HashMap<SegmentId, Known>,
 }
 
 impl Peer {
@@ -74,15 +79,7 @@ impl Peer {
             heard_at: Instant::now(),
             end: None,
             is_told: false,
-        }
-    }
-
-    /// A byte of its segment.
-    pub(super) fn remote(&self, offset_bytes: usize) -> Remote {
-        Remote {
-            to: self.to,
-            address: self.key.base.wrapping_add(offset_bytes as u64),
-            key: self.key.key,
+            keys: HashMap::new(),
         }
     }
 

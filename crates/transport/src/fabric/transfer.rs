@@ -3,7 +3,10 @@
 use std::sync::PoisonError;
 use std::time::Instant;
 
+use hostwire_address::Place;
+
 use super::core::{COPIED, COPIED_BYTES};
+use super::ffi::endpoint::Key;
 use super::ffi::{Endpoint, FabricError, Remote, Token};
 use super::message::{Kind, Outgoing};
 use super::peer::End;
@@ -11,6 +14,21 @@ use super::{Fabric, LAST_ERRORS, Patience};
 use crate::error::{PeId, TransportError};
 use crate::operation::Request;
 use crate::transport::Offload;
+
+/// Memory of a peer as the provider reaches it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Far(Key);
+
+impl Far {
+    fn remote(self, to: u64, offset_bytes: usize) -> Remote {
+        let Self(Key { key, base }) = self;
+        Remote {
+            to,
+            address: base.wrapping_add(offset_bytes as u64),
+            key,
+        }
+    }
+}
 
 /// What is known of a transfer that a thread waits for.
 struct Transfer {
@@ -20,20 +38,32 @@ struct Transfer {
 }
 
 impl Fabric {
-    /// Puts bytes past the messages.
-    pub(super) fn put_long(
+    /// How `len` bytes at a place of a peer are reached past the messages; `None` if they are not.
+    pub(super) fn far(
         &self,
         pe: PeId,
         offset_bytes: usize,
-        src: &[u8],
-    ) -> Result<(), TransportError> {
+        len: usize,
+    ) -> Result<Option<Far>, TransportError> {
+        if Place::is_registered(offset_bytes as u64) {
+            return Ok(self.given(pe, offset_bytes, len)?.map(Far));
+        }
+        let core = self.hold()?;
+        Ok(core.peer(pe).map(|peer| {
+            let base = peer.key.base.wrapping_add(offset_bytes as u64);
+            Far(Key { base, ..peer.key })
+        }))
+    }
+
+    /// Puts bytes past the messages.
+    pub(super) fn put_long(&self, pe: PeId, far: Far, src: &[u8]) -> Result<(), TransportError> {
         let Some(fenced) = self.hold()?.open(pe)?.map(|peer| peer.fenced) else {
             return Ok(());
         };
         // A write could overtake them.
         self.applied(pe, fenced)?;
         let delivered = !self.orders_writes;
-        let mut at = offset_bytes;
+        let mut at = 0;
         for piece in src.chunks(self.piece_bytes()) {
             let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
             let begin = |endpoint: &mut Endpoint, token, remote| {
@@ -45,7 +75,7 @@ impl Fabric {
                 // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
                 unsafe { endpoint.write(token, (from, piece.len()), remote, delivered) }
             };
-            self.transfer(pe, at, begin)?;
+            self.transfer(pe, (far, at), begin)?;
             drop(copying);
             self.shared.lock().counted.writes += 1;
             at += piece.len();
@@ -66,14 +96,14 @@ impl Fabric {
     fn transfer(
         &self,
         pe: PeId,
-        offset_bytes: usize,
+        (far, at): (Far, usize),
         mut begin: impl FnMut(&mut Endpoint, Token, Remote) -> Result<bool, FabricError>,
     ) -> Result<(), TransportError> {
         let mut patience = Patience::default();
         let since = Instant::now();
         let token = loop {
             let mut core = self.hold()?;
-            let Some(remote) = core.open(pe)?.map(|peer| peer.remote(offset_bytes)) else {
+            let Some(remote) = core.open(pe)?.map(|peer| far.remote(peer.to, at)) else {
                 return Ok(());
             };
             let begun = core.begin_transfer(|endpoint, token| begin(endpoint, token, remote));
@@ -159,7 +189,13 @@ impl Offload for Fabric {
         self.addresses.of(pe, offset_bytes, dst.len(), 1)?;
         let stored = self.hold()?.open(pe)?.map_or(0, |peer| peer.ordered);
         self.applied(pe, stored)?;
-        let mut at = offset_bytes;
+        let far = self.far(pe, offset_bytes, dst.len())?;
+        let far = far.ok_or(TransportError::OutOfRange {
+            offset_bytes,
+            len_bytes: dst.len(),
+            segment_bytes: 0,
+        })?;
+        let mut at = 0;
         for piece in dst.chunks_mut(self.piece_bytes()) {
             let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
             let (to, len) = (piece.as_mut_ptr(), piece.len());
@@ -172,7 +208,7 @@ impl Offload for Fabric {
                 // closed, and the piece is borrowed until then; as is the buffer, by `copying`.
                 unsafe { endpoint.read(token, (to, len), remote) }
             };
-            self.transfer(pe, at, begin)?;
+            self.transfer(pe, (far, at), begin)?;
             if self.copies {
                 let core = self.shared.lock();
                 core.endpoint.buffers().copy_out(COPIED, piece)?;

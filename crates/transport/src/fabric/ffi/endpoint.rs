@@ -260,6 +260,15 @@ impl Endpoint {
         })
     }
 
+    /// Other endpoints may not any more. When this returns, the provider does nothing there.
+    pub(crate) fn conceal(&mut self, key: u64) {
+        self.registered.retain(|(mr, memory)| {
+            // SAFETY: alive, and nobody changes it.
+            let has_key = unsafe { mr.at.as_ref() }.key == key;
+            !has_key || memory.base() == self.buffers.base()
+        });
+    }
+
     /// Registers memory; it is kept for as long as that.
     fn register_with(
         &mut self,
