@@ -171,7 +171,10 @@ fn both(settings: &Settings) -> [Summary; 2] {
 fn events_are_those_of_coroutines() {
     let [inside, beside] = both(&Settings::new(3, 0));
     assert_eq!(inside.hash, beside.hash);
-    assert!(beside.events > 100 && beside.events < inside.events, "the boot is not counted");
+    assert!(
+        beside.events > 100 && beside.events < inside.events,
+        "the boot is not counted"
+    );
 }
 
 #[test]
@@ -227,11 +230,20 @@ fn a_second_thread_of_a_pe_is_refused() {
     let program = |wire: Arc<dyn Transport>| {
         wire.fence().unwrap();
         let other = std::thread::scope(|scope| scope.spawn(|| wire.fence()).join().unwrap());
-        assert!(matches!(other, Err(TransportError::Misused { .. })), "{other:?}");
+        assert!(
+            matches!(other, Err(TransportError::Misused { .. })),
+            "{other:?}"
+        );
         wire.finish();
         assert!(wire.fence().is_err(), "it has left");
     };
-    run_threads(&mut boards(2), &Settings::new(2, 0), SEGMENT_BYTES, &program).unwrap();
+    run_threads(
+        &mut boards(2),
+        &Settings::new(2, 0),
+        SEGMENT_BYTES,
+        &program,
+    )
+    .unwrap();
 }
 
 /// The boards of the other suite, for a look at how this one differs from it.
@@ -256,5 +268,8 @@ fn a_message_takes_as_long_as_in_the_run() {
         panic!("two PEs");
     };
     // Clocks tell whole nanoseconds, from different moments on.
-    assert!(inside.abs_diff(beside).as_nanos() <= 1, "{inside:?} {beside:?}");
+    assert!(
+        inside.abs_diff(beside).as_nanos() <= 1,
+        "{inside:?} {beside:?}"
+    );
 }

@@ -233,7 +233,10 @@ impl<'a> Driver<'a> {
             let segment =
                 Window::own(memory.clone(), Visibility::Coherent).map_err(WireError::Segment)?;
             let own = seat.address..seat.address + self.settings.segment_bytes as u64;
-            let beside = self.seats.iter().map(|other| self.node(other) == self.node(seat));
+            let beside = self
+                .seats
+                .iter()
+                .map(|other| self.node(other) == self.node(seat));
             let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
@@ -430,7 +433,10 @@ impl<'a> Driver<'a> {
     fn wants(&self, entry: &Pe, arrived: u64) -> String {
         match &entry.request {
             Request::Store { since } => {
-                format!("has waited for a store to its segment since {}", self.since_origin(*since))
+                format!(
+                    "has waited for a store to its segment since {}",
+                    self.since_origin(*since)
+                )
             }
             Request::Arrival => format!(
                 "waits for its stores to arrive: {arrived} of {} have",

@@ -250,7 +250,11 @@ impl Transport for VirtualWire {
         if self.is_beside(pe) {
             // Memory of the own node is not write-combining: words leave one by one, in order.
             let (head, body) = line.split_at(HEADER_BYTES);
-            self.store_at(pe, address.saturating_add(HEADER_BYTES as u64), body.to_vec())?;
+            self.store_at(
+                pe,
+                address.saturating_add(HEADER_BYTES as u64),
+                body.to_vec(),
+            )?;
             return self.store_at(pe, address, head.to_vec());
         }
         // All 64 bytes: the buffer is full, closes by itself and leaves as one packet.

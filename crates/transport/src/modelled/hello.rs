@@ -48,8 +48,9 @@ pub(super) fn send(
 
 /// What a PE says; nothing if it has gone.
 pub(super) fn receive(socket: &OwnedFd) -> Result<Option<Hello>, TransportError> {
-    let failed =
-        |fault: EnvironmentFault| TransportError::environment("a PE beginning in virtual time", fault);
+    let failed = |fault: EnvironmentFault| {
+        TransportError::environment("a PE beginning in virtual time", fault)
+    };
     // One more, so that a message that is too long does not look like one that fits.
     let mut bytes = [0; 8 * (WORDS + 1)];
     let (len, fds) = match receive_with(socket, &mut bytes) {

@@ -89,7 +89,8 @@ fn what_is_no_hello_is_an_error() {
         let (seat, [_, there]) = Seat::new().unwrap();
         let fds: Vec<_> = fds.iter().map(|fd| fd.as_fd()).collect();
         crate::shm::handover::send_with(&there, bytes, &fds).unwrap();
-        seat.wait_for((0, 1), &|| false).map(|begun| begun.is_some())
+        seat.wait_for((0, 1), &|| false)
+            .map(|begun| begun.is_some())
     };
     let file = crate::shm::create_file("test", 8192).unwrap();
     let words = |words: [u64; 5]| words.map(u64::to_le_bytes).concat();
@@ -136,7 +137,10 @@ fn a_pe_asks_and_is_answered() {
             wire.poll().unwrap();
             wire.sleep(Duration::MAX);
             let refused = wire.store_word(1, 64, 9).unwrap_err().to_string();
-            assert!(refused.starts_with("on the modelled hardware: there is no PE 9"), "{refused}");
+            assert!(
+                refused.starts_with("on the modelled hardware: there is no PE 9"),
+                "{refused}"
+            );
             wire.quiet().unwrap_err().to_string()
         });
         let begun = seat.wait_for((0, 2), &|| false).unwrap().unwrap();
@@ -145,7 +149,9 @@ fn a_pe_asks_and_is_answered() {
         let next = |answer| {
             let idle = |_| core::ops::ControlFlow::Continue(());
             match end.next(5_000, answer, &idle).unwrap() {
-                Next::Request { request, arming, .. } => (request, arming),
+                Next::Request {
+                    request, arming, ..
+                } => (request, arming),
                 other => panic!("{other:?}"),
             }
         };

@@ -386,7 +386,10 @@ pub(crate) fn send_with(
 
 /// Receives one message. Descriptors for which the buffer has no room are lost; callers notice it,
 /// because they compare the number of descriptors.
-pub(crate) fn receive_with(socket: impl AsFd, bytes: &mut [u8]) -> Result<(usize, Vec<OwnedFd>), Errno> {
+pub(crate) fn receive_with(
+    socket: impl AsFd,
+    bytes: &mut [u8],
+) -> Result<(usize, Vec<OwnedFd>), Errno> {
     let mut space =
         vec![core::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES_MAX))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
