@@ -128,13 +128,16 @@ else
 fi
 zram=
 
-borrow="$hostwire borrow --memory 512M --cache ${cache_mib}M"
+borrow="$hostwire borrow --memory 512M --pages move --cache ${cache_mib}M"
+map="$hostwire borrow --memory 512M --pages map"
 start_lender "$hostwire" lend --memory 1G --name "real-$$"
 row "borrowed over shm" env HOSTWIRE_WIRE=shm $borrow --from "local:real-$$"
+row "mapped over shm" env HOSTWIRE_WIRE=shm $map --from "local:real-$$"
 # A region in a file of this machine's memory, for the pager and the lender.
 pool=/dev/shm/hostwire-real-$$
 if "$hostwire" window make "$pool,size=1280M,contract=coherent" >/dev/null 2>"$tmp/errors"; then
     row "borrowed over window" env HOSTWIRE_WIRE=window HOSTWIRE_WINDOW="$pool" $borrow --from "local:real-$$"
+    row "mapped over window" env HOSTWIRE_WIRE=window HOSTWIRE_WINDOW="$pool" $map --from "local:real-$$"
 else
     not "borrowed over window" "$(head -1 "$tmp/errors")"
 fi

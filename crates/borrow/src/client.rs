@@ -4,8 +4,9 @@
 //! rest cannot be touched. A child that the process forks has none of it: the parts are not copied
 //! (`MADV_DONTFORK`), so that two processes never write one page.
 //!
-//! The process keeps a descriptor of its own `userfaultfd`. If the pager dies, a thread that touches a page
-//! which is not here waits until it is killed; it never reads zeros.
+//! Where pages move, the process keeps a descriptor of its own `userfaultfd`. If the pager dies, a thread that
+//! touches a page which is not here waits until it is killed; it never reads zeros. Where pages are mapped,
+//! the lender's memory itself lies at these addresses.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -65,10 +66,27 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> BorrowError {
 #[derive(Debug)]
 pub struct Client {
     socket: OwnedFd,
-    file: OwnedFd,
-    uffd: Uffd,
+    /// `None`: pages are mapped.
+    moved: Option<Moved>,
     base: usize,
     bytes: usize,
+}
+
+/// What a program needs whose pages move.
+#[derive(Debug)]
+struct Moved {
+    file: OwnedFd,
+    uffd: Uffd,
+}
+
+impl Moved {
+    fn new(file: &OwnedFd) -> Result<Self, BorrowError> {
+        let uffd = Uffd::new()?;
+        Ok(Self {
+            file: high(file).map_err(lost)?,
+            uffd: Uffd::of_another(high(uffd.fd()).map_err(lost)?),
+        })
+    }
 }
 
 impl Client {
@@ -102,20 +120,19 @@ impl Client {
         }
         let socket = high(&socket).map_err(lost)?;
 
-        let (bytes, file) = ask(&socket, Request::Look, None)?;
-        let file = high(&file.ok_or_else(|| lost(Errno::BADMSG))?).map_err(lost)?;
+        let ([bytes], file) = ask(&socket, Request::Look, None)?;
         let bytes = usize::try_from(bytes).map_err(|_| lost(Errno::BADMSG))?;
-        let uffd = Uffd::new()?;
-        let uffd = Uffd::of_another(high(uffd.fd()).map_err(lost)?);
+        let moved = file.as_ref().map(Moved::new).transpose()?;
         let base = reserve(None, bytes).map_err(system("reserve addresses"))?;
         let join = Request::Join { base: base as u64 };
-        if ask(&socket, join, Some(&uffd))?.0 == REFUSED {
+        let uffd = moved.as_ref().map(|moved| &moved.uffd);
+        let ([answer], _) = ask(&socket, join, uffd)?;
+        if answer == REFUSED {
             return Err(lost(Errno::BADMSG));
         }
         Ok(Self {
             socket,
-            file,
-            uffd,
+            moved,
             base,
             bytes,
         })
@@ -136,8 +153,8 @@ impl Client {
             bytes: whole as u64,
         };
         let offset = match ask(&self.socket, request, None)? {
-            (REFUSED, _) => return Err(BorrowError::Full { bytes }),
-            (offset, _) => usize::try_from(offset).map_err(|_| lost(Errno::BADMSG))?,
+            ([REFUSED], _) => return Err(BorrowError::Full { bytes }),
+            ([offset], _) => usize::try_from(offset).map_err(|_| lost(Errno::BADMSG))?,
         };
         let fits = offset
             .checked_add(whole)
@@ -156,22 +173,52 @@ impl Client {
     }
 
     fn map(&self, offset: usize, bytes: usize) -> Result<(), BorrowError> {
+        let Some(Moved { file, uffd }) = &self.moved else {
+            return self.map_parts(offset, bytes);
+        };
+        self.map_file(file, offset as u64, offset, bytes)?;
+        let at = self.base + offset;
+        uffd.register(at..at + bytes)
+            .map_err(system("hear of faults in borrowed memory"))
+    }
+
+    /// Maps the lender's memory.
+    fn map_parts(&self, offset: usize, bytes: usize) -> Result<(), BorrowError> {
+        let mut done = 0;
+        while done < bytes {
+            let at = offset + done;
+            let request = Request::Part { offset: at as u64 };
+            let ([in_file, len], file) = ask(&self.socket, request, None)?;
+            let file = file.ok_or_else(|| lost(Errno::BADMSG))?;
+            let len = usize::try_from(len).unwrap_or(usize::MAX).min(bytes - done);
+            if len == 0 || !len.is_multiple_of(PAGE_BYTES) {
+                return Err(lost(Errno::BADMSG));
+            }
+            self.map_file(&file, in_file, at, len)?;
+            done += len;
+        }
+        Ok(())
+    }
+
+    /// Maps a part of a file at an offset of what this client has taken.
+    fn map_file(
+        &self,
+        file: &OwnedFd,
+        in_file: u64,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<(), BorrowError> {
         let at = self.base + offset;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::NORESERVE;
         let at_ptr = core::ptr::without_provenance_mut(at);
         // SAFETY: the range lies in the addresses that this client has reserved, and the pager has
         // just given it to this client alone, so no Rust object lies there.
-        let mapped = unsafe {
-            rustix::mm::mmap(at_ptr, bytes, protection, flags, &self.file, offset as u64)
-        };
+        let mapped = unsafe { rustix::mm::mmap(at_ptr, bytes, protection, flags, file, in_file) };
         mapped.map_err(system("map borrowed memory"))?;
         // SAFETY: the range was just mapped. The advice only keeps children from having it.
         let advised = unsafe { rustix::mm::madvise(at_ptr, bytes, Advice::LinuxDontFork) };
-        advised.map_err(system("keep borrowed memory from children"))?;
-        self.uffd
-            .register(at..at + bytes)
-            .map_err(system("hear of faults in borrowed memory"))
+        advised.map_err(system("keep borrowed memory from children"))
     }
 
     /// Gives pages back. They cannot be touched any more.
@@ -184,7 +231,7 @@ impl Client {
         };
         reserve(Some(at), bytes).map_err(system("give borrowed memory back"))?;
         let (offset, bytes) = (offset as u64, bytes as u64);
-        ask(&self.socket, Request::GiveBack { offset, bytes }, None)?;
+        ask::<1>(&self.socket, Request::GiveBack { offset, bytes }, None)?;
         Ok(())
     }
 
@@ -197,7 +244,7 @@ impl Client {
             return Ok(());
         };
         let (offset, bytes) = (offset as u64, bytes as u64);
-        ask(&self.socket, Request::Discard { offset, bytes }, None)?;
+        ask::<1>(&self.socket, Request::Discard { offset, bytes }, None)?;
         Ok(())
     }
 
@@ -240,27 +287,31 @@ fn reserve(at: Option<usize>, bytes: usize) -> Result<usize, Errno> {
     made.map(|ptr| ptr as usize)
 }
 
-/// Asks the pager. The answer, and what came with it.
-fn ask(
+/// Asks the pager. The words of the answer behind the magic, and what came with it. [`REFUSED`] comes alone.
+fn ask<const WORDS: usize>(
     socket: &OwnedFd,
     request: Request,
     uffd: Option<&Uffd>,
-) -> Result<(u64, Option<OwnedFd>), BorrowError> {
+) -> Result<([u64; WORDS], Option<OwnedFd>), BorrowError> {
     let fd = uffd.map(AsFd::as_fd);
     message::send(socket, &request.to_words(), fd).map_err(lost)?;
-    match message::receive(socket).map_err(lost)? {
-        Some(message) => match *message.words {
-            [MAGIC, answer] => Ok((answer, message.fd)),
-            _ => Err(lost(Errno::BADMSG)),
+    let message = message::receive(socket).map_err(lost)?;
+    let message = message.ok_or_else(|| lost(Errno::PIPE))?;
+    match message.words.split_first() {
+        Some((&MAGIC, answer)) => match answer.try_into() {
+            Ok(answer) => Ok((answer, message.fd)),
+            Err(_) => Err(lost(Errno::BADMSG)),
         },
-        None => Err(lost(Errno::PIPE)),
+        _ => Err(lost(Errno::BADMSG)),
     }
 }
 
 impl Client {
-    /// The descriptors that must stay open as long as borrowed memory is in use.
+    /// The descriptors that must stay open as long as borrowed memory is in use; -1 for none.
     pub fn fds(&self) -> [i32; 3] {
-        let uffd = self.uffd.as_fd().as_raw_fd();
-        [self.socket.as_raw_fd(), self.file.as_raw_fd(), uffd]
+        let moved = self.moved.as_ref();
+        let file = moved.map_or(-1, |moved| moved.file.as_raw_fd());
+        let uffd = moved.map_or(-1, |moved| moved.uffd.as_fd().as_raw_fd());
+        [self.socket.as_raw_fd(), file, uffd]
     }
 }

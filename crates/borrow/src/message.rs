@@ -4,14 +4,16 @@
 //!
 //! | request | words | descriptors | answer |
 //! |---|---|---|---|
-//! | join | magic, 1, base address | userfaultfd | magic, bytes of all memory |
+//! | join | magic, 1, base address | userfaultfd, if pages move | magic, bytes of all memory |
 //! | take | magic, 2, bytes | none | magic, offset |
 //! | give back | magic, 3, offset, bytes | none | magic, 0 |
 //! | discard | magic, 4, offset, bytes | none | magic, 0 |
-//! | look | magic, 5 | none | magic, bytes of all memory; the memory file |
+//! | look | magic, 5 | none | magic, bytes of all memory; the memory file, if pages move |
+//! | part | magic, 6, offset | none | magic, offset in the file, bytes; the file |
 //!
-//! A program looks first, reserves addresses for all of it, and joins. What is refused is answered with
-//! [`REFUSED`].
+//! A program looks first, reserves addresses for all of it, and joins. If no file comes with the answer, pages
+//! are mapped instead of moved: the program asks for the parts of files that make what it has taken. What is
+//! refused is answered with [`REFUSED`].
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,7 +29,7 @@ pub const SOCKET_VARIABLE: &str = "HOSTWIRE_BORROW_SOCKET";
 /// The variable with the size from which on an allocation is made in borrowed memory.
 pub const ABOVE_VARIABLE: &str = "HOSTWIRE_BORROW_ABOVE";
 /// "hostborr" and the version of this exchange.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"hwborr\0\x01");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"hwborr\0\x02");
 /// The answer to what cannot be done.
 pub const REFUSED: u64 = u64::MAX;
 /// Words of the longest message.
@@ -62,6 +64,11 @@ pub enum Request {
         /// Its size.
         bytes: u64,
     },
+    /// The file that has memory from here on, where pages are mapped.
+    Part {
+        /// Where it begins.
+        offset: u64,
+    },
 }
 
 impl Request {
@@ -73,6 +80,7 @@ impl Request {
             Self::GiveBack { offset, bytes } => [MAGIC, 3, offset, bytes],
             Self::Discard { offset, bytes } => [MAGIC, 4, offset, bytes],
             Self::Look => [MAGIC, 5, 0, 0],
+            Self::Part { offset } => [MAGIC, 6, offset, 0],
         }
     }
 
@@ -84,6 +92,7 @@ impl Request {
             [MAGIC, 3, offset, bytes] => Some(Self::GiveBack { offset, bytes }),
             [MAGIC, 4, offset, bytes] => Some(Self::Discard { offset, bytes }),
             [MAGIC, 5, 0, 0] => Some(Self::Look),
+            [MAGIC, 6, offset, 0] => Some(Self::Part { offset }),
             _ => None,
         }
     }
@@ -176,6 +185,7 @@ mod tests {
             Request::Take { bytes },
             Request::GiveBack { offset, bytes },
             Request::Discard { offset, bytes },
+            Request::Part { offset },
         ] {
             assert_eq!(Request::from_words(&request.to_words()), Some(request));
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hostwire_borrow::client::Client;
 use hostwire_borrow::paging::Limits;
-use hostwire_borrow::server::{Server, Store};
+use hostwire_borrow::server::{FilePart, Pages, Server, Store};
 use hostwire_borrow::uffd::Uffd;
 use hostwire_borrow::{PAGE_BYTES, RemoteHeap};
 use hostwire_testing::{left_out, need};
@@ -40,6 +40,15 @@ impl Store for Array {
     fn forget(&mut self, bytes: Vec<u8>) -> Vec<u8> {
         bytes
     }
+
+    fn part_at(&self, _: u64) -> Option<FilePart<'_>> {
+        None
+    }
+
+    fn clear(&mut self, bytes: std::ops::Range<u64>) -> Result<(), Infallible> {
+        self.0[bytes.start as usize..bytes.end as usize].fill(0);
+        Ok(())
+    }
 }
 
 /// Runs a program with 64 MiB of borrowed memory and a cache of 1 MiB.
@@ -50,7 +59,7 @@ fn with_heap(program: impl FnOnce(RemoteHeap) + Send) {
     }
     let bytes = 64 << 20;
     let limits = Limits::for_cache(0);
-    let mut server = Server::open(bytes, limits, Array(vec![0xa5; bytes])).unwrap();
+    let mut server = Server::open(bytes, Pages::Moved(limits), Array(vec![0xa5; bytes])).unwrap();
     let name = server.name().to_owned();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {

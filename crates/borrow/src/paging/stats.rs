@@ -19,6 +19,8 @@ pub struct Stats {
     pub saved: u64,
     /// Pages that had to leave.
     pub removed: u64,
+    /// Pages that programs took and map where they lie, so that they never move.
+    pub mapped: u64,
     /// How long a thread waited for a page that was not here, from when the pager heard of it.
     pub latency: Histogram,
 }

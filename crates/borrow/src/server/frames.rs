@@ -6,15 +6,16 @@ use std::os::unix::fs::FileExt;
 
 use rustix::io::Errno;
 
-use super::{Client, Joined, ServeError, Store, system};
+use super::{Client, FilePart, Joined, ServeError, Store, system};
 use crate::PAGE_BYTES;
 use crate::paging::{Access, Backing, Content, Page};
 use crate::room::{Owner, Room};
-use crate::uffd;
+use crate::uffd::{self, Uffd};
 
 /// The pages that are here, where the others lie, and who has which.
 pub(super) struct Frames<S: Store> {
-    pub file: File,
+    /// Where pages lie that were moved here. `None` if pages are mapped.
+    pub file: Option<File>,
     pub room: Room,
     /// Most pages that were in use at the same time.
     pub used_max: Page,
@@ -43,7 +44,7 @@ enum Bytes<C> {
 }
 
 impl<S: Store> Frames<S> {
-    pub fn new(file: File, pages: Page, store: S) -> Self {
+    pub fn new(file: Option<File>, pages: Page, store: S) -> Self {
         Self {
             file,
             room: Room::new(pages),
@@ -64,6 +65,27 @@ impl<S: Store> Frames<S> {
         self.client(owner)?.joined.as_ref()
     }
 
+    /// Where a program has its memory, and where its faults are heard of.
+    pub fn faults_of(&self, owner: Owner) -> Option<(usize, &Uffd)> {
+        let joined = self.joined(owner)?;
+        Some((joined.base, joined.uffd.as_ref()?))
+    }
+
+    /// The file that is a program's memory from an offset on, as far as the program has taken it.
+    pub fn part_of(&self, owner: Owner, offset_bytes: u64) -> Option<FilePart<'_>> {
+        let page = Page::try_from(offset_bytes / PAGE_BYTES as u64).ok()?;
+        let (pages, _) = self.room.part_of(page).filter(|(_, its)| *its == owner)?;
+        if !offset_bytes.is_multiple_of(PAGE_BYTES as u64) {
+            return None;
+        }
+        let part = self.store.part_at(offset_bytes)?;
+        let rest = offsets(&pages).end - offset_bytes;
+        Some(FilePart {
+            len_bytes: part.len_bytes.min(rest),
+            ..part
+        })
+    }
+
     pub fn take(&mut self, pages: Page, owner: Owner) -> Option<Range<Page>> {
         self.joined(owner)?;
         let taken = self.room.take(pages, owner)?;
@@ -81,10 +103,10 @@ impl<S: Store> Frames<S> {
 
     /// Gives bytes to the program as these pages.
     fn give(&self, pages: &Range<Page>, bytes: &[u8], access: Access) -> Result<(), Failed<S>> {
-        let Some((joined, at)) = self.place(pages) else {
+        let Some((uffd, at)) = self.place(pages) else {
             return Ok(());
         };
-        let done = joined.uffd.copy(at.start, bytes, access == Access::Read);
+        let done = uffd.copy(at.start, bytes, access == Access::Read);
         unless_gone("give pages to the program", done)
     }
 
@@ -111,15 +133,15 @@ impl<S: Store> Frames<S> {
     }
 
     /// Whose pages these are, and their addresses there.
-    fn place(&self, pages: &Range<Page>) -> Option<(&Joined, Range<usize>)> {
+    fn place(&self, pages: &Range<Page>) -> Option<(&Uffd, Range<usize>)> {
         let (_, owner) = self.room.part_of(pages.start)?;
-        let joined = self.joined(owner)?;
-        let address = |page: Page| joined.base + page as usize * PAGE_BYTES;
-        Some((joined, address(pages.start)..address(pages.end)))
+        let (base, uffd) = self.faults_of(owner)?;
+        let address = |page: Page| base + page as usize * PAGE_BYTES;
+        Some((uffd, address(pages.start)..address(pages.end)))
     }
 }
 
-fn offsets(pages: &Range<Page>) -> Range<u64> {
+pub(super) fn offsets(pages: &Range<Page>) -> Range<u64> {
     let offset = |page: Page| u64::from(page) * PAGE_BYTES as u64;
     offset(pages.start)..offset(pages.end)
 }
@@ -188,21 +210,22 @@ impl<S: Store> Backing for Frames<S> {
     }
 
     fn set_access(&mut self, pages: Range<Page>, access: Access) -> Result<(), Self::Error> {
-        let Some((joined, at)) = self.place(&pages) else {
+        let Some((uffd, at)) = self.place(&pages) else {
             return Ok(());
         };
-        let done = joined.uffd.protect(at, access == Access::Read);
+        let done = uffd.protect(at, access == Access::Read);
         unless_gone("protect pages of the program", done)
     }
 
     fn save(&mut self, pages: Range<Page>) -> Result<(), Self::Error> {
         let at = offsets(&pages).start;
         let mut bytes = self.room_for(&pages);
-        let read = self.file.read_exact_at(&mut bytes, at);
-        read.map_err(|error| {
-            let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-            system("read pages of the program")(errno)
-        })?;
+        let failed = system("read pages of the program");
+        let Some(file) = &self.file else {
+            return Err(failed(Errno::BADF));
+        };
+        let read = file.read_exact_at(&mut bytes, at);
+        read.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
         let saved = self.store.save(at, &bytes);
         self.spare.push(bytes);
         saved.map_err(ServeError::Store)
@@ -213,15 +236,17 @@ impl<S: Store> Backing for Frames<S> {
     }
 
     fn remove(&mut self, pages: Range<Page>) -> Result<(), Self::Error> {
-        uffd::remove(&self.file, offsets(&pages)).map_err(system("take pages away"))
+        let file = self.file.as_ref().ok_or(Errno::BADF);
+        let done = file.and_then(|file| uffd::remove(file, offsets(&pages)));
+        done.map_err(system("take pages away"))
     }
 
     fn wake(&mut self, page: Page) -> Result<(), Self::Error> {
-        let Some(joined) = self.joined(self.faulting) else {
+        let Some((base, uffd)) = self.faults_of(self.faulting) else {
             return Ok(());
         };
-        let address = joined.base + page as usize * PAGE_BYTES;
-        let done = joined.uffd.wake(address, PAGE_BYTES);
+        let address = base + page as usize * PAGE_BYTES;
+        let done = uffd.wake(address, PAGE_BYTES);
         unless_gone("wake the program", done)
     }
 }

@@ -7,8 +7,12 @@
 //!
 //! A program is not trusted: what it asks for is checked, and it reaches only what it has taken. All
 //! must belong to the user of the pager.
+//!
+//! Where the memory of a [`Store`] is a file, programs may map it: [`Pages::Mapped`]. Then no page moves, and the
+//! pager only says who has which part. A program that maps a part could reach all of that file.
 
 mod frames;
+mod mapped;
 
 use std::fs::File;
 use std::ops::Range;
@@ -21,11 +25,12 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::message::{self, MAGIC, Message, REFUSED, Request};
 use crate::paging::{Fault, Limits, Page, Pager, Stats};
-use crate::room::{Owner, Room};
+use crate::room::Owner;
 use crate::uffd::{self, StoppedAt, Uffd};
 use crate::{PAGE_BYTES, pages_of};
 
 use frames::Frames;
+use mapped::Mapped;
 
 /// Where borrowed memory lies.
 pub trait Store {
@@ -57,6 +62,42 @@ pub trait Store {
 
     /// Nobody wants these bytes. Gives back the place for them.
     fn forget(&mut self, coming: Self::Coming) -> Vec<u8>;
+
+    /// The file that is the memory from an offset on, if programs may map it. It has zeros where
+    /// nothing was stored.
+    fn part_at(&self, offset_bytes: u64) -> Option<FilePart<'_>>;
+
+    /// Makes a part of the memory zeros again, which programs may have mapped.
+    ///
+    /// # Errors
+    /// If it is lost.
+    fn clear(&mut self, bytes: Range<u64>) -> Result<(), Self::Error>;
+}
+
+/// A part of a file that is memory of a [`Store`], in whole pages.
+#[derive(Debug, Clone, Copy)]
+pub struct FilePart<'a> {
+    /// The file.
+    pub file: BorrowedFd<'a>,
+    /// Where in it the part begins.
+    pub offset_bytes: u64,
+    /// How long it is.
+    pub len_bytes: u64,
+}
+
+/// How programs have the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// Pages move: a cache of them is here.
+    Moved(Limits),
+    /// The memory lies in files ([`Store::part_at`]), and programs map these.
+    Mapped,
+}
+
+/// What the pager does for it.
+enum Work {
+    Move(Box<Pager>),
+    Map(Mapped),
 }
 
 /// Why a pager cannot go on. Its programs cannot, either.
@@ -89,9 +130,17 @@ struct Client {
 
 #[derive(Debug)]
 struct Joined {
-    uffd: Uffd,
+    /// Where its faults are heard of; `None` if pages are mapped.
+    uffd: Option<Uffd>,
     /// The address of page 0 in the program.
     base: usize,
+}
+
+/// What a program still has of a part whose contents it does not need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Nothing,
+    Place,
 }
 
 /// What is ready.
@@ -113,7 +162,7 @@ struct Looked {
 pub struct Server<S: Store> {
     door: OwnedFd,
     name: String,
-    pager: Pager,
+    work: Work,
     frames: Frames<S>,
     owners: Owner,
     /// Bytes that programs asked for and did not get.
@@ -125,15 +174,21 @@ impl<S: Store> Server<S> {
     ///
     /// # Errors
     /// As the system refuses.
-    pub fn open(bytes: usize, limits: Limits, store: S) -> Result<Self, ServeError<S::Error>> {
+    pub fn open(bytes: usize, how: Pages, store: S) -> Result<Self, ServeError<S::Error>> {
         let pages = pages_of(bytes);
-        let file = uffd::memory_file((pages * PAGE_BYTES) as u64);
-        let file = file.map_err(system("make the file of the pages"))?;
+        let (work, file) = match how {
+            Pages::Mapped => (Work::Map(Mapped::default()), None),
+            Pages::Moved(limits) => {
+                let file = uffd::memory_file((pages * PAGE_BYTES) as u64);
+                let file = file.map_err(system("make the file of the pages"))?;
+                (Work::Move(Box::new(Pager::new(pages, limits))), Some(file))
+            }
+        };
         let (door, name) = open_door().map_err(system("listen for programs"))?;
         Ok(Self {
             door,
             name,
-            pager: Pager::new(pages, limits),
+            work,
             frames: Frames::new(file, pages as Page, store),
             owners: 0,
             refused_bytes: 0,
@@ -147,12 +202,18 @@ impl<S: Store> Server<S> {
 
     /// What has happened.
     pub fn stats(&self) -> &Stats {
-        &self.pager.stats
+        match &self.work {
+            Work::Move(pager) => &pager.stats,
+            Work::Map(mapped) => &mapped.stats,
+        }
     }
 
-    /// Pages that are here.
+    /// Pages that were moved here.
     pub fn resident(&self) -> usize {
-        self.pager.resident()
+        match &self.work {
+            Work::Move(pager) => pager.resident(),
+            Work::Map(_) => 0,
+        }
     }
 
     /// Pages that belong to programs, and most of them at the same time.
@@ -181,13 +242,15 @@ impl<S: Store> Server<S> {
         others: &[BorrowedFd<'_>],
         wait: core::time::Duration,
     ) -> Result<Vec<bool>, ServeError<S::Error>> {
-        let wait = match self.pager.has_background() {
-            true => core::time::Duration::ZERO,
-            false => wait,
+        let wait = match &self.work {
+            Work::Move(pager) if pager.has_background() => core::time::Duration::ZERO,
+            _ => wait,
         };
         let Looked { own, others } = self.look(others, wait)?;
-        if own.is_empty() {
-            self.pager.background(&mut self.frames)?;
+        if let Work::Move(pager) = &mut self.work
+            && own.is_empty()
+        {
+            pager.background(&mut self.frames)?;
         }
         for what in own {
             match what {
@@ -208,8 +271,9 @@ impl<S: Store> Server<S> {
         let clients = &self.frames.clients;
         let mut own: Vec<(Ready, BorrowedFd<'_>)> = Vec::with_capacity(2 * clients.len() + 1);
         for client in clients {
-            if let Some(joined) = &client.joined {
-                own.push((Ready::Faults(client.owner), joined.uffd.as_fd()));
+            let uffd = client.joined.as_ref().and_then(|it| it.uffd.as_ref());
+            if let Some(uffd) = uffd {
+                own.push((Ready::Faults(client.owner), uffd.as_fd()));
             }
         }
         for client in clients {
@@ -243,11 +307,13 @@ impl<S: Store> Server<S> {
 
     /// Settles the faults of a program.
     fn settle(&mut self, owner: Owner) -> Result<(), ServeError<S::Error>> {
-        let Some(joined) = self.frames.joined(owner) else {
+        let Work::Move(pager) = &mut self.work else {
             return Ok(());
         };
-        let base = joined.base;
-        let stopped = joined.uffd.stopped();
+        let Some((base, uffd)) = self.frames.faults_of(owner) else {
+            return Ok(());
+        };
+        let stopped = uffd.stopped();
         let heard = Instant::now();
         for at in stopped.unwrap_or_default() {
             let Some(page) = page_of(&at, base) else {
@@ -264,10 +330,10 @@ impl<S: Store> Server<S> {
                 (false, false) => Fault::Read,
             };
             self.frames.faulting = owner;
-            self.pager.fault(&mut self.frames, page, fault, &bounds)?;
+            pager.fault(&mut self.frames, page, fault, &bounds)?;
             let waited_ns = heard.elapsed().as_nanos();
             let waited_ns = u64::try_from(waited_ns).unwrap_or(u64::MAX);
-            self.pager.stats.latency.add(waited_ns);
+            pager.stats.latency.add(waited_ns);
         }
         Ok(())
     }
@@ -287,16 +353,17 @@ impl<S: Store> Server<S> {
                 self.show(owner);
                 return Ok(());
             }
+            Some(Request::Part { offset }) => {
+                self.show_part(owner, offset);
+                return Ok(());
+            }
             Some(Request::Join { base }) => self.join(owner, base, fd),
-            Some(Request::Take { bytes }) => self.take(owner, bytes),
+            Some(Request::Take { bytes }) => self.take(owner, bytes)?,
             Some(Request::GiveBack { offset, bytes }) => {
-                let give_back = |room: &mut Room, piece: &Range<Page>| {
-                    room.give_back(piece, owner);
-                };
-                self.discard(owner, (offset, bytes), give_back)?
+                self.discard(owner, (offset, bytes), Keeps::Nothing)?
             }
             Some(Request::Discard { offset, bytes }) => {
-                self.discard(owner, (offset, bytes), |_, _| {})?
+                self.discard(owner, (offset, bytes), Keeps::Place)?
             }
             None => return self.dismiss(owner),
         };
@@ -310,10 +377,29 @@ impl<S: Store> Server<S> {
     fn show(&self, owner: Owner) {
         let bytes = u64::from(self.frames.room.pages()) * PAGE_BYTES as u64;
         if let Some(client) = self.frames.client(owner) {
-            let file: &File = &self.frames.file;
+            let file = self.frames.file.as_ref().map(File::as_fd);
             // As above.
-            let _ = message::send(&client.socket, &[MAGIC, bytes], Some(file.as_fd()));
+            let _ = message::send(&client.socket, &[MAGIC, bytes], file);
         }
+    }
+
+    /// Shows a program the file of what it has taken.
+    fn show_part(&self, owner: Owner, offset: u64) {
+        let Some(client) = self.frames.client(owner) else {
+            return;
+        };
+        let part = match &self.work {
+            Work::Map(_) => self.frames.part_of(owner, offset),
+            Work::Move(_) => None,
+        };
+        // As above.
+        let _ = match part {
+            Some(it) => {
+                let words = [MAGIC, it.offset_bytes, it.len_bytes];
+                message::send(&client.socket, &words, Some(it.file))
+            }
+            None => message::send(&client.socket, &[MAGIC, REFUSED], None),
+        };
     }
 
     fn join(&mut self, owner: Owner, base: u64, fd: Option<OwnedFd>) -> Option<u64> {
@@ -321,10 +407,12 @@ impl<S: Store> Server<S> {
         let len = self.frames.room.pages() as usize * PAGE_BYTES;
         base.checked_add(len)?;
         let is_whole = base.is_multiple_of(PAGE_BYTES);
-        let joined = Joined {
-            uffd: Uffd::of_another(fd.filter(|_| is_whole)?),
-            base,
-        };
+        let is_moved = matches!(self.work, Work::Move(_));
+        let uffd = fd.map(Uffd::of_another);
+        if !is_whole || uffd.is_some() != is_moved {
+            return None;
+        }
+        let joined = Joined { uffd, base };
         let client = self.frames.clients.iter_mut();
         let client = client.into_iter().find(|client| client.owner == owner)?;
         client
@@ -334,29 +422,39 @@ impl<S: Store> Server<S> {
         Some(len as u64)
     }
 
-    fn take(&mut self, owner: Owner, bytes: u64) -> Option<u64> {
+    fn take(&mut self, owner: Owner, bytes: u64) -> Result<Option<u64>, ServeError<S::Error>> {
         let pages = bytes.div_ceil(PAGE_BYTES as u64);
         let pages = Page::try_from(pages).ok();
-        let taken = pages.and_then(|pages| self.frames.take(pages, owner));
-        if taken.is_none() {
+        let Some(taken) = pages.and_then(|pages| self.frames.take(pages, owner)) else {
             self.refused_bytes = self.refused_bytes.saturating_add(bytes);
+            return Ok(None);
+        };
+        if let Work::Map(mapped) = &mut self.work {
+            mapped.take(&mut self.frames, &taken)?;
         }
-        taken.map(|pages| u64::from(pages.start) * PAGE_BYTES as u64)
+        Ok(Some(u64::from(taken.start) * PAGE_BYTES as u64))
     }
 
-    /// Forgets what is in a part of a program's memory, and does `also` with each piece of it.
+    /// Forgets what is in a part of a program's memory.
     fn discard(
         &mut self,
         owner: Owner,
         (offset, bytes): (u64, u64),
-        also: impl Fn(&mut Room, &Range<Page>),
+        keeps: Keeps,
     ) -> Result<Option<u64>, ServeError<S::Error>> {
         let Some(pages) = pages_in(offset, bytes) else {
             return Ok(None);
         };
         for piece in self.frames.room.owned(&pages, owner) {
-            self.pager.discard(&mut self.frames, piece.clone())?;
-            also(&mut self.frames.room, &piece);
+            match (&mut self.work, keeps) {
+                (Work::Move(pager), _) => pager.discard(&mut self.frames, piece.clone())?,
+                (Work::Map(_), Keeps::Place) => mapped::clear(&mut self.frames, &piece)?,
+                // It becomes zeros when somebody takes it.
+                (Work::Map(_), Keeps::Nothing) => {}
+            }
+            if keeps == Keeps::Nothing {
+                self.frames.room.give_back(&piece, owner);
+            }
         }
         Ok(Some(0))
     }
@@ -380,7 +478,9 @@ impl<S: Store> Server<S> {
     /// Takes back all that a program has.
     fn dismiss(&mut self, owner: Owner) -> Result<(), ServeError<S::Error>> {
         for part in self.frames.room.all_of(owner) {
-            self.pager.discard(&mut self.frames, part.clone())?;
+            if let Work::Move(pager) = &mut self.work {
+                pager.discard(&mut self.frames, part.clone())?;
+            }
             self.frames.room.give_back(&part, owner);
         }
         self.frames.clients.retain(|client| client.owner != owner);

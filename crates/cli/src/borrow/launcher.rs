@@ -12,8 +12,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender as Queue};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hostwire::settings::{HEAP, TABLE};
+use hostwire::settings::{HEAP, Settings, TABLE};
 use hostwire_transport::os::process::ChildSetup;
+use hostwire_transport::region::Region;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
@@ -99,11 +100,25 @@ pub fn run(args: &Args, library: Option<&Path>) -> Result<ExitCode, String> {
         lost_memory: false,
     };
     let status = launcher.follow(&events);
+    // Nobody may map memory any more that goes to the next job.
     mark.kill_all();
     launcher.give_back(&events);
+    clear_window();
     drop(warden);
     strays::end();
     Ok(ExitCode::from(status))
+}
+
+/// Takes the loans out of the region that they were in, if it has a path. A lender is killed, so it does not do
+/// that itself.
+fn clear_window() {
+    let settings = Settings::from_env().ok();
+    if let Some(spec) = settings.as_ref().and_then(Settings::window)
+        && let Ok(region) = Region::open(spec)
+    {
+        // What other hosts have in it stays until the next job, or `hostwire window clear`.
+        let _ = region.take_back(None);
+    }
 }
 
 /// Gets a loan.
@@ -210,6 +225,9 @@ fn start(
     command.arg("--share").arg(share.to_string());
     command.arg("--copies").arg(args.copies.to_string());
     command.arg("--above").arg(args.above.to_string());
+    if let Some(pages) = args.pages {
+        command.arg("--pages").arg(pages.name());
+    }
     if let Some(library) = library {
         command.arg("--library").arg(library);
     }

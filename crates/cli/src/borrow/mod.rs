@@ -47,7 +47,8 @@ where 'hostwire lend --memory 8G' runs:
 WHAT IS BORROWED
     Allocations of the program that are larger than --above: malloc and its family, \
 new of C++, and private anonymous mmap. Everything else stays here: small allocations, stacks, files, \
-static variables. --cache says how much of the borrowed memory is here at a time. \
+static variables. Where loads and stores reach the memory of the lenders (shm, a coherent window), the program \
+maps it. Elsewhere pages move, and --cache says how much of the borrowed memory is here at a time. \
 Programs that are linked statically, or call the kernel without the C library, are not changed.
 
     A process that the program forks does not have its parent's borrowed memory; it may \
@@ -58,6 +59,24 @@ EXIT STATUS
     2    there was an error before the program was started
     Otherwise that of the program; 128 + N if signal N killed it.";
 
+/// How a program has the pages of lenders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Choice {
+    /// It maps them.
+    Map,
+    /// They move, when it touches them.
+    Move,
+}
+
+impl Choice {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Move => "move",
+        }
+    }
+}
+
 /// Run a program whose large allocations lie in memory of other hosts.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "hostwire borrow --memory SIZE [OPTIONS] [--] PROGRAM [ARGS]...")]
@@ -67,7 +86,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: u64,
 
-    /// How much of it is here at a time.
+    /// How much of it is here at a time, where pages move.
     ///
     /// At least 1M.
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
@@ -84,6 +103,13 @@ pub struct Args {
     /// On how many lenders each page is kept: with 2, one may be lost.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=2))]
     copies: u32,
+
+    /// Whether the program maps the memory of the lenders, or pages move between it and a cache.
+    ///
+    /// Without it pages are mapped where that is possible: over the wires shm and window (contract coherent), with
+    /// one copy.
+    #[arg(long, value_name = "map|move", value_enum, hide_possible_values = true)]
+    pages: Option<Choice>,
 
     /// Allocations larger than this are borrowed.
     #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = parse_size)]
@@ -164,7 +190,12 @@ fn check(args: &Args) -> Result<Option<PathBuf>, String> {
             args.memory
         ));
     }
-    Uffd::new().map_err(|why| why.to_string())?;
+    if args.pages == Some(Choice::Map) && args.copies > 1 {
+        return Err(format!("--pages map: {}", store::NotMapped::Copies));
+    }
+    if args.pages == Some(Choice::Move) {
+        Uffd::new().map_err(|why| why.to_string())?;
+    }
     match (args.explicit, &args.library) {
         (true, _) => Ok(None),
         (false, Some(path)) => match path.is_file() {

@@ -17,13 +17,14 @@ use hostwire::counters::{self, COUNTERS_FD_VARIABLE, Record};
 use hostwire::settings::HEAP;
 use hostwire_borrow::message::{ABOVE_VARIABLE, SOCKET_VARIABLE};
 use hostwire_borrow::paging::Limits;
-use hostwire_borrow::server::{ServeError, Server};
+use hostwire_borrow::server::{Pages, ServeError, Server};
+use hostwire_borrow::uffd::{Uffd, Unusable};
 use hostwire_transport::os::process::die_with_parent;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::store::Lenders;
-use super::{PAGES, report};
+use super::store::{Lenders, NotMapped, check_mapped};
+use super::{Choice, PAGES, report};
 use crate::{USAGE_STATUS, report as say};
 
 /// The name of the hidden command that [`main`] is behind.
@@ -47,6 +48,9 @@ pub struct Args {
     pub share: u64,
     #[arg(long)]
     pub copies: u32,
+    /// `None`: map them where that is possible.
+    #[arg(long)]
+    pub pages: Option<Choice>,
     #[arg(long)]
     pub above: u64,
     #[arg(long)]
@@ -62,6 +66,10 @@ pub struct Args {
 enum Stopped {
     #[error(transparent)]
     Job(#[from] hostwire::Error),
+    #[error("--pages map: {0}")]
+    NotMapped(#[from] NotMapped),
+    #[error(transparent)]
+    NotMoved(#[from] Unusable),
     #[error("cannot run '{name}': {error}")]
     Program { name: String, error: io::Error },
     #[error("cannot {what}: {error}")]
@@ -88,9 +96,10 @@ fn serve(args: &Args) -> Result<u8, Stopped> {
     let attachment = Attachment::join(|sizes, _| Ok(sizes))?;
     attachment.start(AgentMode::Thread)?;
     wait_for_lenders(&attachment)?;
-    let lenders = Lenders::new(attachment, args.share, args.copies);
-    let limits = Limits::for_cache(args.cache_pages);
-    let server = Server::open(args.memory as usize, limits, lenders);
+    let pages = choose(args, &attachment)?;
+    let is_mapped = pages == Pages::Mapped;
+    let lenders = Lenders::new(attachment, args.share, args.copies, is_mapped);
+    let server = Server::open(args.memory as usize, pages, lenders);
     let mut server = server.map_err(|error| Stopped::System {
         what: "begin",
         error: io::Error::other(error),
@@ -104,6 +113,7 @@ fn serve(args: &Args) -> Result<u8, Stopped> {
     };
     if args.stats {
         let done = report::Done {
+            is_mapped,
             stats: server.stats(),
             used_pages: server.used_pages().1.into(),
             refused_bytes: server.refused_bytes(),
@@ -113,6 +123,19 @@ fn serve(args: &Args) -> Result<u8, Stopped> {
         let _ = io::Write::write_all(&mut io::stderr(), report::text(&done).as_bytes());
     }
     Ok(status)
+}
+
+/// How the program has the memory.
+fn choose(args: &Args, attachment: &Attachment) -> Result<Pages, Stopped> {
+    let moved = || {
+        Uffd::new()?;
+        Ok(Pages::Moved(Limits::for_cache(args.cache_pages)))
+    };
+    match (args.pages, check_mapped(attachment, args.copies)) {
+        (Some(Choice::Move), _) | (None, Err(_)) => moved(),
+        (_, Ok(())) => Ok(Pages::Mapped),
+        (Some(Choice::Map), Err(why)) => Err(why.into()),
+    }
 }
 
 /// Waits until each lender has said that its memory is there.

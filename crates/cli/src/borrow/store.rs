@@ -1,19 +1,25 @@
 //! Borrowed memory over the wires: which lender has which page.
 //!
-//! Memory is dealt out in stripes of 64 pages, so that neighbouring pages come in one get, and all lenders
-//! have about the same to do. With two copies, the second one of a stripe is on the next lender.
+//! Memory that moves is dealt out in stripes of 64 pages, so that neighbouring pages come in one get, and all
+//! lenders have about the same to do. With two copies, the second one of a stripe is on the next lender. Memory
+//! that programs map is dealt out in one stripe per lender: a process may have 65530 mappings.
 
 use std::ops::Range;
+use std::os::fd::BorrowedFd;
 
 use hostwire::attachment::{Attachment, Getting};
 use hostwire::{Error, PeId};
 use hostwire_borrow::PAGE_BYTES;
-use hostwire_borrow::server::Store;
+use hostwire_borrow::server::{FilePart, Store};
+use hostwire_transport::{Route, Visibility};
+use rustix::fs::{FileType, fstat, fstatfs};
 
 use crate::lend::pe::FRONT_BYTES;
 
 /// Pages of a stripe.
 pub const STRIPE_PAGES: u64 = 64;
+/// Bytes that become zeros at a time.
+const CLEAR_BYTES: usize = 1 << 20;
 const STRIPE_BYTES: u64 = STRIPE_PAGES * PAGE_BYTES as u64;
 
 /// Borrowed memory that cannot be reached any more.
@@ -23,6 +29,52 @@ pub struct LostMemory {
     /// The lender that had the last copy.
     pub pe: PeId,
     cause: Error,
+}
+
+/// `statfs(2)`: a file whose pages are huge.
+const HUGETLBFS_MAGIC: i64 = 0x9584_58f6;
+
+/// Why pages of lenders move, and are not mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotMapped {
+    #[error("with --copies 2 each store goes to two lenders")]
+    Copies,
+    #[error("the wire reaches lender {pe} without loads and stores")]
+    Carried { pe: PeId },
+    #[error("the memory of lender {pe} is not coherent")]
+    Contract { pe: PeId },
+    #[error("the memory of lender {pe} is no file with pages of 4 KiB")]
+    File { pe: PeId },
+}
+
+/// Whether programs can map the memory of all lenders.
+///
+/// # Errors
+/// [`NotMapped`].
+pub fn check_mapped(attachment: &Attachment, copies: u32) -> Result<(), NotMapped> {
+    if copies > 1 {
+        return Err(NotMapped::Copies);
+    }
+    (1..attachment.pes()).try_for_each(|pe| {
+        let Some(Route::Mapped(window)) = attachment.route(pe) else {
+            return Err(NotMapped::Carried { pe });
+        };
+        if window.visibility() != Visibility::Coherent {
+            return Err(NotMapped::Contract { pe });
+        }
+        let file = window.memory().file();
+        match file.is_some_and(|(file, _)| has_small_pages(file)) {
+            true => Ok(()),
+            false => Err(NotMapped::File { pe }),
+        }
+    })
+}
+
+/// A dax node and a file on hugetlbfs can only be mapped in whole huge pages.
+fn has_small_pages(file: BorrowedFd<'_>) -> bool {
+    let is_regular = fstat(file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+    is_regular && fstatfs(file).is_ok_and(|system| system.f_type != HUGETLBFS_MAGIC)
 }
 
 /// Where a stripe is.
@@ -37,6 +89,7 @@ struct Spot {
 #[derive(Debug, Clone, Copy)]
 struct Deal {
     lenders: u64,
+    stripe_bytes: u64,
     /// Bytes that each lender has for each copy.
     part_bytes: u64,
 }
@@ -44,14 +97,17 @@ struct Deal {
 impl Deal {
     /// Where copy `copy` of the stripe at `offset_bytes` is, and of how many bytes from there on.
     fn spot(&self, offset_bytes: u64, copy: u64) -> (Spot, u64) {
-        let (stripe, within) = (offset_bytes / STRIPE_BYTES, offset_bytes % STRIPE_BYTES);
+        let (stripe, within) = (
+            offset_bytes / self.stripe_bytes,
+            offset_bytes % self.stripe_bytes,
+        );
         let lender = (stripe + copy) % self.lenders;
-        let own = stripe / self.lenders * STRIPE_BYTES + within;
+        let own = stripe / self.lenders * self.stripe_bytes + within;
         let spot = Spot {
             pe: lender as PeId + 1,
             offset_bytes: copy * self.part_bytes + own,
         };
-        (spot, STRIPE_BYTES - within)
+        (spot, self.stripe_bytes - within)
     }
 }
 
@@ -64,11 +120,13 @@ pub struct Lenders {
 
 impl Lenders {
     /// All PEs but this one lend `share_bytes` each.
-    pub fn new(attachment: Attachment, share_bytes: u64, copies: u32) -> Self {
+    pub fn new(attachment: Attachment, share_bytes: u64, copies: u32, is_mapped: bool) -> Self {
         let copies = u64::from(copies);
+        let stripe_bytes = if is_mapped { share_bytes } else { STRIPE_BYTES };
         Self {
             deal: Deal {
                 lenders: u64::from(attachment.pes().saturating_sub(1)).max(1),
+                stripe_bytes: stripe_bytes.max(1),
                 part_bytes: share_bytes / copies,
             },
             attachment,
@@ -228,6 +286,34 @@ impl Store for Lenders {
         }
         coming.bytes
     }
+
+    fn part_at(&self, offset_bytes: u64) -> Option<FilePart<'_>> {
+        let (spot, len_bytes) = self.deal.spot(offset_bytes, 0);
+        let Route::Mapped(window) = self.attachment.route(spot.pe)? else {
+            return None;
+        };
+        let memory = window.memory();
+        let part = memory.part(self.offset_in_segment(spot), PAGE_BYTES).ok()?;
+        // Of the parts of a mapping it is the same file.
+        let (file, _) = memory.file()?;
+        let (_, offset_bytes) = part.file()?;
+        Some(FilePart {
+            file,
+            offset_bytes,
+            len_bytes,
+        })
+    }
+
+    fn clear(&mut self, bytes: Range<u64>) -> Result<(), LostMemory> {
+        let zeros = vec![0; CLEAR_BYTES];
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let len = (bytes.end - at).min(CLEAR_BYTES as u64);
+            self.save(at, zeros.get(..len as usize).unwrap_or_default())?;
+            at += len;
+        }
+        self.flush()
+    }
 }
 
 #[cfg(test)]
@@ -240,6 +326,7 @@ mod tests {
             let part_bytes = 4 * STRIPE_BYTES;
             let deal = Deal {
                 lenders,
+                stripe_bytes: STRIPE_BYTES,
                 part_bytes,
             };
             let mut seen = std::collections::BTreeSet::new();
@@ -255,6 +342,7 @@ mod tests {
         }
         let deal = Deal {
             lenders: 3,
+            stripe_bytes: STRIPE_BYTES,
             part_bytes: 1 << 30,
         };
         let spot = Spot {
@@ -262,5 +350,24 @@ mod tests {
             offset_bytes: STRIPE_BYTES + 5,
         };
         assert_eq!(deal.spot(4 * STRIPE_BYTES + 5, 0), (spot, STRIPE_BYTES - 5));
+    }
+
+    #[test]
+    fn mapped_memory_of_a_lender_is_in_one_piece() {
+        let deal = Deal {
+            lenders: 2,
+            stripe_bytes: 1 << 30,
+            part_bytes: 1 << 30,
+        };
+        let first = Spot {
+            pe: 1,
+            offset_bytes: 5,
+        };
+        assert_eq!(deal.spot(5, 0), (first, (1 << 30) - 5));
+        let second = Spot {
+            pe: 2,
+            offset_bytes: 7,
+        };
+        assert_eq!(deal.spot((1 << 30) + 7, 0), (second, (1 << 30) - 7));
     }
 }

@@ -11,9 +11,13 @@ const ENDLESS: &str = "1000000";
 /// Most of what is borrowed is not here at a time.
 const OPTIONS: [&str; 4] = ["--memory", "16M", "--cache", "1M"];
 
+/// Ways to have pages.
+const WAYS: [&str; 2] = ["move", "map"];
+
 /// `walk` without end in memory of these lenders, and the number of its process.
-fn walking(walk: &Path, lenders: &[&Lender]) -> (Running, String) {
-    let command = borrow(lenders, &OPTIONS, walk, &["8", ENDLESS]);
+fn walking(walk: &Path, lenders: &[&Lender], pages: &str) -> (Running, String) {
+    let options = [&OPTIONS[..], &["--pages", pages]].concat();
+    let command = borrow(lenders, &options, walk, &["8", ENDLESS]);
     let mut running = Running::start(command, lenders);
     let process = running.line("process ");
     (running, process)
@@ -25,22 +29,24 @@ fn a_lender_that_dies_ends_the_program_with_one_line() {
         return;
     }
     let (_made, walk) = program("walk", &[]);
-    let (mut a, b) = (Lender::start("32M"), Lender::start("32M"));
-    let (mut running, process) = walking(&walk, &[&a, &b]);
-    running.line("round 2");
-    a.kill();
-    let (status, lines, errors) = running.end();
-    assert_eq!(status, 1, "{errors}");
-    assert!(
-        lines.iter().all(|line| line.starts_with("round ")),
-        "{lines:?}"
-    );
-    assert_eq!(errors.lines().count(), 1, "{errors}");
-    assert!(
-        errors.contains("walk is ended: the lender local:test-"),
-        "{errors}"
-    );
-    gone(&process);
+    for pages in WAYS {
+        let (mut a, b) = (Lender::start("32M"), Lender::start("32M"));
+        let (mut running, process) = walking(&walk, &[&a, &b], pages);
+        running.line("round 2");
+        a.kill();
+        let (status, lines, errors) = running.end();
+        assert_eq!(status, 1, "{pages}: {errors}");
+        assert!(
+            lines.iter().all(|line| line.starts_with("round ")),
+            "{pages}: {lines:?}"
+        );
+        assert_eq!(errors.lines().count(), 1, "{pages}: {errors}");
+        assert!(
+            errors.contains("walk is ended: the lender local:test-"),
+            "{pages}: {errors}"
+        );
+        gone(&process);
+    }
 }
 
 #[test]
@@ -68,24 +74,27 @@ fn nothing_stays_of_a_borrower_that_is_killed_and_its_memory_is_zeros_again() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("17M");
-    let (mut running, process) = walking(&walk, &[&lender]);
-    running.line("round 1");
-    let launcher = Pid::from_child(&running.child);
-    kill_process(launcher, Signal::KILL).unwrap();
-    gone(&process);
-    // All of it can be borrowed again as soon as the loan has ended.
-    let started = std::time::Instant::now();
-    let text = loop {
-        let text = text(&finish(borrow(&[&lender], &OPTIONS, &walk, &["8", "2"])));
-        let is_early = text.contains("are free") && started.elapsed().as_secs() < 60;
-        if !is_early {
-            break text;
-        }
-    };
-    assert!(
-        text.starts_with("status 0") && text.ends_with("right\n"),
-        "{text}"
-    );
+    for pages in WAYS {
+        let (mut running, process) = walking(&walk, &[&lender], pages);
+        running.line("round 1");
+        let launcher = Pid::from_child(&running.child);
+        kill_process(launcher, Signal::KILL).unwrap();
+        gone(&process);
+        // All of it can be borrowed again as soon as the loan has ended.
+        let options = [&OPTIONS[..], &["--pages", pages]].concat();
+        let started = std::time::Instant::now();
+        let text = loop {
+            let text = text(&finish(borrow(&[&lender], &options, &walk, &["8", "2"])));
+            let is_early = text.contains("are free") && started.elapsed().as_secs() < 60;
+            if !is_early {
+                break text;
+            }
+        };
+        assert!(
+            text.starts_with("status 0") && text.ends_with("right\n"),
+            "{pages}: {text}"
+        );
+    }
 }
 
 #[test]
@@ -95,7 +104,13 @@ fn a_pager_that_is_killed_takes_the_program_with_it() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("32M");
-    let (mut running, process) = walking(&walk, &[&lender]);
+    for pages in WAYS {
+        killed_pager(&walk, &lender, pages);
+    }
+}
+
+fn killed_pager(walk: &Path, lender: &Lender, pages: &str) {
+    let (mut running, process) = walking(walk, &[lender], pages);
     running.line("round 1");
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let parent = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap();
@@ -118,10 +133,12 @@ fn a_signal_to_the_command_ends_the_program() {
     }
     let (_made, walk) = program("walk", &[]);
     let lender = Lender::start("32M");
-    let (mut running, process) = walking(&walk, &[&lender]);
-    running.line("round 1");
-    kill_process(Pid::from_child(&running.child), Signal::TERM).unwrap();
-    let (status, _, errors) = running.end();
-    assert_eq!((status, errors.as_str()), (143, ""));
-    gone(&process);
+    for pages in WAYS {
+        let (mut running, process) = walking(&walk, &[&lender], pages);
+        running.line("round 1");
+        kill_process(Pid::from_child(&running.child), Signal::TERM).unwrap();
+        let (status, _, errors) = running.end();
+        assert_eq!((status, errors.as_str()), (143, ""), "{pages}");
+        gone(&process);
+    }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use hostwire_testing::{is_installed, need};
+
 use crate::kit::{Lender, borrow, can_borrow, finish, library_folder, program, text};
 
 #[test]
@@ -15,7 +17,7 @@ fn an_unmodified_program_computes_in_memory_of_two_lenders() {
     for copies in ["1", "2"] {
         let memory = if copies == "1" { "32M" } else { "18M" };
         let options = [
-            "--memory", memory, "--cache", "1M", "--copies", copies, "--stats",
+            "--memory", memory, "--cache", "1M", "--copies", copies, "--stats", "--pages", "move",
         ];
         let output = finish(borrow(&[&a, &b], &options, &walk, &["16", "3"]));
         let text = text(&output);
@@ -31,19 +33,42 @@ fn an_unmodified_program_computes_in_memory_of_two_lenders() {
 }
 
 #[test]
+fn a_program_maps_the_memory_of_two_lenders() {
+    if !is_installed("cc", &need::C) {
+        return;
+    }
+    let (_made, walk) = program("walk", &[]);
+    let (a, b) = (Lender::start("20M"), Lender::start("20M"));
+    // 16 MiB reach from the memory of one into that of the other.
+    let options = ["--memory", "24M", "--stats", "--pages", "map"];
+    let text = text(&finish(borrow(&[&a, &b], &options, &walk, &["16", "3"])));
+    assert!(
+        text.starts_with("status 0") && text.contains("right"),
+        "{text}"
+    );
+    assert!(
+        text.contains("mapped             16.0 MiB, which did not move"),
+        "{text}"
+    );
+}
+
+#[test]
 fn the_family_of_malloc_and_a_fork_behave_as_ever() {
     if !can_borrow() {
         return;
     }
     let (_made, family) = program("family", &[]);
     let lender = Lender::start("64M");
-    let options = ["--memory", "48M", "--cache", "1M"];
-    let text = text(&finish(borrow(&[&lender], &options, &family, &[])));
-    let rest = text.strip_prefix("status 0\nright\n");
-    let said = rest.is_some_and(|rest| {
-        rest.starts_with("hostwire borrow: this process was forked") && rest.lines().count() == 1
-    });
-    assert!(said, "{text}");
+    for pages in ["move", "map"] {
+        let options = ["--memory", "48M", "--cache", "1M", "--pages", pages];
+        let text = text(&finish(borrow(&[&lender], &options, &family, &[])));
+        let rest = text.strip_prefix("status 0\nright\n");
+        let said = rest.is_some_and(|rest| {
+            let line = "hostwire borrow: this process was forked";
+            rest.starts_with(line) && rest.lines().count() == 1
+        });
+        assert!(said, "{pages}: {text}");
+    }
 }
 
 #[test]
@@ -91,6 +116,14 @@ fn what_cannot_be_had_is_one_line() {
     refused(
         &["--memory", "1M", "--copies", "2"],
         "needs as many lenders",
+    );
+    let other = Lender::start("8M");
+    let both = ["--memory", "1M", "--copies", "2", "--pages", "map"];
+    let refused_both = finish(borrow(&[&lender, &other], &both, Path::new("true"), &[]));
+    let refused_both = text(&refused_both);
+    assert!(
+        refused_both.starts_with("status 2\nhostwire: --pages map: with --copies 2"),
+        "{refused_both}"
     );
     refused(
         &["--memory", "1M", "--library", "/no/such.so"],
