@@ -3,11 +3,13 @@
 # `window`. Shows what they say, and how long each step takes. The machines are emulated by QEMU (TCG): that
 # shows whether the wire works there, not how fast memory of that kind is.
 #
-#     scripts/vm-demo.sh [plain|wc|dax|all]
+#     scripts/vm-demo.sh [plain|wc|doorbell|dax|virtiofs|all]
 #
 #     plain   the memory of an ivshmem device, resource2     the contract coherent
 #     wc      the same, resource2_wc                         the contract write-combining
+#     doorbell  as plain, of an ivshmem-doorbell: PEs are woken by interrupts
 #     dax     an NVDIMM as a device-dax node, /dev/dax0.0    the contract flushed
+#     virtiofs  a file on virtio-fs without dax             has to be refused
 #     all     one after the other
 #
 # Environment: VM_ACCEL=kvm for machines that are not emulated; VM_TIMEOUT, seconds for each kind (300).
@@ -15,8 +17,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 case ${1:-plain} in
-    plain | wc | dax) kinds=("${1:-plain}") ;;
-    all) kinds=(plain wc dax) ;;
+    plain | wc | doorbell | dax | virtiofs) kinds=("${1:-plain}") ;;
+    all) kinds=(plain wc doorbell dax virtiofs) ;;
     *)
         sed -n '/^#  /s/^# *//p' "${BASH_SOURCE[0]}" >&2
         exit 2
@@ -113,25 +115,42 @@ make_initrd() {
     put_programs "$root" "$target"/release/{hostwire,greet} \
         "$(command -v mpiexec.hydra)" "$(command -v hydra_pmi_proxy)"
     strip "$root"/usr/bin/{hostwire,greet}
-    put_modules "$root" virtio_pci virtio_net nfit libnvdimm nd_pmem dax_pmem device_dax
+    put_modules "$root" virtio_pci virtio_net virtiofs vfio vfio_iommu_type1 vfio-pci nfit libnvdimm nd_pmem dax_pmem device_dax
     (cd "$root" && find . | cpio --quiet -o -H newc) >"$run/initrd"
     rm -rf "$root"
 }
 
 # Starts a machine. It ends with this script, whatever ends that.
 start() { # KIND MACHINE
-    local kind=$1 machine=$2 shared network options
+    local kind=$1 machine=$2 shared network options kernel_options=
+    # The timer of an emulated machine is late where this one is busy.
+    [[ $kind != doorbell ]] || kernel_options='intel_iommu=on no_timer_check'
     # A machine of one CPU is emulated without atomic instructions of this machine, and then those of two
     # machines are not atomic to each other.
     options=(-accel "$accel" -cpu max -smp 2 -nodefaults -no-user-config -display none -no-reboot
         -serial "file:$vm/$kind-vm$machine.log" -kernel "$vm"/kernel/boot/vmlinuz-* -initrd "$run/initrd"
-        -append "console=ttyS0 panic=-1 quiet hostwire.machine=$machine hostwire.kind=$kind")
+        -append "console=ttyS0 panic=-1 quiet hostwire.machine=$machine hostwire.kind=$kind $kernel_options")
     shared=memory-backend-file,id=shared,share=on,mem-path=$run/memory,size=$memory_bytes
     case $kind in
         plain | wc) options+=(-machine q35 -m 256M -object "$shared" -device ivshmem-plain,memdev=shared) ;;
+        # Interrupts of a program take VFIO, and that an IOMMU.
+        doorbell) options+=(-machine q35 -m 256M -device intel-iommu,intremap=on
+            -chardev "socket,path=$run/server,id=bell" -device ivshmem-doorbell,vectors=1,chardev=bell) ;;
+        virtiofs) options+=(-machine q35 -m 256M -object memory-backend-memfd,id=own,size=256M,share=on
+            -numa node,memdev=own -chardev "socket,path=$run/files$machine,id=files"
+            -device vhost-user-fs-pci,chardev=files,tag=shared) ;;
         dax) options+=(-machine q35,nvdimm=on -m 256M,slots=2,maxmem=1G -object "$shared"
             -device nvdimm,memdev=shared) ;;
     esac
+    if [[ $kind == virtiofs ]]; then
+        setpriv --pdeathsig KILL /usr/lib/qemu/virtiofsd --socket-path="$run/files$machine" \
+            -o "source=$run/folder" -o cache=auto >"$vm/$kind-files$machine.log" 2>&1 &
+        pids+=($!)
+        until [[ -S $run/files$machine ]]; do
+            runs "${pids[-1]}" || { cat "$vm/$kind-files$machine.log" >&2; return 1; }
+            sleep 0.1
+        done
+    fi
     # Between the two machines and nobody else.
     network=stream,id=net,addr.type=unix,addr.path=$run/network,server=$([[ $machine == 0 ]] && echo on || echo off)
     options+=(-netdev "$network" -device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:00:00:1$machine")
@@ -164,19 +183,28 @@ follow() { # KIND PID
 }
 
 demo() { # KIND
-    local kind=$1 begin=$SECONDS
+    local kind=$1 begin=$SECONDS first
     step "$kind: two machines start"
     rm -f "$run/memory" "$run/network" "$vm/$kind"-*.log
     truncate -s "$memory_bytes" "$run/memory"
+    chmod 600 "$run/memory"
+    mkdir -p "$run/folder"
     pids=()
+    if [[ $kind == doorbell ]]; then
+        setpriv --pdeathsig KILL "$target/release/hostwire" window serve "$run/memory" --size "$memory_bytes" \
+            --socket "$run/server" >"$vm/$kind-server.log" 2>&1 &
+        pids=($!)
+        until [[ -S $run/server ]]; do sleep 0.1; done
+    fi
     start "$kind" 0
+    first=${pids[-1]}
     # The second machine connects to the first one.
     until [[ -S $run/network && -e $vm/$kind-vm0.log ]]; do
-        runs "${pids[0]}" || { cat "$vm/$kind-qemu0.log" >&2; return 1; }
+        runs "$first" || { cat "$vm/$kind-qemu0.log" >&2; return 1; }
         sleep 0.1
     done
     start "$kind" 1
-    follow "$kind" "${pids[0]}" || {
+    follow "$kind" "$first" || {
         echo "vm-demo: $kind has failed; what the machines said is in $vm/$kind-*.log" >&2
         return 1
     }
@@ -191,5 +219,11 @@ step 'building'
 "${CARGO:-cargo}" build --locked --release --package hostwire-cli --package hostwire-examples
 step 'making the initrd'
 make_initrd
-for kind in "${kinds[@]}"; do demo "$kind"; done
+for kind in "${kinds[@]}"; do
+    if [[ $kind == virtiofs && ! -x /usr/lib/qemu/virtiofsd ]]; then
+        step 'virtiofs: left out, because there is no /usr/lib/qemu/virtiofsd (QEMU 7.2 of Debian has it)'
+        continue
+    fi
+    demo "$kind"
+done
 step 'vm-demo: all is well'

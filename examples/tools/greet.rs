@@ -17,6 +17,10 @@ struct Args {
     /// How many round trips are measured. Of more than a million, the last million counts.
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     turns: u32,
+
+    /// How long PE 1 waits for a word before that, to see what waiting costs.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    rest: u64,
 }
 
 /// The longest greeting.
@@ -46,6 +50,9 @@ fn greet(job: &Job, args: Args) -> Result<(), Failure> {
     check_get(job, &text)?;
     check_atomics(job)?;
     check_long_put(job)?;
+    if args.rest > 0 {
+        rest(job, Duration::from_secs(args.rest))?;
+    }
     measure(job, args.turns)
 }
 
@@ -132,6 +139,41 @@ fn agree(job: &Job, is_right: bool, what: &str) -> Result<(), Failure> {
         _ => return Err(Failure::Together(format!("{what}: wrong bytes"))),
     }
     Ok(())
+}
+
+/// PE 1 waits for a word so long that it sleeps.
+fn rest(job: &Job, time: Duration) -> Result<(), Failure> {
+    let word = job.alloc::<u64>(1)?;
+    if job.pe() == 0 {
+        std::thread::sleep(time);
+        let begin = Instant::now();
+        word.put(1, 0, &[1])?;
+        word.wait_until(0, Compare::Eq, 1)?;
+        let took = shown(begin.elapsed());
+        println!("PE 1 slept; a word woke it, and its answer came after {took}");
+    } else {
+        let before = processor_time();
+        word.wait_until(0, Compare::Eq, 1)?;
+        let used = processor_time().saturating_sub(before);
+        word.put(0, 0, &[1])?;
+        let part = 100.0 * used.as_secs_f64() / time.as_secs_f64();
+        println!(
+            "PE 1 waited {} s, which took {part:.2} % of a processor",
+            time.as_secs()
+        );
+    }
+    job.barrier()?;
+    Ok(())
+}
+
+/// What all threads of this process have used.
+fn processor_time() -> Duration {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    let times = threads.flatten().filter_map(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(times.sum())
 }
 
 /// Half of the time that a word takes to the other PE and back.

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # What machine 0 does: makes a region in the memory that both machines have, and starts a job of two
-# PEs, one on each. demo plain|wc|dax
+# PEs, one on each. demo plain|wc|doorbell|dax|virtiofs
 set -eu
 kind=$1
 
@@ -35,6 +35,8 @@ case $kind in
         refused "$path"
         window=$path,contract=flushed
         ;;
+    doorbell) window=$path,bell=vfio ;;
+    virtiofs) window=$path,size=64M,contract=coherent ;;
 esac
 say "hostwire window make $window"
 hostwire window make "$window"
@@ -45,7 +47,15 @@ remote vm1 hostwire window show "$window"
 export HOSTWIRE_WIRE=window HOSTWIRE_WINDOW=$window HOSTWIRE_HEAP=4M
 job() { mpiexec.hydra -launcher rsh -launcher-exec /bin/remote -hosts vm0,vm1 -ppn 1 -n 2 "$@"; }
 say "HOSTWIRE_WIRE=window HOSTWIRE_WINDOW=$window mpiexec.hydra -hosts vm0,vm1 -n 2 greet"
-job greet
+if [ "$kind" = virtiofs ]; then
+    # Each machine has pages of its own for the file, whatever contract is named.
+    if job greet >/tmp/said 2>&1; then exit 1; fi
+    cat /tmp/said
+    grep -q 'has stored there is not seen' /tmp/said
+    say "done: it was refused"
+    exit
+fi
+job greet --rest 10
 say "the job has ended"
 hostwire window show "$window"
 

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # Prints the path of the memory that this machine shares with the other one, ready to be mapped.
-# memory plain|wc|dax
+# memory plain|wc|doorbell|dax|virtiofs
 set -eu
 
 # Of ivshmem: memory behind the third BAR of a PCI device.
@@ -13,6 +13,18 @@ bar() { # NAME
     done
     echo "there is no ivshmem device" >&2
     return 1
+}
+
+# The same device, whose interrupts go to a program.
+doorbell() {
+    path=$(bar resource2)
+    device=${path%/*}
+    modprobe -a vfio vfio_iommu_type1 vfio-pci
+    if ! [ -e "$device/driver" ]; then
+        echo vfio-pci >"$device/driver_override"
+        echo "${device##*/}" >/sys/bus/pci/drivers_probe
+    fi
+    echo "$path"
 }
 
 # Of an NVDIMM: a device-dax node. What is written here lies at the front of the memory itself, so that the
@@ -34,8 +46,18 @@ dax() {
     echo /dev/dax0.0
 }
 
+# Of a file system that the host of both machines has.
+virtiofs() {
+    modprobe virtiofs
+    mkdir -p /shared
+    grep -q ' /shared ' /proc/mounts || mount -t virtiofs shared /shared
+    echo /shared/pool
+}
+
 case $1 in
     plain) bar resource2 ;;
     wc) bar resource2_wc ;;
+    doorbell) doorbell ;;
     dax) dax ;;
+    virtiofs) virtiofs ;;
 esac

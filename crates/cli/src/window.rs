@@ -1,5 +1,7 @@
 //! `hostwire window`: regions of memory that several hosts map.
 
+mod serve;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ EXAMPLES
     hostwire run -n 4 --wire window --window /dev/shm/pool ./program
     hostwire window show /dev/shm/pool
     hostwire window clear /dev/shm/pool
+    hostwire window serve /dev/shm/machines --socket /run/machines
 
 EXIT STATUS
     0    it is done
@@ -48,6 +51,11 @@ enum Action {
     ///
     /// PEs of other hosts are watched: they live if they show it within HOSTWIRE_LOST_AFTER seconds.
     Clear(Which),
+    /// Serve memory and interrupts to virtual machines of QEMU that have an ivshmem-doorbell.
+    ///
+    /// Each machine: -chardev socket,path=SOCKET,id=bell -device ivshmem-doorbell,vectors=1,chardev=bell. Runs until a
+    /// signal ends it.
+    Serve(serve::Args),
 }
 
 #[derive(Debug, clap::Args)]
@@ -71,6 +79,7 @@ pub fn main(args: &Args) -> ExitCode {
         Action::Make(which) => make(&which.window),
         Action::Show(which) => show(&which.window),
         Action::Clear(which) => clear(&which.window),
+        Action::Serve(args) => serve::serve(args),
     };
     match text {
         Ok(text) => {
@@ -169,6 +178,7 @@ fn job_text(job: &JobReport, columns: usize) -> String {
 
 fn state(pe: &PeReport) -> &'static str {
     match pe.lives {
+        _ if pe.has_left => "has left",
         Some(true) => "lives",
         Some(false) => "gone",
         None => "on another host",

@@ -117,6 +117,7 @@ table! {
                     window make` has made a region. The contract is what it takes for a store to be \
                     seen: coherent where hardware keeps the caches of all hosts equal, flushed where \
                     it does not, write-combining where stores are posted and loads do not cross. \
+                    With bell=vfio PEs sleep until the doorbell of their ivshmem device rings. \
                     Who may open PATH may read and change all that is in it.".into(),
         flag: Some(Flag::of_value("window", "WINDOW")),
         may_differ: true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostwire::AgentMode;
 use hostwire::conformance::{CASES, Setup};
-use hostwire_transport::conformance::{Threads, Wrapping};
+use hostwire_transport::conformance::{InRegion, Threads, Wrapping};
 use hostwire_transport::faults::Faulty;
 use hostwire_transport::shm::ShmOptions;
 use hostwire_transport::wrap::StoresOnly;
@@ -74,3 +74,26 @@ hostwire::conformance_cases!(over!(
     PES
 ));
 hostwire::conformance_cases!(over!(reordered_and_doubled, Coherent, faulty, Thread, FEW));
+
+/// PEs of several kernels, as far as they wake each other.
+macro_rules! with_bells {
+    (; $($case:ident,)*) => {
+        mod with_bells {
+            use super::*;
+
+            $(#[test]
+            fn $case() {
+                let fabric = InRegion {
+                    contract: Visibility::Coherent,
+                    has_bells: true,
+                };
+                let case = CASES.iter().find(|case| case.name == stringify!($case)).unwrap();
+                for pes in FEW {
+                    (case.run)(&Setup::new(&fabric, *pes, AgentMode::Thread));
+                }
+            })*
+        }
+    };
+}
+
+hostwire::conformance_cases!(with_bells!());

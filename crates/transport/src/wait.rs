@@ -9,7 +9,7 @@
 
 use core::time::Duration;
 
-use crate::sync::{AtomicU32, Ordering, heavy_fence, light_fence};
+use crate::sync::{AtomicU32, Ordering, fence, heavy_fence, light_fence};
 
 /// How often to spin and to yield before sleeping. All values are fitted: see
 /// `docs/decisions/2026-11-20-waiting.md`.
@@ -255,13 +255,41 @@ impl<'a> Doorbell<'a> {
         }
     }
 
+    /// As [`arm`](Self::arm), for peers that [`call`](Self::call): these are on other kernels, where
+    /// no barrier of this one reaches.
+    pub fn arm_for_calls(self) {
+        self.0.store(ASLEEP, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Whether the PE sleeps and has to be woken by something else than this word. Only one of those
+    /// who ask is told so. What was stored before is visible to the PE then.
+    pub fn call(self) -> bool {
+        fence(Ordering::SeqCst);
+        self.is_armed()
+            && self
+                .0
+                .compare_exchange(ASLEEP, AWAKE, Ordering::SeqCst, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Whether nobody has rung since it was armed.
+    pub fn is_armed(self) -> bool {
+        self.0.load(Ordering::SeqCst) == ASLEEP
+    }
+
+    /// Whether the PE does not sleep.
+    pub fn is_awake(self) -> bool {
+        self.0.load(Ordering::Relaxed) == AWAKE
+    }
+
     /// Sleeps until a peer rings, or for `limit`.
     ///
     /// Returns whether a peer rang.
     #[cfg(not(loom))]
     pub fn sleep(self, limit: Duration) -> bool {
         crate::park::wait(self.0, ASLEEP, limit);
-        self.0.load(Ordering::Relaxed) == AWAKE
+        self.is_awake()
     }
 
     /// Whether there is no reason to look at this PE more closely. A store made before

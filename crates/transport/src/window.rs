@@ -1,5 +1,7 @@
 //! A mapped aperture onto the segment of a PE.
 
+use std::sync::Arc;
+
 use crate::arrival;
 use crate::error::TransportError;
 use crate::line::PAYLOAD_BYTES;
@@ -22,7 +24,7 @@ const HEADER_BYTES: usize = 8;
 pub const FIRST_FREE_OFFSET_BYTES: usize = 4096;
 
 /// How the owner of a segment is told of a store through a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Bell {
     /// The doorbell of the segment is a futex of this host: it is looked at after each store,
     /// and rung if the owner sleeps.
@@ -32,6 +34,15 @@ pub enum Bell {
     /// that may not be loaded from, or have two writers where no hardware keeps their lines
     /// equal.
     None,
+    /// The owner is on another kernel. The doorbell of the segment is looked at after each store, behind a
+    /// fence; if the owner sleeps, something else rings.
+    Call(Arc<dyn Ring>),
+}
+
+/// What wakes a PE on another kernel.
+pub trait Ring: core::fmt::Debug + Send + Sync {
+    /// Wakes it. The store that it wakes for is visible by then.
+    fn ring(&self);
 }
 
 /// The segment of a PE, mapped into this process: stores go straight to its memory.
@@ -106,8 +117,14 @@ impl Window {
 
     /// How the owner is told of a store.
     #[inline(always)]
-    pub fn bell(&self) -> Bell {
-        self.bell
+    pub fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
+    /// The same window, whose owner is woken in another way.
+    #[must_use]
+    pub fn with_bell(self, bell: Bell) -> Self {
+        Self { bell, ..self }
     }
 
     /// Whether the window may be loaded from: a get is a copy.
@@ -399,15 +416,17 @@ impl Window {
     /// Wakes the PE behind the window if it sleeps and can be woken from here.
     #[inline(always)]
     pub fn notify(&self) {
-        if self.bell == Bell::Futex {
-            self.doorbell().notify();
+        match &self.bell {
+            Bell::Futex => self.doorbell().notify(),
+            Bell::None => {}
+            Bell::Call(ring) => call(self.doorbell(), &**ring),
         }
     }
 
     /// Whether the PE behind the window is known to be awake.
     #[inline(always)]
     pub fn is_awake(&self) -> bool {
-        self.bell == Bell::Futex && self.doorbell().is_at_rest()
+        matches!(self.bell, Bell::Futex) && self.doorbell().is_at_rest()
     }
 
     /// The doorbell of the own segment: for its owner, who sleeps on it.
@@ -453,6 +472,15 @@ impl Window {
         {
             self.visibility.before_load(at, len_bytes);
         }
+    }
+}
+
+/// Wakes the owner of a doorbell on another kernel if it sleeps.
+#[cold]
+#[inline(never)]
+fn call(doorbell: Doorbell<'_>, ring: &dyn Ring) {
+    if doorbell.call() {
+        ring.ring();
     }
 }
 

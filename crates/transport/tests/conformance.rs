@@ -84,23 +84,29 @@ hostwire_transport::transport_cases!(over!(faulty));
 hostwire_transport::transport_cases!(over!(recorded));
 
 macro_rules! in_region {
-    ($wire:ident, $contract:ident; $($case:ident,)*) => {
+    ($wire:ident, $contract:ident, $has_bells:literal; $($case:ident,)*) => {
         mod $wire {
             use super::*;
 
+            const FABRIC: InRegion = InRegion {
+                contract: Visibility::$contract,
+                has_bells: $has_bells,
+            };
+
             $(#[test]
             fn $case() {
-                run_over(stringify!($case), &InRegion(Visibility::$contract));
+                run_over(stringify!($case), &FABRIC);
             })*
 
             #[test]
             fn copies_are_refused() {
-                run_over("copies_are_refused", &InRegion(Visibility::$contract));
+                run_over("copies_are_refused", &FABRIC);
             }
         }
     };
 }
 
-hostwire_transport::transport_cases!(in_region!(region_coherent, Coherent));
-hostwire_transport::transport_cases!(in_region!(region_flushed, Flushed));
-hostwire_transport::transport_cases!(in_region!(region_write_combining, WriteCombining));
+hostwire_transport::transport_cases!(in_region!(region_coherent, Coherent, false));
+hostwire_transport::transport_cases!(in_region!(region_flushed, Flushed, false));
+hostwire_transport::transport_cases!(in_region!(region_write_combining, WriteCombining, false));
+hostwire_transport::transport_cases!(in_region!(region_with_bells, Coherent, true));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hostwire_transport::region::{Joining, Needs, Region, Spec, Ticket};
 use hostwire_transport::shm::Shm;
 use hostwire_transport::terms::Terms;
-use hostwire_transport::{EnvironmentFault, TransportError};
+use hostwire_transport::{EnvironmentFault, TransportError, printable};
 
 use super::{Segment, launch_failed};
 use crate::error::{Error, Result};
@@ -14,6 +14,10 @@ use crate::settings::Settings;
 
 /// Key of what PE 0 publishes.
 const TICKET: &str = "hostwire-window";
+
+/// How it begins if PE 0 has no room for the job.
+const REFUSED: &str = "refused ";
+const REFUSAL_CHARACTERS_MAX: usize = 300;
 
 /// Joins the PEs of a job in the region that the settings name, or in memory of the job's own.
 /// `None`: there is no other PE.
@@ -34,12 +38,19 @@ pub(super) fn attach(
     let needs = Needs::new(pes, terms.segment_bytes);
     let own = match pe {
         0 => {
-            let (region, ticket) = claim(&spec, &needs, lost_after)?;
-            let card = Card::new(terms, &ticket).to_string();
+            let claimed = claim(&spec, &needs, lost_after);
+            let card = match &claimed {
+                Ok((_, ticket)) => Card::new(terms, ticket).to_string(),
+                Err(error) => refusal(error),
+            };
             launcher
                 .put(TICKET, card.as_bytes())
                 .map_err(launch_failed)?;
-            Some((region, ticket))
+            if claimed.is_err() {
+                // The others wait for the card.
+                launcher.fence().map_err(launch_failed)?;
+            }
+            Some(claimed?)
         }
         _ => None,
     };
@@ -48,7 +59,13 @@ pub(super) fn attach(
         Some(own) => own,
         None => {
             let card = launcher.get(0, TICKET).map_err(launch_failed)?;
-            let card = Card::parse(&String::from_utf8_lossy(&card))?;
+            let card = String::from_utf8_lossy(&card);
+            if let Some(why) = card.strip_prefix(REFUSED) {
+                let why = format!("PE 0 could not join: {}", printable(why)).into();
+                let fault = EnvironmentFault::Refused { why };
+                return Err(TransportError::environment("joining the job", fault).into());
+            }
+            let card = Card::parse(&card)?;
             if let Some(about) = terms.differ(&card.terms) {
                 let fault = EnvironmentFault::Disagreement {
                     pe: 0,
@@ -64,6 +81,13 @@ pub(super) fn attach(
     // What all have stored has to be seen by all.
     launcher.fence().map_err(launch_failed)?;
     Ok(joining.finish(lost_after)?)
+}
+
+/// What PE 0 publishes in place of a card if there is no region for the job.
+fn refusal(error: &Error) -> String {
+    let text = format!("{REFUSED}{error}");
+    // Launchers take short values.
+    text.chars().take(REFUSAL_CHARACTERS_MAX).collect()
 }
 
 /// Room for the job, in the region that is named, or in one that ends with the job.
@@ -130,7 +154,7 @@ mod tests {
     #[test]
     fn what_pe_0_says_comes_back_and_nonsense_is_not_repeated() {
         let ticket = "000000000000000000000000000000a1:67108864:3:9:\
-                      0000000000000000000000000000feed:1:77:5";
+                      0000000000000000000000000000feed:1:000000000000beef:77:5";
         let text = format!("1 2 3 4 {ticket}");
         let card = Card::parse(&text).unwrap();
         assert_eq!((card.terms, card.to_string()), ([1, 2, 3, 4], text.clone()));

@@ -15,6 +15,9 @@ const CONTRACTS: [Visibility; 3] = [
     Visibility::WriteCombining,
 ];
 
+/// How interrupts of a device come to this process.
+const BELL: &str = "vfio";
+
 /// A region: a path, and what its user says of it.
 pub(super) struct Window;
 
@@ -23,7 +26,9 @@ impl Kind for Window {
 
     fn expected() -> String {
         let contracts = super::listed(CONTRACTS.into_iter().map(contract_name), "or");
-        format!("PATH[,offset=BYTES][,size=BYTES][,contract=NAME], with the name {contracts}")
+        format!(
+            "PATH[,offset=BYTES][,size=BYTES][,contract=NAME][,bell=vfio], with the name {contracts}"
+        )
     }
 
     fn parse(text: &str) -> Result<Spec, String> {
@@ -61,8 +66,12 @@ pub fn parse_window(text: &str) -> Result<Spec, String> {
                 let found = all.find(|contract| contract_name(*contract) == value);
                 spec.contract = Some(found.ok_or_else(super::expected::<Window>)?);
             }
+            "bell" if value == BELL => spec.has_bell = true,
             _ => return Err(super::expected::<Window>()),
         }
+    }
+    if spec.path.is_none() && spec.has_bell {
+        return Err("bell is that of a PATH".into());
     }
     match spec.path.is_none() && (spec.offset_bytes, spec.size_bytes) != (0, None) {
         true => Err("offset and size are those of a PATH".into()),
@@ -76,12 +85,13 @@ mod tests {
 
     #[test]
     fn a_window_is_a_path_and_what_is_known_of_it() {
-        let all = parse_window("/dev/dax0.0,offset=4M,size=1G,contract=flushed").unwrap();
+        let all = parse_window("/dev/dax0.0,offset=4M,size=1G,contract=flushed,bell=vfio").unwrap();
         let spec = Spec {
             path: Some("/dev/dax0.0".into()),
             offset_bytes: 4 << 20,
             size_bytes: Some(1 << 30),
             contract: Some(Visibility::Flushed),
+            has_bell: true,
         };
         assert_eq!(all, spec);
         let own = parse_window("contract=write-combining").unwrap();
@@ -100,6 +110,7 @@ mod tests {
             "a,bell=1",
             "a,",
             "size=4M",
+            "bell=vfio",
         ] {
             assert!(parse_window(bad).is_err(), "{bad}");
         }

@@ -40,7 +40,12 @@ pub struct Threads {
 /// PEs are threads of this process and the wire is a region with this contract.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Clone, Copy)]
-pub struct InRegion(pub Visibility);
+pub struct InRegion {
+    /// Its contract.
+    pub contract: Visibility,
+    /// PEs wake each other by calls, as those of several kernels do.
+    pub has_bells: bool,
+}
 
 /// Another fabric, with something around the wire of each PE.
 pub struct Wrapping<'a> {
@@ -85,7 +90,8 @@ impl Fabric for Threads {
 #[cfg(target_os = "linux")]
 impl Fabric for InRegion {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let wires = region::local(pes, segment_bytes, self.0).expect("making the wire");
+        let wires = region::local(pes, segment_bytes, self.contract, self.has_bells)
+            .expect("making the wire");
         run_on_threads(wires, program);
     }
 }

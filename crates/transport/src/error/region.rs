@@ -137,6 +137,31 @@ pub enum RegionFault {
     /// A PCI device that does not answer to loads and stores.
     #[error("the device is switched off (echo 1 > its enable, in the same folder)")]
     SwitchedOff,
+    /// What a PE of another host has stored in a file is not seen.
+    #[error(
+        "what PE {pe} has stored there is not seen: it is another file, or each host has pages of \
+         its own for it (a network file system, virtio-fs without dax)"
+    )]
+    OwnPages {
+        /// The PE that stored.
+        pe: super::PeId,
+    },
+    /// The doorbell that `bell=` asks for cannot be used.
+    #[error("bell=vfio: {why}")]
+    Bell {
+        /// Why not.
+        why: &'static str,
+    },
+    /// Some PEs of the job have doorbells, and others do not.
+    #[error("PE {pe} is {theirs} bell=vfio, and this PE {ours}: all PEs of a job need the same")]
+    OtherBell {
+        /// The other one.
+        pe: super::PeId,
+        /// What it is.
+        theirs: &'static str,
+        /// What this one is.
+        ours: &'static str,
+    },
     /// What a PE has stored there is not seen.
     #[error(
         "what PE {pe} has stored there is not seen with the contract {contract}: is it the same \

@@ -34,6 +34,7 @@ pub(super) const LINES: Target = Target {
             epoch: 2,
             segment_offset_bytes: 2 * ALIGN_BYTES,
             process: 4711,
+            bell: 0,
         };
         let small = Head {
             size_bytes: ALIGN_BYTES,
@@ -103,12 +104,25 @@ pub(super) const TICKET: Target = Target {
     },
     seeds: || {
         let key = "0123456789abcdef0123456789abcdef";
+        let epoch = "00000000000e90c4";
         let ticket = |rest: &str| format!("{key}:{rest}");
         texts(&[
-            ("named", &ticket(&format!("67108864:3:9:{key}:1:0:0"))),
-            ("nameless", &ticket(&format!("67108864:3:9:{key}:0:77:5"))),
-            ("half", &ticket(&format!("67108864:3:9:{key}:0:0:5"))),
-            ("zeros", &ticket(&format!("067108864:3:9:{key}:0:0:0"))),
+            (
+                "named",
+                &ticket(&format!("67108864:3:9:{key}:1:{epoch}:0:0")),
+            ),
+            (
+                "nameless",
+                &ticket(&format!("67108864:3:9:{key}:0:{epoch}:77:5")),
+            ),
+            (
+                "half",
+                &ticket(&format!("67108864:3:9:{key}:0:{epoch}:0:5")),
+            ),
+            (
+                "zeros",
+                &ticket(&format!("067108864:3:9:{key}:0:{epoch}:0:0")),
+            ),
             ("cut", &ticket("67108864:3")),
         ])
     },

@@ -253,6 +253,8 @@ pub struct PeLine {
     pub segment_offset_bytes: u64,
     /// The number of its process, for people.
     pub process: u32,
+    /// The number of its machine at the doorbell that wakes it, plus 1; 0 without a doorbell.
+    pub bell: u32,
 }
 
 impl PeLine {
@@ -267,6 +269,7 @@ impl PeLine {
         put(&mut line, 16, self.epoch.to_le_bytes());
         put(&mut line, 24, self.segment_offset_bytes.to_le_bytes());
         put(&mut line, 32, self.process.to_le_bytes());
+        put(&mut line, 36, self.bell.to_le_bytes());
         line
     }
 
@@ -281,6 +284,7 @@ impl PeLine {
             epoch: u64::from_le_bytes(take(line, 16)),
             segment_offset_bytes: u64::from_le_bytes(take(line, 24)),
             process: u32::from_le_bytes(take(line, 32)),
+            bell: u32::from_le_bytes(take(line, 36)),
         })
     }
 }
@@ -449,13 +453,14 @@ mod tests {
             epoch: 9,
             segment_offset_bytes: 6 << 20,
             process: 0x1234,
+            bell: 0x0102,
         };
         let bytes = line.emit();
         assert_eq!(bytes[..8], [1, 3, 0, 0, 0, 0, 0, 0]);
         assert_eq!(bytes[8..16], [7, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(bytes[16..24], [9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(bytes[24..32], [0, 0, 0x60, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes[32..40], [0x34, 0x12, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[32..40], [0x34, 0x12, 0, 0, 2, 1, 0, 0]);
         assert_eq!(bytes[40..], [0; 24]);
         assert_eq!(PeLine::parse(&bytes), Ok(line));
         assert!(Mark::parse(3).is_err());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::bell::{Listener, OwnBell};
 use super::file::{Kind, Piece, epoch};
 use super::format::{PeLine, Span, State};
 use super::heart::{Heart, Pulse};
@@ -11,7 +12,7 @@ use super::table::{Lines, Place, contract_name};
 use super::{Region, Result, Ticket};
 use crate::error::{Loss, PeId, RegionFault, TransportError};
 use crate::memory::Memory;
-use crate::shm::{Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
+use crate::shm::{Bells, Host, Lives, Plot, STRIDE_ALIGN_BYTES, Sharing, Shm, Watch};
 use crate::visibility::Visibility;
 use crate::window::Window;
 
@@ -52,6 +53,7 @@ pub struct Joining {
     lines: Lines,
     /// Of this process.
     locks: Watch,
+    bell: Option<OwnBell>,
 }
 
 impl Joining {
@@ -73,7 +75,11 @@ impl Joining {
     ) -> Result<Self> {
         let slot = region.check_slot(ticket.slot)?;
         let found = region.table.find(slot, ticket.incarnation, ticket.key);
-        let place = found.map_err(|error| super::of_file(&region.file, error))?;
+        let place = found.map_err(|error| match ticket.is_far() {
+            // PE 0 has just stored what is not found.
+            true => region.unseen(0),
+            false => super::of_file(&region.file, error),
+        })?;
         let Needs { pes, segment_bytes } = *needs;
         if (place.entry.pes, place.entry.segment_bytes) != (pes, segment_bytes) || pe >= pes {
             return Err(region.file.fault(RegionFault::Held));
@@ -90,6 +96,9 @@ impl Joining {
         if !ticket.is_zeroed {
             zero(&plot.segment(&memory, pe)?, region.head().contract)?;
         }
+        let bell = region.bell.as_ref();
+        let bell = bell.map(|path| OwnBell::open(path, |fault| region.file.fault(fault)));
+        let bell = bell.transpose()?;
         let locks = flags.unwrap_or_else(|| region.locks(&place));
         locks.enter(pe)?;
         let segment_offset_bytes = region.at(&place) - region.offset_bytes
@@ -101,6 +110,7 @@ impl Joining {
             epoch: epoch(),
             segment_offset_bytes,
             process: std::process::id(),
+            bell: bell.as_ref().map_or(0, OwnBell::number),
         };
         lines.write(pe, &line)?;
         Ok(Self {
@@ -111,6 +121,7 @@ impl Joining {
             memory,
             lines,
             locks,
+            bell,
         })
     }
 
@@ -121,10 +132,20 @@ impl Joining {
     /// [`RegionFault::Unseen`] if what others have stored is not seen here;
     /// [`RegionFault::NoContract`].
     pub fn finish(self, lost_after: Duration) -> Result<Shm> {
+        self.finish_with(lost_after, None)
+    }
+
+    /// As [`finish`](Self::finish), with bells other than those of a device.
+    pub(super) fn finish_with(
+        self,
+        lost_after: Duration,
+        bells: Option<(Bells, Option<Listener>)>,
+    ) -> Result<Shm> {
         let pes = self.place.entry.pes;
-        let epochs = (0..pes)
-            .map(|pe| self.see(pe))
-            .collect::<Result<Vec<u64>>>()?;
+        let seen = (0..pes).map(|pe| self.see(pe));
+        let seen = seen.collect::<Result<Vec<PeLine>>>()?;
+        let numbers = self.bells_of(&seen)?;
+        let epochs: Vec<u64> = seen.iter().map(|line| line.epoch).collect();
         let here = epoch();
         let is_near = |epoch: &u64| *epoch == here && here != 0;
         let has_far = !epochs.iter().all(is_near);
@@ -152,29 +173,62 @@ impl Joining {
             sharers: near.max(1),
         };
         let (host, plot, memory) = (Host::only(self.pe, pes)?, self.plot, self.memory.clone());
+        let bells = match &self.bell {
+            Some(bell) => Some(bell.start(self.pe, &numbers)?),
+            None => bells,
+        };
+        let (bells, listener) = bells.unzip();
         let member = Member {
             heart: heart.transpose()?,
+            listener: listener.flatten(),
             pulse,
             lost_after,
             joining: self,
         };
-        Shm::over_region(host, plot, memory, Box::new(member), sharing)
+        Shm::over_region(host, plot, memory, Box::new(member), sharing, bells)
     }
 
-    /// The epoch of the host of `pe`, which has stored it before this was called.
-    fn see(&self, pe: PeId) -> Result<u64> {
+    /// The numbers of all PEs at the doorbell; empty without one.
+    fn bells_of(&self, lines: &[PeLine]) -> Result<Vec<u32>> {
+        let is = |has_bell| if has_bell { "with" } else { "without" };
+        let has_bell = self.bell.is_some();
+        let other = (0..)
+            .zip(lines)
+            .find(|(_, line)| (line.bell != 0) != has_bell);
+        match other {
+            Some((pe, line)) => Err(self.region.file.fault(RegionFault::OtherBell {
+                pe,
+                theirs: is(line.bell != 0),
+                ours: is(has_bell),
+            })),
+            None => Ok(lines.iter().map(|line| line.bell).collect()),
+        }
+    }
+
+    /// What `pe` says of itself, which has stored it before this was called.
+    fn see(&self, pe: PeId) -> Result<PeLine> {
         let begin = Instant::now();
         loop {
             let line = self.lines.read(pe)?;
             if line.mark == self.place.mark(State::JOINED) {
-                return Ok(line.epoch);
+                return Ok(line);
             }
             if begin.elapsed() > SEEN_WITHIN {
-                let contract = contract_name(self.region.head().contract);
-                return Err(self.region.file.fault(RegionFault::Unseen { pe, contract }));
+                return Err(self.region.unseen(pe));
             }
             std::thread::yield_now();
         }
+    }
+}
+
+impl Region {
+    /// What `pe` has stored is not seen here.
+    fn unseen(&self, pe: PeId) -> TransportError {
+        let contract = contract_name(self.head().contract);
+        self.file.fault(match self.file.kind {
+            Kind::File => RegionFault::OwnPages { pe },
+            Kind::Device | Kind::Bar { .. } => RegionFault::Unseen { pe, contract },
+        })
     }
 }
 
@@ -213,6 +267,7 @@ fn zero(segment: &Memory, contract: Visibility) -> Result<()> {
 #[derive(Debug)]
 struct Member {
     heart: Option<Heart>,
+    listener: Option<Listener>,
     pulse: Arc<Pulse>,
     lost_after: Duration,
     joining: Joining,
@@ -298,6 +353,7 @@ impl Lives for Member {
 impl Drop for Member {
     fn drop(&mut self) {
         self.heart = None;
+        self.listener = None;
         // If the region has gone bad, there is nobody to tell.
         let _ = self.leave();
     }

@@ -6,15 +6,21 @@ use std::time::Duration;
 
 use super::join::{Joining, Needs};
 use super::{Region, Result, Spec};
-use crate::shm::{Shm, Watch};
+use crate::shm::{Bells, Shm, Sleepers, Watch};
 use crate::visibility::Visibility;
+use crate::window::Ring;
 
 /// The wires of a job of `pes` PEs over a region of its own, one for a thread each. Dropping one makes
-/// its PE look dead to the others.
+/// its PE look dead to the others. With bells they wake each other by calls, as PEs of several kernels do.
 ///
 /// # Errors
 /// As those of a job of processes.
-pub fn local(pes: u32, segment_bytes: usize, contract: Visibility) -> Result<Vec<Shm>> {
+pub fn local(
+    pes: u32,
+    segment_bytes: usize,
+    contract: Visibility,
+    has_bells: bool,
+) -> Result<Vec<Shm>> {
     let needs = Needs::new(pes, segment_bytes as u64);
     let (first, ticket) = Region::of_its_own(&needs, contract)?;
     let alive: Arc<[AtomicBool]> = (0..pes).map(|_| AtomicBool::new(false)).collect();
@@ -28,8 +34,18 @@ pub fn local(pes: u32, segment_bytes: usize, contract: Visibility) -> Result<Vec
     });
     let joining = joining.collect::<Result<Vec<_>>>()?;
     let lost_after = Duration::from_secs(1);
-    joining
-        .into_iter()
-        .map(|pe| pe.finish(lost_after))
-        .collect()
+    let sleepers: Vec<Arc<Sleepers>> = (0..pes).map(|_| Arc::default()).collect();
+    let bells = |pe: usize| {
+        let ring = |it: &Arc<Sleepers>| Arc::clone(it) as Arc<dyn Ring>;
+        let sleepers_of = sleepers.get(pe).map(Arc::clone);
+        Some(Bells {
+            rings: sleepers.iter().map(ring).collect(),
+            sleepers: sleepers_of.filter(|_| has_bells)?,
+        })
+    };
+    let finished = (0..).zip(joining).map(|(pe, joined)| match bells(pe) {
+        Some(bells) => joined.finish_with(lost_after, Some((bells, None))),
+        None => joined.finish(lost_after),
+    });
+    finished.collect()
 }

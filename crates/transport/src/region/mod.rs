@@ -15,7 +15,10 @@
 //! | `join.rs` | how PEs of a job come together in it |
 //! | `heart.rs` | how PEs of different kernels see that others live |
 //! | `ticket.rs` | what PE 0 tells the others |
+//! | `bell.rs` | the doorbell of an ivshmem device |
+//! | `vfio.rs` | a PCI device in the hands of this process |
 
+mod bell;
 pub(crate) mod file;
 pub(crate) mod format;
 mod heart;
@@ -29,6 +32,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ticket;
+mod vfio;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,6 +65,8 @@ pub struct Spec {
     pub size_bytes: Option<u64>,
     /// What it takes for a store to be seen; else as the system or the region says.
     pub contract: Option<Visibility>,
+    /// PEs are woken by the doorbell of the device whose memory that is, which `vfio-pci` has.
+    pub has_bell: bool,
 }
 
 /// An opened region.
@@ -72,6 +78,8 @@ pub struct Region {
     /// What the user says.
     contract: Option<Visibility>,
     is_nameless: bool,
+    /// The memory of the device whose doorbell wakes PEs.
+    bell: Option<PathBuf>,
 }
 
 type Result<T, E = TransportError> = core::result::Result<T, E>;
@@ -141,6 +149,7 @@ impl Region {
             offset_bytes: spec.offset_bytes,
             contract: spec.contract,
             is_nameless: false,
+            bell: None,
         })
     }
 
@@ -181,12 +190,18 @@ impl Region {
                 return Err(file.fault(RegionFault::Contract { theirs, ours }));
             }
         }
+        if spec.has_bell && head.contract != Visibility::Coherent {
+            return Err(file.fault(RegionFault::Bell {
+                why: "only where the contract is coherent can a PE be seen to sleep",
+            }));
+        }
         Ok(Self {
             file,
             offset_bytes: spec.offset_bytes,
             table,
             contract: spec.contract,
             is_nameless: false,
+            bell: spec.has_bell.then(|| path.to_owned()),
         })
     }
 
@@ -237,18 +252,18 @@ impl Region {
     /// [`RegionFault::Full`], [`RegionFault::OneJob`], [`RegionFault::NoSpace`].
     pub fn claim(&self, needs: &Needs, lost_after: Duration) -> Result<Ticket> {
         let wanted = Span::bytes(needs.pes, needs.segment_bytes).unwrap_or(u64::MAX);
-        self.file.check_space(wanted)?;
-        self.take_back(None)?;
         let key = u128::from_ne_bytes(random()?);
-        let claim = match self.table.claim(key, needs.pes, needs.segment_bytes) {
+        let claim = || {
+            self.file.check_space(wanted)?;
+            let claim = self.table.claim(key, needs.pes, needs.segment_bytes);
+            claim.map_err(|error| of_file(&self.file, error))
+        };
+        // What killed jobs have left may be what is missing.
+        self.take_back(None)?;
+        let claim = match claim() {
+            Err(full) if self.take_back(Some(lost_after))? == 0 => return Err(full),
+            Err(_) => claim()?,
             Ok(claim) => claim,
-            Err(full) => match self.take_back(Some(lost_after))? {
-                0 => return Err(of_file(&self.file, full)),
-                _ => {
-                    let again = self.table.claim(key, needs.pes, needs.segment_bytes);
-                    again.map_err(|error| of_file(&self.file, error))?
-                }
-            },
         };
         let place = *claim.place();
         let is_zeroed = self.file.punch(self.at(&place), self.bytes_of(&place));
@@ -263,6 +278,7 @@ impl Region {
             incarnation: place.incarnation,
             key,
             is_zeroed,
+            epoch: file::epoch(),
             nameless: self.is_nameless.then(|| {
                 use std::os::fd::AsRawFd;
                 let number = self.file.file.as_raw_fd();
@@ -371,6 +387,7 @@ fn may_be_made(file: &RegionFile, spec: &Spec, memory: &Memory) -> Result<()> {
             table,
             contract: None,
             is_nameless: false,
+            bell: None,
         },
         Err(_) if front.starts_with(b"hwwindow") => return Ok(()),
         Err(_) => return Err(file.fault(RegionFault::OtherContents)),

@@ -32,6 +32,7 @@ fn line(place: &Place, pe: u32, state: State) -> PeLine {
         epoch: 7 + u64::from(pe),
         segment_offset_bytes: place.incarnation,
         process: 9,
+        bell: 0,
     }
 }
 

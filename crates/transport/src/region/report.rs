@@ -1,6 +1,6 @@
 //! What is in a region, for people.
 
-use super::format::Head;
+use super::format::{Head, State};
 use super::living::Verdict;
 use super::{Region, Result};
 
@@ -37,6 +37,8 @@ pub struct PeReport {
     pub epoch: u64,
     /// Where its segment begins.
     pub segment_offset_bytes: u64,
+    /// Whether it has left in order.
+    pub has_left: bool,
     /// Whether it lives. `None` if its host would know.
     pub lives: Option<bool>,
 }
@@ -65,6 +67,7 @@ impl Region {
                         process: line.process,
                         epoch: line.epoch,
                         segment_offset_bytes: line.segment_offset_bytes,
+                        has_left: line.mark == place.mark(State::LEFT),
                         lives: match self.pe_lives(&place, pe, &line)? {
                             Verdict::Living => Some(true),
                             Verdict::Dead => Some(false),

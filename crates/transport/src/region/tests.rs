@@ -136,8 +136,35 @@ fn a_ticket_of_another_region_is_refused() {
     let old = fault(join(&older, 0, 1));
     assert!(matches!(old, RegionFault::Incarnation { .. }));
     assert_eq!(fault(join(&stranger, 0, 1)), RegionFault::Held);
+    // PE 0 of another host has just stored what is not found here.
+    for unseen in [&older, &stranger] {
+        let far = Ticket {
+            epoch: file::epoch() ^ 1,
+            ..unseen.clone()
+        };
+        assert_eq!(fault(join(&far, 0, 1)), RegionFault::OwnPages { pe: 0 });
+    }
     assert_eq!(fault(join(&ticket, 1, 1)), RegionFault::Held);
     assert_eq!(fault(join(&ticket, 0, 2)), RegionFault::Held);
+}
+
+#[test]
+fn who_has_left_in_order_is_told_from_who_is_gone() {
+    let file = Temporary::new("left");
+    let region = file.make(16).unwrap();
+    let needs = Needs::new(2, 2 * MIB);
+    let ticket = region.claim(&needs, LOST_AFTER).unwrap();
+    let join = |pe| {
+        let region = Region::open_for(&file.spec(), &ticket).unwrap();
+        Joining::new(region, &ticket, pe, &needs).unwrap()
+    };
+    let [first, second] = [join(0), join(1)].map(|pe| pe.finish(LOST_AFTER).unwrap());
+    drop(second);
+    let report = region.report().unwrap();
+    let left: Vec<bool> = report.jobs[0].pes.iter().map(|pe| pe.has_left).collect();
+    assert_eq!(left, [false, true]);
+    drop(first);
+    assert_eq!(region.report().unwrap().jobs, []);
 }
 
 #[test]

@@ -17,11 +17,19 @@ pub struct Ticket {
     pub(crate) key: u128,
     /// The memory of the job is zeroed already.
     pub(crate) is_zeroed: bool,
+    /// Of the host of PE 0; 0 if that is not known.
+    pub(crate) epoch: u64,
     /// Of a region without a name: the process that has it, and its number there.
     pub(crate) nameless: Option<(u32, u32)>,
 }
 
 impl Ticket {
+    /// Whether PE 0 is on another host, as far as that is known.
+    pub(crate) fn is_far(&self) -> bool {
+        let here = super::file::epoch();
+        self.epoch != 0 && here != 0 && self.epoch != here
+    }
+
     /// Where PEs find the region, if it has no name.
     pub fn path(&self) -> Option<String> {
         let (process, number) = self.nameless?;
@@ -49,13 +57,15 @@ impl fmt::Display for Ticket {
             incarnation,
             key,
             is_zeroed,
+            epoch,
             nameless,
         } = self;
         let (process, number) = nameless.unwrap_or_default();
         let is_zeroed = u8::from(*is_zeroed);
         write!(
             f,
-            "{identity:032x}:{size_bytes}:{slot}:{incarnation}:{key:032x}:{is_zeroed}:{process}:{number}"
+            "{identity:032x}:{size_bytes}:{slot}:{incarnation}:{key:032x}:{is_zeroed}:\
+             {epoch:016x}:{process}:{number}"
         )
     }
 }
@@ -82,6 +92,7 @@ fn parse(text: &str) -> Option<Ticket> {
         incarnation,
         key,
         is_zeroed,
+        epoch,
         process,
         number,
     ] = &words[..]
@@ -91,16 +102,17 @@ fn parse(text: &str) -> Option<Ticket> {
     let process: u32 = decimal(process)?;
     let number = decimal(number)?;
     Some(Ticket {
-        identity: hexadecimal(identity)?,
+        identity: hexadecimal(identity, 32)?,
         size_bytes: decimal(size_bytes)?,
         slot: decimal(slot)?,
         incarnation: decimal(incarnation)?,
-        key: hexadecimal(key)?,
+        key: hexadecimal(key, 32)?,
         is_zeroed: match is_zeroed {
             "0" => false,
             "1" => true,
             _ => return None,
         },
+        epoch: u64::try_from(hexadecimal(epoch, 16)?).ok()?,
         nameless: match (process, number) {
             (0, 0) => None,
             (0, _) => return None,
@@ -115,9 +127,9 @@ fn decimal<T: FromStr + fmt::Display>(word: &str) -> Option<T> {
     (number.to_string() == word).then_some(number)
 }
 
-fn hexadecimal(word: &str) -> Option<u128> {
+fn hexadecimal(word: &str, len: usize) -> Option<u128> {
     let digits = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let whole = word.len() == 32 && word.bytes().all(digits);
+    let whole = word.len() == len && word.bytes().all(digits);
     u128::from_str_radix(word, 16).ok().filter(|_| whole)
 }
 
@@ -134,13 +146,14 @@ mod tests {
             incarnation: 9,
             key: 0xfeed,
             is_zeroed: true,
+            epoch: 0xbeef,
             nameless: Some((77, 5)),
         };
         let text = ticket.to_string();
         assert_eq!(
             text,
             "000000000000000000000000000000a1:67108864:3:9:\
-             0000000000000000000000000000feed:1:77:5"
+             0000000000000000000000000000feed:1:000000000000beef:77:5"
         );
         assert_eq!(text.parse::<Ticket>().unwrap(), ticket);
         assert_eq!(ticket.path().unwrap(), "/proc/77/fd/5");
@@ -148,7 +161,8 @@ mod tests {
         for bad in [
             "",
             "1:2",
-            &text.replace(":1:77", ":2:77"),
+            &text.replace(":1:0000", ":2:0000"),
+            &text.replace("beef:", "bee:"),
             &text.replace("77:5", "0:5"),
         ] {
             let error = bad.parse::<Ticket>().unwrap_err().to_string();

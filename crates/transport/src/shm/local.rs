@@ -61,7 +61,14 @@ pub(crate) fn local_part(
                 .map_err(|e| TransportError::environment("keeping the segments open", e))?;
             let host = Host::new(pes, members.to_vec(), local)?;
             let memory = plot.map(file)?;
-            Shm::over(host, plot, memory, liveness, Sharing::new(options, count))
+            Shm::over(
+                host,
+                plot,
+                memory,
+                liveness,
+                Sharing::new(options, count),
+                None,
+            )
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 //! The segments of all PEs are in one memfd that all PEs map. So stores, loads and atomics
 //! are CPU instructions, a fence is a compiler matter on x86, and nothing needs an agent.
 
+mod bells;
 pub(crate) mod handover;
 mod host;
 mod key;
@@ -15,6 +16,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use bells::{Bells, Sleepers};
 use handover::{Files, Own};
 pub use handover::{Gathering, Hello, MORE_MAX, Ticket};
 pub use host::Host;
@@ -38,7 +40,7 @@ use crate::terms::Terms;
 use crate::transport::Transport;
 use crate::visibility::Visibility;
 use crate::wait::{UNRUNG_SLEEP_MAX, WaitLimits};
-use crate::window::Window;
+use crate::window::{Bell, Window};
 use liveness::Liveness;
 
 /// The longest sleep of a PE that peers of other kernels cannot wake. Sleeps grow from a
@@ -64,6 +66,8 @@ pub struct Shm {
     liveness: Liveness,
     limits: WaitLimits,
     sharing: Sharing,
+    /// Where PEs of several kernels ring each other.
+    bells: Option<Bells>,
     /// What the first PE of the host has given with the memory.
     more: Vec<(u32, OwnedFd)>,
 }
@@ -138,7 +142,14 @@ impl Shm {
         let memory = plot.map(files.memory)?;
         Ok(Self {
             more: files.more,
-            ..Self::over(host, plot, memory, liveness, Sharing::new(options, pes))?
+            ..Self::over(
+                host,
+                plot,
+                memory,
+                liveness,
+                Sharing::new(options, pes),
+                None,
+            )?
         })
     }
 
@@ -155,8 +166,9 @@ impl Shm {
         memory: Memory,
         lives: Box<dyn Lives>,
         sharing: Sharing,
+        bells: Option<Bells>,
     ) -> Result<Self, TransportError> {
-        Self::over(host, plot, memory, Liveness::Other(lives), sharing)
+        Self::over(host, plot, memory, Liveness::Other(lives), sharing, bells)
     }
 
     fn over(
@@ -165,18 +177,27 @@ impl Shm {
         memory: Memory,
         liveness: Liveness,
         sharing: Sharing,
+        bells: Option<Bells>,
     ) -> Result<Self, TransportError> {
         // Before the first store that a sleeping peer relies on.
         crate::sync::registered();
         let window = |local| {
             let segment = plot.segment(&memory, local)?;
-            match local == host.local() {
+            let window = match local == host.local() {
                 true => Window::own(segment, sharing.visibility),
                 false => Window::new(segment, sharing.visibility),
-            }
+            }?;
+            let rings = bells.as_ref().map(|bells| &bells.rings);
+            Ok(match rings.and_then(|rings| rings.get(local as usize)) {
+                Some(ring) => window.with_bell(Bell::Call(Arc::clone(ring))),
+                None => window,
+            })
         };
-        let windows = (0..host.count()).map(window).collect::<Result<_, _>>()?;
-        let plain = sharing.visibility == Visibility::Coherent;
+        let windows = (0..host.count())
+            .map(window)
+            .collect::<Result<_, TransportError>>()?;
+        // The short way looks at doorbells without the fence that a call needs.
+        let plain = sharing.visibility == Visibility::Coherent && bells.is_none();
         let reach = plain.then(|| reach(&host, plot, &memory)).transpose()?;
         Ok(Self {
             origin: Origin::new(host.pe())?,
@@ -185,6 +206,7 @@ impl Shm {
             liveness,
             limits: WaitLimits::for_pes(sharing.sharers),
             sharing,
+            bells,
             host,
             more: Vec::new(),
         })
@@ -314,6 +336,7 @@ impl Transport for Shm {
 
     fn sleep_max(&self, wanted: Duration) -> Duration {
         match self.sharing {
+            _ if self.bells.is_some() => wanted,
             Sharing { is_rung: false, .. } => wanted.min(FAR_SLEEP_MAX),
             Sharing {
                 visibility: Visibility::Coherent,
@@ -326,6 +349,10 @@ impl Transport for Shm {
     /// Where nobody could ring it, the doorbell stays at rest: peers then find nothing to do there.
     fn arm(&self, wanted: Duration) -> Duration {
         let limit = self.sleep_max(wanted);
+        if self.bells.is_some() {
+            self.segment().doorbell().arm_for_calls();
+            return limit;
+        }
         match self.sharing.is_rung {
             true => self.segment().doorbell().arm(limit),
             false => limit,
@@ -333,6 +360,9 @@ impl Transport for Shm {
     }
 
     fn sleep(&self, limit: Duration) -> bool {
+        if let Some(bells) = &self.bells {
+            return bells.sleepers.sleep(self.segment().doorbell(), limit);
+        }
         if self.sharing.is_rung {
             return self.segment().doorbell().sleep(limit);
         }
