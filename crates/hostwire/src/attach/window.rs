@@ -46,41 +46,46 @@ pub(super) fn attach(
             launcher
                 .put(TICKET, card.as_bytes())
                 .map_err(launch_failed)?;
-            if claimed.is_err() {
-                // The others wait for the card.
-                launcher.fence().map_err(launch_failed)?;
-            }
-            Some(claimed?)
+            Some(claimed)
         }
         _ => None,
     };
     launcher.fence().map_err(launch_failed)?;
-    let (region, ticket) = match own {
-        Some(own) => own,
-        None => {
-            let card = launcher.get(0, TICKET).map_err(launch_failed)?;
-            let card = String::from_utf8_lossy(&card);
-            if let Some(why) = card.strip_prefix(REFUSED) {
-                let why = format!("PE 0 could not join: {}", printable(why)).into();
-                let fault = EnvironmentFault::Refused { why };
-                return Err(TransportError::environment("joining the job", fault).into());
-            }
-            let card = Card::parse(&card)?;
-            if let Some(about) = terms.differ(&card.terms) {
-                let fault = EnvironmentFault::Disagreement {
-                    pe: 0,
-                    with: pe,
-                    about,
-                };
-                return Err(TransportError::environment("joining the job", fault).into());
-            }
-            (Region::open_for(&spec, &card.ticket)?, card.ticket)
+    let joining = match own {
+        Some(Err(error)) => Err(error),
+        Some(Ok((region, ticket))) => {
+            Joining::new(region, &ticket, pe, &needs).map_err(Error::from)
         }
+        None => follow(&spec, terms, &needs, launcher),
     };
-    let joining = Joining::new(region, &ticket, pe, &needs)?;
-    // What all have stored has to be seen by all.
+    // What all have stored has to be seen by all. Who could not join says so and comes here as well:
+    // the others wait for all.
     launcher.fence().map_err(launch_failed)?;
-    Ok(joining.finish(lost_after)?)
+    Ok(joining?.finish(lost_after)?)
+}
+
+/// Joins the job that PE 0 has found room for.
+fn follow(
+    spec: &Spec,
+    terms: &Terms,
+    needs: &Needs,
+    launcher: &mut dyn Bootstrap,
+) -> Result<Joining> {
+    let pe = launcher.rank();
+    let card = launcher.get(0, TICKET).map_err(launch_failed)?;
+    let card = String::from_utf8_lossy(&card);
+    let failed = |fault| TransportError::environment("joining the job", fault);
+    if let Some(why) = card.strip_prefix(REFUSED) {
+        let why = format!("PE 0 could not join: {}", printable(why)).into();
+        return Err(failed(EnvironmentFault::Refused { why }).into());
+    }
+    let card = Card::parse(&card)?;
+    if let Some(about) = terms.differ(&card.terms) {
+        let (pe, with) = (0, pe);
+        return Err(failed(EnvironmentFault::Disagreement { pe, with, about }).into());
+    }
+    let region = Region::open_for(spec, &card.ticket)?;
+    Ok(Joining::new(region, &card.ticket, pe, needs)?)
 }
 
 /// What PE 0 publishes in place of a card if there is no region for the job.
