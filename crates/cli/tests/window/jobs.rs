@@ -123,7 +123,7 @@ fn the_others_see_that_a_pe_is_killed() {
 }
 
 #[test]
-fn a_region_that_does_not_fit_is_refused_by_one_pe() {
+fn why_pe_0_finds_no_room_is_what_all_pes_say() {
     let pool = Pool::new(16, "coherent");
     for (window, text) in [
         (pool.path.clone(), "more are needed"),
@@ -136,12 +136,16 @@ fn a_region_that_does_not_fit_is_refused_by_one_pe() {
     ] {
         let ended = probe(2, &window, &[], &["everything"]);
         assert_eq!(ended.status, 1, "{ended:#?}");
-        assert!(ended.stderr.contains(text), "{text}: {ended:#?}");
-        assert_eq!(
-            ended.stderr.matches("fault_probe: ").count(),
-            1,
-            "{ended:#?}"
-        );
+        let said = ended.stderr.lines();
+        let said: Vec<&str> = said
+            .filter(|line| line.starts_with("fault_probe: "))
+            .collect();
+        assert!(said.iter().all(|line| line.contains(text)), "{ended:#?}");
+        // The other PE may have been ended before it heard of it.
+        let (heard, own): (Vec<&str>, _) = said
+            .iter()
+            .partition(|line| line.contains("joining the job: PE 0 could not join: "));
+        assert!(own.len() == 1 && heard.len() <= 1, "{ended:#?}");
     }
 }
 
