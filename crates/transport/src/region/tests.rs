@@ -154,17 +154,28 @@ fn who_has_left_in_order_is_told_from_who_is_gone() {
     let region = file.make(16).unwrap();
     let needs = Needs::new(2, 2 * MIB);
     let ticket = region.claim(&needs, LOST_AFTER).unwrap();
-    let join = |pe| {
-        let region = Region::open_for(&file.spec(), &ticket).unwrap();
-        Joining::new(region, &ticket, pe, &needs).unwrap()
-    };
-    let [first, second] = [join(0), join(1)].map(|pe| pe.finish(LOST_AFTER).unwrap());
-    drop(second);
+    let found = region.table.slot(ticket.slot as usize).unwrap();
+    let place = region.place_of(ticket.slot as usize, &found).unwrap();
+    let place = place.unwrap();
+    // The lines as the PEs write them. That PE 0 does not lock its line shows that it is gone.
+    for (pe, state) in [(0, State::JOINED), (1, State::LEFT)] {
+        let line = PeLine {
+            mark: place.mark(state),
+            beat: 0,
+            epoch: file::epoch(),
+            segment_offset_bytes: 0,
+            process: 1,
+            bell: 0,
+        };
+        region.lines(&place).unwrap().write(pe, &line).unwrap();
+    }
     let report = region.report().unwrap();
-    let left: Vec<bool> = report.jobs[0].pes.iter().map(|pe| pe.has_left).collect();
-    assert_eq!(left, [false, true]);
-    drop(first);
-    assert_eq!(region.report().unwrap().jobs, []);
+    let seen: Vec<_> = report.jobs[0]
+        .pes
+        .iter()
+        .map(|pe| (pe.has_left, pe.lives))
+        .collect();
+    assert_eq!(seen, [(false, Some(false)), (true, Some(false))]);
 }
 
 #[test]
