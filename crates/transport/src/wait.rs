@@ -450,4 +450,31 @@ mod model {
             writer.join().unwrap();
         });
     }
+
+    /// The same between two kernels: who sleeps is called.
+    #[test]
+    fn no_call_is_lost() {
+        loom::model(|| {
+            let words = || AtomicU32::new(0);
+            let shared = Arc::new((words(), AtomicU32::new(AWAKE), words()));
+            let writer = {
+                let shared = Arc::clone(&shared);
+                loom::thread::spawn(move || {
+                    shared.0.store(1, Ordering::Release);
+                    if Doorbell::new(&shared.1).call() {
+                        // The interrupt.
+                        shared.2.store(1, Ordering::Release);
+                    }
+                })
+            };
+            Doorbell::new(&shared.1).arm_for_calls();
+            if shared.0.load(Ordering::Acquire) == 0 {
+                while shared.2.load(Ordering::Acquire) == 0 {
+                    loom::thread::yield_now();
+                }
+                assert_eq!(shared.0.load(Ordering::Acquire), 1);
+            }
+            writer.join().unwrap();
+        });
+    }
 }
