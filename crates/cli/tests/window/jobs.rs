@@ -141,11 +141,8 @@ fn why_pe_0_finds_no_room_is_what_all_pes_say() {
             .filter(|line| line.starts_with("fault_probe: "))
             .collect();
         assert!(said.iter().all(|line| line.contains(text)), "{ended:#?}");
-        // The other PE may have been ended before it heard of it.
-        let (heard, own): (Vec<&str>, _) = said
-            .iter()
-            .partition(|line| line.contains("joining the job: PE 0 could not join: "));
-        assert!(own.len() == 1 && heard.len() <= 1, "{ended:#?}");
+        // Either may have been ended before it said so: the other one said why.
+        assert!((1..=2).contains(&said.len()), "{ended:#?}");
     }
 }
 
