@@ -9,7 +9,7 @@
 //! - [`wire`]: PEs that run ordinary `hostwire` code on those machines.
 //! - [`record`]: pcapng and Perfetto files of what happened.
 //! - [`htea`]: HyperTransport over Ethernet adapters, frame by frame.
-//! - [`peach2`]: PEACH2 chips on PCI Express, their DMA, and the sub-clusters they make.
+//! - [`tca`]: sub-clusters of PEACH2 chips, and their programming interface.
 //! - [`memory_system`]: processors with a cache over local, remote and swapped memory.
 //! - [`experiments`]: the numbers of the papers, out of simulated events.
 //!
@@ -23,8 +23,8 @@ pub mod firmware;
 pub mod htea;
 pub mod machine;
 pub mod memory_system;
-pub mod peach2;
 pub mod record;
+pub mod tca;
 pub mod wire;
 
 /// The examples of the README compile.

@@ -12,7 +12,7 @@ use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::experiments::jobs::{Order, Pair, ping_pong, put};
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::{Machine, WireEnd};
-use hostwire_sim::peach2::tca::{Config, Device, Place, SubCluster};
+use hostwire_sim::tca::{Config, Device, Place, SubCluster};
 
 fn examples() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters");

@@ -1,6 +1,7 @@
 //! The link alone, between two devices that only send and release.
 
-use hostwire_sim::devices::link::{Buffers, Damage, End, Link, LinkConfig, LinkMode};
+use hostwire_sim::devices::ht::{Buffers, Link, LinkConfig, LinkMode, Place};
+use hostwire_sim::devices::link::{Damage, End, LinkEvent};
 use hostwire_sim::devices::opteron::registers::FREQUENCY_MHZ;
 use hostwire_sim::devices::{Command, DeviceEvent, Fabric, Packet, VirtualChannel};
 use hostwire_sim::engine::{Component, ComponentId, Context, Ps, RunError};
@@ -18,18 +19,17 @@ struct Device {
 impl Component<DeviceEvent> for Device {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         match event {
-            DeviceEvent::Deliver { packet, .. } => {
+            DeviceEvent::Ht(LinkEvent::Deliver { packet, .. }) => {
                 if let Some(after) = self.release_after {
-                    let event = DeviceEvent::Release {
+                    let event = LinkEvent::Release {
                         end: self.end,
-                        channel: packet.channel(),
-                        data: packet.has_data(),
+                        cost: Place::of(&packet),
                     };
-                    ctx.schedule(self.link, after, event);
+                    ctx.schedule(self.link, after, DeviceEvent::Ht(event));
                 }
                 self.got.push((ctx.now(), *packet));
             }
-            DeviceEvent::Sent { .. } => self.sent += 1,
+            DeviceEvent::Ht(LinkEvent::Sent { .. }) => self.sent += 1,
             _ => {}
         }
     }
@@ -70,10 +70,10 @@ impl Bench {
             .inject(
                 now,
                 self.link,
-                DeviceEvent::Submit {
+                DeviceEvent::Ht(LinkEvent::Submit {
                     end,
                     packet: Box::new(packet),
-                },
+                }),
             )
             .unwrap();
     }
@@ -189,7 +189,10 @@ fn gen3_pays_a_crc_per_packet_instead() {
     (0..10_000).for_each(|n| bench.submit(End::A, line(n)));
     bench.sim.run().unwrap();
     let counters = bench.model().counters(End::A);
-    assert_eq!(counters.dwords, 10_000 * 19 + counters.nops * 2);
+    assert_eq!(
+        counters.wire_bytes,
+        4 * (10_000 * 19 + counters.controls * 2)
+    );
 }
 
 #[test]
@@ -281,10 +284,10 @@ fn submitting_to_a_link_that_is_down_is_reported() {
     sim.inject(
         Ps::ZERO,
         link,
-        DeviceEvent::Submit {
+        DeviceEvent::Ht(LinkEvent::Submit {
             end: End::A,
             packet: Box::new(line(0)),
-        },
+        }),
     )
     .unwrap();
     let error = sim.run().unwrap_err().to_string();

@@ -4,7 +4,7 @@ use hostwire_plan::NodeId;
 use hostwire_sim::devices::link::Damage;
 use hostwire_sim::engine::RunError;
 use hostwire_sim::experiments::tca_peach2::{ping_pong, ring};
-use hostwire_sim::peach2::tca::{
+use hostwire_sim::tca::{
     BuildError, Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError,
 };
 use proptest::prelude::*;

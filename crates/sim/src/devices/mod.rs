@@ -2,24 +2,30 @@
 //!
 //! | module | models | page |
 //! |---|---|---|
-//! | [`link`] | a HyperTransport link, both directions | `docs/sim/link.md` |
+//! | [`link`] | a link of any family, both directions | `docs/sim/link.md` |
+//! | [`ht`] | HyperTransport: clock, credits, retry | `docs/sim/link.md` |
+//! | [`pcie`] | PCI Express: flow control, Ack, Nak, replay | `docs/sim/tca.md` |
 //! | [`opteron`] | an Opteron socket: cores, write combining, northbridge, memory | `docs/sim/opteron.md` |
 //! | [`link_port`] | one end of a link between NICs: framing, Go-Back-N | `docs/sim/nic.md` |
 //! | [`nic`] | the HTX board: HT-Core, ports, completer | `docs/sim/nic.md` |
 //! | [`southbridge`] | the end of a non-coherent chain | `docs/sim/opteron.md` |
 //! | [`switch`] | a frame switch between NICs | `docs/sim/switch.md` |
 //! | [`cable`] | a cable between two link ports | `docs/sim/cable.md` |
+//! | [`peach2`] | a PEACH2 chip, and a host with such chips | `docs/sim/tca.md` |
 //!
 //! Devices talk through [`DeviceEvent`]. A device never looks into another
 //! one; what crosses between them is an event with a time.
 
 pub mod cable;
 mod event;
+pub mod ht;
 pub mod link;
 pub mod link_port;
 pub mod nic;
 pub mod opteron;
 mod packet;
+pub mod pcie;
+pub mod peach2;
 mod port;
 pub mod southbridge;
 pub mod switch;

@@ -3,7 +3,8 @@
 use crate::engine::{ComponentId, Context, Ps};
 
 use super::event::DeviceEvent;
-use super::link::End;
+use super::ht::Place;
+use super::link::{End, LinkEvent};
 use super::packet::{Packet, VirtualChannel};
 
 /// Where a device is attached, and how many of its packets the link holds.
@@ -62,20 +63,19 @@ impl Port {
         ctx.schedule(
             self.link,
             delay,
-            DeviceEvent::Submit {
+            DeviceEvent::Ht(LinkEvent::Submit {
                 end: self.end,
                 packet,
-            },
+            }),
         );
     }
 
     /// Empties the receive buffers of a packet of `channel`, with `data` or without.
     pub fn release(&self, channel: VirtualChannel, data: bool, ctx: &mut Context<'_, DeviceEvent>) {
-        let event = DeviceEvent::Release {
+        let event = LinkEvent::Release {
             end: self.end,
-            channel,
-            data,
+            cost: Place { channel, data },
         };
-        ctx.schedule(self.link, Ps::ZERO, event);
+        ctx.schedule(self.link, Ps::ZERO, DeviceEvent::Ht(event));
     }
 }

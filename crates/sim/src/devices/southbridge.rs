@@ -5,6 +5,7 @@
 use crate::engine::{Component, Context};
 
 use super::event::DeviceEvent;
+use super::link::LinkEvent;
 use super::packet::Command;
 use super::port::Port;
 
@@ -34,7 +35,7 @@ impl Southbridge {
 
 impl Component<DeviceEvent> for Southbridge {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
-        if let DeviceEvent::Deliver { packet, .. } = event {
+        if let DeviceEvent::Ht(LinkEvent::Deliver { packet, .. }) = event {
             self.broadcasts += u64::from(matches!(packet.command, Command::Broadcast { .. }));
             if let Some(port) = &self.port {
                 port.release(packet.channel(), packet.has_data(), ctx);

@@ -12,7 +12,7 @@ use crate::firmware;
 use crate::htea::{self, Timing};
 use crate::machine::Machine;
 use crate::memory_system::{self, MemorySystem, RegionKind};
-use crate::peach2::tca::{Config, Device};
+use crate::tca::{Config, Device};
 
 use super::htoe::{Optimised, Q1, Q21, Query};
 use super::htx_board::end_to_end_with;

@@ -1,7 +1,8 @@
 //! Experiments of the HTX board paper.
 
 use crate::devices::cable::Cable;
-use crate::devices::link::{Damage, End, Link, LinkMode};
+use crate::devices::ht::{Link, LinkMode};
+use crate::devices::link::{Damage, End, LinkEvent};
 use crate::devices::link_port::LinkPortConfig;
 use crate::devices::nic::{Nic, NicConfig};
 use crate::devices::opteron::registers::FREQUENCY_MHZ;
@@ -176,8 +177,12 @@ fn both_directions_mb_s(width_bits: u8, mhz: u32) -> Result<f64, ExperimentError
     let now = sim.now();
     for end in [End::A, End::B] {
         let packet = Box::new(Packet::write(0x1000, vec![0; LINE_BYTES as usize]));
-        sim.inject(now, link, DeviceEvent::Submit { end, packet })
-            .map_err(|_| ExperimentError::NoMeasurement("link"))?;
+        sim.inject(
+            now,
+            link,
+            DeviceEvent::Ht(LinkEvent::Submit { end, packet }),
+        )
+        .map_err(|_| ExperimentError::NoMeasurement("link"))?;
     }
     sim.run()?;
     let model = sim

@@ -1,6 +1,7 @@
 //! A host with an HTX board: its hardware, its registers as a BIOS leaves them.
 
-use crate::devices::link::{Buffers, End, Link, LinkConfig, LinkMode};
+use crate::devices::ht::{Buffers, Link, LinkConfig, LinkMode};
+use crate::devices::link::End;
 use crate::devices::nic::{CORE_DEPTH, Nic, NicConfig};
 use crate::devices::opteron::registers::{
     DRAM_BASE, INIT_CONTROL, LINK_CONNECTED, LINK_NONCOHERENT, LINK_READY, LINK_TYPE, MMIO_BASE,

@@ -82,10 +82,10 @@ pub enum ExperimentError {
     },
     /// A sub-cluster of PEACH2 chips cannot be.
     #[error(transparent)]
-    SubCluster(#[from] crate::peach2::tca::BuildError),
+    SubCluster(#[from] crate::tca::BuildError),
     /// A call of the TCA programming interface failed.
     #[error(transparent)]
-    Tca(#[from] crate::peach2::tca::TcaError),
+    Tca(#[from] crate::tca::TcaError),
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

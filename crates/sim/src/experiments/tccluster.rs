@@ -1,6 +1,7 @@
 //! Experiments of the TCCluster paper.
 
-use crate::devices::link::{End, LinkMode};
+use crate::devices::ht::{Link, LinkMode};
+use crate::devices::link::{End, LinkEvent};
 use crate::devices::opteron::registers::{EXTENDED_INDEX, Registers};
 use crate::devices::opteron::route::{AbortReason, Origin, Target, route};
 use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
@@ -185,19 +186,19 @@ pub fn raw_mb_s(mode: LinkMode) -> Result<f64, ExperimentError> {
     let (mut sim, link) = super::htx_host::bare_link(mode);
     let packet = Box::new(Packet::write(0x1000, vec![0; LINE_BYTES as usize]));
     let counters = |sim: &crate::devices::Fabric| {
-        sim.component::<crate::devices::link::Link>(link)
+        sim.component::<Link>(link)
             .map(|link| link.counters(End::A))
             .unwrap_or_default()
     };
-    let before = counters(&sim).dwords;
+    let before = counters(&sim).wire_bytes;
     let now = sim.now();
     let inject = sim.inject(
         now,
         link,
-        DeviceEvent::Submit {
+        DeviceEvent::Ht(LinkEvent::Submit {
             end: End::A,
             packet,
-        },
+        }),
     );
     inject.map_err(|_| ExperimentError::NoMeasurement("link"))?;
     sim.run()?;
@@ -205,10 +206,7 @@ pub fn raw_mb_s(mode: LinkMode) -> Result<f64, ExperimentError> {
     let begin = after
         .first_begin
         .ok_or(ExperimentError::NoMeasurement("link"))?;
-    Ok(mb_per_s(
-        (after.dwords - before) * 4,
-        after.last_end - begin,
-    ))
+    Ok(mb_per_s(after.wire_bytes - before, after.last_end - begin))
 }
 
 /// Bit rate of a lane of the TCCluster link of one board, after the cold reset

@@ -5,7 +5,8 @@ use hostwire_plan::{
 };
 
 use crate::devices::cable::Medium;
-use crate::devices::link::{Buffers, Damage, End, Link, LinkConfig};
+use crate::devices::ht::{Buffers, Link, LinkConfig};
+use crate::devices::link::{Damage, End};
 use crate::devices::opteron::{Opteron, OpteronConfig};
 use crate::devices::southbridge::Southbridge;
 use crate::devices::{Fabric, Port};

@@ -14,7 +14,7 @@ use hostwire_plan::{LinkRole, Plan, ProcessorId};
 
 use crate::devices::DeviceEvent;
 use crate::devices::Fabric;
-use crate::devices::link::Link;
+use crate::devices::ht::Link;
 use crate::devices::opteron::{Opteron, OpteronEvent, Program};
 use crate::devices::southbridge::Southbridge;
 use crate::engine::{ComponentId, Ps};

@@ -4,7 +4,7 @@
 //! identify themselves as coherent unless the debug register says otherwise,
 //! and settings take effect at a warm reset.
 
-use crate::devices::link::LinkMode;
+use crate::devices::ht::LinkMode;
 use crate::devices::opteron::registers::{
     END_OF_CHAIN, FORCE_NONCOHERENT, FREQUENCY_MHZ, INIT_COMPLETE, LINK_CONNECTED, LINK_CONTROL,
     LINK_FAIL, LINK_FREQUENCY, LINK_FREQUENCY_EXT, LINK_NONCOHERENT, LINK_READY, LINK_RETRY,

@@ -6,7 +6,7 @@ use hostwire_packet::ht::{
     SrcTag, UnitId, Write, WriteMode, WriteSize,
 };
 
-use crate::devices::link::Credits;
+use crate::devices::ht::Credits;
 use crate::devices::{Command, Packet};
 
 /// A modelled packet that no HyperTransport packet can express; the model's

@@ -16,7 +16,8 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use crate::devices::Fabric;
-use crate::devices::link::{End, Link, Unit};
+use crate::devices::ht::{Link, Unit};
+use crate::devices::link::End;
 use crate::engine::{ComponentId, Ps};
 
 /// The protocol of an interface.
@@ -98,11 +99,10 @@ impl Recording {
         let recording = self.clone();
         model.set_tap(Box::new(move |tapped| {
             let (what, bytes) = match tapped.unit {
-                Unit::Nop { .. } if !nops => return,
-                Unit::Nop {
-                    credits,
-                    acknowledge,
-                } => ("NOP".to_string(), nop_bytes(credits, *acknowledge)),
+                Unit::Control { .. } if !nops => return,
+                Unit::Control { control: nop, .. } => {
+                    ("NOP".to_string(), nop_bytes(&nop.credits, nop.acknowledge))
+                }
                 Unit::Packet { packet, .. } => (encode::name(packet), packet_bytes(packet)),
             };
             let direction = if tapped.from == End::A {

@@ -1,101 +1,43 @@
-//! A HyperTransport link: both directions, credits, CRC, retry.
+//! A link of any family: both directions, credits, digests, repetition, training.
 //!
-//! The link is one component that stands for the wires and for the link layer at both
-//! ends. Devices submit packets and release buffers; the link serialises, spends and
-//! returns credits (a NOP on the reverse direction carries them), damages packets on
-//! request, replays in retry mode, and delivers. Parameters and their sources:
-//! `docs/sim/link.md`.
+//! The link is one component that stands for the wires and for the link layer at both ends.
+//! Devices submit packets and release buffers; the link serialises, spends and returns credits,
+//! damages units on request, repeats what was not received, and delivers. What differs between
+//! HyperTransport and PCI Express is a [`Family`]: [`Ht`](super::ht::Ht),
+//! [`Pcie`](super::pcie::Pcie).
 
 mod config;
-mod lane;
-mod transmitter;
+mod event;
+mod family;
+mod report;
+mod side;
 
-pub use config::{Buffers, Damage, End, LinkConfig, LinkMode};
-pub use lane::{CRC_BITS, CRC_OFFSET_BITS, CRC_WINDOW_BITS, Lane};
-pub use transmitter::{Credits, LinkCounters, Unit};
+pub use config::{Damage, End, Terms};
+pub use event::LinkEvent;
+pub use family::{Family, Heard, Number, Received, Unit, Verdict};
+pub use side::LinkCounters;
 
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 
 use super::event::DeviceEvent;
-use transmitter::Transmitter;
-
-/// Bit times of the link-initialisation sequence: CTL asserted (16), CTL and CAD
-/// low (512), one dword of CAD (4).
-///
-/// Source: HyperTransport low-level initialisation, as in ht_tunnel `link_l2`.
-pub const INIT_BITS: u64 = 16 + 512 + 4;
-
-/// Events of a link to itself.
-#[derive(Debug)]
-pub enum LinkEvent {
-    /// The transmitter of this end is free.
-    TxDone {
-        /// Which end.
-        end: End,
-        /// Training that was in force; later ones make the event void.
-        generation: u32,
-    },
-    /// A unit has arrived whole at this end.
-    Arrive {
-        /// Which end.
-        end: End,
-        /// Training that was in force.
-        generation: u32,
-        /// What arrived.
-        unit: Unit,
-    },
-    /// Initialisation is over: both ends announce their buffers.
-    Ready {
-        /// Training that was in force.
-        generation: u32,
-    },
-}
-
-impl LinkEvent {
-    pub(super) fn digest(&self) -> u64 {
-        match self {
-            LinkEvent::TxDone { end, generation } => {
-                1 | (*end as u64) << 8 | u64::from(*generation) << 16
-            }
-            LinkEvent::Arrive {
-                end,
-                generation,
-                unit,
-            } => {
-                let unit = match unit {
-                    Unit::Nop {
-                        credits,
-                        acknowledge,
-                    } => {
-                        let fields = credits.command.iter().chain(&credits.data);
-                        fields.fold(*acknowledge, |digest, &field| {
-                            digest << 4 ^ u64::from(field) ^ digest >> 61
-                        })
-                    }
-                    Unit::Packet { number, packet, .. } => packet.digest().rotate_left(9) ^ number,
-                };
-                2 | (*end as u64) << 8 | u64::from(*generation) << 16 | unit << 24
-            }
-            LinkEvent::Ready { generation } => 3 | u64::from(*generation) << 16,
-        }
-    }
-}
+use side::Side;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not initialised, or initialisation failed.
+    /// Not trained, or training failed.
     Down,
-    Up(LinkMode),
-    /// Retries spent.
+    Training,
+    Up,
+    /// It has trained too often without progress.
     Failed,
 }
 
 /// Sees everything that crosses the wires; see [`Link::set_tap`].
-pub type Tap = Box<dyn FnMut(&Tapped<'_>)>;
+pub type Tap<F> = Box<dyn FnMut(&Tapped<'_, F>)>;
 
 /// One unit on the wires.
-#[derive(Clone, Copy, Debug)]
-pub struct Tapped<'a> {
+#[derive(Debug)]
+pub struct Tapped<'a, F: Family> {
     /// When it begins.
     pub begin: Ps,
     /// When it ends, at the transmitter.
@@ -103,43 +45,50 @@ pub struct Tapped<'a> {
     /// Where it comes from.
     pub from: End,
     /// What it is.
-    pub unit: &'a Unit,
+    pub unit: &'a Unit<F>,
 }
 
 /// The component.
-pub struct Link {
-    config: LinkConfig,
+pub struct Link<F: Family> {
+    config: F::Config,
+    terms: Terms,
     state: State,
+    mode: Option<F::Mode>,
     generation: u32,
-    ends: [Transmitter; 2],
-    failures_in_a_row: u8,
+    ends: [Side<F>; 2],
+    /// Trainings without progress.
+    trainings: u32,
     /// Why it is down, if that is known.
     why_down: Option<String>,
-    tap: Option<Tap>,
+    tap: Option<Tap<F>>,
 }
 
-impl Link {
-    /// A link that is down; [`train`](Self::train) brings it up.
-    pub fn new(config: LinkConfig) -> Link {
-        let ends = config.damage.clone().map(Transmitter::new);
+impl<F: Family> Link<F> {
+    /// A link; down, until [`train`](Self::train) brings it up, if its family needs that.
+    pub fn new(config: F::Config) -> Link<F> {
+        let mode = F::trained(&config);
         Link {
-            config,
-            state: State::Down,
+            terms: F::terms(&config),
+            state: if mode.is_some() {
+                State::Up
+            } else {
+                State::Down
+            },
+            mode,
             generation: 0,
-            ends,
-            failures_in_a_row: 0,
+            ends: [End::A, End::B].map(|end| Side::new(&config, end)),
+            trainings: 0,
             why_down: None,
             tap: None,
+            config,
         }
     }
 
     /// Changes what training does not decide. Takes effect at the next training;
     /// buffers must not change while packets are on the way.
-    pub fn configure(&mut self, change: impl FnOnce(&mut LinkConfig)) {
+    pub fn configure(&mut self, change: impl FnOnce(&mut F::Config)) {
         change(&mut self.config);
-        for (end, damage) in self.ends.iter_mut().zip(&self.config.damage) {
-            end.damage = damage.clone();
-        }
+        self.terms = F::terms(&self.config);
     }
 
     /// Attaches port `port` of `device` to `end`.
@@ -148,29 +97,25 @@ impl Link {
     }
 
     /// Resets the link and trains it to `mode`. Packets that are queued or in flight
-    /// are lost, as on a reset. Returns the time that initialisation takes; inject the
+    /// are lost, as on a reset. Returns the time that training takes; inject the
     /// returned event that much later.
-    pub fn train(&mut self, now: Ps, mode: LinkMode) -> (Ps, DeviceEvent) {
-        let started = Lane::new(now, mode.mhz, 8, false).bit_times(INIT_BITS);
+    pub fn train(&mut self, now: Ps, mode: F::Mode) -> (Ps, DeviceEvent) {
+        let time = F::training_time(&self.config, &mode, false);
         self.generation += 1;
-        self.failures_in_a_row = 0;
-        self.state = State::Up(mode);
+        self.trainings = 0;
+        self.mode = Some(mode);
+        self.state = State::Training;
         for end in [End::A, End::B] {
-            let lane = Lane::new(now + started, mode.mhz, mode.width_bits(end), !mode.retry);
-            let buffers = self.config.buffers[end as usize];
-            self.ends[end as usize].reset(lane, buffers);
-            // Until Ready: the initialisation sequence occupies the wires.
-            self.ends[end as usize].busy = true;
+            let side = &mut self.ends[end as usize];
+            side.clear();
+            side.layer
+                .train(&self.config, end, &mode, now + time, false);
         }
-        (
-            started,
-            DeviceEvent::Link(LinkEvent::Ready {
-                generation: self.generation,
-            }),
-        )
+        let generation = self.generation;
+        (time, F::wrap(LinkEvent::Trained { generation }))
     }
 
-    /// Takes the link down, as a failed initialisation does; `why` stands in reports.
+    /// Takes the link down, as a failed training does; `why` stands in reports.
     pub fn take_down(&mut self, why: impl Into<String>) {
         self.generation += 1;
         self.state = State::Down;
@@ -178,20 +123,20 @@ impl Link {
     }
 
     /// The trained mode; `None` if the link is down or has failed.
-    pub fn mode(&self) -> Option<LinkMode> {
+    pub fn mode(&self) -> Option<F::Mode> {
         match self.state {
-            State::Up(mode) => Some(mode),
+            State::Up | State::Training => self.mode,
             State::Down | State::Failed => None,
         }
     }
 
-    /// Whether retries were spent.
+    /// Whether it has trained too often without progress.
     pub fn has_failed(&self) -> bool {
         self.state == State::Failed
     }
 
     /// Static configuration.
-    pub fn config(&self) -> &LinkConfig {
+    pub fn config(&self) -> &F::Config {
         &self.config
     }
 
@@ -202,40 +147,24 @@ impl Link {
 
     /// Lets `tap` see everything that crosses the wires from now on. A tap
     /// changes nothing.
-    pub fn set_tap(&mut self, tap: Tap) {
+    pub fn set_tap(&mut self, tap: Tap<F>) {
         self.tap = Some(tap);
     }
 
-    fn try_transmit(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
-        let State::Up(mode) = self.state else { return };
-        let transmitter = &mut self.ends[end as usize];
-        if transmitter.busy {
+    fn transmit(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
+        let side = &mut self.ends[end as usize];
+        if self.state != State::Up || side.busy {
             return;
         }
-        let buffers = self.config.buffers[end as usize];
-        let Some(unit) = transmitter.next(buffers, &mode) else {
+        let Some(mut unit) = side.next(ctx.now(), &self.config, &self.terms) else {
             return;
         };
-        let crc_dwords = u64::from(mode.retry);
-        let dwords = crc_dwords
-            + match &unit {
-                Unit::Nop { .. } => 1,
-                Unit::Packet { packet, .. } => packet.wire_dwords(),
-            };
-        let (begin, done) = transmitter.lane.transmit(ctx.now(), dwords);
-        transmitter.busy = true;
-        let counters = &mut transmitter.counters;
-        counters.dwords += dwords;
-        counters.busy += done - begin;
-        match &unit {
-            Unit::Nop { .. } => counters.nops += 1,
-            Unit::Packet { packet, .. } => {
-                counters.packets += 1;
-                counters.payload_bytes += packet.data.len() as u64;
-                counters.first_begin.get_or_insert(begin);
-                counters.last_end = done;
-            }
-        }
+        side.damage(&mut self.config, end, &mut unit);
+        let bytes = side.layer.wire_bytes(&unit);
+        let times = side.layer.serialise(ctx.now(), bytes, &self.config);
+        side.busy = true;
+        side.count(&unit, bytes, times);
+        let [begin, done] = times;
         if let Some(tap) = &mut self.tap {
             tap(&Tapped {
                 begin,
@@ -251,173 +180,203 @@ impl Link {
                 ..
             },
             Some((device, port)),
-        ) = (&unit, transmitter.device)
+        ) = (&unit, side.device)
         {
-            let channel = packet.channel();
-            ctx.schedule_at(device, begin, DeviceEvent::Sent { port, channel });
+            let channel = F::channel(&F::cost(packet));
+            ctx.schedule_at(device, begin, F::wrap(LinkEvent::Sent { port, channel }));
         }
         let generation = self.generation;
+        let free = LinkEvent::Free { end, generation };
+        ctx.schedule_at(ctx.me(), done, F::wrap(free));
         let arrive = LinkEvent::Arrive {
             end: end.other(),
             generation,
             unit,
         };
-        ctx.schedule_at(
-            ctx.me(),
-            done,
-            DeviceEvent::Link(LinkEvent::TxDone { end, generation }),
-        );
-        ctx.schedule_at(
-            ctx.me(),
-            done + self.config.propagation,
-            DeviceEvent::Link(arrive),
-        );
+        ctx.schedule_at(ctx.me(), done + self.terms.propagation, F::wrap(arrive));
+        self.arm(end, ctx);
     }
 
-    fn arrive(&mut self, end: End, unit: Unit, ctx: &mut Context<'_, DeviceEvent>) {
-        let State::Up(mode) = self.state else { return };
+    fn arm(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
+        let side = &mut self.ends[end as usize];
+        if side.timer_armed {
+            return;
+        }
+        if let Some(at) = side.timeout_at(ctx.now(), &self.terms) {
+            side.timer_armed = true;
+            ctx.schedule_at(ctx.me(), at, F::wrap(LinkEvent::ReplayTimer { end }));
+        }
+    }
+
+    fn arrive(&mut self, end: End, unit: Unit<F>, ctx: &mut Context<'_, DeviceEvent>) {
         match unit {
-            Unit::Nop {
-                credits,
-                acknowledge,
-            } => {
-                let transmitter = &mut self.ends[end as usize];
-                transmitter.credits.add(&credits);
-                transmitter.acknowledge(acknowledge);
-            }
-            Unit::Packet { number, packet, .. } => {
-                if packet.damaged {
-                    self.ends[end.other() as usize].counters.crc_errors += 1;
-                    if mode.retry {
-                        self.retry(mode, ctx);
-                        return;
-                    }
-                    // Gen1: the periodic CRC notices later; the packet is used.
+            Unit::Control { control, damaged } => {
+                if damaged.is_some_and(|number| !F::control_holds(&control, number)) {
+                    return self.lose_control(end, control, ctx);
                 }
-                self.failures_in_a_row = 0;
-                let receiver = &mut self.ends[end as usize];
-                receiver.occupy(&packet);
-                receiver.expected = number + 1;
-                receiver.acknowledge_owed = mode.retry;
-                if let Some((device, port)) = receiver.device {
-                    ctx.schedule(device, Ps::ZERO, DeviceEvent::Deliver { port, packet });
+                let side = &mut self.ends[end as usize];
+                let heard = side.layer.hear(&control);
+                if let Some(next) = heard.acknowledged {
+                    side.acknowledge(next);
+                }
+                if heard.repeat {
+                    self.replay(end, ctx);
+                }
+            }
+            Unit::Packet {
+                number,
+                mut packet,
+                damaged,
+                ..
+            } => {
+                let side = &mut self.ends[end as usize];
+                let verdict = damaged.map_or(Verdict::Sound, |transmission| {
+                    side.layer.judge(number, &mut packet, transmission)
+                });
+                let errors = u64::from(verdict != Verdict::Sound);
+                self.ends[end.other() as usize].counters.crc_errors += errors;
+                match verdict {
+                    Verdict::Trains => return self.train_again(ctx),
+                    Verdict::Refused => self.refuse(end, &packet, ctx.now()),
+                    Verdict::Sound | Verdict::Used => self.receive(end, number, packet, ctx),
                 }
             }
         }
-        self.try_transmit(end, ctx);
+        self.transmit(end, ctx);
     }
 
-    /// Gen3 retry: both directions stop, the link initialises again, both ends
-    /// exchange what they received and which buffers are free, and replay.
-    fn retry(&mut self, mode: LinkMode, ctx: &mut Context<'_, DeviceEvent>) {
-        self.failures_in_a_row += 1;
-        self.generation += 1;
-        // The disconnect NOP and its answer cross first, with their CRCs.
-        let handshake = self.config.propagation * 2;
-        let init = Lane::new(ctx.now(), mode.mhz, 8, false).bit_times(INIT_BITS + 4 * 8);
-        let ready = ctx.now() + handshake + init;
-        for end in [End::A, End::B] {
-            let received = self.ends[end.other() as usize].expected;
-            let lane = Lane::new(ready, mode.mhz, mode.width_bits(end), false);
-            self.ends[end as usize].replay(lane, received);
-            self.ends[end as usize].busy = true;
+    fn refuse(&mut self, end: End, packet: &F::Packet, now: Ps) {
+        let layer = &mut self.ends[end as usize].layer;
+        layer.received(Received::Damaged, &F::cost(packet), now);
+    }
+
+    fn receive(
+        &mut self,
+        end: End,
+        number: F::Number,
+        packet: F::Packet,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
+        let side = &mut self.ends[end as usize];
+        let what = side.place(number);
+        side.layer.received(what, &F::cost(&packet), ctx.now());
+        if what != Received::InOrder {
+            return;
         }
-        if self.failures_in_a_row > self.config.retry_attempts_max {
+        self.trainings = 0;
+        if let Some((device, port)) = side.device {
+            let deliver = LinkEvent::Deliver { port, packet };
+            ctx.schedule(device, Ps::ZERO, F::wrap(deliver));
+        }
+    }
+
+    fn lose_control(&mut self, end: End, control: F::Control, ctx: &mut Context<'_, DeviceEvent>) {
+        let from = end.other();
+        self.ends[from as usize].counters.crc_errors += 1;
+        if let Some(after) = F::sent_again_after(&control) {
+            let again = LinkEvent::Again { end: from, control };
+            ctx.schedule(ctx.me(), after, F::wrap(again));
+        }
+    }
+
+    fn replay(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
+        let side = &mut self.ends[end as usize];
+        if !side.replay() {
+            return;
+        }
+        side.replays += 1;
+        if side.replays < F::REPLAYS_MAX || self.state != State::Up {
+            return;
+        }
+        side.replays = 0;
+        self.train_again(ctx);
+    }
+
+    /// Trains again after damage. If that starts the ends over, both exchange what they have
+    /// received and which buffers are free, and repeat the rest.
+    fn train_again(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
+        let Some(mode) = self.mode else { return };
+        self.trainings += 1;
+        let time = F::training_time(&self.config, &mode, true);
+        if F::TRAINING_STARTS_OVER {
+            self.generation += 1;
+            for end in [End::A, End::B] {
+                let received = self.ends[end.other() as usize].expected;
+                let side = &mut self.ends[end as usize];
+                side.busy = false;
+                side.acknowledge(received);
+                let ready = ctx.now() + time;
+                side.layer.train(&self.config, end, &mode, ready, true);
+            }
+        }
+        if self.trainings > self.terms.trainings_max {
             self.state = State::Failed;
             return;
         }
-        ctx.schedule_at(
-            ctx.me(),
-            ready,
-            DeviceEvent::Link(LinkEvent::Ready {
-                generation: self.generation,
-            }),
-        );
+        self.state = State::Training;
+        let generation = self.generation;
+        ctx.schedule(ctx.me(), time, F::wrap(LinkEvent::Trained { generation }));
+    }
+
+    fn replay_timer(&mut self, end: End, ctx: &mut Context<'_, DeviceEvent>) {
+        let side = &mut self.ends[end as usize];
+        side.timer_armed = false;
+        let at = side.timeout_at(ctx.now(), &self.terms);
+        if self.state == State::Up && at.is_some_and(|at| at <= ctx.now()) {
+            self.replay(end, ctx);
+        }
+        if self.state == State::Up {
+            self.arm(end, ctx);
+            self.transmit(end, ctx);
+        }
     }
 }
 
-impl Component<DeviceEvent> for Link {
+impl<F: Family> Component<DeviceEvent> for Link<F> {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
+        let Some(event) = F::unwrap(event) else {
+            return;
+        };
         match event {
-            DeviceEvent::Submit { end, packet } => {
+            LinkEvent::Submit { end, packet } => {
                 self.ends[end as usize].push(packet);
-                self.try_transmit(end, ctx);
+                self.transmit(end, ctx);
             }
-            DeviceEvent::Release { end, channel, data } => {
-                self.ends[end as usize].release(channel, data, self.config.buffers[end as usize]);
-                self.try_transmit(end, ctx);
+            LinkEvent::Release { end, cost } => {
+                self.ends[end as usize].layer.release(&cost, ctx.now());
+                self.transmit(end, ctx);
             }
-            DeviceEvent::Link(LinkEvent::TxDone { end, generation })
-                if generation == self.generation =>
-            {
+            LinkEvent::Free { end, generation } if generation == self.generation => {
                 self.ends[end as usize].busy = false;
-                self.try_transmit(end, ctx);
+                self.transmit(end, ctx);
             }
-            DeviceEvent::Link(LinkEvent::Arrive {
+            LinkEvent::Arrive {
                 end,
                 generation,
                 unit,
-            }) if generation == self.generation => {
-                self.arrive(end, unit, ctx);
-            }
-            DeviceEvent::Link(LinkEvent::Ready { generation }) if generation == self.generation => {
+            } if generation == self.generation => self.arrive(end, unit, ctx),
+            LinkEvent::Trained { generation } if generation == self.generation => {
+                self.state = State::Up;
                 for end in [End::A, End::B] {
-                    self.ends[end as usize].busy = false;
-                    self.try_transmit(end, ctx);
+                    self.ends[end as usize].replay();
+                    self.arm(end, ctx);
+                    self.transmit(end, ctx);
                 }
+            }
+            LinkEvent::ReplayTimer { end } => self.replay_timer(end, ctx),
+            LinkEvent::Again { end, control } => {
+                self.ends[end as usize].layer.owe(&control, ctx.now());
+                self.transmit(end, ctx);
             }
             _ => {}
         }
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let mut waits = Vec::new();
-        for end in [End::A, End::B] {
-            let transmitter = &self.ends[end as usize];
-            let holder = self.ends[end.other() as usize]
-                .device
-                .map(|(device, _)| device);
-            match self.state {
-                State::Up(_) => waits.extend(transmitter.missing().into_iter().map(
-                    |(channel, kind, queued, first)| Wait {
-                        resource: format!(
-                            "{channel} {kind} credit from end {end:?} ({queued} packets queued, \
-                             the first {first})"
-                        ),
-                        holder,
-                    },
-                )),
-                State::Down | State::Failed if transmitter.queued() > 0 => waits.push(Wait {
-                    resource: format!(
-                        "initialisation of the link ({} packets queued at end {end:?}{})",
-                        transmitter.queued(),
-                        if self.has_failed() {
-                            ", retries spent"
-                        } else {
-                            ""
-                        }
-                    ),
-                    holder: None,
-                }),
-                State::Down | State::Failed => {}
-            }
-        }
-        waits
+        self.report_waits()
     }
 
     fn faults(&self) -> Vec<String> {
-        let retries = |attempts| format!("{attempts} damaged transmissions in a row");
-        let fault = match (self.state, &self.why_down) {
-            (State::Down, Some(why)) => format!("never trained: {why}"),
-            (State::Down, None) => "was never initialised".into(),
-            (State::Failed, _) => {
-                format!("has given up after {}", retries(self.failures_in_a_row))
-            }
-            (State::Up(_), _) if self.failures_in_a_row > 0 => {
-                format!("is retrying after {}", retries(self.failures_in_a_row))
-            }
-            (State::Up(_), _) => return Vec::new(),
-        };
-        vec![fault]
+        self.report_fault().into_iter().collect()
     }
 }

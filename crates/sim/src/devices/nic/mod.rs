@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 
 use super::event::DeviceEvent;
+use super::link::LinkEvent;
 use super::link_port::{LinkPort, Message};
 use super::packet::{Command, Packet, VirtualChannel};
 use super::port::Port;
@@ -379,8 +380,8 @@ impl Nic {
 impl Component<DeviceEvent> for Nic {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         match event {
-            DeviceEvent::Deliver { packet, .. } => self.deliver(packet, ctx),
-            DeviceEvent::Sent { channel, .. } => {
+            DeviceEvent::Ht(LinkEvent::Deliver { packet, .. }) => self.deliver(packet, ctx),
+            DeviceEvent::Ht(LinkEvent::Sent { channel, .. }) => {
                 if let Some(host) = &mut self.host {
                     host.sent(channel);
                 }

@@ -34,6 +34,7 @@ use crate::engine::{Component, Context, Ps, Wait};
 use self::core::{Core, Next, Waiting};
 use self::inbound::Inputs;
 use super::event::DeviceEvent;
+use super::link::LinkEvent;
 use super::packet::{Command, Packet, VirtualChannel};
 use super::port::Port;
 use registers::LINKS;
@@ -571,8 +572,8 @@ impl Opteron {
 impl Component<DeviceEvent> for Opteron {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         match event {
-            DeviceEvent::Deliver { port, packet } => self.deliver(port, packet, ctx),
-            DeviceEvent::Sent { port, channel } => {
+            DeviceEvent::Ht(LinkEvent::Deliver { port, packet }) => self.deliver(port, packet, ctx),
+            DeviceEvent::Ht(LinkEvent::Sent { port, channel }) => {
                 if let Some(port) = self
                     .ports
                     .get_mut(usize::from(port))

@@ -1,7 +1,8 @@
 //! Workloads of the HTX board.
 
 use crate::devices::Fabric;
-use crate::devices::link::{End, Link};
+use crate::devices::ht::Link;
+use crate::devices::link::End;
 use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::{end_to_end_with, written};

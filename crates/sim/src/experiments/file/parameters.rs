@@ -2,7 +2,8 @@
 
 use hostwire_plan::file::{Findings, Section};
 
-use crate::devices::link::{Buffers, Damage, LinkConfig};
+use crate::devices::ht::{Buffers, LinkConfig};
+use crate::devices::link::Damage;
 use crate::devices::nic::NicConfig;
 use crate::devices::opteron::OpteronConfig;
 use crate::htea;

@@ -5,7 +5,7 @@ use hostwire_plan::file::{Findings, SIZE, Section, clip, nearest};
 use hostwire_plan::{Diagnostic, Plan};
 
 use crate::experiments::tca_peach2::LOOPBACK_BYTES;
-use crate::peach2::tca::{Device, Engine, SubCluster};
+use crate::tca::{Device, Engine, SubCluster};
 
 use super::tca_parameters::TcaModels;
 use super::workload::Workload;

@@ -6,8 +6,8 @@ use crate::engine::{Ps, Summary};
 use crate::experiments::tca_peach2::{Dma, loopback, ping_pong, run_dma};
 use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
-use crate::peach2::tca::{Device, SubCluster, TcaError};
 use crate::record::Recording;
+use crate::tca::{Device, SubCluster, TcaError};
 
 use super::run::{Measured, metric};
 use super::workload::Workload;

@@ -1,8 +1,8 @@
 //! Parameters of TCA sub-clusters.
 
 use crate::devices::link::Damage;
-use crate::peach2::host::kib_at;
-use crate::peach2::tca::Config;
+use crate::devices::peach2::host::kib_at;
+use crate::tca::Config;
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
 

@@ -6,7 +6,7 @@ use crate::experiments::jobs::Order;
 use crate::experiments::pgas_cluster::Pattern;
 use crate::memory_system::Config;
 use crate::memory_system::trace::Format;
-use crate::peach2::tca::{Device, Engine};
+use crate::tca::{Device, Engine};
 
 use crate::experiments::htoe::Transfer;
 use crate::htea;

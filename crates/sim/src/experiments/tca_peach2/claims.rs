@@ -2,13 +2,13 @@
 
 use super::measure::{Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes};
 use super::{CHAIN, LARGE_BYTES};
-use crate::devices::link::End;
+use crate::devices::link::{End, LinkEvent};
+use crate::devices::pcie::{Link, LinkConfig, Tlp};
+use crate::devices::peach2::chip::DESCRIPTORS_MAX;
+use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::Ps;
 use crate::experiments::{Claims, ExperimentError, Row};
-use crate::peach2::chip::DESCRIPTORS_MAX;
-use crate::peach2::link::{Link, LinkConfig};
-use crate::peach2::tca::{Config, Device, Engine, Place, SubCluster};
-use crate::peach2::{Fabric, PcieEvent, Tlp};
+use crate::tca::{Config, Device, Engine, Place, SubCluster};
 
 const CLAIMS: &str = include_str!("../../../experiments/tca-peach2/claims.toml");
 
@@ -136,8 +136,11 @@ fn saturated() -> Result<(f64, f64), ExperimentError> {
         let address = (1 << 32) + tlp * PAYLOAD_BYTES as u64;
         let tlp = Tlp::write(Default::default(), address, &[0x3c; PAYLOAD_BYTES]);
         let tlp = tlp.map_err(|_| ExperimentError::NoMeasurement("a TLP"))?;
-        let submit = PcieEvent::Submit { end: End::A, tlp };
-        let injected = sim.inject(Ps::ZERO, link, submit);
+        let submit = LinkEvent::Submit {
+            end: End::A,
+            packet: tlp.into(),
+        };
+        let injected = sim.inject(Ps::ZERO, link, DeviceEvent::Pcie(submit));
         injected.map_err(|_| ExperimentError::NoMeasurement("a link"))?;
     }
     sim.run()?;

@@ -5,7 +5,7 @@ use super::measure::{Dma, run_dma, two_nodes};
 use super::{CHAIN, LARGE_BYTES};
 use crate::experiments::ExperimentError;
 use crate::experiments::curves::Curve;
-use crate::peach2::tca::{Config, Device};
+use crate::tca::{Config, Device};
 
 const CHIP: (u16, Device) = (0, Device::Internal);
 

@@ -2,12 +2,10 @@
 
 use hostwire_plan::Plan;
 
+use crate::devices::peach2::chip::REGISTER_BYTES;
 use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
-use crate::peach2::chip::REGISTER_BYTES;
-use crate::peach2::tca::{
-    Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError,
-};
+use crate::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
 
 /// Bytes of a store in the paper's loopback test.
 pub const LOOPBACK_BYTES: u64 = 4;
@@ -58,7 +56,7 @@ impl Dma {
     /// devices.
     ///
     /// # Errors
-    /// [`TcaError`](crate::peach2::tca::TcaError), as launching it would give.
+    /// [`TcaError`](crate::tca::TcaError), as launching it would give.
     pub fn check(&self, cluster: &SubCluster<'_>) -> Result<(), TcaError> {
         cluster.check_chain(self.from.0, &self.chain()?)
     }

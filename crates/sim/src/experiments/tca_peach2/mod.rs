@@ -4,7 +4,7 @@ mod claims;
 mod curves;
 mod measure;
 
-use crate::peach2::chip::DESCRIPTORS_MAX;
+use crate::devices::peach2::chip::DESCRIPTORS_MAX;
 
 pub use claims::{claims, reproduce};
 pub use curves::{bandwidth_of_one_over_size, bandwidth_over_requests, bandwidth_over_size};

@@ -167,7 +167,7 @@ impl Tlp {
     }
 
     /// Stands for it in the event hash.
-    pub(super) fn digest(&self) -> u64 {
+    pub(crate) fn digest(&self) -> u64 {
         let head = match &self.header {
             HeaderRepr::Memory(m) => m.address.rotate_left(8) ^ u64::from(m.tag) << 1,
             HeaderRepr::Completion(c) => u64::from(c.byte_count.get()) << 16 | u64::from(c.tag),
@@ -202,7 +202,7 @@ fn answer(completer: RoutingId, read: &MemoryRepr, status: CompletionStatus) -> 
 
 /// Cuts `bytes` from `address` on so that no part crosses a multiple of `step`, a power of
 /// two of at most 4 KiB: offset and length of each part.
-pub(super) fn parts(address: u64, bytes: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
+pub(crate) fn parts(address: u64, bytes: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
     let step = step.clamp(4, BLOCK);
     let mut offset = 0;
     std::iter::from_fn(move || {

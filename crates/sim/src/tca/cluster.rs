@@ -5,16 +5,15 @@ use std::ops::ControlFlow;
 use hostwire_plan::Plan;
 use serde::Serialize;
 
-use crate::devices::link::End;
-use crate::engine::{ComponentId, Ps, RunError, Summary};
-use crate::peach2::chip::{
+use crate::devices::link::{End, LinkCounters, Unit};
+use crate::devices::pcie::{Link, parts};
+use crate::devices::peach2::chip::{
     CONTROL_EPLAST, CONTROL_INTERRUPT, Chip, ChipCounters, Descriptor, DmaKind, DmaStatus,
     REGISTER_BYTES, TABLE_BYTES,
 };
-use crate::peach2::event::{Fabric, PcieEvent};
-use crate::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS};
-use crate::peach2::link::{Link, LinkCounters};
-use crate::peach2::tlp::parts;
+use crate::devices::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS, Store};
+use crate::devices::{DeviceEvent, Fabric};
+use crate::engine::{ComponentId, Ps, RunError, Summary};
 use crate::record::{Direction, Encapsulation, Recording};
 
 use super::build::{Built, Config, Node, Wire, build};
@@ -125,13 +124,17 @@ impl<'w> SubCluster<'w> {
             let name = format!("{} - {}", wire.ends[0], wire.ends[1]);
             let interface = recording.add_interface(name, Encapsulation::PciExpress);
             let recording = recording.clone();
-            link.set_tap(Box::new(move |from, [begin, end], sequence, tlp| {
-                let direction = match from {
+            link.set_tap(Box::new(move |tapped| {
+                let Unit::Packet { number, packet, .. } = tapped.unit else {
+                    return;
+                };
+                let direction = match tapped.from {
                     End::A => Direction::AToB,
                     End::B => Direction::BToA,
                 };
-                let bytes = tlp.on_the_link(sequence).unwrap_or_default();
-                recording.push(begin, end, interface, direction, tlp.name(), bytes);
+                let bytes = packet.on_the_link(*number).unwrap_or_default();
+                let (begin, end) = (tapped.begin, tapped.end);
+                recording.push(begin, end, interface, direction, packet.name(), bytes);
             }));
         }
     }
@@ -242,7 +245,7 @@ impl<'w> SubCluster<'w> {
         let address = self.address(place)?;
         let issuer = self.node(node)?;
         let (host, port) = (issuer.host, issuer.port);
-        let load = PcieEvent::Host(HostEvent::Load { port, address, len });
+        let load = DeviceEvent::Host(HostEvent::Load { port, address, len });
         self.inject(host, load);
         let mut loaded = None;
         self.step_until(node, "a load", &mut |sim: &mut Fabric| {
@@ -612,16 +615,16 @@ impl<'w> SubCluster<'w> {
     fn issue(&mut self, host: ComponentId, port: u8, address: u64, bytes: &[u8]) {
         for (offset, len) in parts(address, bytes.len() as u64, LINE_BYTES) {
             let piece = bytes.get(offset as usize..(offset + len) as usize);
-            let store = PcieEvent::Host(HostEvent::Store {
-                port,
+            let store = Box::new(Store {
                 address: address + offset,
                 bytes: piece.unwrap_or_default().to_vec(),
             });
-            self.inject(host, store);
+            let event = HostEvent::Store { port, store };
+            self.inject(host, DeviceEvent::Host(event));
         }
     }
 
-    fn inject(&mut self, target: ComponentId, event: PcieEvent) {
+    fn inject(&mut self, target: ComponentId, event: DeviceEvent) {
         let now = self.sim.now();
         // The host is a component, and now has not passed.
         let _ = self.sim.inject(now, target, event);

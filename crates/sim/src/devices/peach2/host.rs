@@ -4,16 +4,17 @@
 //! complex serves them, and reads differ from writes.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use hostwire_packet::pcie::{CompletionStatus, HeaderRepr, MemoryRepr, Operation, RoutingId};
 
-use crate::devices::link::End;
+use crate::devices::event::DeviceEvent;
+use crate::devices::link::{End, LinkEvent};
+use crate::devices::pcie::{Tlp, parts};
 use crate::engine::{Component, ComponentId, Context, Ps};
 
 use super::chip::INTERRUPT_ADDRESS;
-use super::event::PcieEvent;
 use super::sparse::Sparse;
-use super::tlp::{Tlp, parts};
 
 /// Where the host's memory begins on its bus: what lies below 4 GiB is left out.
 pub const MEMORY_BUS: u64 = 1 << 32;
@@ -87,6 +88,15 @@ pub struct Interrupt {
     pub time: Ps,
 }
 
+/// A store of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// Bus address.
+    pub address: u64,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
 /// Events of a host for itself, or from a program.
 #[derive(Debug)]
 pub enum HostEvent {
@@ -95,10 +105,8 @@ pub enum HostEvent {
     Store {
         /// Root port.
         port: u8,
-        /// Bus address.
-        address: u64,
-        /// What.
-        bytes: Vec<u8>,
+        /// Where and what.
+        store: Box<Store>,
     },
     /// A program loads dwords from a device.
     Load {
@@ -114,28 +122,28 @@ pub enum HostEvent {
         /// Root port.
         port: u8,
         /// The TLP.
-        tlp: Tlp,
+        tlp: Rc<Tlp>,
     },
     /// A write becomes visible.
     Commit {
         /// The write.
-        tlp: Tlp,
+        tlp: Rc<Tlp>,
     },
     /// Buffers of a root port are free.
     Free {
         /// Root port.
         port: u8,
         /// The TLP that was in them.
-        tlp: Tlp,
+        tlp: Rc<Tlp>,
     },
     /// The next part of the data for a read has arrived.
     Serve {
         /// Root port.
         port: u8,
         /// The read.
-        tlp: Tlp,
-        /// Where the part begins and how long it is.
-        part: (u64, u64),
+        tlp: Rc<Tlp>,
+        /// Where the part begins and how long it is; a read has at most 4 KiB.
+        part: (u16, u16),
     },
     /// The handler of an interrupt begins.
     Handler {
@@ -145,13 +153,11 @@ pub enum HostEvent {
 }
 
 impl HostEvent {
-    pub(super) fn digest(&self) -> u64 {
+    pub(in crate::devices) fn digest(&self) -> u64 {
         match self {
-            HostEvent::Store {
-                port,
-                address,
-                bytes,
-            } => address ^ (bytes.len() as u64) << 50 ^ u64::from(*port),
+            HostEvent::Store { port, store } => {
+                store.address ^ (store.bytes.len() as u64) << 50 ^ u64::from(*port)
+            }
             HostEvent::Load { port, address, len } => {
                 address ^ (*len as u64) << 49 ^ u64::from(*port)
             }
@@ -159,7 +165,7 @@ impl HostEvent {
             HostEvent::Commit { tlp } => tlp.digest() ^ 2 << 8,
             HostEvent::Free { port, tlp } => tlp.digest() ^ 3 << 8 ^ u64::from(*port),
             HostEvent::Serve { port, tlp, part } => {
-                tlp.digest() ^ part.0 << 12 ^ part.1 ^ u64::from(*port)
+                tlp.digest() ^ u64::from(part.0) << 12 ^ u64::from(part.1) ^ u64::from(*port)
             }
             HostEvent::Handler { port } => 4 << 8 | u64::from(*port),
         }
@@ -297,20 +303,23 @@ impl Host {
         self.roots.get(usize::from(port)).copied()
     }
 
-    fn submit(&self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn submit(&self, port: u8, tlp: impl Into<Rc<Tlp>>, ctx: &mut Context<'_, DeviceEvent>) {
         if let Some((link, end)) = self.root(port) {
-            ctx.schedule(link, Ps::ZERO, PcieEvent::Submit { end, tlp });
+            let packet = tlp.into();
+            let submit = LinkEvent::Submit { end, packet };
+            ctx.schedule(link, Ps::ZERO, DeviceEvent::Pcie(submit));
         }
     }
 
-    fn free(&self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn free(&self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, DeviceEvent>) {
         if let Some((link, end)) = self.root(port) {
             let cost = tlp.cost();
-            ctx.schedule(link, Ps::ZERO, PcieEvent::Release { end, cost });
+            let release = LinkEvent::Release { end, cost };
+            ctx.schedule(link, Ps::ZERO, DeviceEvent::Pcie(release));
         }
     }
 
-    fn receive(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn receive(&mut self, port: u8, tlp: Rc<Tlp>, ctx: &mut Context<'_, DeviceEvent>) {
         match tlp.header {
             HeaderRepr::Completion(_) => self.complete(port, &tlp, ctx),
             HeaderRepr::Memory(header) if header.operation == Operation::Read => {
@@ -321,7 +330,7 @@ impl Host {
         }
     }
 
-    fn begin_write(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn begin_write(&mut self, port: u8, tlp: Rc<Tlp>, ctx: &mut Context<'_, DeviceEvent>) {
         let me = ctx.me();
         let (address, len) = tlp
             .written()
@@ -330,7 +339,7 @@ impl Host {
         if target == Target::Interrupt {
             self.free(port, &tlp, ctx);
             let after = self.config.inbound + self.config.interrupt;
-            return ctx.schedule(me, after, PcieEvent::Host(HostEvent::Handler { port }));
+            return ctx.schedule(me, after, DeviceEvent::Host(HostEvent::Handler { port }));
         }
         let mut visible = ctx.now() + self.config.inbound;
         match self.on_other_socket(target) {
@@ -343,11 +352,11 @@ impl Host {
                     port,
                     tlp: tlp.clone(),
                 };
-                ctx.schedule_at(me, end, PcieEvent::Host(free));
+                ctx.schedule_at(me, end, DeviceEvent::Host(free));
             }
             None => self.free(port, &tlp, ctx),
         }
-        ctx.schedule_at(me, visible, PcieEvent::Host(HostEvent::Commit { tlp }));
+        ctx.schedule_at(me, visible, DeviceEvent::Host(HostEvent::Commit { tlp }));
     }
 
     fn commit(&mut self, tlp: &Tlp, now: Ps) {
@@ -365,8 +374,8 @@ impl Host {
         &mut self,
         port: u8,
         read: &MemoryRepr,
-        tlp: Tlp,
-        ctx: &mut Context<'_, PcieEvent>,
+        tlp: Rc<Tlp>,
+        ctx: &mut Context<'_, DeviceEvent>,
     ) {
         let len = read.dwords.len_bytes() as u64;
         let target = self.target(read.address, len);
@@ -385,8 +394,8 @@ impl Host {
             }
             Target::Interrupt | Target::Nothing => {
                 self.unclaimed += 1;
-                let tlp = Tlp::unsupported(self.id, read);
-                let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+                let tlp = Rc::new(Tlp::unsupported(self.id, read));
+                let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
                 return ctx.schedule(ctx.me(), self.config.read, out);
             }
         };
@@ -394,24 +403,26 @@ impl Host {
         for part in parts(read.address, len, self.config.completion_bytes) {
             at += per_part(part.1);
             let tlp = tlp.clone();
-            let serve = PcieEvent::Host(HostEvent::Serve { port, tlp, part });
+            let time = per_part(part.1);
+            let part = (part.0 as u16, part.1 as u16);
+            let serve = DeviceEvent::Host(HostEvent::Serve { port, tlp, part });
             // The time of a part is that until the next one can begin.
-            ctx.schedule_at(ctx.me(), at - per_part(part.1), serve);
+            ctx.schedule_at(ctx.me(), at - time, serve);
         }
         self.reads_free[server] = at;
     }
 
-    fn serve(&mut self, port: u8, tlp: &Tlp, part: (u64, u64), ctx: &mut Context<'_, PcieEvent>) {
+    fn serve(&mut self, port: u8, tlp: &Tlp, part: (u16, u16), ctx: &mut Context<'_, DeviceEvent>) {
         let Some(read) = tlp.memory() else { return };
         let (offset, len) = part;
-        let data = self.read(read.address.wrapping_add(offset), len);
+        let data = self.read(read.address.wrapping_add(u64::from(offset)), u64::from(len));
         let data = data.unwrap_or_default();
-        if let Some(tlp) = Tlp::completion(self.id, read, offset as usize, &data) {
+        if let Some(tlp) = Tlp::completion(self.id, read, usize::from(offset), &data) {
             self.submit(port, tlp, ctx);
         }
     }
 
-    fn load(&mut self, port: u8, address: u64, len: usize, ctx: &mut Context<'_, PcieEvent>) {
+    fn load(&mut self, port: u8, address: u64, len: usize, ctx: &mut Context<'_, DeviceEvent>) {
         let tag = self.next_tag;
         self.next_tag = self.next_tag.wrapping_add(1);
         let Ok(tlp) = Tlp::read(self.id, tag, address, len) else {
@@ -420,11 +431,12 @@ impl Host {
         };
         let asked = tlp.memory().map_or(0, |read| read.dwords.len_bytes());
         self.loading.insert(tag, (asked, Vec::new()));
-        let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+        let tlp = Rc::new(tlp);
+        let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
         ctx.schedule(ctx.me(), self.config.out, out);
     }
 
-    fn complete(&mut self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn complete(&mut self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, DeviceEvent>) {
         self.free(port, tlp, ctx);
         let HeaderRepr::Completion(header) = &tlp.header else {
             return;
@@ -449,30 +461,29 @@ fn per_kib(kib: Ps, bytes: u64) -> Ps {
     Ps((u128::from(kib.0) * u128::from(bytes) / 1024).min(u128::from(u64::MAX)) as u64)
 }
 
-impl Component<PcieEvent> for Host {
-    fn handle(&mut self, event: PcieEvent, ctx: &mut Context<'_, PcieEvent>) {
+impl Component<DeviceEvent> for Host {
+    fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         match event {
-            PcieEvent::Deliver { port, tlp } => self.receive(port, tlp, ctx),
-            PcieEvent::Host(HostEvent::Store {
-                port,
-                address,
-                bytes,
-            }) => {
-                if let Ok(tlp) = Tlp::write(self.id, address, &bytes) {
-                    let out = PcieEvent::Host(HostEvent::Out { port, tlp });
+            DeviceEvent::Pcie(LinkEvent::Deliver { port, packet }) => {
+                self.receive(port, packet, ctx);
+            }
+            DeviceEvent::Host(HostEvent::Store { port, store }) => {
+                if let Ok(tlp) = Tlp::write(self.id, store.address, &store.bytes) {
+                    let tlp = Rc::new(tlp);
+                    let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
                     ctx.schedule(ctx.me(), self.config.out, out);
                 }
             }
-            PcieEvent::Host(HostEvent::Load { port, address, len }) => {
+            DeviceEvent::Host(HostEvent::Load { port, address, len }) => {
                 self.load(port, address, len, ctx);
             }
-            PcieEvent::Host(HostEvent::Out { port, tlp }) => self.submit(port, tlp, ctx),
-            PcieEvent::Host(HostEvent::Commit { tlp }) => self.commit(&tlp, ctx.now()),
-            PcieEvent::Host(HostEvent::Free { port, tlp }) => self.free(port, &tlp, ctx),
-            PcieEvent::Host(HostEvent::Serve { port, tlp, part }) => {
+            DeviceEvent::Host(HostEvent::Out { port, tlp }) => self.submit(port, tlp, ctx),
+            DeviceEvent::Host(HostEvent::Commit { tlp }) => self.commit(&tlp, ctx.now()),
+            DeviceEvent::Host(HostEvent::Free { port, tlp }) => self.free(port, &tlp, ctx),
+            DeviceEvent::Host(HostEvent::Serve { port, tlp, part }) => {
                 self.serve(port, &tlp, part, ctx);
             }
-            PcieEvent::Host(HostEvent::Handler { port }) => self.interrupts.push(Interrupt {
+            DeviceEvent::Host(HostEvent::Handler { port }) => self.interrupts.push(Interrupt {
                 port,
                 time: ctx.now(),
             }),

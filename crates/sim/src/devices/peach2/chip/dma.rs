@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 
 use hostwire_packet::pcie::{CompletionStatus, HeaderRepr, RoutingId};
 
+use crate::devices::pcie::{Tlp, parts};
+use crate::devices::peach2::sparse::Sparse;
 use crate::engine::Ps;
-use crate::peach2::sparse::Sparse;
-use crate::peach2::tlp::{Tlp, parts};
 
 use super::config::ChipConfig;
 use super::descriptor::{DESCRIPTOR_BYTES, DESCRIPTORS_MAX, Descriptor, EPLAST};

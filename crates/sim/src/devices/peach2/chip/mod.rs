@@ -10,6 +10,7 @@ mod dma;
 mod registers;
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use hostwire_packet::pcie::{
     CreditClass, CreditCost, HeaderRepr, MemoryRepr, Operation, RoutingId,
@@ -17,12 +18,12 @@ use hostwire_packet::pcie::{
 use hostwire_plan::registers::peach2::{NORTH, PORTS};
 use hostwire_plan::registers::{Fault, RegisterWrite};
 
-use crate::devices::link::End;
+use crate::devices::event::DeviceEvent;
+use crate::devices::link::{End, LinkEvent};
+use crate::devices::pcie::{Tlp, cost_digest, parts};
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 
-use super::event::{PcieEvent, cost_digest};
 use super::sparse::Sparse;
-use super::tlp::{Tlp, parts};
 use dma::{Command, Dma, Env};
 use registers::{Registers, Way};
 
@@ -43,7 +44,7 @@ pub enum ChipEvent {
         /// Its offset in the internal block, if it is a request.
         offset: u64,
         /// The TLP.
-        tlp: Tlp,
+        tlp: Rc<Tlp>,
     },
     /// A TLP has come to the pins of a port.
     Outside {
@@ -52,7 +53,7 @@ pub enum ChipEvent {
         /// Where it came from.
         origin: Origin,
         /// The TLP.
-        tlp: Tlp,
+        tlp: Rc<Tlp>,
     },
     /// A receive buffer is free.
     Free {
@@ -68,8 +69,13 @@ pub enum ChipEvent {
 /// Where a TLP that leaves came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It was received at this port, and keeps its buffer for a time after it has left.
-    Port(u8, Ps),
+    /// It was received at a port.
+    Port {
+        /// The port.
+        port: u8,
+        /// It keeps its buffer for a time after it has left.
+        held: bool,
+    },
     /// The DMA controller wrote it.
     Dma,
     /// The chip answers.
@@ -77,7 +83,7 @@ pub enum Origin {
 }
 
 impl ChipEvent {
-    pub(super) fn digest(&self) -> u64 {
+    pub(in crate::devices) fn digest(&self) -> u64 {
         match self {
             ChipEvent::Inside { port, offset, tlp } => tlp.digest() ^ offset ^ u64::from(*port),
             ChipEvent::Outside { port, tlp, .. } => tlp.digest() ^ 1 << 8 ^ u64::from(*port),
@@ -203,7 +209,7 @@ impl Chip {
         self.memory.write(offset, bytes);
     }
 
-    fn drop_tlp(&mut self, port: u8, tlp: &Tlp, why: Dropped, ctx: &mut Context<'_, PcieEvent>) {
+    fn drop_tlp(&mut self, port: u8, tlp: &Tlp, why: Dropped, ctx: &mut Context<'_, DeviceEvent>) {
         self.counters.dropped += 1;
         self.counters.first_dropped.get_or_insert(why);
         self.free(port, tlp.cost(), Ps::ZERO, ctx);
@@ -216,12 +222,13 @@ impl Chip {
         }
     }
 
-    fn free(&mut self, port: u8, cost: CreditCost, after: Ps, ctx: &mut Context<'_, PcieEvent>) {
+    fn free(&mut self, port: u8, cost: CreditCost, after: Ps, ctx: &mut Context<'_, DeviceEvent>) {
         if after > Ps::ZERO {
-            let free = PcieEvent::Chip(ChipEvent::Free { port, cost });
+            let free = DeviceEvent::Chip(ChipEvent::Free { port, cost });
             ctx.schedule(ctx.me(), after, free);
         } else if let Some(Some((link, end))) = self.links.get(usize::from(port)) {
-            ctx.schedule(*link, Ps::ZERO, PcieEvent::Release { end: *end, cost });
+            let release = LinkEvent::Release { end: *end, cost };
+            ctx.schedule(*link, Ps::ZERO, DeviceEvent::Pcie(release));
         }
     }
 
@@ -229,17 +236,18 @@ impl Chip {
         &self,
         port: u8,
         origin: Origin,
-        tlp: Tlp,
+        tlp: impl Into<Rc<Tlp>>,
         after: Ps,
-        ctx: &mut Context<'_, PcieEvent>,
+        ctx: &mut Context<'_, DeviceEvent>,
     ) {
-        let outside = PcieEvent::Chip(ChipEvent::Outside { port, origin, tlp });
+        let tlp = tlp.into();
+        let outside = DeviceEvent::Chip(ChipEvent::Outside { port, origin, tlp });
         ctx.schedule(ctx.me(), after, outside);
     }
 
     /// Routes a TLP that has come in.
-    fn receive(&mut self, port: u8, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
-        let inside = |offset, tlp| PcieEvent::Chip(ChipEvent::Inside { port, offset, tlp });
+    fn receive(&mut self, port: u8, tlp: Rc<Tlp>, ctx: &mut Context<'_, DeviceEvent>) {
+        let inside = |offset, tlp| DeviceEvent::Chip(ChipEvent::Inside { port, offset, tlp });
         let HeaderRepr::Memory(request) = tlp.header else {
             let event = inside(0, tlp);
             return ctx.schedule(ctx.me(), self.config.ingress(), event);
@@ -257,17 +265,10 @@ impl Chip {
         }
     }
 
-    fn forward(&mut self, from: u8, way: Way, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
-        let (to, tlp, hold) = match way {
-            Way::Port(port) => (port, tlp, Ps::ZERO),
-            Way::Host(is_memory, bus) => {
-                let hold = if is_memory {
-                    self.config.host_hold
-                } else {
-                    Ps::ZERO
-                };
-                (NORTH, tlp.readdressed(bus), hold)
-            }
+    fn forward(&mut self, from: u8, way: Way, tlp: Rc<Tlp>, ctx: &mut Context<'_, DeviceEvent>) {
+        let (to, tlp, held) = match way {
+            Way::Port(port) => (port, tlp, false),
+            Way::Host(is_memory, bus) => (NORTH, Rc::new(tlp.readdressed(bus)), is_memory),
             Way::Internal(_) | Way::Fault(_) => return,
         };
         if to == from {
@@ -279,11 +280,12 @@ impl Chip {
         self.counters.forwarded += 1;
         self.counters.converted += u64::from(to == NORTH);
         let after = self.config.ingress() + self.config.egress();
-        self.leave(to, Origin::Port(from, hold), tlp, after, ctx);
+        let origin = Origin::Port { port: from, held };
+        self.leave(to, origin, tlp, after, ctx);
     }
 
     /// Serves a TLP that has come to the inside.
-    fn serve(&mut self, port: u8, offset: u64, tlp: &Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn serve(&mut self, port: u8, offset: u64, tlp: &Tlp, ctx: &mut Context<'_, DeviceEvent>) {
         self.free(port, tlp.cost(), Ps::ZERO, ctx);
         if let HeaderRepr::Completion(_) = tlp.header {
             return self.drive(ctx, |dma, env| dma.complete(tlp, env));
@@ -318,7 +320,7 @@ impl Chip {
     }
 
     /// Answers a read of the own host.
-    fn answer(&mut self, read: &MemoryRepr, offset: u64, ctx: &mut Context<'_, PcieEvent>) {
+    fn answer(&mut self, read: &MemoryRepr, offset: u64, ctx: &mut Context<'_, DeviceEvent>) {
         let len = read.dwords.len_bytes();
         let bytes = if offset < REGISTER_BYTES {
             self.registers.read(offset, len)
@@ -337,7 +339,7 @@ impl Chip {
     /// Lets the DMA controller take its steps, and carries out its actions.
     fn drive(
         &mut self,
-        ctx: &mut Context<'_, PcieEvent>,
+        ctx: &mut Context<'_, DeviceEvent>,
         act: impl FnOnce(&mut Dma, &Env<'_>) -> Vec<Command>,
     ) {
         let env = Env {
@@ -356,7 +358,7 @@ impl Chip {
                     self.store(offset, &bytes, ctx.now());
                 }
                 Command::Wake(at) => {
-                    ctx.schedule_at(ctx.me(), at, PcieEvent::Chip(ChipEvent::Wake));
+                    ctx.schedule_at(ctx.me(), at, DeviceEvent::Chip(ChipEvent::Wake));
                 }
                 Command::Ended(status) => self.registers.set_status(status as u32),
             }
@@ -364,7 +366,7 @@ impl Chip {
     }
 
     /// A write of the DMA controller: addresses outside of the window are the own bus.
-    fn put(&mut self, tlp: Tlp, egress: Ps, ctx: &mut Context<'_, PcieEvent>) {
+    fn put(&mut self, tlp: Tlp, egress: Ps, ctx: &mut Context<'_, DeviceEvent>) {
         let address = tlp.header.address().unwrap_or_default();
         let (port, tlp) = match self.registers.way(address) {
             Way::Port(port) => (port, tlp),
@@ -383,7 +385,13 @@ impl Chip {
         self.leave(port, Origin::Dma, tlp, egress, ctx);
     }
 
-    fn submit(&mut self, port: u8, origin: Origin, tlp: Tlp, ctx: &mut Context<'_, PcieEvent>) {
+    fn submit(
+        &mut self,
+        port: u8,
+        origin: Origin,
+        tlp: Rc<Tlp>,
+        ctx: &mut Context<'_, DeviceEvent>,
+    ) {
         let index = usize::from(port);
         let Some(Some((link, end))) = self.links.get(index).copied() else {
             self.counters.dropped += 1;
@@ -395,35 +403,45 @@ impl Chip {
         };
         let cost = tlp.cost();
         self.leaving[index][cost.class as usize].push_back((origin, cost));
-        ctx.schedule(link, Ps::ZERO, PcieEvent::Submit { end, tlp });
+        let submit = LinkEvent::Submit { end, packet: tlp };
+        ctx.schedule(link, Ps::ZERO, DeviceEvent::Pcie(submit));
     }
 
-    fn sent(&mut self, port: u8, class: CreditClass, ctx: &mut Context<'_, PcieEvent>) {
+    fn sent(&mut self, port: u8, class: CreditClass, ctx: &mut Context<'_, DeviceEvent>) {
         let queues = self.leaving.get_mut(usize::from(port));
         let left = queues.and_then(|queues| queues[class as usize].pop_front());
         match left {
-            Some((Origin::Port(from, hold), cost)) => self.free(from, cost, hold, ctx),
+            Some((Origin::Port { port: from, held }, cost)) => {
+                let hold = if held {
+                    self.config.host_hold
+                } else {
+                    Ps::ZERO
+                };
+                self.free(from, cost, hold, ctx);
+            }
             Some((Origin::Dma, _)) => self.drive(ctx, |dma, env| dma.sent(env)),
             Some((Origin::Chip, _)) | None => {}
         }
     }
 }
 
-impl Component<PcieEvent> for Chip {
-    fn handle(&mut self, event: PcieEvent, ctx: &mut Context<'_, PcieEvent>) {
+impl Component<DeviceEvent> for Chip {
+    fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         match event {
-            PcieEvent::Deliver { port, tlp } => self.receive(port, tlp, ctx),
-            PcieEvent::Sent { port, class } => self.sent(port, class, ctx),
-            PcieEvent::Chip(ChipEvent::Inside { port, offset, tlp }) => {
+            DeviceEvent::Pcie(LinkEvent::Deliver { port, packet }) => {
+                self.receive(port, packet, ctx);
+            }
+            DeviceEvent::Pcie(LinkEvent::Sent { port, channel }) => self.sent(port, channel, ctx),
+            DeviceEvent::Chip(ChipEvent::Inside { port, offset, tlp }) => {
                 self.serve(port, offset, &tlp, ctx);
             }
-            PcieEvent::Chip(ChipEvent::Outside { port, origin, tlp }) => {
+            DeviceEvent::Chip(ChipEvent::Outside { port, origin, tlp }) => {
                 self.submit(port, origin, tlp, ctx);
             }
-            PcieEvent::Chip(ChipEvent::Free { port, cost }) => {
+            DeviceEvent::Chip(ChipEvent::Free { port, cost }) => {
                 self.free(port, cost, Ps::ZERO, ctx);
             }
-            PcieEvent::Chip(ChipEvent::Wake) => self.drive(ctx, |dma, env| dma.wake(env)),
+            DeviceEvent::Chip(ChipEvent::Wake) => self.drive(ctx, |dma, env| dma.wake(env)),
             _ => {}
         }
     }

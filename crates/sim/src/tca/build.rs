@@ -5,12 +5,12 @@ use hostwire_plan::address_map::{MapEntry, Target};
 use hostwire_plan::registers::peach2::NORTH;
 use hostwire_plan::{Fabric as FabricKind, NodePlan, Plan, ProcessorId};
 
+use crate::devices::Fabric;
 use crate::devices::link::{Damage, End};
+use crate::devices::pcie::{Link, LinkConfig};
+use crate::devices::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
+use crate::devices::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::engine::ComponentId;
-use crate::peach2::chip::{Chip, ChipConfig};
-use crate::peach2::event::Fabric;
-use crate::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
-use crate::peach2::link::{Link, LinkConfig};
 
 use super::cluster::DRIVER_BYTES;
 use super::error::{BuildError, NODES_MAX};
@@ -143,7 +143,7 @@ impl Built {
         }
         let block_bytes = entry.range.bytes / 4;
         backed[Device::Internal.block()] =
-            (crate::peach2::chip::REGISTER_BYTES + config.chip.memory_bytes).min(block_bytes);
+            (REGISTER_BYTES + config.chip.memory_bytes).min(block_bytes);
         let id = |kind: u16| RoutingId(kind << 8 | node.id.0);
         let gpu = |index: usize| {
             (backed[index] > 0).then_some(Gpu {

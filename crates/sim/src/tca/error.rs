@@ -1,7 +1,7 @@
 //! Errors, and who is at fault.
 
+use crate::devices::peach2::chip::{DESCRIPTORS_MAX, DmaStatus};
 use crate::engine::{Ps, RunError};
-use crate::peach2::chip::{DESCRIPTORS_MAX, DmaStatus};
 
 use super::place::{Device, Place};
 

@@ -1,4 +1,4 @@
-//! The settings of a link.
+//! The settings of a PCI Express link.
 
 use crate::devices::link::Damage;
 use crate::engine::Ps;

@@ -1,0 +1,8 @@
+//! PEACH2: the chip, and the host of a node with such chips.
+
+pub mod chip;
+pub mod host;
+mod sparse;
+
+pub use chip::{Chip, ChipEvent};
+pub use host::{Host, HostEvent};
