@@ -64,6 +64,41 @@ fn a_chain_runs_and_damage_is_replayed() {
     assert!(metric(&damaged, "arrival_time").unwrap() > arrived);
 }
 
+/// A store crosses three links whole, one after the other: the time of one more byte on each
+/// is that of the formula. What chips and hosts do takes the same time.
+#[test]
+fn links_are_as_fast_as_rate_and_width_say() {
+    let text = with("\"tca-dma\"", "\"tca-ping-pong\"");
+    let text = text.replace("to = \"n2\"", "to = \"n1\"");
+    let keys = ["source", "target", "size", "descriptors"];
+    let lines = text.lines();
+    let rest = lines.filter(|line| !keys.iter().any(|key| line.starts_with(key)));
+    let text = rest.collect::<Vec<_>>().join("\n");
+    let half_ns = |link: &str, size: u64| -> f64 {
+        let text = format!("{text}\nsize = \"{size}B\"\n[parameters]\n{link}\n");
+        let ended = sim(&text, &["--json"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        metric(
+            &serde_json::from_str(&ended.stdout).unwrap(),
+            "half_round_trip",
+        )
+        .unwrap()
+    };
+    for (link, byte_ns) in [
+        ("link_rate = \"5GT/s\"", 0.25),
+        ("link_rate = \"2.5GT/s\"\nlink_lanes = 1", 4.0),
+        ("link_rate = \"5GT/s\"\nlink_lanes = 4", 0.5),
+        ("link_rate = \"8GT/s\"\nlink_lanes = 2", 0.5 * 130.0 / 128.0),
+    ] {
+        let longer_ns = half_ns(link, 64) - half_ns(link, 4);
+        let want_ns = 3.0 * 60.0 * byte_ns;
+        assert!(
+            (longer_ns - want_ns).abs() < 0.01,
+            "{link}: {longer_ns} {want_ns}"
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     refused(&with("\"n2\"", "\"n4\""), "node", ":15:6");
@@ -85,6 +120,15 @@ fn what_cannot_be_is_refused() {
     refused(&credits, "no-credit", ":20:16");
     let credits = format!("{DMA}[parameters]\nheader_credits = 0\n");
     refused(&credits, "no-credit", ":20:18");
+    let link = |key: &str| format!("{DMA}[parameters]\n{key}\n");
+    let message = refused(&link("link_rate = \"6GT/s\""), "value", ":20:13");
+    assert!(message.contains("8GT/s, 16GT/s, 32GT/s"), "{message}");
+    refused(&link("link_lanes = 3"), "value", ":20:14");
+    refused(&link("payload = \"300B\""), "value", ":20:11");
+    refused(&link("payload = \"8KiB\""), "value", ":20:11");
+    refused(&link("chip_clock = \"0MHz\""), "value", ":20:14");
+    let large = link("data_credits = 16\npayload = \"512B\"");
+    refused(&large, "no-credit", ":20:16");
     let ping = with("\"tca-dma\"", "\"tca-ping-pong\"");
     refused(&ping, "unknown-key", ":14:1");
     refused("[workload]\nkind = \"tca-dma\"\n", "missing-key", ":1:1");

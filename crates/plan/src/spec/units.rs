@@ -51,6 +51,13 @@ pub const FREQUENCY: Quantity = Quantity {
     units: &[("MHz", 1), ("GHz", 1000)],
 };
 
+/// Rates of a lane, in millions of transfers per second.
+pub const RATE: Quantity = Quantity {
+    noun: "a rate",
+    example: "\"5GT/s\"",
+    units: &[("MT/s", 1), ("GT/s", 1000)],
+};
+
 /// Link widths, in bits.
 pub const WIDTH: Quantity = Quantity {
     noun: "a link width",

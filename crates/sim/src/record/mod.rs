@@ -40,6 +40,15 @@ pub enum Direction {
     BToA,
 }
 
+impl From<End> for Direction {
+    fn from(from: End) -> Direction {
+        match from {
+            End::A => Direction::AToB,
+            End::B => Direction::BToA,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Interface {
     name: String,
@@ -105,11 +114,7 @@ impl Recording {
                 }
                 Unit::Packet { packet, .. } => (encode::name(packet), packet_bytes(packet)),
             };
-            let direction = if tapped.from == End::A {
-                Direction::AToB
-            } else {
-                Direction::BToA
-            };
+            let direction = Direction::from(tapped.from);
             match bytes {
                 Ok(bytes) => {
                     recording.push(tapped.begin, tapped.end, interface, direction, what, bytes)

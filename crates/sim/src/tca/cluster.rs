@@ -128,10 +128,7 @@ impl<'w> SubCluster<'w> {
                 let Unit::Packet { number, packet, .. } = tapped.unit else {
                     return;
                 };
-                let direction = match tapped.from {
-                    End::A => Direction::AToB,
-                    End::B => Direction::BToA,
-                };
+                let direction = Direction::from(tapped.from);
                 let bytes = packet.on_the_link(*number).unwrap_or_default();
                 let (begin, end) = (tapped.begin, tapped.end);
                 recording.push(begin, end, interface, direction, packet.name(), bytes);

@@ -8,15 +8,48 @@ use crate::engine::Ps;
 pub struct Credits {
     /// TLP headers, 1 to 127.
     pub header: [u8; 3],
-    /// Data in units of 16 bytes, 16 (a payload of 256 bytes) to 2047.
+    /// Data in units of 16 bytes, those of the largest payload to 2047.
     pub data: [u16; 3],
+}
+
+/// How fast a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speed {
+    /// Transfers of a lane, in millions per second: one of [`RATES_MT_S`].
+    pub rate_mt_s: u32,
+    /// Lanes: one of [`LANES`].
+    pub lanes: u8,
+}
+
+/// Rates of the generations 1 to 5.
+pub const RATES_MT_S: [u32; 5] = [2_500, 5_000, 8_000, 16_000, 32_000];
+/// Widths.
+pub const LANES: [u8; 5] = [1, 2, 4, 8, 16];
+/// Up to this rate a byte takes 10 bits (8b/10b); from the next one on 128 bits take 130.
+const RATE_8B10B_MAX_MT_S: u32 = 5_000;
+
+impl Speed {
+    /// Time of so many bytes, rounded up to a picosecond.
+    ///
+    /// Framing has the same length in both encodings: 8 bytes for a TLP with its number and
+    /// LCRC, 2 bytes for a DLLP.
+    pub fn time(self, bytes: u64) -> Ps {
+        let lanes_mt_s = u64::from(self.rate_mt_s) * u64::from(self.lanes);
+        let (bits, of) = if self.rate_mt_s <= RATE_8B10B_MAX_MT_S {
+            (10, 1)
+        } else {
+            (8 * 130, 128)
+        };
+        let ps = bytes.saturating_mul(bits * 1_000_000);
+        Ps(ps.div_ceil(lanes_mt_s.max(1) * of))
+    }
 }
 
 /// A PCI Express link. Both directions are alike.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// A symbol of each lane: 8 bytes on 8 lanes.
-    pub byte: Ps,
+    /// Its rate and width.
+    pub speed: Speed,
     /// From the transmitter's pin to the receiver's.
     pub propagation: Ps,
     /// Receive buffers at end A and at end B.
@@ -44,8 +77,11 @@ impl Default for LinkConfig {
             data: [256; 3],
         };
         LinkConfig {
-            // 5 GT/s, 8 lanes, 8b/10b: 4 GB/s (tca-peach2, section IV.A.1).
-            byte: Ps(250),
+            // 4 GB/s (tca-peach2, section IV.A.1).
+            speed: Speed {
+                rate_mt_s: 5_000,
+                lanes: 8,
+            },
             propagation: Ps::from_ns(5),
             credits: [credits; 2],
             dllp_wait: Ps::from_ns(100),
@@ -56,5 +92,19 @@ impl Default for LinkConfig {
             tlp_damage: [Damage::Never, Damage::Never],
             dllp_damage: [Damage::Never, Damage::Never],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_take_the_time_of_their_encoding() {
+        let time = |rate_mt_s, lanes, bytes| Speed { rate_mt_s, lanes }.time(bytes);
+        assert_eq!(time(5_000, 8, 280), Ps(70_000), "4 GB/s");
+        assert_eq!(time(2_500, 1, 8), Ps::from_ns(32), "0.25 GB/s");
+        assert_eq!(time(8_000, 16, 128), Ps(8_125), "130 bits for 128");
+        assert_eq!(time(32_000, 16, 1), Ps(16), "15.87 ps are rounded up");
     }
 }

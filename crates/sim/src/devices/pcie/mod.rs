@@ -7,7 +7,7 @@ mod config;
 mod credit;
 mod tlp;
 
-pub use config::{Credits, LinkConfig};
+pub use config::{Credits, LANES, LinkConfig, RATES_MT_S, Speed};
 pub use tlp::Tlp;
 pub(crate) use tlp::parts;
 
@@ -204,7 +204,7 @@ impl Family for Pcie {
     }
 
     fn serialise(&mut self, now: Ps, bytes: u64, config: &LinkConfig) -> [Ps; 2] {
-        [now, now + config.byte * bytes]
+        [now, now + config.speed.time(bytes)]
     }
 
     fn missing(&self, cost: &CreditCost) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use hostwire_packet::pcie::{CompletionStatus, HeaderRepr, MemoryRepr, Operation,
 
 use crate::devices::event::DeviceEvent;
 use crate::devices::link::{End, LinkEvent};
-use crate::devices::pcie::{Tlp, parts};
+use crate::devices::pcie::{Speed, Tlp, parts};
 use crate::engine::{Component, ComponentId, Context, Ps};
 
 use super::chip::INTERRUPT_ADDRESS;
@@ -78,6 +78,9 @@ pub struct Gpu {
     /// It is attached to the other socket.
     pub other_socket: bool,
 }
+
+/// Bytes of a completion on the wires beside its data: header and framing.
+const COMPLETION_BYTES: u64 = 20;
 
 /// An interrupt whose handler has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +188,8 @@ enum Target {
 pub struct Host {
     config: HostConfig,
     id: RoutingId,
+    /// Of the links at its root ports.
+    speed: Speed,
     memory_bytes: u64,
     gpus: [Option<Gpu>; 2],
     memory: Sparse,
@@ -202,16 +207,18 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host whose memory is zero.
+    /// A host whose memory is zero, with links of `speed` at its root ports.
     pub fn new(
         id: RoutingId,
         memory_bytes: u64,
         gpus: [Option<Gpu>; 2],
         config: HostConfig,
+        speed: Speed,
     ) -> Host {
         Host {
             config,
             id,
+            speed,
             memory_bytes,
             gpus,
             memory: Sparse::default(),
@@ -382,8 +389,9 @@ impl Host {
         let (server, per_part): (usize, Box<dyn Fn(u64) -> Ps>) = match target {
             Target::Memory(_) => {
                 let gap = self.config.completion_gap;
-                // On the wire: 4 GB/s, and 20 symbols beside the data.
-                (0, Box::new(move |bytes| Ps(250) * (bytes + 20) + gap))
+                let speed = self.speed;
+                let time = move |bytes| speed.time(bytes + COMPLETION_BYTES) + gap;
+                (0, Box::new(time))
             }
             Target::Gpu(gpu, _) => {
                 let kib = match self.on_other_socket(target) {

@@ -1,8 +1,12 @@
 //! A parameter: its bounds, the source of its default, and the value that it changes.
 
-use hostwire_plan::file::{BANDWIDTH, Findings, Quantity, SIZE, Section, TIME, display_bytes};
+use hostwire_plan::file::{
+    BANDWIDTH, FREQUENCY, Findings, Quantity, RATE, SIZE, Section, TIME, display_bytes,
+};
 use hostwire_plan::{Diagnostic, diagnostic::Located};
 use serde::Serialize;
+
+use crate::devices::pcie::{LANES, RATES_MT_S};
 
 use super::parameters::Models;
 
@@ -42,6 +46,13 @@ pub(super) enum Kind {
     Time,
     Bandwidth,
     Bytes,
+    /// A power of two of bytes.
+    Block,
+    Clock,
+    /// Of a lane of PCI Express.
+    Rate,
+    /// Of PCI Express.
+    Lanes,
     Count,
     /// Buffers that credits stand for.
     Credits,
@@ -52,8 +63,20 @@ impl Kind {
         match self {
             Kind::Time => Some(&TIME),
             Kind::Bandwidth => Some(&BANDWIDTH),
-            Kind::Bytes => Some(&SIZE),
-            Kind::Count | Kind::Credits => None,
+            Kind::Bytes | Kind::Block => Some(&SIZE),
+            Kind::Clock => Some(&FREQUENCY),
+            Kind::Rate => Some(&RATE),
+            Kind::Lanes | Kind::Count | Kind::Credits => None,
+        }
+    }
+
+    /// What it can be within its bounds, if that is not everything.
+    fn choices(self) -> Option<Vec<u64>> {
+        match self {
+            Kind::Block => Some((0..64).map(|bit| 1 << bit).collect()),
+            Kind::Rate => Some(RATES_MT_S.map(u64::from).to_vec()),
+            Kind::Lanes => Some(LANES.map(u64::from).to_vec()),
+            _ => None,
         }
     }
 
@@ -61,8 +84,10 @@ impl Kind {
         match self {
             Kind::Time => decimal(value, 1_000, "ns"),
             Kind::Bandwidth => decimal(value / 1_000_000, 1_000, "GB/s"),
-            Kind::Bytes => display_bytes(value),
-            Kind::Count | Kind::Credits => value.to_string(),
+            Kind::Bytes | Kind::Block => display_bytes(value),
+            Kind::Clock => format!("{value}MHz"),
+            Kind::Rate => decimal(value, 1_000, "GT/s"),
+            Kind::Lanes | Kind::Count | Kind::Credits => value.to_string(),
         }
     }
 }
@@ -106,25 +131,33 @@ impl Parameter {
     }
 
     fn value(&self, section: &mut Section<'_>, out: &mut Findings) -> Option<u64> {
-        let (least, most) = (self.least, self.most);
-        let Some(quantity) = self.kind.quantity() else {
-            let value = section.count(self.key, 0, most, out)?;
-            if value.value < least {
-                self.refuse(&value, out);
-                return None;
-            }
-            return Some(value.value);
+        let value = match self.kind.quantity() {
+            Some(quantity) => section.quantity(self.key, quantity, out)?,
+            None => section.count(self.key, 0, self.most, out)?,
         };
-        let value = section.quantity(self.key, quantity, out)?;
-        if !(least..=most).contains(&value.value) {
+        let choices = self.kind.choices();
+        let is_choice = choices.is_none_or(|choices| choices.contains(&value.value));
+        if !is_choice || !(self.least..=self.most).contains(&value.value) {
             self.refuse(&value, out);
             return None;
         }
         Some(value.value)
     }
 
-    fn refuse(&self, value: &Located<u64>, out: &mut Findings) {
+    /// What it can be, for messages.
+    fn expected(&self) -> String {
         let [least, most] = [self.least, self.most].map(|bound| self.kind.display(bound));
+        let Some(choices) = self.kind.choices() else {
+            return format!("{least} to {most}");
+        };
+        let allowed = choices.into_iter();
+        let allowed = allowed.filter(|choice| (self.least..=self.most).contains(choice));
+        let allowed: Vec<String> = allowed.map(|choice| self.kind.display(choice)).collect();
+        format!("one of {}", allowed.join(", "))
+    }
+
+    fn refuse(&self, value: &Located<u64>, out: &mut Findings) {
+        let expected = self.expected();
         let refused = match self.kind {
             Kind::Credits => Diagnostic::error(
                 "no-credit",
@@ -133,12 +166,20 @@ impl Parameter {
                     self.key, value.value
                 ),
             )
-            .label(value.span, format!("expected {least} to {most}"))
+            .label(value.span, format!("expected {expected}"))
             .note("a link sends a packet only into buffers that the other end has announced"),
+            _ if self.kind.choices().is_some() => {
+                let what = format!(
+                    "`{}` cannot be {}",
+                    self.key,
+                    self.kind.display(value.value)
+                );
+                Diagnostic::error("value", what).label(value.span, format!("expected {expected}"))
+            }
             _ => Diagnostic::error("value", format!("`{}` is out of range", self.key))
-                .label(value.span, format!("expected {least} to {most}")),
+                .label(value.span, format!("expected {expected}")),
         };
-        out.push(refused.help(format!("use {least} to {most}")));
+        out.push(refused.help(format!("use {expected}")));
     }
 }
 

@@ -12,7 +12,7 @@ use super::cluster_parameters::{CLUSTER, HTX};
 use super::htea_parameters::HTEA;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::parameter::ParameterValue;
-use super::tca_parameters::{TCA, TcaModels};
+use super::tca_parameters::{self, TCA, TcaModels};
 
 /// What is modelled; each kind has its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,9 @@ pub(super) fn read(
     if let Some(mut section) = section {
         for parameter in table {
             parameter.set(&mut models, &mut section, out);
+        }
+        if matches!(family, Family::Tca | Family::TcaHost) {
+            tca_parameters::check(&models.tca, &section, out);
         }
         section.finish(out);
     }

@@ -4,6 +4,9 @@ use crate::devices::link::Damage;
 use crate::devices::peach2::host::kib_at;
 use crate::tca::Config;
 
+use hostwire_plan::Diagnostic;
+use hostwire_plan::file::{Findings, Section, display_bytes, span_of};
+
 use super::parameter::{Kind, Origin, Parameter, number, time};
 
 /// Everything that parameters change in a sub-cluster.
@@ -46,6 +49,8 @@ impl TcaModels {
     }
 }
 
+/// Bytes that a data credit stands for.
+const CREDIT_BYTES: u64 = 16;
 /// Longest time.
 const TIME_MAX: u64 = 1_000_000_000;
 
@@ -76,6 +81,12 @@ macro_rules! rate {
 macro_rules! count {
     ($key:literal, $($field:ident).+, $least:expr, $most:expr, $class:ident) => {
         number!(Count, $key, tca.config.$($field).+, $least, $most, $class)
+    };
+}
+
+macro_rules! block {
+    ($key:literal, $($field:ident).+, $least:expr, $most:expr, $class:ident) => {
+        number!(Block, $key, tca.config.$($field).+, $least, $most, $class)
     };
 }
 
@@ -110,6 +121,44 @@ pub(super) const TCA: &[Parameter] = &[
     ),
     count!("read_tags", chip.read_tags, 1, 200, Assumed),
     count!("table_reads", chip.table_reads, 1, 16, Assumed),
+    number!(
+        Rate,
+        "link_rate",
+        tca.config.link.speed.rate_mt_s,
+        2_500,
+        32_000,
+        Published
+    ),
+    number!(
+        Lanes,
+        "link_lanes",
+        tca.config.link.speed.lanes,
+        1,
+        16,
+        Published
+    ),
+    block!("payload", chip.payload_bytes, 128, 4_096, Published),
+    block!("read_request", chip.read_bytes, 128, 4_096, Assumed),
+    block!("table_read", chip.table_read_bytes, 16, 4_096, Assumed),
+    block!("completion", host.completion_bytes, 64, 4_096, Assumed),
+    number!(
+        Clock,
+        "chip_clock",
+        tca.config.chip.clock_mhz,
+        1,
+        10_000,
+        Published
+    ),
+    number!(
+        Bytes,
+        "chip_memory",
+        tca.config.chip.memory_bytes,
+        1 << 20,
+        1 << 40,
+        Assumed
+    ),
+    delay!("retraining", link.retrain, 0, Assumed),
+    count!("retrainings_max", link.retrains_max, 0, 255, Assumed),
     delay!("cable", link.propagation, 0, Assumed),
     delay!("dllp_wait", link.dllp_wait, 0, Assumed),
     delay!("replay_timeout", link.replay_timeout, 100_000, Assumed),
@@ -130,8 +179,8 @@ pub(super) const TCA: &[Parameter] = &[
     Parameter {
         key: "data_credits",
         kind: Kind::Credits,
-        // One TLP of 256 bytes.
-        least: 16,
+        // That it is enough for the payload is checked below.
+        least: 1,
         most: 2_047,
         class: Origin::Assumed,
         read: |models| u64::from(models.tca.config.link.credits[0].data[0]),
@@ -145,3 +194,30 @@ pub(super) const TCA: &[Parameter] = &[
     per_million!("damaged_dllps_per_million", damaged_dllps),
     number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
+
+/// Whether the receive buffers take the largest TLP.
+pub(super) fn check(models: &TcaModels, section: &Section<'_>, out: &mut Findings) {
+    let config = &models.config;
+    let units = config.link.credits[0].data[0];
+    let room = u64::from(units) * CREDIT_BYTES;
+    let largest = config.chip.payload_bytes.max(config.host.completion_bytes);
+    if largest <= room {
+        return;
+    }
+    let keys = ["data_credits", "payload", "completion"];
+    let named = keys.into_iter().find_map(|wanted| {
+        let mut entries = section.entries();
+        entries.find(|(key, _)| key.value == wanted)
+    });
+    let place = named.map_or(section.span(), |(_, value)| span_of(value));
+    let largest = display_bytes(largest);
+    out.push(
+        Diagnostic::error(
+            "no-credit",
+            format!("`data_credits` of {units} keeps TLPs of {largest} waiting for ever"),
+        )
+        .label(place, format!("there is room for {}", display_bytes(room)))
+        .note("a link sends a TLP only into buffers that the other end has announced")
+        .help("use one credit for each 16B of `payload` and of `completion`, or more"),
+    );
+}

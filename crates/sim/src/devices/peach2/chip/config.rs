@@ -17,8 +17,10 @@ pub struct ChipConfig {
     pub read_bytes: u64,
     /// Reads of data that the DMA controller has open. **Assumed.**
     pub read_tags: usize,
-    /// Reads of 256 bytes of the descriptor table that are open. **Assumed.**
+    /// Reads of the descriptor table that are open. **Assumed.**
     pub table_reads: usize,
+    /// Largest read of the descriptor table. **Assumed.** A power of two.
+    pub table_read_bytes: u64,
     /// Time of the DMA controller between two TLPs, without that on the wire. **Fitted** to
     /// A4.
     pub dma_gap: Ps,
@@ -44,6 +46,7 @@ impl Default for ChipConfig {
             read_bytes: 512,
             read_tags: 16,
             table_reads: 2,
+            table_read_bytes: 256,
             dma_gap: Ps(7_035),
             dma_places: 16,
             dma_buffer_bytes: 16 << 10,

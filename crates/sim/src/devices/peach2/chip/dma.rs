@@ -25,8 +25,8 @@ pub const CONTROL_EPLAST: u16 = 2;
 /// Where an interrupt is written on the host's bus.
 pub const INTERRUPT_ADDRESS: u64 = 0xfee0_0000;
 
-/// Bytes of one read of the table.
-const TABLE_PIECE: u64 = 256;
+/// Bytes that the inside of the chip moves in a clock: at 250 MHz as many as its links.
+const INSIDE_BYTES: u32 = 16;
 /// Descriptors that are fetched and wait.
 const DESCRIPTORS_AHEAD: usize = 32;
 /// The first tag of reads of data; smaller ones are reads of the table.
@@ -208,8 +208,8 @@ impl Dma {
                 }
                 break;
             }
-            // The inside of the chip moves 16 bytes a clock, as many as the wire.
-            let wire = Ps::from_cycles(tlp.wire_bytes(), env.config.clock_mhz.saturating_mul(16));
+            let inside_mhz = env.config.clock_mhz.saturating_mul(INSIDE_BYTES);
+            let wire = Ps::from_cycles(tlp.wire_bytes(), inside_mhz);
             self.next_issue = env.now + wire + env.config.dma_gap;
             self.unsent += 1;
             run.ready_bytes = run.ready_bytes.saturating_sub(tlp.data.len() as u64);
@@ -259,7 +259,8 @@ impl Run {
             && self.descriptors.len() < DESCRIPTORS_AHEAD
         {
             let left = self.fetch_end - self.fetch_at;
-            let len = left.min(TABLE_PIECE - self.fetch_at % TABLE_PIECE);
+            let piece = env.config.table_read_bytes.max(DESCRIPTOR_BYTES);
+            let len = left.min(piece - self.fetch_at % piece);
             let tag = free_tag(&self.fetching, 0);
             let Ok(tlp) = Tlp::read(env.id, tag, self.fetch_at, len as usize) else {
                 self.failed = Some(DmaStatus::BadTable);
