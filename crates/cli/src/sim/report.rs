@@ -23,6 +23,8 @@ fn write_all(out: &mut String, outcome: &Outcome, columns: usize) -> std::fmt::R
         write_links(out, result)?;
         write_regions(out, result)?;
         write_bottlenecks(out, result, columns)?;
+        write_histogram(out, result, columns)?;
+        write_flows(out, result, columns)?;
     }
     if let Some(first) = outcome.results.first() {
         write_configuration(out, outcome, first)?;
@@ -179,6 +181,74 @@ fn write_bottlenecks(out: &mut String, result: &RunResult, columns: usize) -> st
             figure(part.limit_gb_s, "Gb/s"),
             format!("{:.1} %", part.used * 100.0),
             format!("{} ({})", part.part, part.source),
+        ]);
+    }
+    out.push_str(&table.text(INDENT, columns));
+    Ok(())
+}
+
+/// Flows in the text; `--json` has all.
+const FLOWS_SHOWN: usize = 10;
+/// Longest bar of a histogram.
+const BAR_CHARS: u64 = 40;
+
+fn write_histogram(out: &mut String, result: &RunResult, columns: usize) -> std::fmt::Result {
+    let Some(most) = result.histogram.iter().map(|part| part.messages).max() else {
+        return Ok(());
+    };
+    writeln!(out, "\n{}latencies", prefix(result))?;
+    let mut table = Table::new([
+        ("from", Align::Right),
+        ("below", Align::Right),
+        ("messages", Align::Right),
+        ("", Align::Left),
+    ]);
+    for part in &result.histogram {
+        let chars = (part.messages * BAR_CHARS).div_ceil(most.max(1));
+        table.row([
+            figure(part.from_ns, "ns"),
+            figure(part.to_ns, "ns"),
+            part.messages.to_string(),
+            "#".repeat(usize::try_from(chars).unwrap_or_default()),
+        ]);
+    }
+    out.push_str(&table.text(INDENT, columns));
+    Ok(())
+}
+
+fn write_flows(out: &mut String, result: &RunResult, columns: usize) -> std::fmt::Result {
+    if result.flows.is_empty() {
+        return Ok(());
+    }
+    let mut slowest: Vec<_> = result.flows.iter().collect();
+    slowest.sort_by(|a, b| b.latency_ns_p99.total_cmp(&a.latency_ns_p99));
+    let prefix = prefix(result);
+    match slowest.len() {
+        count if count > FLOWS_SHOWN => writeln!(
+            out,
+            "\n{prefix}flows: the {FLOWS_SHOWN} slowest of {count}, --json has all"
+        )?,
+        _ => writeln!(out, "\n{prefix}flows")?,
+    }
+    let mut table = Table::new([
+        ("from", Align::Left),
+        ("to", Align::Left),
+        ("messages", Align::Right),
+        ("mean", Align::Right),
+        ("p50", Align::Right),
+        ("p99", Align::Right),
+        ("max", Align::Right),
+    ]);
+    for flow in slowest.into_iter().take(FLOWS_SHOWN) {
+        let ns = |value| figure(value, "ns");
+        table.row([
+            flow.from.clone(),
+            flow.to.clone(),
+            flow.messages.to_string(),
+            ns(flow.latency_ns_mean),
+            ns(flow.latency_ns_p50),
+            ns(flow.latency_ns_p99),
+            ns(flow.latency_ns_max),
         ]);
     }
     out.push_str(&table.text(INDENT, columns));

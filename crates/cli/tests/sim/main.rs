@@ -15,6 +15,7 @@ mod reproduce;
 mod shipped;
 mod sweeps;
 mod tca;
+mod traffic;
 
 use std::path::{Path, PathBuf};
 

@@ -35,6 +35,7 @@
 mod component;
 mod hash;
 mod queue;
+pub mod random;
 mod sim;
 mod stall;
 mod summary;

@@ -19,6 +19,7 @@ pub mod htoe;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
+mod load;
 mod monitor;
 pub mod pgas_cluster;
 mod programs;
@@ -72,7 +73,7 @@ pub enum ExperimentError {
     /// Adapters cannot be, or did not come to their end.
     #[error(transparent)]
     Htea(#[from] crate::htea::HteaError),
-    /// A trace of memory accesses cannot be read.
+    /// A trace of memory accesses or messages cannot be read.
     #[error("{file}: {message}")]
     Trace {
         /// As the experiment names it.

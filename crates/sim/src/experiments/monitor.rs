@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use crate::engine::{Event, Ps, RunError, Sim, Summary};
 
@@ -67,6 +68,36 @@ impl Monitor {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    /// As [`run`](Self::run), and calls `after` behind each event.
+    pub(super) fn run_stepping<M: Event>(
+        &self,
+        sim: &mut Sim<M>,
+        events_max: u64,
+        mut after: impl FnMut(&mut Sim<M>),
+    ) -> Result<Summary, ExperimentError> {
+        let started = Instant::now();
+        let mut events = 0;
+        let ended = loop {
+            if events % SLICE_EVENTS == 0 {
+                let _ = self.watch(&sim.summary());
+                if let Err(cancelled) = self.check() {
+                    break Err(cancelled);
+                }
+            }
+            if events == events_max && sim.pending() > 0 {
+                let time = sim.now();
+                break Err(RunError::EventsSpent { events, time }.into());
+            }
+            if sim.step().is_none() {
+                break sim.check_stall().map_err(ExperimentError::from);
+            }
+            after(sim);
+            events += 1;
+        };
+        sim.add_wall(started.elapsed());
+        ended.map(|()| sim.summary())
     }
 
     /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.

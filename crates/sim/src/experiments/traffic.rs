@@ -82,9 +82,7 @@ pub(super) fn all_to_all_on(
     run: impl FnOnce(&mut Fabric) -> Result<Summary, ExperimentError>,
 ) -> Result<AllToAll, ExperimentError> {
     let sockets = machine.sockets().len();
-    let before: Vec<_> = (0..machine.wires().len())
-        .map(|wire| busy(machine, wire))
-        .collect();
+    let links = LinkWatch::new(machine);
     let begin = machine.sim.now();
     for from in 0..sockets {
         let mut steps = Vec::new();
@@ -105,23 +103,7 @@ pub(super) fn all_to_all_on(
         .map(|socket| machine.socket(socket).counters().last_write)
         .max();
     let time = last.unwrap_or(begin) - begin;
-    let mut links = Vec::new();
-    for (wire, before) in before.into_iter().enumerate() {
-        let link = machine
-            .sim
-            .name(machine.wires()[wire].link)
-            .unwrap_or_default()
-            .to_string();
-        for ((end, from), before) in [(End::A, "A"), (End::B, "B")].into_iter().zip(before) {
-            let counters = machine.link(wire).counters(end);
-            links.push(LinkUse {
-                link: link.clone(),
-                from,
-                payload_bytes: counters.payload_bytes,
-                utilisation: (counters.busy - before).as_s() / time.as_s().max(f64::MIN_POSITIVE),
-            });
-        }
-    }
+    let links = links.used(machine, time);
     let bytes = (sockets * sockets.saturating_sub(1)) as u64 * lines * LINE_BYTES;
     Ok(AllToAll {
         time,
@@ -129,6 +111,44 @@ pub(super) fn all_to_all_on(
         links,
         summary,
     })
+}
+
+/// The use of links from a time on.
+pub(super) struct LinkWatch {
+    busy_before: Vec<[Ps; 2]>,
+}
+
+impl LinkWatch {
+    /// From now on.
+    pub(super) fn new(machine: &Machine) -> LinkWatch {
+        let wires = 0..machine.wires().len();
+        LinkWatch {
+            busy_before: wires.map(|wire| busy(machine, wire)).collect(),
+        }
+    }
+
+    /// Every direction of every link, over `time`.
+    pub(super) fn used(self, machine: &Machine, time: Ps) -> Vec<LinkUse> {
+        let mut links = Vec::new();
+        for (wire, before) in self.busy_before.into_iter().enumerate() {
+            let link = machine
+                .sim
+                .name(machine.wires()[wire].link)
+                .unwrap_or_default()
+                .to_string();
+            for ((end, from), before) in [(End::A, "A"), (End::B, "B")].into_iter().zip(before) {
+                let counters = machine.link(wire).counters(end);
+                links.push(LinkUse {
+                    link: link.clone(),
+                    from,
+                    payload_bytes: counters.payload_bytes,
+                    utilisation: (counters.busy - before).as_s()
+                        / time.as_s().max(f64::MIN_POSITIVE),
+                });
+            }
+        }
+        links
+    }
 }
 
 fn busy(machine: &Machine, wire: usize) -> [Ps; 2] {

@@ -206,18 +206,22 @@ impl Sweep<'_> {
                 links,
                 regions,
                 bottlenecks,
+                flows,
+                histogram,
                 run,
                 ..
             } = *kept;
             results.push(RunResult {
                 value: labels.get(*place).copied().flatten().map(str::to_owned),
                 configuration_hash: hash,
-                seed: configuration.seed().map(str::to_owned),
+                seed: configuration.seed(),
                 configuration: configuration.clone(),
                 metrics,
                 links,
                 regions,
                 bottlenecks,
+                flows,
+                histogram,
                 run,
             });
         }

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::file;
-use hostwire_sim::experiments::file::{Metric, Outcome, RegionUse, RunFigures};
+use hostwire_sim::experiments::file::{Bucket, FlowUse, Metric, Outcome, RegionUse, RunFigures};
 use hostwire_sim::experiments::htoe::Bottleneck;
 use hostwire_sim::experiments::traffic::LinkUse;
 use serde::Deserialize;
@@ -38,6 +38,10 @@ pub struct Kept {
     pub regions: Vec<RegionUse>,
     #[serde(default)]
     pub bottlenecks: Vec<Bottleneck>,
+    #[serde(default)]
+    pub flows: Vec<FlowUse>,
+    #[serde(default)]
+    pub histogram: Vec<Bucket>,
     pub run: RunFigures,
 }
 

@@ -1,6 +1,7 @@
 //! What links of all families are set to alike.
 
 use crate::engine::Ps;
+use crate::engine::random::random;
 
 /// One of the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +49,7 @@ impl Damage {
             Damage::Every(n) => *n > 0 && transmission.is_multiple_of(*n),
             Damage::At(list) => list.contains(&transmission),
             Damage::Random { per_million, seed } => {
-                // SplitMix64 (Steele, Lea, Flood 2014).
-                *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mut z = *seed;
-                z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-                (z ^ z >> 31) % 1_000_000 < u64::from(*per_million)
+                random(seed) % 1_000_000 < u64::from(*per_million)
             }
         }
     }

@@ -34,11 +34,14 @@ impl<F: Family> Link<F> {
 
     fn missing_training(&self, end: End) -> Option<Wait> {
         let waiting = self.ends[end as usize].waiting();
-        let resource = if self.has_failed() {
-            format!("{waiting} packets of end {end:?}: the link has given up, retries spent")
+        let spent = if self.has_failed() {
+            ", retries spent: the link has given up"
         } else {
-            format!("initialisation of the link ({waiting} packets queued at end {end:?})")
+            ""
         };
+        let resource = format!(
+            "initialisation of the link ({waiting} packets queued at end {end:?}{spent})"
+        );
         (waiting > 0).then_some(Wait {
             resource,
             holder: None,

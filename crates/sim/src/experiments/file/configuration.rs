@@ -91,10 +91,13 @@ impl ClusterFigures {
 
 impl Configuration {
     /// Seed of what is random in the run, where anything is.
-    pub fn seed(&self) -> Option<&str> {
+    pub fn seed(&self) -> Option<String> {
+        if let Some(seed) = self.workload.seed() {
+            return Some(seed.to_string());
+        }
         let seed = |parameter: &&ParameterValue| parameter.key.ends_with("seed");
         let parameter = self.parameters.iter().find(seed)?;
-        Some(&parameter.value)
+        Some(parameter.value.clone())
     }
 
     /// Hash over the JSON of the configuration, as 16 hexadecimal digits. Equal

@@ -1,16 +1,12 @@
 //! Running the workloads of memory systems.
 
-use std::cell::Cell;
-use std::io::{BufRead, Read};
-use std::rc::Rc;
-
 use crate::engine::{Ps, Summary};
 use crate::experiments::pgas_cluster::{DeviceCost, Kernel, Stream, break_even};
 use crate::experiments::{ExperimentError, Monitor};
 use crate::memory_system::trace::{Format, Reader, ReplayError, replay};
 use crate::memory_system::{MemoryError, MemorySystem, Totals, Watch};
 
-use super::configuration::{FNV_BASIS, fnv1a};
+use super::hashed::Hashed;
 use super::memory_workload::MemoryFigures;
 use super::outcome::{Metric, RegionUse};
 use super::run::{Measured, metric};
@@ -112,15 +108,7 @@ fn replayed(
             message: error.to_string(),
         },
     };
-    let input = open(path).map_err(|error| ExperimentError::Trace {
-        file: path.to_owned(),
-        message: error.to_string(),
-    })?;
-    let hash = Rc::new(Cell::new(FNV_BASIS));
-    let input = Hashed {
-        input,
-        hash: Rc::clone(&hash),
-    };
+    let (input, hash) = Hashed::open(path, open)?;
     let reader = Reader::new(input, format);
     let replayed = replay(&mut memory, reader, instruction, watch);
     let replayed = replayed.map_err(failed)?;
@@ -167,34 +155,5 @@ fn measured(metrics: Vec<Metric>, summaries: Vec<Summary>) -> Measured {
         metrics,
         summaries,
         ..Measured::default()
-    }
-}
-
-/// Hashes what is read of a trace.
-struct Hashed<R> {
-    input: R,
-    hash: Rc<Cell<u64>>,
-}
-
-impl<R: BufRead> Read for Hashed<R> {
-    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
-        let bytes = self.input.read(into)?;
-        let read = into.get(..bytes).unwrap_or_default();
-        self.hash.set(fnv1a(self.hash.get(), read));
-        Ok(bytes)
-    }
-}
-
-impl<R: BufRead> BufRead for Hashed<R> {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        self.input.fill_buf()
-    }
-
-    fn consume(&mut self, bytes: usize) {
-        if let Ok(buffer) = self.input.fill_buf() {
-            let taken = buffer.get(..bytes).unwrap_or_default();
-            self.hash.set(fnv1a(self.hash.get(), taken));
-        }
-        self.input.consume(bytes);
     }
 }

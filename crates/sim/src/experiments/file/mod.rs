@@ -24,9 +24,11 @@
 
 mod cluster_parameters;
 mod configuration;
+mod hashed;
 mod htea;
 mod htea_parameters;
 mod htx;
+mod load;
 mod memory;
 mod memory_parameters;
 mod memory_workload;
@@ -37,6 +39,7 @@ mod points;
 mod range;
 mod read;
 mod read_htea;
+mod read_load;
 mod read_memory;
 mod read_tca;
 mod read_workload;
@@ -55,6 +58,7 @@ pub use read::{BadExperiment, FILE_BYTES_MAX, read, read_swept};
 pub use workload::{HtxLink, Workload};
 
 pub use super::jobs::Order;
+pub use super::load::{Bucket, FlowUse};
 pub use super::monitor::Monitor;
 
 use hostwire_plan::Plan;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::Summary;
 use crate::experiments::htoe::Bottleneck;
+use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::LinkUse;
 use crate::memory_system::{Region, RegionCounters, RegionKind};
 
@@ -53,6 +54,12 @@ pub struct RunResult {
     /// run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<Bottleneck>,
+    /// Messages and latencies of every pair of processors, for messages between all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowUse>,
+    /// How many messages took how long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<Bucket>,
     /// The cost of the run.
     pub run: RunFigures,
 }

@@ -4,7 +4,6 @@
 use std::io::Read;
 
 use super::configuration::{FNV_BASIS, fnv1a};
-use super::workload::Workload;
 use super::{Configuration, Experiment, Open};
 
 impl Experiment {
@@ -38,15 +37,13 @@ impl Experiment {
         let mut configurations = Vec::new();
         for point in &self.points {
             let mut configuration = point.configuration.clone();
-            if let (Workload::MemoryTrace { path, .. }, Workload::MemoryTrace { trace_hash, .. }) =
-                (&point.workload, &mut configuration.workload)
-            {
+            if let Some(path) = point.workload.trace() {
                 let hash = match known.take() {
                     Some((of, hash)) if of == path => hash,
                     _ => hash_of_all(open(path)?)?,
                 };
                 known = Some((path, hash.clone()));
-                *trace_hash = Some(hash);
+                configuration.workload.set_trace_hash(Some(hash));
             }
             configurations.push(configuration);
         }

@@ -14,11 +14,11 @@ use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{read_htea, read_memory, read_tca};
+use super::{read_htea, read_load, read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
-const LINES_MAX: u64 = 1 << 23;
+pub(super) const LINES_MAX: u64 = 1 << 23;
 /// Longest message.
 const MESSAGE_BYTES_MAX: u64 = 16 * MIB;
 /// Largest put. Both PEs have that much memory on the host.
@@ -32,6 +32,8 @@ enum Kind {
     Stream,
     Put,
     AllToAll,
+    Traffic,
+    MessageTrace,
     HtxWrite,
     HtxRead,
     HtxMessage,
@@ -44,11 +46,13 @@ enum Kind {
     Htea,
 }
 
-const KINDS: [(&str, Kind); 14] = [
+const KINDS: [(&str, Kind); 16] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
     ("all-to-all", Kind::AllToAll),
+    ("traffic", Kind::Traffic),
+    ("message-trace", Kind::MessageTrace),
     ("htx-write", Kind::HtxWrite),
     ("htx-read", Kind::HtxRead),
     ("htx-message", Kind::HtxMessage),
@@ -95,6 +99,8 @@ pub(super) fn read(
         Kind::Stream => read_stream(&mut section, plan, out),
         Kind::Put => read_put(&mut section, plan, out),
         Kind::AllToAll => read_all_to_all(&mut section, plan, out),
+        Kind::Traffic => read_load::traffic(&mut section, plan, out),
+        Kind::MessageTrace => read_load::trace(&mut section, plan, out),
         Kind::HtxWrite => {
             let size = size(&mut section, 4, &store_size, out);
             let stores = section.count("stores", 2, 1_000_000, out);
@@ -225,7 +231,7 @@ fn read_all_to_all(
 }
 
 /// Not more lines than can be simulated; `place` says, as `label`, where they come from.
-fn check_lines(lines: u64, place: Span, label: &str, out: &mut Findings) {
+pub(super) fn check_lines(lines: u64, place: Span, label: &str, out: &mut Findings) {
     if lines > LINES_MAX {
         out.push(
             Diagnostic::error("value", format!("{lines} lines of 64 bytes are too many"))
@@ -236,7 +242,7 @@ fn check_lines(lines: u64, place: Span, label: &str, out: &mut Findings) {
 }
 
 /// Names of all processors with the sizes of their memory.
-fn processors(plan: &Plan) -> Vec<(String, u64)> {
+pub(super) fn processors(plan: &Plan) -> Vec<(String, u64)> {
     let of_node = plan.nodes().iter().flat_map(|node| {
         node.processors.iter().map(|processor| {
             let name = match node.processors.len() {
@@ -362,9 +368,9 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
     })
 }
 
-type SizeRule = dyn Fn(u64) -> Result<(), String>;
+pub(super) type SizeRule = dyn Fn(u64) -> Result<(), String>;
 
-fn size(
+pub(super) fn size(
     section: &mut Section<'_>,
     usual: u64,
     rule: &SizeRule,
@@ -393,7 +399,7 @@ fn size(
     }
 }
 
-fn up_to(most: u64) -> impl Fn(u64) -> Result<(), String> {
+pub(super) fn up_to(most: u64) -> impl Fn(u64) -> Result<(), String> {
     move |bytes| {
         let expected = || format!("1B to {}", display_bytes(most));
         (1..=most)
@@ -417,7 +423,7 @@ fn check_segment(size: &Located<u64>, heap_bytes: u64, memory: u64, out: &mut Fi
     check_fits(size, bytes, memory, out);
 }
 
-fn check_fits(size: &Located<u64>, bytes: u64, memory: u64, out: &mut Findings) {
+pub(super) fn check_fits(size: &Located<u64>, bytes: u64, memory: u64, out: &mut Findings) {
     let room = memory.saturating_sub(MEMORY_OFFSET);
     if bytes > room {
         out.push(

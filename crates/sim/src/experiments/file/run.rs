@@ -4,6 +4,7 @@ use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Summary;
 use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
+use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
 use crate::experiments::{ExperimentError, Monitor};
 use crate::firmware;
@@ -13,7 +14,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, htea, htx, memory, tca};
+use super::{Experiment, Open, Point, htea, htx, load, memory, tca};
 
 /// The measured values of a run.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub(super) struct Measured {
     pub(super) links: Vec<LinkUse>,
     pub(super) regions: Vec<RegionUse>,
     pub(super) bottlenecks: Vec<Bottleneck>,
+    pub(super) flows: Vec<FlowUse>,
+    pub(super) histogram: Vec<Bucket>,
     pub(super) summaries: Vec<Summary>,
     /// Hash of the trace that was read.
     pub(super) trace_hash: Option<String>,
@@ -43,6 +46,12 @@ pub(super) fn metric(name: &'static str, value: f64, unit: &'static str) -> Metr
         value,
         unit: unit.into(),
     }
+}
+
+/// Use of the link that is used most.
+pub(super) fn busiest(links: &[LinkUse]) -> Metric {
+    let used = links.iter().map(|link| link.utilisation);
+    metric("busiest_link", used.fold(0.0, f64::max) * 100.0, "%")
 }
 
 impl Experiment {
@@ -77,18 +86,18 @@ impl Experiment {
             monitor.check()?;
             let measured = point.run(monitor, recording, open)?;
             let mut configuration = point.configuration.clone();
-            if let Workload::MemoryTrace { trace_hash, .. } = &mut configuration.workload {
-                *trace_hash = measured.trace_hash;
-            }
+            configuration.workload.set_trace_hash(measured.trace_hash);
             results.push(RunResult {
                 value: point.label.clone(),
                 configuration_hash: configuration.hash(),
-                seed: configuration.seed().map(str::to_owned),
+                seed: configuration.seed(),
                 configuration,
                 metrics: measured.metrics,
                 links: measured.links,
                 regions: measured.regions,
                 bottlenecks: measured.bottlenecks,
+                flows: measured.flows,
+                histogram: measured.histogram,
                 run: RunFigures::of(&measured.summaries),
             });
         }
@@ -132,7 +141,10 @@ impl Point {
                 recording.watch(&mut machine.sim, link, false);
             }
         }
-        self.run_on(&mut machine, monitor)
+        match load::run(self, &mut machine, monitor, open) {
+            Some(measured) => measured,
+            None => self.run_on(&mut machine, monitor),
+        }
     }
 
     /// Runs a workload of PEs on a booted cluster.
@@ -212,12 +224,10 @@ impl Point {
     ) -> Result<Measured, ExperimentError> {
         let run = |sim: &mut _| monitor.run(sim, self.events_max);
         let all = all_to_all_on(machine, size_bytes / LINE_BYTES, run)?;
-        let used = all.links.iter().map(|link| link.utilisation);
-        let busiest = used.fold(0.0, f64::max);
         let metrics = vec![
             metric("time", all.time.as_ns(), "ns"),
             metric("aggregate_bandwidth", all.aggregate_mib_s, "MiB/s"),
-            metric("busiest_link", busiest * 100.0, "%"),
+            busiest(&all.links),
         ];
         Ok(Measured {
             metrics,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::experiments::jobs::Order;
+use crate::experiments::load::Load;
 use crate::experiments::pgas_cluster::Pattern;
 use crate::memory_system::Config;
 use crate::memory_system::trace::Format;
@@ -36,6 +37,29 @@ impl Workload {
     /// Whether there are links that a recording could watch.
     pub(super) fn has_links(&self) -> bool {
         !self.is_memory() && !matches!(self, Self::Htea { .. })
+    }
+
+    /// The path of its trace, if it has one.
+    pub(super) fn trace(&self) -> Option<&str> {
+        match self {
+            Self::MemoryTrace { path, .. } | Self::MessageTrace { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Notes the hash of the trace that was read.
+    pub(super) fn set_trace_hash(&mut self, hash: Option<String>) {
+        if let Self::MemoryTrace { trace_hash, .. } | Self::MessageTrace { trace_hash, .. } = self {
+            *trace_hash = hash;
+        }
+    }
+
+    /// Start of what is random in it, if anything is.
+    pub(super) fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Traffic { load, .. } => Some(load.seed),
+            _ => None,
+        }
     }
 
     /// Whether it runs on a memory system, without processors and links.
@@ -90,6 +114,24 @@ pub enum Workload {
     AllToAll {
         /// Bytes from each to each.
         size_bytes: u64,
+    },
+    /// Messages between all processors, as bare stores.
+    Traffic {
+        /// The processor of incast and hot spot.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+        /// Everything else.
+        #[serde(flatten)]
+        load: Load,
+    },
+    /// Messages at the times of a trace, as bare stores.
+    MessageTrace {
+        /// Where the trace is; no part of the configuration.
+        #[serde(skip)]
+        path: String,
+        /// FNV-1a over the trace, once it was read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trace_hash: Option<String>,
     },
     /// Stores of a processor into an HTX board.
     HtxWrite {

@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
+use crate::engine::random::Random;
 use crate::engine::{Ps, Summary};
 use crate::memory_system::{
     Access, AccessKind, CacheConfig, Config, Loop, Medium, MemoryError, MemorySystem, Paging,
@@ -221,7 +222,7 @@ fn difference(
         let first = memory.regions().first().copied().unwrap_or_default();
         (first.reads, first.writes)
     };
-    let mut random = Random(0x5eed);
+    let mut random = Random::new(0x5eed);
     run(memory, pattern, working_set_bytes, 1, &mut random, watch)?;
     let (before, own_before) = (memory.totals(), own(memory));
     run(
@@ -284,22 +285,6 @@ fn run(
         memory.look(watch)?;
     }
     Ok(())
-}
-
-/// SplitMix64 (Steele, Lea, Flood): the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        // Its high half gives the place in the range: this needs no remainder and has
-        // hardly any bias.
-        ((u128::from(z) * u128::from(limit)) >> 64) as u64
-    }
 }
 
 /// Break-even latencies by how often swap finds a page in memory, if all data is remote
