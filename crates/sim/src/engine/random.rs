@@ -24,7 +24,7 @@ impl Random {
     pub fn below(&mut self, limit: u64) -> u64 {
         // The high half gives the place in the range: this needs no remainder and has hardly
         // any bias.
-        (u128::from(random(&mut self.0)) * u128::from(limit) >> 64) as u64
+        ((u128::from(random(&mut self.0)) * u128::from(limit)) >> 64) as u64
     }
 
     /// `mean` times a number with an exponential distribution of mean 1.
@@ -43,7 +43,7 @@ impl Random {
                 (last, falling) = (next, falling + 1);
             }
             if falling % 2 == 1 {
-                let part = u128::from(mean) * u128::from(first) >> 64;
+                let part = (u128::from(mean) * u128::from(first)) >> 64;
                 return mean.saturating_mul(whole).saturating_add(part as u64);
             }
             whole += 1;

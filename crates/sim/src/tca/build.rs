@@ -156,13 +156,8 @@ impl Built {
             Some(host) => (host, self.nodes.len() as u8),
             None => {
                 let gpus = [gpu(0), gpu(1)];
-                let host = Host::new(
-                    id(0),
-                    memory_bytes,
-                    gpus,
-                    config.host.clone(),
-                    config.link.speed,
-                );
+                let (settings, speed) = (config.host.clone(), config.link.speed);
+                let host = Host::new(id(0), memory_bytes, gpus, settings, speed);
                 (self.sim.add(format!("{} host", node.name), host), 0)
             }
         };

@@ -39,9 +39,8 @@ impl<F: Family> Link<F> {
         } else {
             ""
         };
-        let resource = format!(
-            "initialisation of the link ({waiting} packets queued at end {end:?}{spent})"
-        );
+        let resource =
+            format!("initialisation of the link ({waiting} packets queued at end {end:?}{spent})");
         (waiting > 0).then_some(Wait {
             resource,
             holder: None,
