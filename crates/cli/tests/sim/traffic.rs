@@ -101,3 +101,17 @@ fn what_cannot_be_is_refused() {
     let trace = with("\"traffic\"", "\"message-trace\"");
     refused(&trace, "missing-key", ":8:1");
 }
+
+#[test]
+fn links_over_ethernet_that_cannot_be_are_refused() {
+    let text = |keys: &str| format!("[workload]\nkind = \"ethernet\"\n{keys}\n");
+    refused(&text("hosts = 1"), "value", ":3:9");
+    refused(&text("hosts = 65"), "value", ":3:9");
+    refused(&text("pattern = \"uniform\""), "value", ":3:11");
+    refused(&text("[parameters]\nframe = \"10KiB\""), "value", ":4:9");
+    refused(&text("[parameters]\ncredits = 0"), "no-credit", ":4:11");
+    let message = refused(&text("[parameters]\nretry_min = \"1s\""), "unit", ":4:13");
+    assert!(message.contains("ms"), "{message}");
+    let clustered = format!("cluster = \"x.toml\"\n{}", text("hosts = 2"));
+    let _ = refused(&clustered, "cluster", ":1:11");
+}

@@ -2,6 +2,7 @@
 
 use crate::engine::{Event, Sim};
 
+use super::ethernet::EtherEvent;
 use super::ht::Ht;
 use super::link::{Family, LinkEvent};
 use super::link_port::LinkPortEvent;
@@ -29,6 +30,8 @@ pub enum DeviceEvent {
         /// The frame.
         frame: Box<Frame>,
     },
+    /// Between hosts of the project's own links and their switch.
+    Ethernet(EtherEvent),
     /// An Opteron to itself.
     Opteron(OpteronEvent),
     /// A NIC to itself.
@@ -54,6 +57,7 @@ impl Event for DeviceEvent {
             DeviceEvent::Opteron(event) => 7 | event.digest() << 8,
             DeviceEvent::Nic(event) => 8 | event.digest() << 8,
             DeviceEvent::LinkPort(event) => 9 | event.digest() << 8,
+            DeviceEvent::Ethernet(event) => 10 | event.digest() << 8,
             DeviceEvent::Chip(event) => event.digest().rotate_left(7) ^ 6,
             DeviceEvent::Host(event) => event.digest().rotate_left(7) ^ 7,
         }

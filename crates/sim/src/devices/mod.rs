@@ -11,12 +11,14 @@
 //! | [`southbridge`] | the end of a non-coherent chain | `docs/sim/opteron.md` |
 //! | [`switch`] | a frame switch between NICs | `docs/sim/switch.md` |
 //! | [`cable`] | a cable between two link ports | `docs/sim/cable.md` |
+//! | [`ethernet`] | hosts with the project's own links, and a switch | `docs/sim/ethernet.md` |
 //! | [`peach2`] | a PEACH2 chip, and a host with such chips | `docs/sim/tca.md` |
 //!
 //! Devices talk through [`DeviceEvent`]. A device never looks into another
 //! one; what crosses between them is an event with a time.
 
 pub mod cable;
+pub mod ethernet;
 mod event;
 pub mod ht;
 pub mod link;

@@ -14,6 +14,7 @@ mod assumptions;
 pub mod boards;
 mod claims;
 pub mod curves;
+mod ethernet;
 pub mod file;
 pub mod htoe;
 pub mod htx_board;
@@ -81,6 +82,9 @@ pub enum ExperimentError {
         /// Where and what.
         message: String,
     },
+    /// Links over Ethernet did not carry what they had to.
+    #[error("{0}")]
+    Ethernet(String),
     /// A sub-cluster of PEACH2 chips cannot be.
     #[error(transparent)]
     SubCluster(#[from] crate::tca::BuildError),

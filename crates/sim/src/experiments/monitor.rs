@@ -77,6 +77,22 @@ impl Monitor {
         events_max: u64,
         mut after: impl FnMut(&mut Sim<M>),
     ) -> Result<Summary, ExperimentError> {
+        let ended = self.run_until(sim, events_max, |sim| {
+            after(sim);
+            false
+        });
+        ended?;
+        sim.check_stall()?;
+        Ok(sim.summary())
+    }
+
+    /// Runs until `is_done` says so behind an event, or no event is left.
+    pub(super) fn run_until<M: Event>(
+        &self,
+        sim: &mut Sim<M>,
+        events_max: u64,
+        mut is_done: impl FnMut(&mut Sim<M>) -> bool,
+    ) -> Result<(), ExperimentError> {
         let started = Instant::now();
         let mut events = 0;
         let ended = loop {
@@ -90,14 +106,13 @@ impl Monitor {
                 let time = sim.now();
                 break Err(RunError::EventsSpent { events, time }.into());
             }
-            if sim.step().is_none() {
-                break sim.check_stall().map_err(ExperimentError::from);
+            if sim.step().is_none() || is_done(sim) {
+                break Ok(());
             }
-            after(sim);
             events += 1;
         };
         sim.add_wall(started.elapsed());
-        ended.map(|()| sim.summary())
+        ended
     }
 
     /// As [`Sim::run_events`](crate::engine::Sim::run_events), watched.

@@ -24,6 +24,8 @@
 
 mod cluster_parameters;
 mod configuration;
+mod ethernet;
+mod ethernet_parameters;
 mod hashed;
 mod htea;
 mod htea_parameters;

@@ -9,6 +9,7 @@ use crate::devices::opteron::OpteronConfig;
 use crate::htea;
 
 use super::cluster_parameters::{CLUSTER, HTX};
+use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::parameter::ParameterValue;
@@ -29,6 +30,8 @@ pub(super) enum Family {
     TcaHost,
     /// Ethernet adapters.
     Htea,
+    /// Hosts with the project's own links.
+    Ethernet,
 }
 
 /// Everything that parameters change.
@@ -40,6 +43,7 @@ pub(super) struct Models {
     pub(super) memory: MemoryModels,
     pub(super) tca: TcaModels,
     pub(super) htea: htea::Config,
+    pub(super) ethernet: EthernetModels,
     pub(super) damage_per_million: u32,
     pub(super) damage_seed: u64,
 }
@@ -59,6 +63,7 @@ impl Models {
             memory: MemoryModels::default(),
             tca: TcaModels::default(),
             htea: htea::Config::default(),
+            ethernet: EthernetModels::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -95,6 +100,7 @@ pub(super) fn read(
         Family::Memory => MEMORY,
         Family::Tca | Family::TcaHost => TCA,
         Family::Htea => HTEA,
+        Family::Ethernet => ETHERNET,
     };
     let default = Models::new(family);
     let mut models = default.clone();

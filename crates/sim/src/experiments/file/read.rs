@@ -263,6 +263,10 @@ fn check_cluster(
             "Ethernet adapters",
             "`nodes` and one switch are all there is",
         )),
+        Family::Ethernet => Some((
+            "hosts on Ethernet",
+            "`hosts` and one switch are all there is",
+        )),
     };
     if let (Some(cluster), Some((what, why))) = (cluster, without) {
         let message = format!("a cluster for a workload of {what}");

@@ -14,7 +14,7 @@ use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{read_htea, read_load, read_memory, read_tca};
+use super::{ethernet, read_htea, read_load, read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -44,9 +44,10 @@ enum Kind {
     TcaLoopback,
     TcaDma,
     Htea,
+    Ethernet,
 }
 
-const KINDS: [(&str, Kind); 16] = [
+const KINDS: [(&str, Kind); 17] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -63,6 +64,7 @@ const KINDS: [(&str, Kind); 16] = [
     ("tca-loopback", Kind::TcaLoopback),
     ("tca-dma", Kind::TcaDma),
     ("htea", Kind::Htea),
+    ("ethernet", Kind::Ethernet),
 ];
 
 /// The kind of machine for the section's workload. Reports no faults.
@@ -77,6 +79,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
         Some("htea") => Family::Htea,
+        Some("ethernet") => Family::Ethernet,
         _ => Family::Cluster,
     }
 }
@@ -134,6 +137,7 @@ pub(super) fn read(
         Kind::TcaLoopback => read_tca::loopback(&mut section, out),
         Kind::TcaDma => read_tca::dma(&mut section, plan, tca, out),
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
+        Kind::Ethernet => ethernet::read(&mut section, &models.ethernet, out),
     };
     section.finish(out);
     workload

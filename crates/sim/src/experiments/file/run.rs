@@ -2,6 +2,7 @@
 
 use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Summary;
+use crate::experiments::ethernet::Ethernet;
 use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
 use crate::experiments::load::{Bucket, FlowUse};
@@ -14,7 +15,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, htea, htx, load, memory, tca};
+use super::{Experiment, Open, Point, ethernet, htea, htx, load, memory, tca};
 
 /// The measured values of a run.
 #[derive(Default)]
@@ -126,6 +127,23 @@ impl Point {
         }
         if let Workload::Htea { config, .. } = &self.workload {
             return htea::run(*config, self.events_max, monitor);
+        }
+        if let Workload::Ethernet {
+            hosts,
+            pattern,
+            lines,
+        } = self.workload
+        {
+            let models = self.models.ethernet.clone();
+            let network = Ethernet {
+                hosts,
+                towards: pattern,
+                lines,
+                link: models.link,
+                port: models.port,
+                switch: models.switch,
+            };
+            return ethernet::run(&network, self.events_max, monitor);
         }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::experiments::ethernet::Towards;
 use crate::experiments::jobs::Order;
 use crate::experiments::load::Load;
 use crate::experiments::pgas_cluster::Pattern;
@@ -36,7 +37,7 @@ impl Workload {
 
     /// Whether there are links that a recording could watch.
     pub(super) fn has_links(&self) -> bool {
-        !self.is_memory() && !matches!(self, Self::Htea { .. })
+        !self.is_memory() && !matches!(self, Self::Htea { .. } | Self::Ethernet { .. })
     }
 
     /// The path of its trace, if it has one.
@@ -244,6 +245,15 @@ pub enum Workload {
         /// These and the parameters.
         #[serde(skip)]
         config: htea::Config,
+    },
+    /// Hosts that send lines by the project's own links, over a switch.
+    Ethernet {
+        /// All hosts.
+        hosts: u16,
+        /// Who sends to whom.
+        pattern: Towards,
+        /// Lines of each sender.
+        lines: u64,
     },
     /// A program with swap and with remote memory.
     BreakEven {

@@ -23,6 +23,7 @@ use super::traffic::{LinkUse, LinkWatch};
 use super::{ExperimentError, Monitor};
 
 pub use pattern::{Arrivals, Load, Pacing, Pattern};
+pub(super) use summary::Arrived;
 pub use summary::{Bucket, FlowUse, Latencies};
 pub use trace::{Bounds, read as read_trace};
 

@@ -8,10 +8,10 @@ use crate::engine::Ps;
 
 /// A message that has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
-    pub(super) flow: (u32, u32),
-    pub(super) bytes: u64,
-    pub(super) latency: Ps,
+pub(in crate::experiments) struct Arrived {
+    pub(in crate::experiments) flow: (u32, u32),
+    pub(in crate::experiments) bytes: u64,
+    pub(in crate::experiments) latency: Ps,
 }
 
 /// The messages from one processor to another.
@@ -63,7 +63,7 @@ pub struct Latencies {
 
 impl Latencies {
     /// `None` without messages.
-    pub(super) fn of(arrived: Vec<Arrived>, time: Ps) -> Option<Latencies> {
+    pub(in crate::experiments) fn of(arrived: Vec<Arrived>, time: Ps) -> Option<Latencies> {
         let mut flows: BTreeMap<_, (u64, Vec<Ps>)> = BTreeMap::new();
         for message in &arrived {
             let (bytes, latencies) = flows.entry(message.flow).or_default();
