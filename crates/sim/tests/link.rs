@@ -1,8 +1,9 @@
 //! The link alone, between two devices that only send and release.
 
 use hostwire_sim::devices::ht::{Buffers, Link, LinkConfig, LinkMode, Place};
-use hostwire_sim::devices::link::{Damage, End, LinkEvent};
+use hostwire_sim::devices::link::{Damage, End, LinkCounters, LinkEvent};
 use hostwire_sim::devices::opteron::registers::FREQUENCY_MHZ;
+use hostwire_sim::devices::pcie;
 use hostwire_sim::devices::{Command, DeviceEvent, Fabric, Packet, VirtualChannel};
 use hostwire_sim::engine::{Component, ComponentId, Context, Ps, RunError};
 use proptest::prelude::*;
@@ -294,6 +295,88 @@ fn submitting_to_a_link_that_is_down_is_reported() {
     assert!(
         error.contains("initialisation of the link (1 packets queued"),
         "{error}"
+    );
+}
+
+/// Counts what comes over links of either family, and empties buffers at once.
+#[derive(Default)]
+struct Sink {
+    ht: usize,
+    pcie: usize,
+    links: Vec<ComponentId>,
+}
+
+impl Component<DeviceEvent> for Sink {
+    fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
+        let end = End::B;
+        let (link, release) = match event {
+            DeviceEvent::Ht(LinkEvent::Deliver { packet, .. }) => {
+                self.ht += 1;
+                let cost = Place::of(&packet);
+                let release = LinkEvent::Release { end, cost };
+                (self.links[0], DeviceEvent::Ht(release))
+            }
+            DeviceEvent::Pcie(LinkEvent::Deliver { packet, .. }) => {
+                self.pcie += 1;
+                let cost = packet.cost();
+                let release = LinkEvent::Release { end, cost };
+                (self.links[1], DeviceEvent::Pcie(release))
+            }
+            _ => return,
+        };
+        ctx.schedule(link, Ps::ZERO, release);
+    }
+}
+
+/// One device takes both families, one simulation has both, and each is as fast as alone.
+#[test]
+fn links_of_both_families_stand_in_one_machine() {
+    const COUNT: usize = 500;
+    let mut sim = Fabric::new();
+    let ht = sim.add("ht", Link::new(LinkConfig::default()));
+    let pcie = sim.add("pcie", pcie::Link::new(pcie::LinkConfig::default()));
+    let links = vec![ht, pcie];
+    let sink = sim.add(
+        "sink",
+        Sink {
+            links,
+            ..Sink::default()
+        },
+    );
+    let model: &mut Link = sim.component_mut(ht).unwrap();
+    model.attach(End::B, sink, 0);
+    let (after, ready) = model.train(Ps::ZERO, LinkMode::symmetric(16, 800));
+    sim.inject(after, ht, ready).unwrap();
+    let model: &mut pcie::Link = sim.component_mut(pcie).unwrap();
+    model.attach(End::B, sink, 1);
+    sim.run_until(Ps::from_us(5));
+    let end = End::A;
+    for number in 0..COUNT {
+        let packet = Box::new(line(number as u64));
+        let submit = DeviceEvent::Ht(LinkEvent::Submit { end, packet });
+        sim.inject(sim.now(), ht, submit).unwrap();
+        let tlp = pcie::Tlp::write(Default::default(), 1 << 32, &[1; 256]).unwrap();
+        let packet = tlp.into();
+        let submit = DeviceEvent::Pcie(LinkEvent::Submit { end, packet });
+        sim.inject(sim.now(), pcie, submit).unwrap();
+    }
+    sim.run().unwrap();
+    let got: &Sink = sim.component(sink).unwrap();
+    assert_eq!((got.ht, got.pcie), (COUNT, COUNT));
+    let rate = |counters: LinkCounters| {
+        let time = (counters.last_end - counters.first_begin.unwrap()).as_s();
+        counters.payload_bytes as f64 / time / 1e9
+    };
+    let ht_gb_s = rate(sim.component::<Link>(ht).unwrap().counters(end));
+    assert!(
+        (ht_gb_s / (3.2 * 64.0 / 72.0 * 512.0 / 516.0) - 1.0).abs() < 1e-3,
+        "{ht_gb_s}"
+    );
+    let pcie_gb_s = rate(sim.component::<pcie::Link>(pcie).unwrap().counters(end));
+    // With DLLPs between the TLPs where acknowledgements have waited too long.
+    assert!(
+        (pcie_gb_s / (4.0 * 256.0 / 280.0) - 1.0).abs() < 0.02,
+        "{pcie_gb_s}"
     );
 }
 
