@@ -53,6 +53,25 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
         terms: terms(&settings, pes, sizes)?,
         deadline: deadline.at(),
     };
+    let (wire, launched, name) = connect(&settings, &segment, launcher, is_ours)?;
+    crate::error::name_hosts(&launched.nodes);
+    let has_launcher = launched.launcher.is_some();
+    let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
+    attachment.publish(name, settings.stats);
+    if has_launcher {
+        attachment.remember();
+    }
+    attachment.wire.begin()?;
+    Ok(attachment)
+}
+
+/// Connects this PE with the others. Also gives the name of the wire that was taken.
+fn connect(
+    settings: &Settings,
+    segment: &Segment,
+    launcher: Option<Box<dyn Bootstrap>>,
+    is_ours: bool,
+) -> Result<(Arc<dyn Transport>, Launched, &'static str)> {
     let in_window = settings.wire == WireChoice::Named(Wire::Window);
     // A launcher of virtual time says it beside the settings.
     let model = modelled::inherited()?;
@@ -66,18 +85,19 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
             Some(fds) => Arc::new(Modelled::new(wire, fds)?),
             None => Arc::new(wire),
         };
-        within_host(wire, &settings)
+        within_host(wire, settings)
     };
     let (wire, launched): (Arc<dyn Transport>, _) = match launcher {
         None => {
             let wire = match in_window {
-                true => window::attach(&settings, &segment, None)?,
+                true => window::attach(settings, segment, None)?,
                 false => segment.attach(Host::only(0, 1)?, Meeting::Alone)?,
             };
-            let wire = recorded(within_host(wire)?, &settings)?;
+            let wire = recorded(within_host(wire)?, settings)?;
             (wire, Launched::by_nobody(1))
         }
         Some(mut launcher) => {
+            let (pe, pes) = (launcher.rank(), launcher.size());
             let (meeting, nodes) = match in_window {
                 true => (None, Nodes::meet(&mut *launcher).map_err(launch_failed)?),
                 false => meet(&mut *launcher)?,
@@ -88,37 +108,29 @@ pub(crate) fn join(sizes: impl FnOnce(Sizes, u32) -> Result<Sizes>) -> Result<At
                     within_host(wire)?
                 }
                 None if in_window => {
-                    let wire = window::attach(&settings, &segment, Some(&mut *launcher))?;
+                    let wire = window::attach(settings, segment, Some(&mut *launcher))?;
                     within_host(wire)?
                 }
                 None => {
-                    over_hosts::allow(&settings, pe, &nodes)?;
+                    over_hosts::allow(settings, pe, &nodes)?;
                     if settings.insecure_wire && pe == 0 && !is_ours {
                         warn_of_insecure_wire();
                     }
-                    let wires = over_hosts::attach(&settings, &segment, &mut *launcher, &nodes);
+                    let wires = over_hosts::attach(settings, segment, &mut *launcher, &nodes);
                     let (wires, between) = wires?;
                     taken = between;
                     wires
                 }
             };
-            let wire = recorded(wire, &settings)?;
+            let wire = recorded(wire, settings)?;
             // From here on every PE holds the lock that shows that it is alive.
             launcher.fence().map_err(launch_failed)?;
             let launcher = Some(launcher);
             (wire, Launched { launcher, nodes })
         }
     };
-    crate::error::name_hosts(&launched.nodes);
-    let has_launcher = launched.launcher.is_some();
-    let mut attachment = Attachment::assemble(wire, sizes, status, launched)?;
     let name = if is_modelled { MODEL } else { taken.name() };
-    attachment.publish(name, settings.stats);
-    if has_launcher {
-        attachment.remember();
-    }
-    attachment.wire.begin()?;
-    Ok(attachment)
+    Ok((wire, launched, name))
 }
 
 /// What a PE has to have in common with all others.

@@ -58,6 +58,8 @@ pub struct Attachment {
     routes: Box<[Route]>,
     /// See [`is_plain`](Self::is_plain).
     is_plain: bool,
+    /// See [`Transport::is_in_virtual_time`].
+    is_in_virtual_time: bool,
     /// Stores to some PEs may stay here until something follows them.
     keeps_stores: bool,
     /// By PE, where that is so.
@@ -183,6 +185,7 @@ impl Attachment {
             is_plain: routes
                 .iter()
                 .all(|route| visibility(route) == Some(Visibility::Coherent)),
+            is_in_virtual_time: wire.is_in_virtual_time(),
             keeps_stores,
             posted: posted.map(|_| Posted::default()).collect(),
             routes,
@@ -266,12 +269,23 @@ impl Attachment {
         if let Some(window) = self.atomic_window(pe) {
             let old = apply(window, &request)?;
             window.notify();
+            self.let_time_pass()?;
             return Ok(old);
         }
         self.check(pe)?;
         match (self.route(pe), self.wire.offload()) {
             (Some(Route::Offloaded), Some(wire)) => Ok(wire.atomic(pe, request)?),
             _ => self.agent.ask(self, pe, request),
+        }
+    }
+
+    /// In virtual time an operation that the CPU does alone is a look at memory: otherwise a program
+    /// that waits in a loop of such operations would wait for ever.
+    #[inline(always)]
+    fn let_time_pass(&self) -> Result<()> {
+        match self.is_in_virtual_time {
+            true => self.progress(),
+            false => Ok(()),
         }
     }
 
@@ -422,7 +436,7 @@ impl Attachment {
     pub fn get(&self, pe: PeId, offset_bytes: usize, dst: &mut [u8]) -> Result<()> {
         let window = self.load_window(pe);
         let refused = match window.map(|window| window.get(offset_bytes, dst)) {
-            Some(Ok(())) => return Ok(()),
+            Some(Ok(())) => return self.let_time_pass(),
             Some(Err(refused)) => Some(refused),
             None => None,
         };

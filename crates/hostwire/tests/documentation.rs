@@ -12,6 +12,7 @@ use hostwire::settings::{self, Wire, page};
 const OTHERS: [&str; 15] = [
     "HOSTWIRE_BLESS",
     "HOSTWIRE_BOARD_FD",
+    "HOSTWIRE_MODEL_FDS",
     "HOSTWIRE_BORROW_ABOVE",
     "HOSTWIRE_BORROW_SOCKET",
     "HOSTWIRE_COUNTERS_FD",

@@ -106,6 +106,10 @@ impl Transport for Wires {
         self.first().pe()
     }
 
+    fn begin(&self) -> Result<(), TransportError> {
+        self.all(|wire| wire.begin())
+    }
+
     fn pes(&self) -> u32 {
         self.by_pe.len() as u32
     }
