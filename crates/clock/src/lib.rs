@@ -63,8 +63,10 @@ fn from_timespec(time: timespec) -> Option<Duration> {
 }
 
 fn fail(errno: c_int) -> c_int {
-    // SAFETY: the address of this thread's `errno`, which is always there.
-    unsafe { *libc::__errno_location() = errno };
+    // SAFETY: it has no preconditions.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the `errno` of this thread, which is always there.
+    unsafe { *place = errno };
     -1
 }
 
@@ -203,8 +205,9 @@ pub unsafe extern "C" fn clock_nanosleep(
     // SAFETY: the kernel checks the addresses.
     match unsafe { libc::syscall(libc::SYS_clock_nanosleep, id, flags, time, left) } {
         0 => 0,
-        // SAFETY: the address of this thread's `errno`, which is always there.
-        _ => unsafe { *libc::__errno_location() },
+        _ => std::io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EINVAL),
     }
 }
 
