@@ -63,3 +63,22 @@ fn a_run_is_the_same_each_time() {
         }
     }
 }
+
+/// A put of a word takes `send_work`, the issue of eight bytes and an `sfence`: 20.446 ns. Then its
+/// sender looks at its memory once in 74 ns; the answer is there at the sixth look.
+#[test]
+fn a_ping_pong_takes_what_its_parts_take() {
+    let Some(said) = run("ping_pong", "two-boards.toml", 2) else {
+        return;
+    };
+    let half = said.lines().find_map(|line| {
+        let (_, rest) = line.split_once("half round trip ")?;
+        rest.strip_suffix(" ns")?.parse::<f64>().ok()
+    });
+    let half = half.expect("a time");
+    let parts = 12.898 + 11.516 / 8.0 + 6.108;
+    let clock = 25.0 / 100.0;
+    let expected = (parts + 6.0 * 74.0 + clock) / 2.0;
+    // Clocks tell whole nanoseconds.
+    assert!((half - expected).abs() < 0.01, "{half} instead of {expected}");
+}
