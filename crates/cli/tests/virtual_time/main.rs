@@ -5,13 +5,16 @@
 mod job;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
 use job::{Ended, Job, hostwire};
 use rustix::process::Signal;
 
 /// The folder of what has been built.
 fn built() -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_hostwire")).with_file_name("")
+    let command = Path::new(env!("CARGO_BIN_EXE_hostwire"));
+    command.parent().unwrap().to_owned()
 }
 
 fn cluster(name: &str) -> String {
@@ -20,13 +23,31 @@ fn cluster(name: &str) -> String {
 }
 
 fn probe() -> String {
+    build_clocks();
     let probe = built().join("examples").join("fault_probe");
-    let built = probe.exists() && built().join("libhostwire_clock.so").exists();
     assert!(
-        built,
-        "build it first: cargo build -p hostwire-cli -p hostwire-clock --examples --lib"
+        probe.exists(),
+        "build it first: cargo build --package hostwire-cli --examples"
     );
     probe.display().to_string()
+}
+
+/// The library that `hostwire run --cluster` loads into programs. Tests do not build it by themselves,
+/// as it is no dependency of theirs.
+fn build_clocks() {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let target = built();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "-p", "hostwire-clock", "--target-dir"]);
+        cargo.arg(target.parent().unwrap());
+        if target.ends_with("release") {
+            cargo.arg("--release");
+        }
+        let built = cargo.output().unwrap();
+        let errors = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{errors}");
+    });
 }
 
 /// The arguments of a job on a cluster.
