@@ -43,7 +43,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub cluster: Option<PathBuf>,
 
-    /// Which processor each PE runs on, by number or name: 0,2 or board1.p0,board0.p0.
+    /// Which processor each PE runs on, by number or name, as in left,right.
     ///
     /// PE i gets the processor at place i, from the start again when the list is shorter than
     /// the job. By default PE i gets processor i, from 0 again when there are more PEs. PEs of one

@@ -27,7 +27,8 @@ impl Kind for Window {
     fn expected() -> String {
         let contracts = super::listed(CONTRACTS.into_iter().map(contract_name), "or");
         format!(
-            "PATH[,offset=BYTES][,size=BYTES][,contract=NAME][,bell=vfio], with the name {contracts}"
+            "PATH[,OPTION]..., with the options offset=BYTES, size=BYTES, bell=vfio and contract=NAME, \
+             and the name {contracts}"
         )
     }
 
