@@ -80,5 +80,8 @@ fn a_ping_pong_takes_what_its_parts_take() {
     let clock = 25.0 / 100.0;
     let expected = (parts + 6.0 * 74.0 + clock) / 2.0;
     // Clocks tell whole nanoseconds.
-    assert!((half - expected).abs() < 0.01, "{half} instead of {expected}");
+    assert!(
+        (half - expected).abs() < 0.01,
+        "{half} instead of {expected}"
+    );
 }
