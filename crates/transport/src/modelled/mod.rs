@@ -9,11 +9,11 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | [`desk`] | the memory over which a PE and the simulator speak |
-//! | [`request`] | what a PE asks for |
-//! | [`pe`] | the PE's end: a [`Transport`](crate::Transport) |
-//! | [`model`] | the simulator's end |
-//! | [`hello`] | how a PE begins |
+//! | `desk.rs` | the memory over which a PE and the simulator speak |
+//! | `request.rs` | what a PE asks for |
+//! | `pe.rs` | the PE's end: a [`Transport`](crate::Transport) |
+//! | `model.rs` | the simulator's end |
+//! | `hello.rs` | how a PE begins |
 //!
 //! The descriptors of the desk and of a socket come to a PE from the launcher, in the
 //! environment variable [`VARIABLE`].

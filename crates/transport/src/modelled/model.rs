@@ -18,7 +18,7 @@ use super::request::{Arming, Kind, Request, Words};
 /// How often the simulator looks whether a PE that has the turn still lives.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// See the [module text](self).
+/// The simulator's end of the desk of a PE that has begun.
 #[derive(Debug)]
 pub struct ModelEnd {
     pe: PeId,

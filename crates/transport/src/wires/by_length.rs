@@ -36,7 +36,8 @@ const POLLS_BETWEEN_LOOKS: u32 = 128;
 /// When something has come by it, it is looked at in so many polls.
 const EAGER_POLLS: u32 = 256;
 
-/// See the [module text](self).
+/// Two wires to the same PEs, of which one is better at short stores and one at long ones. What is
+/// promised of the order of stores to a PE holds across both.
 pub struct ByLength {
     short: Arc<dyn Transport>,
     long: Arc<dyn Transport>,
