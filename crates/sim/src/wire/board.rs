@@ -56,8 +56,6 @@ pub(super) struct Core {
     pub(super) queue: VecDeque<usize>,
     /// The one whose operation it carries out.
     pub(super) current: Option<usize>,
-    /// It has run before.
-    pub(super) started: bool,
 }
 
 /// A socket that runs PEs.
@@ -111,15 +109,17 @@ impl Board {
             return;
         };
         node.arrived += 1;
-        for &pe in &node.pes {
-            let Some(entry) = self.pes.get_mut(pe) else {
-                continue;
-            };
-            let waits = matches!(entry.request, Request::Arrival) && entry.wakes_at.is_none();
-            if waits && entry.awaited.is_some_and(|all| node.arrived >= all) {
-                entry.wakes_at = Some(now);
-                self.wakes.push_back((pe, now));
-            }
+        let arrived = node.arrived;
+        let due = |pe: &usize| {
+            let entry = self.pes.get(*pe);
+            entry.is_some_and(|entry| {
+                matches!(entry.request, Request::Arrival)
+                    && entry.awaited.is_some_and(|all| arrived >= all)
+            })
+        };
+        let due: Vec<usize> = node.pes.iter().copied().filter(due).collect();
+        for pe in due {
+            self.wake(pe, now);
         }
     }
 
@@ -128,12 +128,13 @@ impl Board {
     pub(super) fn end(&mut self, pe: usize) {
         self.ended.push(pe);
         let now = self.now;
-        for (index, pe) in self.pes.iter_mut().enumerate() {
-            pe.rings += 1;
-            if matches!(pe.request, Request::Store { .. }) && pe.wakes_at.is_none() {
-                pe.wakes_at = Some(now);
-                self.wakes.push_back((index, now));
-            }
+        for entry in &mut self.pes {
+            entry.rings += 1;
+        }
+        let sleeps = |pe: &usize| matches!(self.pes[*pe].request, Request::Store { .. });
+        let sleepers: Vec<usize> = (0..self.pes.len()).filter(sleeps).collect();
+        for pe in sleepers {
+            self.wake(pe, now);
         }
     }
 }

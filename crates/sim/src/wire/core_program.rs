@@ -18,7 +18,7 @@ impl Program for CoreProgram {
         let Some(core) = board.cores.get_mut(self.core) else {
             return Op::Halt;
         };
-        if !std::mem::replace(&mut core.started, true) {
+        if outcome == Outcome::Start {
             // Each of its PEs begins.
             let pes = core.pes.clone();
             for pe in pes {
