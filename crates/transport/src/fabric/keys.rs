@@ -199,13 +199,7 @@ impl Fabric {
                     }
                 }
             }
-            let came = core.drive();
-            drop(core);
-            if came {
-                patience = Patience::default();
-            } else if patience.wait(self) {
-                self.look_after(pe, begin);
-            }
+            self.go_on(core, &mut patience, (pe, begin));
         }
     }
 

@@ -188,13 +188,19 @@ impl Fabric {
                 }
                 return Ok(());
             }
-            let came = core.drive();
-            drop(core);
-            if came {
-                patience = Patience::default();
-            } else if patience.wait(self) {
-                self.look_after(pe, begin);
-            }
+            self.go_on(core, &mut patience, (pe, begin));
+        }
+    }
+
+    /// Lets the endpoint work for a thread that waits for `pe` since `begin`, and waits a little where
+    /// nothing came.
+    fn go_on(&self, mut core: Hold<'_>, patience: &mut Patience, (pe, begin): (PeId, Instant)) {
+        let came = core.drive();
+        drop(core);
+        if came {
+            *patience = Patience::default();
+        } else if patience.wait(self) {
+            self.look_after(pe, begin);
         }
     }
 
@@ -243,13 +249,7 @@ impl Fabric {
                 return Ok(());
             }
             core.ask(pe, number)?;
-            let came = core.drive();
-            drop(core);
-            if came {
-                patience = Patience::default();
-            } else if patience.wait(self) {
-                self.look_after(pe, begin);
-            }
+            self.go_on(core, &mut patience, (pe, begin));
         }
     }
 
