@@ -32,11 +32,16 @@ fn a_job_runs_over_each_provider() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
+    runs("fabric", &[INSECURE], &[]);
+}
+
+/// A job of four PEs on two hosts, over each provider.
+fn runs(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     for provider in providers() {
-        let variables = [("HOSTWIRE_FABRIC", provider)];
-        let options = [INSECURE, "--hosts", "2"];
+        let variables = [&[("HOSTWIRE_FABRIC", provider)], variables].concat();
+        let options = [options, &["--hosts", "2"]].concat();
         let program = [&fault_probe()[..], "steady", "20000"];
-        let ended = Steady::start_over("fabric", 4, &options, &variables, &program).end();
+        let ended = Steady::start_over(wire, 4, &options, &variables, &program).end();
         assert_eq!(ended.status, 0, "{provider}: {ended:#?}");
         assert_eq!(ended.sorted_lines(), all_fine(4), "{provider}: {ended:#?}");
     }
@@ -48,14 +53,20 @@ fn a_pe_that_is_killed_is_named() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
+    names_the_killed("fabric", &[INSECURE], &[]);
+}
+
+/// A PE that is killed, in a job of two on two hosts over each provider, is named.
+fn names_the_killed(wire: &str, options: &[&str], variables: &[(&str, &str)]) {
     for provider in providers() {
-        let variables = [
+        let usual = [
             ("HOSTWIRE_FABRIC", provider),
             ("HOSTWIRE_LOST_AFTER", "600"),
         ];
-        let options = [INSECURE, "--keep-going"];
+        let variables = [&usual[..], variables].concat();
+        let options = [options, &["--keep-going"]].concat();
         let program = [&fault_probe()[..], "steady", "20000"];
-        let steady = Steady::start_over("fabric", 2, &options, &variables, &program);
+        let steady = Steady::start_over(wire, 2, &options, &variables, &program);
         steady.signal(1, Signal::KILL);
         let ended = steady.end_by_itself();
         assert_eq!(ended.status, 137, "{provider}: {ended:#?}");
@@ -72,14 +83,7 @@ fn a_job_runs_over_frames_and_each_provider() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    for provider in providers() {
-        let variables = [("HOSTWIRE_FABRIC", provider), ("HOSTWIRE_LONG_BYTES", "64")];
-        let options = [&BOTH[..], &["--hosts", "2"]].concat();
-        let program = [&fault_probe()[..], "steady", "20000"];
-        let ended = Steady::start_over("udp", 4, &options, &variables, &program).end();
-        assert_eq!(ended.status, 0, "{provider}: {ended:#?}");
-        assert_eq!(ended.sorted_lines(), all_fine(4), "{provider}: {ended:#?}");
-    }
+    runs("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
 }
 
 /// As the wire of frames notices it.
@@ -88,21 +92,7 @@ fn a_pe_that_is_killed_is_named_over_both() {
     let Some(_turn) = may_make_hosts() else {
         return;
     };
-    for provider in providers() {
-        let variables = [
-            ("HOSTWIRE_FABRIC", provider),
-            ("HOSTWIRE_LOST_AFTER", "600"),
-            ("HOSTWIRE_LONG_BYTES", "64"),
-        ];
-        let options = [&BOTH[..], &["--keep-going"]].concat();
-        let program = [&fault_probe()[..], "steady", "20000"];
-        let steady = Steady::start_over("udp", 2, &options, &variables, &program);
-        steady.signal(1, Signal::KILL);
-        let ended = steady.end_by_itself();
-        assert_eq!(ended.status, 137, "{provider}: {ended:#?}");
-        let seen = ended.stdout.contains("PE 0 saw: PE 1 on host1 is lost: ");
-        assert!(seen, "{provider}: {ended:#?}");
-    }
+    names_the_killed("udp", &BOTH, &[("HOSTWIRE_LONG_BYTES", "64")]);
 }
 
 #[test]
