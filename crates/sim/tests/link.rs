@@ -395,7 +395,7 @@ proptest! {
         data in 1u8..6,
         kinds in prop::collection::vec(any::<bool>(), 60),
     ) {
-        let damage = |seed| Damage::Random { per_million, seed };
+        let damage = |seed| Damage::Random { hits: per_million, of: 1_000_000, seed };
         let config = LinkConfig {
             buffers: [Buffers { command: [command; 3], data: [data; 3] }; 2],
             damage: [damage(seed), damage(!seed)],

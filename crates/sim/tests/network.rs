@@ -68,7 +68,11 @@ fn damaged_frames_are_sent_again() {
         };
         let hosts =
             [0, 1].map(|id| add_host(&mut sim, &format!("host {id}"), &Setup::default(), nic(id)));
-        let damage = |seed| Damage::Random { per_million, seed };
+        let damage = |seed| Damage::Random {
+            hits: per_million,
+            of: 1_000_000,
+            seed,
+        };
         plug(
             &mut sim,
             (hosts[0].nic, 0),

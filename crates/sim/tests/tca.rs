@@ -382,7 +382,8 @@ fn a_run_can_be_limited() {
 fn hashes_are_pinned() {
     let hash = |config: &Config| round_trip(config).summary().hash.to_string();
     let random = |seed| Damage::Random {
-        per_million: 20_000,
+        hits: 20_000,
+        of: 1_000_000,
         seed,
     };
     let hashes = [
@@ -437,7 +438,7 @@ proptest! {
     ) {
         let random = |kind: u64| match damage {
             0 => Damage::Never,
-            per_million => Damage::Random { per_million, seed: seed ^ kind },
+            hits => Damage::Random { hits, of: 1_000_000, seed: seed ^ kind },
         };
         let mut config = damaged(random(0), random(1));
         for end in &mut config.link.credits {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hostwire_plan::file::{FREQUENCY, Quantity, SIZE, TIME, WIDTH};
-use hostwire_sim::experiments::file::Outcome;
+use hostwire_sim::experiments::file::{BETWEEN_SWEEPS, Outcome};
 
 use crate::plot::{Chart, Kind, Scale, Series, file_name};
 
@@ -11,25 +11,51 @@ use crate::plot::{Chart, Kind, Scale, Series, file_name};
 pub fn write(outcome: &Outcome, folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    let labels: Vec<String> = outcome
-        .results
-        .iter()
-        .map(|result| result.value.clone().unwrap_or_default())
-        .collect();
+    let keys = outcome.sweep.as_deref().unwrap_or_default();
+    // With several sweeps the last one is the axis, and the others make the curves.
+    let (curves_key, key) = keys.rsplit_once(BETWEEN_SWEEPS).unwrap_or(("", keys));
+    let values = outcome.results.iter().map(|result| {
+        let value = result.value.as_deref().unwrap_or_default();
+        match curves_key.is_empty() {
+            true => ("", value),
+            false => value.rsplit_once(BETWEEN_SWEEPS).unwrap_or(("", value)),
+        }
+    });
+    let values: Vec<(&str, &str)> = values.collect();
+    let mut labels: Vec<String> = Vec::new();
+    let mut curves: Vec<&str> = Vec::new();
+    for (curve, label) in &values {
+        if !labels.iter().any(|known| known == label) {
+            labels.push((*label).to_owned());
+        }
+        if !curves.contains(curve) {
+            curves.push(curve);
+        }
+    }
     let (scale, unit, places) = axis(&labels);
-    let key = outcome.sweep.as_deref().unwrap_or_default();
+    let place = |label: &str| {
+        let known = labels.iter().position(|known| known == label);
+        known.and_then(|index| places.get(index)).copied()
+    };
     for metric in outcome.metrics() {
-        let points = places.iter().zip(&outcome.results);
-        let points = points.filter_map(|(x, result)| Some((*x, result.metric(&metric.name)?)));
-        let points: Vec<(f64, f64)> = points.collect();
         let name = metric.name.replace('_', " ");
+        let series = curves.iter().map(|curve| {
+            let points = values.iter().zip(&outcome.results);
+            let points = points.filter(|((of, _), _)| of == curve);
+            let points = points
+                .filter_map(|((_, x), result)| Some((place(x)?, result.metric(&metric.name)?)));
+            let title = if curve.is_empty() { &name } else { *curve };
+            Series::new(title.to_owned(), points.collect(), Kind::Line)
+        });
+        let series: Vec<Series> = series.collect();
+        let heights = series.iter().flat_map(|series| &series.points);
         let chart = Chart {
             title: outcome.title.clone(),
             x_label: format!("{key}{unit}"),
             y_label: format!("{name}, {}", metric.unit),
             x: scale.clone(),
-            y: Scale::fitting(points.iter().map(|point| point.1)),
-            series: vec![Series::new(name, points, Kind::Line)],
+            y: Scale::fitting(heights.map(|point| point.1)),
+            series,
         };
         chart.write(&folder.join(file_name(&metric.name)))?;
     }

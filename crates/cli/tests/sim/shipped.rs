@@ -89,3 +89,9 @@ fn htoe() {
 fn beyond_the_papers() {
     runs("beyond");
 }
+
+#[test]
+#[ignore = "takes minutes"]
+fn links_of_today() {
+    runs("today");
+}

@@ -3,6 +3,7 @@
 use crate::engine::{Event, Sim};
 
 use super::ethernet::EtherEvent;
+use super::flit::{Flit, FlitEvent};
 use super::ht::Ht;
 use super::link::{Family, LinkEvent};
 use super::link_port::LinkPortEvent;
@@ -23,6 +24,10 @@ pub enum DeviceEvent {
     Ht(LinkEvent<Ht>),
     /// PCI Express: between a link and its devices.
     Pcie(LinkEvent<Pcie>),
+    /// Links of today: between a link and its devices.
+    Flit(LinkEvent<Flit>),
+    /// A switch or a host on links of today to itself.
+    FlitDevice(FlitEvent),
     /// Between link ports, cables and switches: a frame has arrived whole.
     Frame {
         /// Port of the receiving device.
@@ -58,6 +63,8 @@ impl Event for DeviceEvent {
             DeviceEvent::Nic(event) => 8 | event.digest() << 8,
             DeviceEvent::LinkPort(event) => 9 | event.digest() << 8,
             DeviceEvent::Ethernet(event) => 10 | event.digest() << 8,
+            DeviceEvent::Flit(event) => 11 | Flit::digest(event) << 8,
+            DeviceEvent::FlitDevice(event) => 12 | event.digest() << 8,
             DeviceEvent::Chip(event) => event.digest().rotate_left(7) ^ 6,
             DeviceEvent::Host(event) => event.digest().rotate_left(7) ^ 7,
         }

@@ -12,6 +12,7 @@
 //! | [`switch`] | a frame switch between NICs | `docs/sim/switch.md` |
 //! | [`cable`] | a cable between two link ports | `docs/sim/cable.md` |
 //! | [`ethernet`] | hosts with the project's own links, and a switch | `docs/sim/ethernet.md` |
+//! | [`flit`] | links of today, and a switch between them | `docs/sim/links-of-today.md` |
 //! | [`peach2`] | a PEACH2 chip, and a host with such chips | `docs/sim/tca.md` |
 //!
 //! Devices talk through [`DeviceEvent`]. A device never looks into another
@@ -20,6 +21,7 @@
 pub mod cable;
 pub mod ethernet;
 mod event;
+pub mod flit;
 pub mod ht;
 pub mod link;
 pub mod link_port;

@@ -20,6 +20,7 @@ pub mod htoe;
 pub mod htx_board;
 mod htx_host;
 pub mod jobs;
+mod links;
 mod load;
 mod monitor;
 pub mod pgas_cluster;
@@ -85,6 +86,9 @@ pub enum ExperimentError {
     /// Links over Ethernet did not carry what they had to.
     #[error("{0}")]
     Ethernet(String),
+    /// Links of today did not carry what they had to.
+    #[error("{0}")]
+    Links(String),
     /// A sub-cluster of PEACH2 chips cannot be.
     #[error(transparent)]
     SubCluster(#[from] crate::tca::BuildError),

@@ -33,10 +33,12 @@ pub enum Damage {
     Every(u64),
     /// Exactly these transmissions.
     At(Vec<u64>),
-    /// Each transmission with this chance in a million, from a seed.
+    /// Each transmission by chance, from a seed.
     Random {
-        /// Chance in a million.
-        per_million: u32,
+        /// So many transmissions.
+        hits: u32,
+        /// Of so many, on average.
+        of: u32,
         /// Start of the sequence; equal seeds give equal runs.
         seed: u64,
     },
@@ -48,8 +50,8 @@ impl Damage {
             Damage::Never => false,
             Damage::Every(n) => *n > 0 && transmission.is_multiple_of(*n),
             Damage::At(list) => list.contains(&transmission),
-            Damage::Random { per_million, seed } => {
-                random(seed) % 1_000_000 < u64::from(*per_million)
+            Damage::Random { hits, of, seed } => {
+                random(seed) % u64::from((*of).max(1)) < u64::from(*hits)
             }
         }
     }

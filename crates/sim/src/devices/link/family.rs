@@ -57,6 +57,8 @@ pub enum Received {
     Gap,
     /// One that cannot be used.
     Damaged,
+    /// One that cannot be used, and that nobody repeats.
+    Lost,
 }
 
 /// What becomes of a packet that was damaged.
@@ -68,6 +70,8 @@ pub enum Verdict {
     Used,
     /// The transmitter is asked to repeat it.
     Refused,
+    /// It is thrown away, and the link does not miss it.
+    Lost,
     /// The link trains again.
     Trains,
 }

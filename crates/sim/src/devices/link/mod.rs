@@ -238,6 +238,7 @@ impl<F: Family> Link<F> {
                 match verdict {
                     Verdict::Trains => return self.train_again(ctx),
                     Verdict::Refused => self.refuse(end, &packet, ctx.now()),
+                    Verdict::Lost => self.lose(end, number, &packet, ctx.now()),
                     Verdict::Sound | Verdict::Used => self.receive(end, number, packet, ctx),
                 }
             }
@@ -248,6 +249,12 @@ impl<F: Family> Link<F> {
     fn refuse(&mut self, end: End, packet: &F::Packet, now: Ps) {
         let layer = &mut self.ends[end as usize].layer;
         layer.received(Received::Damaged, &F::cost(packet), now);
+    }
+
+    fn lose(&mut self, end: End, number: F::Number, packet: &F::Packet, now: Ps) {
+        let side = &mut self.ends[end as usize];
+        side.expected = number.next();
+        side.layer.received(Received::Lost, &F::cost(packet), now);
     }
 
     fn receive(

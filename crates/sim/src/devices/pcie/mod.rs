@@ -232,8 +232,8 @@ impl Family for Pcie {
             Received::Duplicate => {
                 self.acknowledge_since.get_or_insert(now);
             }
-            // One Nak until the right TLP comes.
-            Received::Gap | Received::Damaged => {
+            // One Nak until the right TLP comes. None is lost: damaged ones are refused.
+            Received::Gap | Received::Damaged | Received::Lost => {
                 self.nak_owed |= !self.nak_sent;
                 self.nak_sent = true;
             }

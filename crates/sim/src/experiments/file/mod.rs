@@ -30,6 +30,8 @@ mod hashed;
 mod htea;
 mod htea_parameters;
 mod htx;
+mod links;
+mod links_parameters;
 mod load;
 mod memory;
 mod memory_parameters;
@@ -56,7 +58,7 @@ pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameter::{Origin, ParameterValue};
 pub use range::{RangeError, SweepRange};
-pub use read::{BadExperiment, FILE_BYTES_MAX, read, read_swept};
+pub use read::{BETWEEN_SWEEPS, BadExperiment, FILE_BYTES_MAX, read, read_swept};
 pub use workload::{HtxLink, Workload};
 
 pub use super::jobs::Order;

@@ -6,11 +6,13 @@ use crate::devices::ht::{Buffers, LinkConfig};
 use crate::devices::link::Damage;
 use crate::devices::nic::NicConfig;
 use crate::devices::opteron::OpteronConfig;
+use crate::experiments::links::NetworkTerms;
 use crate::htea;
 
 use super::cluster_parameters::{CLUSTER, HTX};
 use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
+use super::links_parameters::LINKS;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::parameter::ParameterValue;
 use super::tca_parameters::{self, TCA, TcaModels};
@@ -32,6 +34,8 @@ pub(super) enum Family {
     Htea,
     /// Hosts with the project's own links.
     Ethernet,
+    /// Hosts on links of today.
+    Links,
 }
 
 /// Everything that parameters change.
@@ -44,6 +48,7 @@ pub(super) struct Models {
     pub(super) tca: TcaModels,
     pub(super) htea: htea::Config,
     pub(super) ethernet: EthernetModels,
+    pub(super) links: NetworkTerms,
     pub(super) damage_per_million: u32,
     pub(super) damage_seed: u64,
 }
@@ -64,6 +69,7 @@ impl Models {
             tca: TcaModels::default(),
             htea: htea::Config::default(),
             ethernet: EthernetModels::default(),
+            links: NetworkTerms::default(),
             damage_per_million: 0,
             damage_seed: 1,
         }
@@ -78,8 +84,9 @@ impl Models {
     pub(super) fn damage(&self, wire: usize) -> [Damage; 2] {
         [0u64, 1].map(|direction| match self.damage_per_million {
             0 => Damage::Never,
-            per_million => Damage::Random {
-                per_million,
+            hits => Damage::Random {
+                hits,
+                of: 1_000_000,
                 seed: self
                     .damage_seed
                     .wrapping_add((wire as u64) << 1 | direction),
@@ -101,6 +108,7 @@ pub(super) fn read(
         Family::Tca | Family::TcaHost => TCA,
         Family::Htea => HTEA,
         Family::Ethernet => ETHERNET,
+        Family::Links => LINKS,
     };
     let default = Models::new(family);
     let mut models = default.clone();

@@ -20,6 +20,9 @@ pub const FILE_BYTES_MAX: usize = hostwire_plan::FILE_BYTES_MAX;
 const EVENTS_MAX: u64 = 2_000_000_000;
 const TITLE_CHARS_MAX: usize = 200;
 
+/// Between the keys of several sweeps, and between their values.
+pub const BETWEEN_SWEEPS: &str = ", ";
+
 /// Gives the bytes of the cluster file that an experiment names.
 type Load<'l> = &'l dyn Fn(&str) -> Result<Vec<u8>, String>;
 
@@ -118,14 +121,13 @@ impl Texts<'_, '_> {
                 Spanned::new(place, DeValue::Table(swept.table(start))),
             );
         }
-        let Some(sweep) = sweep::read(&root, out)? else {
-            let mut experiment = Experiment::without_points(title(&root).unwrap_or(self.name));
-            let point = read_point(&root, None, clusters, out)?;
-            experiment.points.push(point);
-            return Some(experiment);
-        };
+        let sweeps = sweep::read(&root, out)?;
         // A key of a cluster that is in a file of its own: that file becomes a table of this one.
-        let cluster = match sweep.key.value.starts_with("cluster.") {
+        let of_cluster = sweeps.iter().any(|sweep| sweep.is_of_cluster());
+        let cluster = match sweeps
+            .iter()
+            .any(|sweep| sweep.key.value.starts_with("cluster."))
+        {
             true => clusters.swept_file(&root, self.source, out)?,
             false => None,
         };
@@ -138,21 +140,43 @@ impl Texts<'_, '_> {
             }
         }
         let mut experiment = Experiment::without_points(title(&root).unwrap_or(self.name));
-        experiment.sweep = Some(sweep.key.value.to_owned());
-        for (place, value) in sweep.values.iter().enumerate() {
-            let patched = sweep::patched(&root, sweep.key, value, out)?;
-            if sweep.key.value.starts_with("cluster") {
+        let keys: Vec<&str> = sweeps.iter().map(|sweep| sweep.key.value).collect();
+        experiment.sweep = (!keys.is_empty()).then(|| keys.join(BETWEEN_SWEEPS));
+        let counts: Vec<usize> = sweeps.iter().map(|sweep| sweep.values.len()).collect();
+        for point in 0..counts.iter().product() {
+            let mut patched = root.clone();
+            let mut labels = Vec::new();
+            for (sweep, place) in sweeps.iter().zip(places(point, &counts)) {
+                let value = sweep.values[place];
+                patched = sweep::patched(&patched, sweep.key, value, out)?;
+                labels.push(
+                    match self.swept.and_then(|swept| swept.values().get(place)) {
+                        Some(written) => written.clone(),
+                        None => sweep::label(self.text, value),
+                    },
+                );
+            }
+            if of_cluster {
                 clusters.inline = None;
             }
-            let label = match self.swept.and_then(|swept| swept.values().get(place)) {
-                Some(written) => written.clone(),
-                None => sweep::label(self.text, value),
-            };
-            let point = read_point(&patched, Some(label), clusters, out)?;
+            let label = (!labels.is_empty()).then(|| labels.join(BETWEEN_SWEEPS));
+            let point = read_point(&patched, label, clusters, out)?;
             experiment.points.push(point);
         }
         Some(experiment)
     }
+}
+
+/// The place of point `point` in each of the sweeps, of which the last one runs fastest.
+fn places(mut point: usize, counts: &[usize]) -> Vec<usize> {
+    let backwards = counts.iter().rev().map(|count| {
+        let place = point % count;
+        point /= count;
+        place
+    });
+    let mut places: Vec<usize> = backwards.collect();
+    places.reverse();
+    places
 }
 
 impl Experiment {
@@ -267,6 +291,7 @@ fn check_cluster(
             "hosts on Ethernet",
             "`hosts` and one switch are all there is",
         )),
+        Family::Links => Some(("links of today", "`hosts` and one switch are all there is")),
     };
     if let (Some(cluster), Some((what, why))) = (cluster, without) {
         let message = format!("a cluster for a workload of {what}");

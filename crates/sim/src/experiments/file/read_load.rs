@@ -12,12 +12,12 @@ use super::read_workload::{LINES_MAX, check_fits, check_lines, processors, size,
 use super::workload::Workload;
 
 /// Largest message.
-const SIZE_MAX: u64 = 1 << 20;
+pub(super) const SIZE_MAX: u64 = 1 << 20;
 /// Shortest and longest mean time between two messages.
 const INTERVAL_PS: [u64; 2] = [1_000, 1_000_000_000_000];
 const IN_FLIGHT_MAX: u64 = 1 << 20;
 
-const PATTERNS: [(&str, Pattern); 5] = [
+pub(super) const PATTERNS: [(&str, Pattern); 5] = [
     ("uniform", Pattern::Uniform),
     ("incast", Pattern::Incast),
     ("permutation", Pattern::Permutation),
@@ -131,7 +131,7 @@ fn check_count(section: Span, plan: &Plan, out: &mut Findings) -> Option<u64> {
     Some(count)
 }
 
-fn pacing(section: &mut Section<'_>, out: &mut Findings) -> Option<Pacing> {
+pub(super) fn pacing(section: &mut Section<'_>, out: &mut Findings) -> Option<Pacing> {
     let is_open = section.has("interval");
     let interval = section.quantity("interval", &TIME, out);
     let in_flight = section.count("in_flight", 1, IN_FLIGHT_MAX, out);

@@ -14,7 +14,7 @@ use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{ethernet, read_htea, read_load, read_memory, read_tca};
+use super::{ethernet, links, read_htea, read_load, read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -45,9 +45,10 @@ enum Kind {
     TcaDma,
     Htea,
     Ethernet,
+    Links,
 }
 
-const KINDS: [(&str, Kind); 17] = [
+const KINDS: [(&str, Kind); 18] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -65,6 +66,7 @@ const KINDS: [(&str, Kind); 17] = [
     ("tca-dma", Kind::TcaDma),
     ("htea", Kind::Htea),
     ("ethernet", Kind::Ethernet),
+    ("links", Kind::Links),
 ];
 
 /// The kind of machine for the section's workload. Reports no faults.
@@ -80,6 +82,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
         Some("htea") => Family::Htea,
         Some("ethernet") => Family::Ethernet,
+        Some("links") => Family::Links,
         _ => Family::Cluster,
     }
 }
@@ -138,6 +141,7 @@ pub(super) fn read(
         Kind::TcaDma => read_tca::dma(&mut section, plan, tca, out),
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
         Kind::Ethernet => ethernet::read(&mut section, &models.ethernet, out),
+        Kind::Links => links::read(&mut section, &models.links, out),
     };
     section.finish(out);
     workload

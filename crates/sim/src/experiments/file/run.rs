@@ -15,7 +15,7 @@ use hostwire_plan::{LinkRole, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, ethernet, htea, htx, load, memory, tca};
+use super::{Experiment, Open, Point, ethernet, htea, htx, links, load, memory, tca};
 
 /// The measured values of a run.
 #[derive(Default)]
@@ -144,6 +144,9 @@ impl Point {
                 switch: models.switch,
             };
             return ethernet::run(&network, self.events_max, monitor);
+        }
+        if let Workload::Links(network) = &self.workload {
+            return links::run(network, self.events_max, monitor);
         }
         let Some(plan) = &self.plan else {
             return htx::run(self, monitor, recording);

@@ -1,4 +1,5 @@
-//! A sweep: the file once more for every value, with one key changed.
+//! Sweeps: the file once more for every value, with one key changed; with several sweeps, for all
+//! combinations of their values.
 
 use std::borrow::Cow;
 
@@ -8,7 +9,7 @@ use hostwire_plan::file::{Findings, Section, clip, display_count, span_of};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Most values of a sweep.
+/// Most values of all sweeps together.
 pub(super) const VALUES_MAX: usize = 1_000;
 
 /// The contents of `[sweep]`.
@@ -17,14 +18,43 @@ pub(super) struct Sweep<'t> {
     pub(super) values: Vec<&'t Spanned<DeValue<'t>>>,
 }
 
-/// `Some(None)` for a file without a sweep, `None` for one with a wrong one.
-pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Option<Sweep<'t>>> {
-    if !root.iter().any(|(key, _)| key.get_ref() == "sweep") {
-        return Some(None);
+impl Sweep<'_> {
+    /// Whether it changes the cluster.
+    pub(super) fn is_of_cluster(&self) -> bool {
+        self.key.value.starts_with("cluster")
     }
-    let whole = Span::default();
-    let mut section =
-        Section::new("an experiment file", root, whole).table("sweep", "[sweep]", out)?;
+}
+
+/// The sweeps of a file, in order, the slowest first; none for a file without. `None` if one is
+/// wrong.
+pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Vec<Sweep<'t>>> {
+    let Some((_, value)) = root.iter().find(|(key, _)| key.get_ref() == "sweep") else {
+        return Some(Vec::new());
+    };
+    let mut file = Section::new("an experiment file", root, Span::default());
+    let sections = match value.get_ref() {
+        DeValue::Array(_) => file.tables("sweep", "[[sweep]]", out),
+        _ => vec![file.table("sweep", "[sweep]", out)?],
+    };
+    let sweeps: Option<Vec<Sweep<'_>>> = sections
+        .into_iter()
+        .map(|section| read_one(section, out))
+        .collect();
+    let sweeps = sweeps?;
+    let points = sweeps.iter().map(|sweep| sweep.values.len());
+    let points = points.fold(1, usize::saturating_mul);
+    if points > VALUES_MAX {
+        out.push(
+            Diagnostic::error("sweep", format!("{points} runs in one experiment"))
+                .label(span_of(value), format!("expected at most {VALUES_MAX}"))
+                .help("every value of a sweep is run with every value of the others"),
+        );
+        return None;
+    }
+    Some(sweeps)
+}
+
+fn read_one<'t>(mut section: Section<'t>, out: &mut Findings) -> Option<Sweep<'t>> {
     let key = section.text("key", "\"workload.size\"", out);
     if key.is_none() && !section.has("key") {
         section.missing("key", "\"workload.size\"", out);
@@ -48,10 +78,10 @@ pub(super) fn read<'t>(root: &'t DeTable<'t>, out: &mut Findings) -> Option<Opti
         }
     };
     section.finish(out);
-    Some(Some(Sweep {
+    Some(Sweep {
         key: key?,
         values: list?.iter().collect(),
-    }))
+    })
 }
 
 /// The value as written, without quotes; a topology by its kind and size.

@@ -37,8 +37,9 @@ impl TcaModels {
             [0u64, 1].map(|direction| match per_million {
                 0 => Damage::Never,
                 // Cables add even numbers; kinds of damage lie far apart.
-                per_million => Damage::Random {
-                    per_million,
+                hits => Damage::Random {
+                    hits,
+                    of: 1_000_000,
                     seed: self.seed.wrapping_add(kind << 32 | direction),
                 },
             })

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::experiments::ethernet::Towards;
 use crate::experiments::jobs::Order;
+use crate::experiments::links::Network;
 use crate::experiments::load::Load;
 use crate::experiments::pgas_cluster::Pattern;
 use crate::memory_system::Config;
@@ -37,7 +38,11 @@ impl Workload {
 
     /// Whether there are links that a recording could watch.
     pub(super) fn has_links(&self) -> bool {
-        !self.is_memory() && !matches!(self, Self::Htea { .. } | Self::Ethernet { .. })
+        !self.is_memory()
+            && !matches!(
+                self,
+                Self::Htea { .. } | Self::Ethernet { .. } | Self::Links(_)
+            )
     }
 
     /// The path of its trace, if it has one.
@@ -59,6 +64,7 @@ impl Workload {
     pub(super) fn seed(&self) -> Option<u64> {
         match self {
             Self::Traffic { load, .. } => Some(load.seed),
+            Self::Links(network) => Some(network.load.seed),
             _ => None,
         }
     }
@@ -255,6 +261,8 @@ pub enum Workload {
         /// Lines of each sender.
         lines: u64,
     },
+    /// Puts between hosts over links of today.
+    Links(Box<Network>),
     /// A program with swap and with remote memory.
     BreakEven {
         /// The order of its accesses to the working set.

@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::devices::Packet;
-use crate::devices::opteron::{LINE_BYTES, WriteObserver};
+use crate::devices::opteron::WriteObserver;
 use crate::engine::Ps;
 use crate::experiments::ExperimentError;
 
 use super::summary::{Arrived, Latencies};
 
-/// A message that was begun. Its place in the list is its number, which every line of it
-/// carries.
+/// A message that was begun. Its place in the list is its number, which every part of it
+/// carries: a line, or a piece of a frame.
 struct Begun {
     from: u32,
     to: u32,
     bytes: u64,
-    lines_left: u64,
+    parts_left: u64,
     due: Ps,
     /// Zero before it has arrived.
     latency: Ps,
@@ -31,7 +31,7 @@ struct Sending {
 }
 
 /// Shared between the senders and those who watch memory.
-pub(super) struct Board {
+pub(in crate::experiments) struct Board {
     begin: Ps,
     last: Ps,
     messages: Vec<Begun>,
@@ -41,7 +41,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn new(begin: Ps, sockets: usize) -> Board {
+    pub(in crate::experiments) fn new(begin: Ps, sockets: usize) -> Board {
         Board {
             begin,
             last: begin,
@@ -57,20 +57,25 @@ impl Board {
     }
 
     /// Whether `from` may begin a message. If not, it is woken when it may.
-    pub(super) fn may_begin(&mut self, from: usize, in_flight_max: u64) -> bool {
+    pub(in crate::experiments) fn may_begin(&mut self, from: usize, in_flight_max: u64) -> bool {
         let sender = &mut self.senders[from];
         sender.waits = sender.in_flight >= in_flight_max;
         !sender.waits
     }
 
-    /// Notes a message; returns its number.
-    pub(super) fn begin(&mut self, from: usize, to: usize, bytes: u64, due: Ps) -> u64 {
+    /// Notes a message of so many parts; returns its number.
+    pub(in crate::experiments) fn begin(
+        &mut self,
+        (from, to): (usize, usize),
+        (bytes, parts): (u64, u64),
+        due: Ps,
+    ) -> u64 {
         self.senders[from].in_flight += 1;
         self.messages.push(Begun {
             from: from as u32,
             to: to as u32,
             bytes,
-            lines_left: bytes.div_ceil(LINE_BYTES),
+            parts_left: parts,
             due,
             latency: Ps::ZERO,
         });
@@ -81,14 +86,15 @@ impl Board {
         self.aborted = true;
     }
 
-    fn line(&mut self, socket: usize, number: u64, now: Ps) {
+    /// A part of message `number` has arrived at `to`.
+    pub(in crate::experiments) fn part(&mut self, to: usize, number: u64, now: Ps) {
         let message = usize::try_from(number)
             .ok()
             .and_then(|number| self.messages.get_mut(number))
-            .filter(|message| message.to as usize == socket && message.lines_left > 0);
+            .filter(|message| message.to as usize == to && message.parts_left > 0);
         let Some(message) = message else { return };
-        message.lines_left -= 1;
-        if message.lines_left > 0 {
+        message.parts_left -= 1;
+        if message.parts_left > 0 {
             return;
         }
         message.latency = now - message.due;
@@ -101,19 +107,20 @@ impl Board {
         }
     }
 
-    /// Senders that may go on, with their cores.
-    pub(super) fn take_woken(&mut self) -> Vec<(usize, u8)> {
+    /// Senders that may go on.
+    pub(in crate::experiments) fn take_woken(&mut self) -> Vec<usize> {
         // Mostly nobody: this allocates nothing then.
-        let woken = self.woken.drain(..);
-        woken
-            .map(|socket| (socket, self.senders[socket].core))
-            .collect()
+        std::mem::take(&mut self.woken)
+    }
+
+    pub(super) fn core(&self, socket: usize) -> u8 {
+        self.senders[socket].core
     }
 
     /// The results, when no event is left.
-    pub(super) fn finish(&mut self) -> Result<Latencies, ExperimentError> {
+    pub(in crate::experiments) fn finish(&mut self) -> Result<Latencies, ExperimentError> {
         let messages = std::mem::take(&mut self.messages);
-        if self.aborted || messages.iter().any(|message| message.lines_left > 0) {
+        if self.aborted || messages.iter().any(|message| message.parts_left > 0) {
             return Err(ExperimentError::NoMeasurement("a message did not arrive"));
         }
         let arrived = messages.into_iter().map(|message| Arrived {
@@ -145,7 +152,7 @@ impl WriteObserver for Watcher {
     fn wrote(&mut self, now: Ps, packet: &Packet) {
         if let Some(number) = packet.data.first_chunk() {
             let number = u64::from_le_bytes(*number);
-            self.board.borrow_mut().line(self.socket, number, now);
+            self.board.borrow_mut().part(self.socket, number, now);
         }
     }
 }

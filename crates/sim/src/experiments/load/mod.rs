@@ -27,7 +27,8 @@ pub(super) use summary::Arrived;
 pub use summary::{Bucket, FlowUse, Latencies};
 pub use trace::{Bounds, read as read_trace};
 
-use board::{Board, Watcher};
+pub(super) use board::Board;
+use board::Watcher;
 use sender::Sender;
 
 /// Messages of a sender, in order.
@@ -108,7 +109,9 @@ pub fn run(
     let components: Vec<_> = machine.sockets().iter().map(|s| s.component).collect();
     let wake = |sim: &mut Fabric| {
         let now = sim.now();
-        for (socket, core) in board.borrow_mut().take_woken() {
+        let woken = board.borrow_mut().take_woken();
+        for socket in woken {
+            let core = board.borrow().core(socket);
             let event = DeviceEvent::Opteron(OpteronEvent::Wake { core });
             // The socket is a component, and now has not passed.
             let _ = sim.inject(now, components[socket], event);

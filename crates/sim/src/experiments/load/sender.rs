@@ -32,10 +32,11 @@ pub(super) struct Sender {
 impl Sender {
     fn send(&mut self, message: Message, due: Ps) -> Op {
         let bytes = message.bytes.max(1).next_multiple_of(NUMBER_BYTES);
-        let number = self
-            .board
-            .borrow_mut()
-            .begin(self.me, message.to, message.bytes, due);
+        let lines = message.bytes.div_ceil(LINE_BYTES);
+        let number =
+            self.board
+                .borrow_mut()
+                .begin((self.me, message.to), (message.bytes, lines), due);
         self.ends_with_fence = !bytes.is_multiple_of(LINE_BYTES);
         let mut data = vec![0; bytes as usize];
         for line in data.chunks_mut(LINE_BYTES as usize) {
