@@ -109,14 +109,22 @@ impl Attachment {
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
-        let rung = self.sleep(limit, deadline);
+        // A sleep in virtual time has no limit, and who has left already rings no more. The end of
+        // a PE does ring.
+        let early = match watch {
+            Watch::TheEnd(_) => None,
+            _ if self.wire.is_in_virtual_time() => self.find_gone(watch)?,
+            _ => None,
+        };
+        let rung = early.is_none() && self.sleep(limit, deadline);
         if let Some(result) = poll()? {
             return Ok(Some(result));
         }
         if rung {
             backoff.rung_in_vain();
         }
-        let Some(gone) = self.find_gone(watch)? else {
+        let gone = early.map_or_else(|| self.find_gone(watch), |gone| Ok(Some(gone)))?;
+        let Some(gone) = gone else {
             return Ok(None);
         };
         // What it stored before is there by now.
