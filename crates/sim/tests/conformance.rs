@@ -1,8 +1,12 @@
-//! The suites for transports and for the API, on booted boards in virtual time.
+//! The suites for transports and for the API in virtual time: on booted boards, and on hosts with
+//! PEACH2 chips.
 
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::experiments::boards::Boards;
+use hostwire_sim::experiments::sub_clusters::SubClusters;
+use hostwire_sim::tca::{Config, Engine, Puts};
+use hostwire_transport::conformance::Fabric;
 use hostwire_transport::conformance::Case as WireCase;
 
 /// Alone, a pair, odd, even. Without optimisation more would take minutes.
@@ -23,9 +27,33 @@ const LONG_CASES: &[&str] = &[
     "puts_and_gets_of_all_sizes",
 ];
 /// No case needs so many; a job that polls for ever ends here.
+const EVENTS_MAX: u64 = 500_000_000;
 const BOARDS: Boards = Boards {
-    events_max: 500_000_000,
+    events_max: EVENTS_MAX,
 };
+
+/// A PE on each host, with the usual parameters; and two on each, whose longer puts go by DMA.
+fn sub_clusters() -> [SubClusters; 3] {
+    let ring = |pes_per_node, dma_from_bytes, engine| SubClusters {
+        pes_per_node,
+        config: Config {
+            puts: Puts {
+                dma_from_bytes,
+                engine,
+            },
+            ..Config::default()
+        },
+        events_max: EVENTS_MAX,
+    };
+    [
+        SubClusters {
+            events_max: EVENTS_MAX,
+            ..SubClusters::default()
+        },
+        ring(2, 1000, Engine::Pipelined),
+        ring(2, 0, Engine::TwoPhase),
+    ]
+}
 
 mod wire {
     use super::*;
@@ -35,6 +63,11 @@ mod wire {
         let case = cases.iter().find(|case| case.name == name).unwrap();
         for &pes in PES {
             (case.run)(&BOARDS, pes);
+        }
+        for ring in sub_clusters() {
+            for pes in 1..=4 {
+                (case.run)(&ring, pes);
+            }
         }
     }
 
@@ -59,8 +92,12 @@ mod api {
             true => PES_OF_LONG_CASES,
             false => PES,
         };
-        for &pes in pes {
-            (case.run)(&Setup::new(&BOARDS, pes, AgentMode::Polled));
+        let rings = sub_clusters();
+        let rings = rings.iter().map(|ring| ring as &dyn Fabric);
+        for fabric in [&BOARDS as &dyn Fabric].into_iter().chain(rings) {
+            for &pes in pes {
+                (case.run)(&Setup::new(fabric, pes, AgentMode::Polled));
+            }
         }
     }
 

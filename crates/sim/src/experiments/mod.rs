@@ -25,6 +25,7 @@ mod load;
 mod monitor;
 pub mod pgas_cluster;
 mod programs;
+pub mod sub_clusters;
 pub mod tca_peach2;
 pub mod tccluster;
 pub mod traffic;

@@ -12,7 +12,7 @@ use crate::devices::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
 use crate::devices::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
 use crate::engine::ComponentId;
 
-use super::cluster::DRIVER_BYTES;
+use super::driver::{DRIVER_BYTES, Engine};
 use super::error::{BuildError, NODES_MAX};
 use super::place::Device;
 
@@ -51,10 +51,32 @@ pub struct Config {
     pub gpu_on_other_socket: [bool; 2],
     /// All boards are in one host.
     pub one_host: bool,
+    /// How programs on the hosts move what they put.
+    pub puts: Puts,
+}
+
+/// Which way puts of programs go.
+#[derive(Clone, Debug)]
+pub struct Puts {
+    /// From so many bytes on by DMA.
+    pub dma_from_bytes: u64,
+    /// By this controller.
+    pub engine: Engine,
+}
+
+impl Default for Puts {
+    /// See `docs/sim/tca.md` for the source of the length.
+    fn default() -> Self {
+        Self {
+            dma_from_bytes: 64 << 10,
+            engine: Engine::Pipelined,
+        }
+    }
 }
 
 /// A node of the programming interface.
 pub(super) struct Node {
+    pub(super) name: String,
     pub(super) host: ComponentId,
     /// The host's root port.
     pub(super) port: u8,
@@ -144,7 +166,7 @@ impl Built {
         let block_bytes = entry.range.bytes / 4;
         backed[Device::Internal.block()] =
             (REGISTER_BYTES + config.chip.memory_bytes).min(block_bytes);
-        let id = |kind: u16| RoutingId(kind << 8 | node.id.0);
+        let id = |kind: u16| requester_id(kind, node.id.0);
         let gpu = |index: usize| {
             (backed[index] > 0).then_some(Gpu {
                 bytes: backed[index],
@@ -186,6 +208,7 @@ impl Built {
         self.join(link, End::A, host, port);
         self.join(link, End::B, chip, NORTH);
         self.nodes.push(Node {
+            name: node.name.clone(),
             host,
             port,
             chip,
@@ -206,6 +229,16 @@ impl Built {
             host.attach(link, end);
         }
     }
+}
+
+/// Names a host (kind 0) or a chip (kind 1) in its TLPs.
+fn requester_id(kind: u16, node: u16) -> RoutingId {
+    RoutingId(kind << 8 | node)
+}
+
+/// The node of the host or the chip that a TLP names.
+pub(crate) fn requester_node(id: RoutingId) -> u16 {
+    id.0 & 0xff
 }
 
 const DEVICES: [Device; 4] = [Device::Gpu0, Device::Gpu1, Device::Host, Device::Internal];

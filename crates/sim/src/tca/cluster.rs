@@ -3,59 +3,27 @@
 use std::ops::ControlFlow;
 
 use hostwire_plan::Plan;
-use serde::Serialize;
 
 use crate::devices::link::{End, LinkCounters, Unit};
 use crate::devices::pcie::{Link, parts};
-use crate::devices::peach2::chip::{
-    CONTROL_EPLAST, CONTROL_INTERRUPT, Chip, ChipCounters, Descriptor, DmaKind, DmaStatus,
-    REGISTER_BYTES, TABLE_BYTES,
-};
+use crate::devices::peach2::chip::{Chip, ChipCounters, REGISTER_BYTES};
 use crate::devices::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS, Store};
 use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps, RunError, Summary};
 use crate::record::{Direction, Encapsulation, Recording};
 
 use super::build::{Built, Config, Node, Wire, build};
-use super::chain::{Chain, Piece};
+use super::chain::Chain;
+use super::driver::{DRIVER_BYTES, Driver, Engine};
 use super::error::{BuildError, TcaError};
 use super::place::{Device, Place};
 
-/// Memory at the end of each host that the driver keeps: a page for each kind of table.
-pub(super) const DRIVER_BYTES: u64 = 4 * TABLE_BYTES;
 /// Events after which a run is given up.
 const EVENTS_MAX: u64 = 2_000_000_000;
 /// Events between two looks at who watches.
 const SLICE_EVENTS: u64 = 1 << 16;
 /// A write-combining buffer of the processor: PIO leaves in pieces of it.
 const LINE_BYTES: u64 = 64;
-
-/// How a chain is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// The controller of the paper's measurements: data goes through the chip's memory. A chain
-    /// from there is one DMA write and a chain into it one DMA read; any other takes two
-    /// phases, with an interrupt in between.
-    TwoPhase,
-    /// The controller that the paper announces: reads and writes at the same time.
-    Pipelined,
-}
-
-/// A chain that was launched. Nothing happens if it is dropped: the chain runs on.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "wait for it"]
-pub struct Transfer {
-    node: u16,
-    launched: Ps,
-}
-
-impl Transfer {
-    /// When it was launched.
-    pub fn launched(&self) -> Ps {
-        self.launched
-    }
-}
 
 /// Use of one direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,22 +36,12 @@ pub struct LinkUse {
     pub counters: LinkCounters,
 }
 
-/// The driver of a node.
-#[derive(Default)]
-struct Driver {
-    /// Interrupts seen so far.
-    interrupts: usize,
-    /// Phases that are still to come, the next one first.
-    phases: Vec<(DmaKind, Vec<Descriptor>)>,
-    busy: bool,
-}
-
 /// A sub-cluster of 2 to 16 nodes.
 pub struct SubCluster<'w> {
-    sim: Fabric,
+    pub(super) sim: Fabric,
     nodes: Vec<Node>,
     wires: Vec<Wire>,
-    drivers: Vec<Driver>,
+    pub(super) drivers: Vec<Driver>,
     config: Config,
     events_max: u64,
     watch: Option<Watch<'w>>,
@@ -134,6 +92,47 @@ impl<'w> SubCluster<'w> {
                 recording.push(begin, end, interface, direction, packet.name(), bytes);
             }));
         }
+    }
+
+    pub(crate) fn sim(&self) -> &Fabric {
+        &self.sim
+    }
+
+    pub(crate) fn sim_mut(&mut self) -> &mut Fabric {
+        &mut self.sim
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The host of a node, and its root port for the node's chip.
+    pub(crate) fn host(&self, node: u16) -> Result<(ComponentId, u8), TcaError> {
+        let own = self.node(node)?;
+        Ok((own.host, own.port))
+    }
+
+    /// The name of a node.
+    pub(crate) fn name(&self, node: u16) -> &str {
+        let node = self.nodes.get(usize::from(node));
+        node.map_or("?", |node| &node.name)
+    }
+
+    /// Bytes of a node's host for programs.
+    pub(crate) fn host_bytes(&self, node: u16) -> Result<u64, TcaError> {
+        Ok(self.node(node)?.backed[Device::Host.block()].saturating_sub(DRIVER_BYTES))
+    }
+
+    /// The place of an address of the window, if it is in a host's memory.
+    pub(crate) fn host_place(&self, address: u64) -> Option<Place> {
+        let nodes = self.nodes.iter().enumerate();
+        let mut places = nodes.filter_map(|(index, node)| {
+            let first = node.base + Device::Host.block() as u64 * node.block_bytes;
+            let offset = address.checked_sub(first)?;
+            let inside = offset < node.block_bytes;
+            inside.then(|| Place::new(index as u16, Device::Host, offset))
+        });
+        places.next()
     }
 
     /// Number of nodes.
@@ -283,87 +282,6 @@ impl<'w> SubCluster<'w> {
         Ok(seen)
     }
 
-    /// Lets `node` run a chain: its driver writes the table into the host's memory, and the
-    /// doorbell. Writing the table takes no time here.
-    ///
-    /// # Errors
-    /// [`TcaError::RemoteRead`] if a source is another node, [`TcaError::EmptyChain`],
-    /// [`TcaError::Busy`]; as [`address`](Self::address). Nothing happens then.
-    pub fn launch(
-        &mut self,
-        node: u16,
-        chain: &Chain,
-        engine: Engine,
-    ) -> Result<Transfer, TcaError> {
-        self.check_chain(node, chain)?;
-        if self.driver(node).busy {
-            return Err(TcaError::Busy { node });
-        }
-        let phases = self.phases(node, chain, engine)?;
-        let driver = self.driver(node);
-        driver.busy = true;
-        driver.phases = phases;
-        let launched = self.sim.now();
-        self.start_phase(node)?;
-        Ok(Transfer { node, launched })
-    }
-
-    /// Whether `node` could run a chain.
-    ///
-    /// # Errors
-    /// As [`launch`](Self::launch), but for [`TcaError::Busy`].
-    pub fn check_chain(&self, node: u16, chain: &Chain) -> Result<(), TcaError> {
-        self.node(node)?;
-        if chain.pieces().is_empty() {
-            return Err(TcaError::EmptyChain);
-        }
-        for piece in chain.pieces() {
-            if piece.source.node != node {
-                return Err(TcaError::RemoteRead {
-                    node,
-                    target: piece.source,
-                });
-            }
-            self.check(piece.source, piece.bytes)?;
-            self.check(piece.destination, piece.bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Waits until the handler of the transfer's last interrupt begins, and returns that time.
-    ///
-    /// This is local completion: the source may be used again, and all writes are under way in
-    /// order. To know that they have arrived let the chain end with a word that the other node
-    /// polls.
-    ///
-    /// # Errors
-    /// [`TcaError::Dma`] if the controller ended early; [`TcaError::Never`],
-    /// [`TcaError::Run`], [`TcaError::Interrupted`].
-    pub fn wait(&mut self, transfer: Transfer) -> Result<Ps, TcaError> {
-        let node = transfer.node;
-        loop {
-            let ended = self.wait_interrupt(node);
-            let status = self.dma_status(node)?;
-            let failed = match ended {
-                Ok(_) if status == DmaStatus::Done => None,
-                Ok(_) => Some(TcaError::Dma { node, status }),
-                Err(ref error) => Some(error.clone()),
-            };
-            if let Some(error) = failed {
-                *self.driver(node) = Driver {
-                    interrupts: self.driver(node).interrupts,
-                    ..Driver::default()
-                };
-                return Err(error);
-            }
-            if self.driver(node).phases.is_empty() {
-                self.driver(node).busy = false;
-                return ended;
-            }
-            self.start_phase(node)?;
-        }
-    }
-
     /// Copies between devices and waits as [`wait`](Self::wait) does: `cudaMemcpyPeer` with
     /// nodes. Runs on the node that has the source.
     ///
@@ -443,18 +361,13 @@ impl<'w> SubCluster<'w> {
         directions.collect()
     }
 
-    fn node(&self, node: u16) -> Result<&Node, TcaError> {
+    pub(super) fn node(&self, node: u16) -> Result<&Node, TcaError> {
         let nodes = self.nodes.len();
         let found = self.nodes.get(usize::from(node));
         found.ok_or(TcaError::NoNode { node, nodes })
     }
 
-    /// The node must exist, which the caller has checked: there is a driver for each.
-    fn driver(&mut self, node: u16) -> &mut Driver {
-        &mut self.drivers[usize::from(node)]
-    }
-
-    fn check(&self, place: Place, len: u64) -> Result<(), TcaError> {
+    pub(super) fn check(&self, place: Place, len: u64) -> Result<(), TcaError> {
         let backed = self.node(place.node)?.backed[place.device.block()];
         if backed == 0 {
             return Err(TcaError::NoDevice {
@@ -479,142 +392,14 @@ impl<'w> SubCluster<'w> {
         Ok(())
     }
 
-    /// The tables that a chain takes, the first one first.
-    fn phases(
-        &self,
-        node: u16,
-        chain: &Chain,
-        engine: Engine,
-    ) -> Result<Vec<(DmaKind, Vec<Descriptor>)>, TcaError> {
-        let own = self.node(node)?;
-        let address = |place| self.address(place);
-        let each = |make: &dyn Fn(&Piece) -> Result<Descriptor, TcaError>| {
-            chain
-                .pieces()
-                .iter()
-                .map(make)
-                .collect::<Result<Vec<_>, _>>()
-        };
-        if engine == Engine::Pipelined {
-            let list = each(&|piece| {
-                let source = address(piece.source)? - own.base;
-                Ok(descriptor(piece, source, address(piece.destination)?))
-            })?;
-            return Ok(vec![(DmaKind::Pipelined, list)]);
-        }
-        let inside = |place: &Place| place.node == node && place.device == Device::Internal;
-        if chain.pieces().iter().all(|piece| inside(&piece.source)) {
-            let list = each(&|piece| {
-                Ok(descriptor(
-                    piece,
-                    piece.source.offset,
-                    address(piece.destination)?,
-                ))
-            })?;
-            return Ok(vec![(DmaKind::Write, list)]);
-        }
-        if chain
-            .pieces()
-            .iter()
-            .all(|piece| inside(&piece.destination))
-        {
-            let list = each(&|piece| {
-                Ok(descriptor(
-                    piece,
-                    piece.destination.offset,
-                    address(piece.source)?,
-                ))
-            })?;
-            return Ok(vec![(DmaKind::Read, list)]);
-        }
-        // Pieces follow each other in the chip's memory, from its end backwards in all.
-        let end = own.backed[Device::Internal.block()];
-        let Some(start) = end
-            .checked_sub(chain.bytes())
-            .filter(|start| *start >= REGISTER_BYTES)
-        else {
-            return Err(TcaError::OutOfRange {
-                place: Place::new(node, Device::Internal, REGISTER_BYTES),
-                len: chain.bytes(),
-                first: REGISTER_BYTES,
-                end,
-            });
-        };
-        let mut at = start - start % 4;
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        for piece in chain.pieces() {
-            reads.push(descriptor(piece, at, address(piece.source)?));
-            writes.push(descriptor(piece, at, address(piece.destination)?));
-            at += piece.bytes;
-        }
-        Ok(vec![(DmaKind::Read, reads), (DmaKind::Write, writes)])
-    }
-
-    /// Writes the table of the next phase into the host's memory and rings the doorbell.
-    fn start_phase(&mut self, node: u16) -> Result<(), TcaError> {
-        let own = self.node(node)?;
-        let (host, port) = (own.host, own.port);
-        let memory_bytes = own.backed[Device::Host.block()];
-        let registers = own.base + Device::Internal.block() as u64 * own.block_bytes;
-        let driver = self.driver(node);
-        if driver.phases.is_empty() {
-            return Err(TcaError::EmptyChain);
-        }
-        let (kind, list) = driver.phases.remove(0);
-        // One table for each board of the host.
-        let table = memory_bytes - DRIVER_BYTES + TABLE_BYTES * (u64::from(port) % 4);
-        let table = MEMORY_BUS + table;
-        let mut bytes = vec![0; 16];
-        bytes.extend(
-            list.iter()
-                .flat_map(|d| d.encode(kind == DmaKind::Pipelined)),
-        );
-        if let Some(host) = self.sim.component_mut::<Host>(host) {
-            host.write(table, &bytes);
-        }
-        let control = u32::from(CONTROL_INTERRUPT | CONTROL_EPLAST) << 16;
-        let count = list.len() as u32;
-        let words = [
-            control | count,
-            (table >> 32) as u32,
-            table as u32,
-            count.saturating_sub(1),
-        ];
-        let doorbell: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.issue(host, port, registers + kind.header(), &doorbell);
-        Ok(())
-    }
-
-    fn dma_status(&self, node: u16) -> Result<DmaStatus, TcaError> {
-        let chip = self.sim.component::<Chip>(self.node(node)?.chip);
-        Ok(chip.map(Chip::dma_status).unwrap_or_default())
-    }
-
-    fn wait_interrupt(&mut self, node: u16) -> Result<Ps, TcaError> {
-        let (host, port) = {
-            let own = self.node(node)?;
-            (own.host, own.port)
-        };
-        let seen = self.driver(node).interrupts;
-        let mut time = None;
-        self.step_until(node, "an interrupt", &mut |sim: &mut Fabric| {
-            time = sim.component::<Host>(host).and_then(|host| {
-                let mut own = host.interrupts().iter().filter(|i| i.port == port);
-                own.nth(seen).map(|interrupt| interrupt.time)
-            });
-            time.is_some()
-        })?;
-        self.driver(node).interrupts += 1;
-        Ok(time.unwrap_or_default())
-    }
-
     /// PIO: pieces that a write-combining buffer holds.
-    fn issue(&mut self, host: ComponentId, port: u8, address: u64, bytes: &[u8]) {
+    pub(super) fn issue(&mut self, host: ComponentId, port: u8, address: u64, bytes: &[u8]) {
         for (offset, len) in parts(address, bytes.len() as u64, LINE_BYTES) {
             let piece = bytes.get(offset as usize..(offset + len) as usize);
             let store = Box::new(Store {
                 address: address + offset,
                 bytes: piece.unwrap_or_default().to_vec(),
+                core: None,
             });
             let event = HostEvent::Store { port, store };
             self.inject(host, DeviceEvent::Host(event));
@@ -627,7 +412,7 @@ impl<'w> SubCluster<'w> {
         let _ = self.sim.inject(now, target, event);
     }
 
-    fn step_until(
+    pub(super) fn step_until(
         &mut self,
         node: u16,
         what: &'static str,
@@ -677,14 +462,6 @@ impl<'w> SubCluster<'w> {
             .into());
         }
         Ok(())
-    }
-}
-
-fn descriptor(piece: &Piece, local: u64, address: u64) -> Descriptor {
-    Descriptor {
-        dwords: (piece.bytes / 4) as u16,
-        local,
-        address,
     }
 }
 

@@ -31,11 +31,14 @@
 mod build;
 mod chain;
 mod cluster;
+mod driver;
 mod error;
 mod place;
 
-pub use build::{Config, LOOPBACK};
+pub use build::{Config, LOOPBACK, Puts};
+pub(crate) use build::requester_node;
 pub use chain::{Chain, Piece, Stride};
-pub use cluster::{Engine, LinkUse, SubCluster, Transfer};
+pub use cluster::{LinkUse, SubCluster};
+pub use driver::{Engine, Transfer};
 pub use error::{BuildError, NODES_MAX, TcaError};
 pub use place::{Device, Place};

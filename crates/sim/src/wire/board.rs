@@ -6,8 +6,26 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::devices::opteron::{Op, Outcome};
 use crate::engine::Ps;
+
+/// What a PE asks of its core.
+#[derive(Debug)]
+pub(super) enum Op {
+    /// Stores bytes at a global address.
+    Store { address: u64, data: Vec<u8> },
+    /// `sfence`: goes on when all earlier stores have left the core.
+    Fence,
+    /// Computes for a while.
+    Compute(Ps),
+}
+
+/// How that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Done,
+    /// No register claims the address.
+    Aborted,
+}
 
 /// The reason why a PE is suspended.
 #[derive(Debug, Default)]
@@ -21,7 +39,7 @@ pub(super) enum Request {
     Doing,
     /// A peer's store, as the loop of an uncached poll that began at `since` sees it.
     Store { since: Ps },
-    /// All stores that its socket has sent are in memory.
+    /// All stores that its node has sent are in memory.
     Arrival,
 }
 
@@ -40,7 +58,7 @@ pub(super) struct Pe {
     pub(super) open_lines: bool,
     /// Something has been stored since the last fence.
     pub(super) unfenced: bool,
-    /// Wait until so many stores of its socket have reached a memory; set by the driver.
+    /// Wait until so much of what its node sends has reached a memory; set by the driver.
     pub(super) awaited: Option<u64>,
     /// When the sleep or the wait that it is in ends, as far as that is known.
     pub(super) wakes_at: Option<Ps>,
@@ -58,14 +76,14 @@ pub(super) struct Core {
     pub(super) current: Option<usize>,
 }
 
-/// A socket that runs PEs.
+/// A socket or a host that runs PEs.
 #[derive(Debug)]
 pub(super) struct Node {
     /// Its component, as packets name their origin.
     pub(super) component: usize,
     /// Its PEs.
     pub(super) pes: Vec<usize>,
-    /// Stores that it has sent and that have reached a memory.
+    /// How much of what it has sent has reached a memory: stores of a socket, bytes of a host.
     pub(super) arrived: u64,
 }
 
@@ -95,20 +113,20 @@ impl Board {
         }
     }
 
-    /// How many stores of a node have reached a memory.
+    /// How much of what a node has sent has reached a memory.
     pub(super) fn arrived_from(&self, component: usize) -> u64 {
         let mut nodes = self.nodes.iter();
         let node = nodes.find(|node| node.component == component);
         node.map_or(0, |node| node.arrived)
     }
 
-    /// A store of this node has reached a memory.
-    pub(super) fn arrived(&mut self, component: usize, now: Ps) {
+    /// So much more of what this node has sent has reached a memory.
+    pub(super) fn arrived(&mut self, component: usize, amount: u64, now: Ps) {
         let mut nodes = self.nodes.iter_mut();
         let Some(node) = nodes.find(|node| node.component == component) else {
             return;
         };
-        node.arrived += 1;
+        node.arrived += amount;
         let arrived = node.arrived;
         let due = |pe: &usize| {
             let entry = self.pes.get(*pe);
@@ -120,6 +138,24 @@ impl Board {
         let due: Vec<usize> = node.pes.iter().copied().filter(due).collect();
         for pe in due {
             self.wake(pe, now);
+        }
+    }
+
+    /// What this PE has waited for is done: it goes on.
+    pub(super) fn release(&mut self, pe: usize, outcome: Outcome) {
+        if let Some(entry) = self.pes.get_mut(pe) {
+            entry.request = Request::None;
+            entry.outcome = Some(outcome);
+            entry.wakes_at = None;
+            self.ready.push_back(pe);
+        }
+    }
+
+    /// Lets this PE go on if its sleep or its wait is over.
+    pub(super) fn release_due(&mut self, pe: usize, now: Ps) {
+        let entry = self.pes.get(pe);
+        if entry.is_some_and(|entry| entry.wakes_at.is_some_and(|time| time <= now)) {
+            self.release(pe, Outcome::Done);
         }
     }
 

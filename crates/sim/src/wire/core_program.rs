@@ -3,7 +3,7 @@
 use crate::devices::opteron::{Local, Op, Outcome, Program};
 use crate::engine::Ps;
 
-use super::board::{Board, Request, SharedBoard};
+use super::board::{self, Board, Request, SharedBoard};
 
 /// The core's end of the board. A core with several PEs takes their operations in turn, in the
 /// order in which they come. With nothing to do it is suspended; the driver wakes it.
@@ -22,11 +22,15 @@ impl Program for CoreProgram {
             // Each of its PEs begins.
             let pes = core.pes.clone();
             for pe in pes {
-                board.release(pe, Outcome::Start);
+                board.release(pe, board::Outcome::Done);
             }
             return Op::Suspend;
         }
         if let Some(pe) = core.current.take() {
+            let outcome = match outcome {
+                Outcome::Aborted => board::Outcome::Aborted,
+                _ => board::Outcome::Done,
+            };
             board.release(pe, outcome);
         }
         board.release_woken(self.core, local.now);
@@ -35,26 +39,11 @@ impl Program for CoreProgram {
 }
 
 impl Board {
-    /// What this PE has waited for is done: it goes on.
-    fn release(&mut self, pe: usize, outcome: Outcome) {
-        if let Some(entry) = self.pes.get_mut(pe) {
-            entry.request = Request::None;
-            entry.outcome = Some(outcome);
-            entry.wakes_at = None;
-            self.ready.push_back(pe);
-        }
-    }
-
     /// Lets those PEs of a core go on whose sleeps or waits are over.
     fn release_woken(&mut self, core: usize, now: Ps) {
-        let due = |pe: &usize| {
-            let entry = self.pes.get(*pe);
-            entry.is_some_and(|entry| entry.wakes_at.is_some_and(|time| time <= now))
-        };
         let pes = self.cores.get(core).map_or(&[][..], |core| &core.pes);
-        let woken: Vec<usize> = pes.iter().copied().filter(due).collect();
-        for pe in woken {
-            self.release(pe, Outcome::Done);
+        for pe in pes.to_vec() {
+            self.release_due(pe, now);
         }
     }
 
@@ -69,7 +58,11 @@ impl Board {
             };
             if let Request::Do(op) = std::mem::replace(&mut entry.request, Request::Doing) {
                 core.current = Some(pe);
-                return op;
+                return match op {
+                    board::Op::Store { address, data } => Op::Store { address, data },
+                    board::Op::Fence => Op::Fence,
+                    board::Op::Compute(time) => Op::Compute(time),
+                };
             }
         }
         let ended = |pe: &usize| self.pes.get(*pe).is_none_or(|entry| entry.ended);

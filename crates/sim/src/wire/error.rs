@@ -3,6 +3,7 @@
 use hostwire_transport::TransportError;
 
 use crate::engine::{Ps, RunError, StallReport};
+use crate::tca::TcaError;
 
 /// An error of [`run`](super::run()).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -77,6 +78,9 @@ pub enum WireError {
         /// Simulated time reached.
         time: Ps,
     },
+    /// A sub-cluster cannot do what a PE has asked for.
+    #[error(transparent)]
+    Tca(#[from] TcaError),
     /// The budget of events is spent and the run has not ended.
     #[error(transparent)]
     Run(#[from] RunError),

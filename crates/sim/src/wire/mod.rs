@@ -36,13 +36,17 @@
 mod board;
 mod core_program;
 mod error;
+mod hardware;
+mod hosts;
 mod observer;
 #[cfg(target_os = "linux")]
 mod processes;
 mod run;
+mod sockets;
 mod transport;
 
 pub use error::WireError;
+pub use hardware::Platform;
 #[cfg(target_os = "linux")]
 pub use processes::{Watch, run_processes};
 pub use run::{Settings, run, run_watched};

@@ -89,7 +89,7 @@ impl WriteObserver for SegmentObserver {
         let copied = self.copy_packet(packet);
         let board = &mut *self.board.lock();
         if self.counts {
-            board.arrived(origin(packet), now);
+            board.arrived(origin(packet), 1, now);
         }
         if copied && let Some(pe) = board.pes.get_mut(self.pe) {
             pe.rings += 1;

@@ -13,10 +13,9 @@ use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
 use hostwire_transport::{PeId, Transport, TransportError};
 
 use crate::engine::{Ps, Summary};
-use crate::machine::Machine;
 
 use super::run::run_in;
-use super::{Settings, VirtualWire, WireError};
+use super::{Platform, Settings, VirtualWire, WireError};
 
 /// Who looks at a run while it runs.
 pub struct Watch<'a> {
@@ -34,14 +33,15 @@ pub struct Watch<'a> {
 /// # Errors
 /// As [`run`](super::run()); [`WireError::Pe`] if a PE asks for what cannot be;
 /// [`WireError::Interrupted`] if the watch ends the run.
-pub fn run_processes(
-    machine: &mut Machine,
+pub fn run_processes<'a, 'w: 'a>(
+    platform: impl Into<Platform<'a, 'w>>,
     settings: &Settings,
     pes: Vec<Begun>,
     watch: &Watch<'_>,
 ) -> Result<Summary, WireError> {
     let segment_bytes = pes.first().map_or(0, |pe| pe.segment.len_bytes());
-    let begin = machine.sim.now();
+    let platform = platform.into();
+    let begin = platform.sim().now();
     let settings = Settings {
         segment_bytes,
         until: settings.until.map(|until| begin + until),
@@ -68,8 +68,8 @@ pub fn run_processes(
         true => ControlFlow::Break(()),
         false => (watch.run)(summary),
     };
-    let before = machine.sim.summary();
-    let ran = run_in(segments, machine, &settings, &watch_all, &program);
+    let before = platform.sim().summary();
+    let ran = run_in(segments, platform, &settings, &watch_all, &program);
     match failed.into_inner() {
         Some(error) => Err(WireError::Pe(error)),
         None => ran.map(|all| Summary {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{Memory, PeId, Route, Transport, TransportError, Window, coroutine};
 
-use crate::devices::opteron::{LINE_BYTES, Op, Outcome};
+use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Ps;
 
-use super::board::{Pe, Request, SharedBoard};
+use super::board::{Op, Outcome, Pe, Request, SharedBoard};
 
 const LINE: usize = LINE_BYTES as usize;
 const HEADER_BYTES: usize = 8;

@@ -3,10 +3,12 @@
 //! Memory, the GPUs of the chip's socket and those of the other socket differ in how the root
 //! complex serves them, and reads differ from writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use hostwire_packet::pcie::{CompletionStatus, HeaderRepr, MemoryRepr, Operation, RoutingId};
+use hostwire_packet::pcie::{
+    CompletionStatus, CreditClass, HeaderRepr, MemoryRepr, Operation, RoutingId,
+};
 
 use crate::devices::event::DeviceEvent;
 use crate::devices::link::{End, LinkEvent};
@@ -14,6 +16,7 @@ use crate::devices::pcie::{Speed, Tlp, parts};
 use crate::engine::{Component, ComponentId, Context, Ps};
 
 use super::chip::INTERRUPT_ADDRESS;
+use super::processor::ProcessorConfig;
 use super::sparse::Sparse;
 
 /// Where the host's memory begins on its bus: what lies below 4 GiB is left out.
@@ -46,6 +49,8 @@ pub struct HostConfig {
     pub qpi_write_kib: Ps,
     /// Reads of a GPU of the other socket: time of a KiB. **Assumed.**
     pub qpi_read_kib: Ps,
+    /// Its cores.
+    pub processor: ProcessorConfig,
 }
 
 impl Default for HostConfig {
@@ -61,6 +66,7 @@ impl Default for HostConfig {
             gpu_read_kib: kib_at(831_610_000),
             qpi_write_kib: kib_at(300_000_000),
             qpi_read_kib: kib_at(300_000_000),
+            processor: ProcessorConfig::default(),
         }
     }
 }
@@ -82,15 +88,6 @@ pub struct Gpu {
 /// Bytes of a completion on the wires beside its data: header and framing.
 const COMPLETION_BYTES: u64 = 20;
 
-/// An interrupt whose handler has begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupt {
-    /// Root port, and with it chip, that it came from.
-    pub port: u8,
-    /// When.
-    pub time: Ps,
-}
-
 /// A store of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
@@ -98,6 +95,27 @@ pub struct Store {
     pub address: u64,
     /// What.
     pub bytes: Vec<u8>,
+    /// The core that is told when its buffer is free, if one is.
+    pub core: Option<u16>,
+}
+
+/// What a program on a core hears of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// The time that it asked for has come.
+    Awake(u16),
+    /// A write-combining buffer is free.
+    Drained(u16),
+    /// The handler of an interrupt has begun.
+    Interrupted,
+}
+
+/// An observer outside of the model that is called for each write to the host. It changes nothing
+/// in the model.
+pub trait WriteObserver {
+    /// `bytes` from this requester become visible at this bus address. True if the observer keeps
+    /// them, so that the host need not.
+    fn wrote(&mut self, now: Ps, requester: RoutingId, bus: u64, bytes: &[u8]) -> bool;
 }
 
 /// Events of a host for itself, or from a program.
@@ -126,6 +144,8 @@ pub enum HostEvent {
         port: u8,
         /// The TLP.
         tlp: Rc<Tlp>,
+        /// The core that has stored it, if one is to be told.
+        core: Option<u16>,
     },
     /// A write becomes visible.
     Commit {
@@ -153,6 +173,11 @@ pub enum HostEvent {
         /// Root port.
         port: u8,
     },
+    /// A core goes on.
+    Wake {
+        /// Which.
+        core: u16,
+    },
 }
 
 impl HostEvent {
@@ -164,13 +189,14 @@ impl HostEvent {
             HostEvent::Load { port, address, len } => {
                 address ^ (*len as u64) << 49 ^ u64::from(*port)
             }
-            HostEvent::Out { port, tlp } => tlp.digest() ^ 1 << 8 ^ u64::from(*port),
+            HostEvent::Out { port, tlp, .. } => tlp.digest() ^ 1 << 8 ^ u64::from(*port),
             HostEvent::Commit { tlp } => tlp.digest() ^ 2 << 8,
             HostEvent::Free { port, tlp } => tlp.digest() ^ 3 << 8 ^ u64::from(*port),
             HostEvent::Serve { port, tlp, part } => {
                 tlp.digest() ^ u64::from(part.0) << 12 ^ u64::from(part.1) ^ u64::from(*port)
             }
             HostEvent::Handler { port } => 4 << 8 | u64::from(*port),
+            HostEvent::Wake { core } => 5 << 16 | u64::from(*core),
         }
     }
 }
@@ -201,7 +227,13 @@ pub struct Host {
     loading: BTreeMap<u8, (usize, Vec<u8>)>,
     next_tag: u8,
     loaded: Option<Result<Vec<u8>, CompletionStatus>>,
-    interrupts: Vec<Interrupt>,
+    /// When handlers began, by root port.
+    interrupts: Vec<Vec<Ps>>,
+    /// The cores whose stores wait at each root port for its link.
+    leaving: Vec<VecDeque<Option<u16>>>,
+    /// The signals since the last look, if somebody looks.
+    signals: Option<Vec<Signal>>,
+    observer: Option<Box<dyn WriteObserver>>,
     last_commit: Ps,
     unclaimed: u64,
 }
@@ -230,6 +262,9 @@ impl Host {
             next_tag: 0,
             loaded: None,
             interrupts: Vec::new(),
+            leaving: Vec::new(),
+            signals: None,
+            observer: None,
             last_commit: Ps::ZERO,
             unclaimed: 0,
         }
@@ -238,6 +273,8 @@ impl Host {
     /// Attaches a link to the next root port.
     pub fn attach(&mut self, link: ComponentId, end: End) {
         self.roots.push((link, end));
+        self.interrupts.push(Vec::new());
+        self.leaving.push(VecDeque::new());
     }
 
     /// Bytes of memory or of a GPU, by bus address. `None` if no device has the
@@ -260,9 +297,37 @@ impl Host {
         true
     }
 
-    /// Interrupts whose handlers have begun.
-    pub fn interrupts(&self) -> &[Interrupt] {
-        &self.interrupts
+    /// When the handler of the interrupt with this number, from 0, of a root port began.
+    pub fn interrupt(&self, port: u8, number: usize) -> Option<Ps> {
+        self.interrupts.get(usize::from(port))?.get(number).copied()
+    }
+
+    /// Shows the observer every write from now on, and collects signals.
+    pub fn observe(&mut self, observer: impl WriteObserver + 'static) {
+        self.observer = Some(Box::new(observer));
+        self.signals = Some(Vec::new());
+    }
+
+    /// Ends that.
+    pub fn end_observation(&mut self) {
+        self.observer = None;
+        self.signals = None;
+    }
+
+    /// Takes the signals since the last look.
+    pub fn take_signals(&mut self) -> Vec<Signal> {
+        self.signals.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// A store of a core to memory of its host becomes visible.
+    pub fn commit_local(&mut self, bus: u64, bytes: &[u8], now: Ps) {
+        self.commit_bytes(self.id, bus, bytes, now);
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        if let Some(signals) = &mut self.signals {
+            signals.push(signal);
+        }
     }
 
     /// Takes the result of the last load.
@@ -318,6 +383,16 @@ impl Host {
         }
     }
 
+    /// The link of a root port has begun to transmit.
+    fn sent(&mut self, port: u8, class: CreditClass) {
+        if class == CreditClass::Posted
+            && let Some(leaving) = self.leaving.get_mut(usize::from(port))
+            && let Some(Some(core)) = leaving.pop_front()
+        {
+            self.signal(Signal::Drained(core));
+        }
+    }
+
     fn free(&self, port: u8, tlp: &Tlp, ctx: &mut Context<'_, DeviceEvent>) {
         if let Some((link, end)) = self.root(port) {
             let cost = tlp.cost();
@@ -367,10 +442,15 @@ impl Host {
     }
 
     fn commit(&mut self, tlp: &Tlp, now: Ps) {
-        let Some((address, bytes)) = tlp.written() else {
-            return;
-        };
-        if self.write(address, bytes) {
+        if let (Some((address, bytes)), Some(request)) = (tlp.written(), tlp.memory()) {
+            self.commit_bytes(request.requester_id, address, bytes, now);
+        }
+    }
+
+    fn commit_bytes(&mut self, requester: RoutingId, bus: u64, bytes: &[u8], now: Ps) {
+        let observer = self.observer.as_mut();
+        let kept = observer.is_some_and(|observer| observer.wrote(now, requester, bus, bytes));
+        if kept || self.write(bus, bytes) {
             self.last_commit = now;
         } else {
             self.unclaimed += 1;
@@ -403,7 +483,8 @@ impl Host {
             Target::Interrupt | Target::Nothing => {
                 self.unclaimed += 1;
                 let tlp = Rc::new(Tlp::unsupported(self.id, read));
-                let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
+                let core = None;
+                let out = DeviceEvent::Host(HostEvent::Out { port, tlp, core });
                 return ctx.schedule(ctx.me(), self.config.read, out);
             }
         };
@@ -440,7 +521,8 @@ impl Host {
         let asked = tlp.memory().map_or(0, |read| read.dwords.len_bytes());
         self.loading.insert(tag, (asked, Vec::new()));
         let tlp = Rc::new(tlp);
-        let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
+        let core = None;
+        let out = DeviceEvent::Host(HostEvent::Out { port, tlp, core });
         ctx.schedule(ctx.me(), self.config.out, out);
     }
 
@@ -465,7 +547,7 @@ impl Host {
     }
 }
 
-fn per_kib(kib: Ps, bytes: u64) -> Ps {
+pub(super) fn per_kib(kib: Ps, bytes: u64) -> Ps {
     Ps((u128::from(kib.0) * u128::from(bytes) / 1024).min(u128::from(u64::MAX)) as u64)
 }
 
@@ -478,23 +560,35 @@ impl Component<DeviceEvent> for Host {
             DeviceEvent::Host(HostEvent::Store { port, store }) => {
                 if let Ok(tlp) = Tlp::write(self.id, store.address, &store.bytes) {
                     let tlp = Rc::new(tlp);
-                    let out = DeviceEvent::Host(HostEvent::Out { port, tlp });
+                    let core = store.core;
+                    let out = DeviceEvent::Host(HostEvent::Out { port, tlp, core });
                     ctx.schedule(ctx.me(), self.config.out, out);
                 }
             }
             DeviceEvent::Host(HostEvent::Load { port, address, len }) => {
                 self.load(port, address, len, ctx);
             }
-            DeviceEvent::Host(HostEvent::Out { port, tlp }) => self.submit(port, tlp, ctx),
+            DeviceEvent::Host(HostEvent::Out { port, tlp, core }) => {
+                if tlp.class() == CreditClass::Posted
+                    && let Some(leaving) = self.leaving.get_mut(usize::from(port))
+                {
+                    leaving.push_back(core);
+                }
+                self.submit(port, tlp, ctx);
+            }
+            DeviceEvent::Pcie(LinkEvent::Sent { port, channel }) => self.sent(port, channel),
+            DeviceEvent::Host(HostEvent::Wake { core }) => self.signal(Signal::Awake(core)),
             DeviceEvent::Host(HostEvent::Commit { tlp }) => self.commit(&tlp, ctx.now()),
             DeviceEvent::Host(HostEvent::Free { port, tlp }) => self.free(port, &tlp, ctx),
             DeviceEvent::Host(HostEvent::Serve { port, tlp, part }) => {
                 self.serve(port, &tlp, part, ctx);
             }
-            DeviceEvent::Host(HostEvent::Handler { port }) => self.interrupts.push(Interrupt {
-                port,
-                time: ctx.now(),
-            }),
+            DeviceEvent::Host(HostEvent::Handler { port }) => {
+                if let Some(interrupts) = self.interrupts.get_mut(usize::from(port)) {
+                    interrupts.push(ctx.now());
+                }
+                self.signal(Signal::Interrupted);
+            }
             _ => {}
         }
     }

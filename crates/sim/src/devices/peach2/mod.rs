@@ -2,7 +2,9 @@
 
 pub mod chip;
 pub mod host;
+mod processor;
 mod sparse;
 
 pub use chip::{Chip, ChipEvent};
 pub use host::{Host, HostEvent};
+pub use processor::ProcessorConfig;

@@ -156,9 +156,9 @@ impl<'m> Pair<'m> {
         let ran = match self.monitor {
             Some(monitor) => {
                 let watch = |summary: &Summary| monitor.watch(summary);
-                wire::run_watched(self.machine, &settings, &watch, &body)
+                wire::run_watched(&mut *self.machine, &settings, &watch, &body)
             }
-            None => wire::run(self.machine, &settings, &body),
+            None => wire::run(&mut *self.machine, &settings, &body),
         };
         if let Err(WireError::Interrupted { events, time }) = ran {
             return Err(ExperimentError::Cancelled { events, time });
