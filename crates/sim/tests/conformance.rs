@@ -6,8 +6,8 @@ use hostwire::conformance::Setup;
 use hostwire_sim::experiments::boards::Boards;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::tca::{Config, Engine, Puts};
-use hostwire_transport::conformance::Fabric;
 use hostwire_transport::conformance::Case as WireCase;
+use hostwire_transport::conformance::Fabric;
 
 /// Alone, a pair, odd, even. Without optimisation more would take minutes.
 const PES: &[u32] = match cfg!(debug_assertions) {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use hostwire_sim::engine::Summary;
 use hostwire_sim::experiments::boards::Boards;
+use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::experiments::{curves, tccluster};
 use hostwire_sim::machine::Machine;
-use hostwire_sim::wire::{Settings, Watch, WireError, run, run_processes};
+use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
+use hostwire_sim::wire::{Platform, Settings, Watch, WireError, run, run_processes};
 use hostwire_transport::conformance::{Case, Fabric, Program};
 use hostwire_transport::modelled::{Modelled, Seat};
 use hostwire_transport::shm::{ShmOptions, local};
@@ -22,8 +24,8 @@ fn boards(pes: usize) -> Machine {
 }
 
 /// Runs `program` on threads that have the wires of processes.
-fn run_threads(
-    machine: &mut Machine,
+fn run_threads<'a, 'w: 'a>(
+    platform: impl Into<Platform<'a, 'w>>,
     settings: &Settings,
     segment_bytes: usize,
     program: &Program<'_>,
@@ -53,7 +55,7 @@ fn run_threads(
             begun.expect("a PE that begins")
         });
         let begun = begun.collect();
-        run_processes(machine, settings, begun, &watch)
+        run_processes(platform, settings, begun, &watch)
     })
 }
 
@@ -74,6 +76,38 @@ impl Fabric for AsProcesses {
     }
 }
 
+/// So many PEs on each host of a ring.
+struct OnHosts(SubClusters);
+
+impl Fabric for OnHosts {
+    fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
+        let (mut cluster, nodes) = self.0.ring(pes as usize).unwrap();
+        let settings = Settings {
+            sockets: nodes,
+            events_max: EVENTS_MAX,
+            ..Settings::new(0, 0)
+        };
+        if let Err(error) = run_threads(&mut cluster, &settings, segment_bytes, program) {
+            panic!("{error}");
+        }
+    }
+}
+
+/// Hosts with so many PEs each, whose puts of 500 bytes and more go by DMA.
+fn hosts(pes_per_node: usize, engine: Engine) -> SubClusters {
+    SubClusters {
+        pes_per_node,
+        config: Config {
+            puts: Puts {
+                dma_from_bytes: 500,
+                engine,
+            },
+            ..Config::default()
+        },
+        ..SubClusters::default()
+    }
+}
+
 mod wire {
     use super::*;
 
@@ -86,6 +120,10 @@ mod wire {
         // Two on a board, and five on one of four cores.
         (case.run)(&AsProcesses(2), 3);
         (case.run)(&AsProcesses(5), 5);
+        for (pes, per_node) in [(1, 1), (3, 1), (4, 2), (5, 5)] {
+            let fabric = OnHosts(hosts(per_node, Engine::Pipelined));
+            (case.run)(&fabric, pes);
+        }
     }
 
     macro_rules! cases {
@@ -177,6 +215,38 @@ fn events_are_those_of_coroutines() {
     );
 }
 
+/// The same, on hosts with PEACH2 chips.
+fn both_on_hosts(hosts: &SubClusters, pes: usize) -> [Summary; 2] {
+    let (mut cluster, nodes) = hosts.ring(pes).unwrap();
+    let settings = Settings {
+        sockets: nodes,
+        ..Settings::new(0, SEGMENT_BYTES)
+    };
+    let inside = run(&mut cluster, &settings, &|wire| around(&*wire)).unwrap();
+    let (mut cluster, _) = hosts.ring(pes).unwrap();
+    let program = |wire: Arc<dyn Transport>| around(&*wire);
+    let beside = run_threads(&mut cluster, &settings, SEGMENT_BYTES, &program).unwrap();
+    [inside, beside]
+}
+
+#[test]
+fn events_of_hosts_are_those_of_coroutines() {
+    let mut hashes = Vec::new();
+    for engine in [Engine::Pipelined, Engine::TwoPhase] {
+        for (pes, per_node) in [(2, 1), (4, 2), (6, 3)] {
+            let hosts = hosts(per_node, engine);
+            let [inside, beside] = both_on_hosts(&hosts, pes);
+            assert_eq!(inside.hash, beside.hash);
+            assert_eq!(inside.events, beside.events);
+            hashes.push(inside.hash);
+        }
+    }
+    let all = hashes.len();
+    hashes.sort_unstable_by_key(|hash| hash.to_string());
+    hashes.dedup();
+    assert_eq!(hashes.len(), all, "each is another run");
+}
+
 #[test]
 fn pes_of_one_socket_have_cores_and_share_them() {
     // Four cores a socket: two PEs have one each, six share four.
@@ -204,6 +274,63 @@ fn who_waits_for_ever_is_named() {
     assert!(error.starts_with("deadlock at 3"), "{error}");
     assert!(error.contains("PE 1 on n1"), "{error}");
     assert!(!error.contains("PE 0"), "{error}");
+}
+
+fn two_hosts() -> SubCluster<'static> {
+    SubClusters::default().ring(2).unwrap().0
+}
+
+#[test]
+fn who_waits_for_ever_on_a_host_is_named() {
+    let program = |wire: Arc<dyn Transport>| {
+        if wire.pe() == 1 {
+            wire.nap(std::time::Duration::from_micros(3));
+            wire.sleep(std::time::Duration::MAX);
+        }
+    };
+    let settings = Settings::new(2, 0);
+    let ran = run_threads(&mut two_hosts(), &settings, SEGMENT_BYTES, &program);
+    let error = ran.unwrap_err().to_string();
+    assert!(error.starts_with("deadlock at 3"), "{error}");
+    assert!(error.contains("PE 1 on n1"), "{error}");
+    assert!(!error.contains("PE 0"), "{error}");
+}
+
+#[test]
+fn time_that_is_spent_on_hosts_ends_the_run() {
+    let program = |wire: Arc<dyn Transport>| {
+        // The last put is under way when the time has come.
+        let data = vec![1; 1 << 20];
+        while wire.store(1 - wire.pe(), 0, &data).is_ok() {}
+    };
+    let settings = Settings {
+        until: Some(hostwire_sim::engine::Ps::from_ns(10_000)),
+        ..Settings::new(2, 0)
+    };
+    let ran = run_threads(&mut two_hosts(), &settings, SEGMENT_BYTES, &program);
+    let Err(WireError::TimeSpent { running, .. }) = ran else {
+        panic!("{ran:?}");
+    };
+    assert_eq!(running, ["PE 0", "PE 1"]);
+}
+
+#[test]
+fn hosts_that_are_too_small_are_told() {
+    let settings = Settings {
+        sockets: vec![0, 7],
+        ..Settings::new(0, SEGMENT_BYTES)
+    };
+    let ran = run(&mut two_hosts(), &settings, &|_| {});
+    assert!(
+        matches!(ran, Err(WireError::NoSuchSocket { .. })),
+        "{ran:?}"
+    );
+    let settings = Settings {
+        offset_bytes: (8 << 30) - (2 << 20),
+        ..Settings::new(2, SEGMENT_BYTES)
+    };
+    let ran = run(&mut two_hosts(), &settings, &|_| {});
+    assert!(matches!(ran, Err(WireError::NoMemory { .. })), "{ran:?}");
 }
 
 #[test]

@@ -13,11 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hostwire_plan::Plan;
-use hostwire_sim::devices::opteron::OpteronConfig;
 use hostwire_sim::engine::{Ps, Summary};
-use hostwire_sim::firmware;
-use hostwire_sim::machine::Machine;
+use hostwire_sim::experiments::file;
 use hostwire_sim::wire::{Settings, Watch, WireError, run_processes};
 use hostwire_transport::modelled::{Seat, VARIABLE};
 use rustix::io::Errno;
@@ -37,6 +34,9 @@ const SPINS_AFTER: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Run the PEs on the modelled hardware of this cluster file, in virtual time.
     ///
+    /// A file may also name a cluster file and say [parameters] of its models, as those of
+    /// experiments do.
+    ///
     /// The program is an ordinary one and need not know. Its stores become those of modelled
     /// processors, its time is that of the model, and one PE runs at a time. What the program
     /// computes takes no time. The same command gives the same result each time.
@@ -47,7 +47,7 @@ pub struct Options {
     ///
     /// PE i gets the processor at place i, from the start again when the list is shorter than
     /// the job. By default PE i gets processor i, from 0 again when there are more PEs. PEs of one
-    /// processor have a core each, or share cores.
+    /// processor have a core each, or share cores. Hosts with PEACH2 chips count as processors.
     #[arg(long, value_name = "LIST", requires = "cluster", value_delimiter = ',')]
     pub place: Vec<String>,
 
@@ -79,7 +79,7 @@ pub enum Compute {
 /// Hardware that a job can run on.
 #[derive(Debug, Clone)]
 pub struct Hardware {
-    plan: Plan,
+    models: file::Hardware,
     settings: Settings,
     /// How long computing takes.
     pub compute: Compute,
@@ -94,15 +94,10 @@ impl Hardware {
         let Some(file) = &options.cluster else {
             return Ok(None);
         };
-        let plan = read(file)?;
+        let models = read(file)?;
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
-        let machine = Machine::new(plan.clone(), &OpteronConfig::shanghai());
-        let machine = machine.map_err(|cause| failed(&cause))?;
-        let names: Vec<&str> = machine
-            .sockets()
-            .iter()
-            .map(|at| at.name.as_str())
-            .collect();
+        let names = models.places().map_err(|cause| failed(&cause))?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let chosen = options.place.iter().map(|text| socket(text, &names));
         let chosen = chosen.collect::<Result<Vec<usize>, _>>()?;
         let places = match chosen.is_empty() {
@@ -120,18 +115,22 @@ impl Hardware {
         settings.sockets = places.into_iter().cycle().take(pes as usize).collect();
         settings.until = options.until;
         Ok(Some(Self {
-            plan,
+            models,
             settings,
             compute: options.compute,
         }))
     }
 }
 
-fn read(file: &Path) -> Result<Plan, StartError> {
+fn read(file: &Path) -> Result<file::Hardware, StartError> {
     let name = file.display().to_string();
     let bytes = crate::plan::read(file)
         .map_err(|cause| StartError::Cluster(format!("cannot read {name}: {cause}")))?;
-    hostwire_plan::plan(&name, &bytes).map_err(|rejected| StartError::Cluster(rejected.to_string()))
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let load =
+        |path: &str| crate::plan::read(&folder.join(path)).map_err(|cause| cause.to_string());
+    let read = file::read_hardware(&name, &bytes, &load);
+    read.map_err(|rejected| StartError::Cluster(rejected.to_string()))
 }
 
 /// The processor that is meant.
@@ -348,9 +347,7 @@ impl Simulator {
 
     fn run(&self, hardware: &Hardware, seats: Vec<Seat>) -> Result<Summary, String> {
         let said = |cause: &dyn std::fmt::Display| cause.to_string();
-        let mut machine = Machine::new(hardware.plan.clone(), &OpteronConfig::shanghai())
-            .map_err(|cause| said(&cause))?;
-        firmware::boot_all(&mut machine).map_err(|cause| said(&cause))?;
+        let mut built = hardware.models.build().map_err(|cause| said(&cause))?;
         let pes = seats.len() as u32;
         let mut begun = Vec::new();
         for (pe, seat) in (0..pes).zip(seats) {
@@ -359,7 +356,7 @@ impl Simulator {
             match end.map_err(|cause| said(&cause))? {
                 Some(end) => begun.push(end),
                 // It has ended without using the library; who waits for it will say so.
-                None => return Ok(machine.sim.summary()),
+                None => return Ok(built.summary()),
             }
         }
         let named = Mutex::new(Vec::new());
@@ -379,7 +376,7 @@ impl Simulator {
             run: &|_| until_stopped(),
             turn: &turn,
         };
-        match run_processes(&mut machine, &hardware.settings, begun, &watch) {
+        match run_processes(built.platform(), &hardware.settings, begun, &watch) {
             Err(WireError::NoMemory {
                 segment_bytes,
                 memory_bytes,

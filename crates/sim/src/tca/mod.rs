@@ -35,8 +35,8 @@ mod driver;
 mod error;
 mod place;
 
-pub use build::{Config, LOOPBACK, Puts};
 pub(crate) use build::requester_node;
+pub use build::{Config, LOOPBACK, Puts};
 pub use chain::{Chain, Piece, Stride};
 pub use cluster::{LinkUse, SubCluster};
 pub use driver::{Engine, Transfer};

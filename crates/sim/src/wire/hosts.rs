@@ -21,7 +21,7 @@ use crate::engine::{ComponentId, Ps, Stepped};
 use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer, requester_node};
 
 use super::board::{Node, Op, Outcome, Request, SharedBoard};
-use super::hardware::Hardware;
+use super::platform::Cores;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
 
@@ -328,7 +328,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
     }
 }
 
-impl Hardware for Hosts<'_, '_> {
+impl Cores for Hosts<'_, '_> {
     fn sim(&self) -> &Fabric {
         self.cluster.sim()
     }
@@ -514,12 +514,14 @@ impl WriteObserver for Observer {
 /// Lines, none longer than a write-combining buffer.
 fn push_lines(steps: &mut VecDeque<Step>, address: u64, bytes: &[u8]) {
     let lines = parts(address, bytes.len() as u64, LINE_BYTES);
-    steps.extend(lines.map(|(offset, len)| Step::Line {
-        address: address + offset,
-        bytes: bytes
-            .get(offset as usize..(offset + len) as usize)
-            .unwrap_or_default()
-            .to_vec(),
+    steps.extend(lines.map(|(offset, len)| {
+        Step::Line {
+            address: address + offset,
+            bytes: bytes
+                .get(offset as usize..(offset + len) as usize)
+                .unwrap_or_default()
+                .to_vec(),
+        }
     }));
 }
 

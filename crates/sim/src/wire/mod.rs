@@ -36,9 +36,9 @@
 mod board;
 mod core_program;
 mod error;
-mod hardware;
 mod hosts;
 mod observer;
+mod platform;
 #[cfg(target_os = "linux")]
 mod processes;
 mod run;
@@ -46,7 +46,7 @@ mod sockets;
 mod transport;
 
 pub use error::WireError;
-pub use hardware::Platform;
+pub use platform::Platform;
 #[cfg(target_os = "linux")]
 pub use processes::{Watch, run_processes};
 pub use run::{Settings, run, run_watched};

@@ -11,8 +11,8 @@ use hostwire_transport::{Memory, Transport};
 use crate::engine::{Ps, RunError, StallReport, Summary};
 
 use super::board::{Pe, Request, SharedBoard};
-use super::hardware::{Hardware, Platform};
 use super::hosts::Hosts;
+use super::platform::{Cores, Platform};
 use super::sockets::Sockets;
 use super::{VirtualWire, WireError};
 
@@ -131,7 +131,7 @@ struct Driver<'a, H> {
     board: SharedBoard,
 }
 
-impl<'a, H: Hardware> Driver<'a, H> {
+impl<'a, H: Cores> Driver<'a, H> {
     fn new(hardware: H, settings: &'a Settings, board: SharedBoard) -> Self {
         Self {
             hardware,
@@ -179,7 +179,8 @@ impl<'a, H: Hardware> Driver<'a, H> {
                 let resumed = coroutines.resume(pe);
                 self.file(pe, resumed)?;
             }
-            if events.is_multiple_of(SLICE_EVENTS) && watch(&self.hardware.sim().summary()).is_break()
+            if events.is_multiple_of(SLICE_EVENTS)
+                && watch(&self.hardware.sim().summary()).is_break()
             {
                 let time = self.hardware.sim().now();
                 let time = self.since_origin(time);
@@ -319,4 +320,3 @@ impl<'a, H: Hardware> Driver<'a, H> {
         }
     }
 }
-

@@ -10,8 +10,8 @@ use crate::machine::Machine;
 
 use super::board::{self, Node, SharedBoard};
 use super::core_program::CoreProgram;
-use super::hardware::Hardware;
 use super::observer::SegmentObserver;
+use super::platform::Cores;
 use super::run::Settings;
 use super::{VirtualWire, WireError};
 
@@ -118,7 +118,7 @@ impl<'a> Sockets<'a> {
     }
 }
 
-impl Hardware for Sockets<'_> {
+impl Cores for Sockets<'_> {
     fn sim(&self) -> &Fabric {
         &self.machine.sim
     }

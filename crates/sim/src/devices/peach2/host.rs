@@ -316,7 +316,10 @@ impl Host {
 
     /// Takes the signals since the last look.
     pub fn take_signals(&mut self) -> Vec<Signal> {
-        self.signals.as_mut().map(std::mem::take).unwrap_or_default()
+        self.signals
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// A store of a core to memory of its host becomes visible.

@@ -26,6 +26,7 @@ mod cluster_parameters;
 mod configuration;
 mod ethernet;
 mod ethernet_parameters;
+mod hardware;
 mod hashed;
 mod htea;
 mod htea_parameters;
@@ -54,11 +55,12 @@ mod tca_parameters;
 mod workload;
 
 pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
+pub use hardware::{Built, Hardware, read_hardware};
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameter::{Origin, ParameterValue};
 pub use range::{RangeError, SweepRange};
-pub use read::{BETWEEN_SWEEPS, BadExperiment, FILE_BYTES_MAX, read, read_swept};
+pub use read::{BETWEEN_SWEEPS, BadExperiment, FILE_BYTES_MAX, Load, read, read_swept};
 pub use workload::{HtxLink, Workload};
 
 pub use super::jobs::Order;

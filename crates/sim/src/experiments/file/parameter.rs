@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::devices::pcie::{LANES, RATES_MT_S};
 
 use super::parameters::Models;
+use super::read_tca::ENGINES;
 
 /// Where a default comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +57,8 @@ pub(super) enum Kind {
     Count,
     /// Buffers that credits stand for.
     Credits,
+    /// A DMA controller of a PEACH2 chip.
+    Engine,
 }
 
 impl Kind {
@@ -66,7 +69,7 @@ impl Kind {
             Kind::Bytes | Kind::Block => Some(&SIZE),
             Kind::Clock => Some(&FREQUENCY),
             Kind::Rate => Some(&RATE),
-            Kind::Lanes | Kind::Count | Kind::Credits => None,
+            Kind::Lanes | Kind::Count | Kind::Credits | Kind::Engine => None,
         }
     }
 
@@ -88,6 +91,10 @@ impl Kind {
             Kind::Clock => format!("{value}MHz"),
             Kind::Rate => decimal(value, 1_000, "GT/s"),
             Kind::Lanes | Kind::Count | Kind::Credits => value.to_string(),
+            Kind::Engine => {
+                let engine = ENGINES.get(usize::try_from(value).unwrap_or(0));
+                engine.map_or("?", |(name, _)| name).to_owned()
+            }
         }
     }
 }
@@ -132,6 +139,10 @@ impl Parameter {
 
     fn value(&self, section: &mut Section<'_>, out: &mut Findings) -> Option<u64> {
         let value = match self.kind.quantity() {
+            None if matches!(self.kind, Kind::Engine) => {
+                let numbered = [0, 1].map(|index: usize| (ENGINES[index].0, index as u64));
+                section.choice(self.key, &numbered, out)?
+            }
             Some(quantity) => section.quantity(self.key, quantity, out)?,
             None => section.count(self.key, 0, self.most, out)?,
         };

@@ -1,13 +1,17 @@
 //! `[parameters]`: what a file may change of the models, by family.
 
 use hostwire_plan::file::{Findings, Section};
+use hostwire_plan::{LinkRole, Plan};
 
 use crate::devices::ht::{Buffers, LinkConfig};
 use crate::devices::link::Damage;
 use crate::devices::nic::NicConfig;
 use crate::devices::opteron::OpteronConfig;
+use crate::experiments::ExperimentError;
 use crate::experiments::links::NetworkTerms;
+use crate::firmware;
 use crate::htea;
+use crate::machine::Machine;
 
 use super::cluster_parameters::{CLUSTER, HTX};
 use super::ethernet_parameters::{ETHERNET, EthernetModels};
@@ -54,7 +58,7 @@ pub(super) struct Models {
 }
 
 impl Models {
-    fn new(family: Family) -> Models {
+    pub(super) fn new(family: Family) -> Models {
         Models {
             processor: match family {
                 Family::Htx => OpteronConfig::opteron_246(),
@@ -73,6 +77,23 @@ impl Models {
             damage_per_million: 0,
             damage_seed: 1,
         }
+    }
+
+    /// A machine of this plan that has booted.
+    pub(super) fn booted(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
+        let mut machine = Machine::new(plan.clone(), &self.processor)?;
+        for wire in 0..machine.wires().len() {
+            if machine.wires()[wire].role != LinkRole::Fabric {
+                continue;
+            }
+            machine.link_mut(wire).configure(|config| {
+                config.buffers = self.link.buffers;
+                config.retry_attempts_max = self.link.retry_attempts_max;
+                config.damage = self.damage(wire);
+            });
+        }
+        firmware::boot_all(&mut machine)?;
+        Ok(machine)
     }
 
     /// Whether links damage packets.

@@ -24,7 +24,7 @@ const TITLE_CHARS_MAX: usize = 200;
 pub const BETWEEN_SWEEPS: &str = ", ";
 
 /// Gives the bytes of the cluster file that an experiment names.
-type Load<'l> = &'l dyn Fn(&str) -> Result<Vec<u8>, String>;
+pub type Load<'l> = &'l dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 /// Files that cannot be run, with everything wrong with them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,15 +203,7 @@ fn read_point(
 ) -> Option<Point> {
     let whole = Span::default();
     let mut file = Section::new("an experiment file", root, whole);
-    if let Some(title) = file.text("title", "\"ping-pong over a cable\"", out)
-        && title.value.chars().count() > TITLE_CHARS_MAX
-    {
-        out.push(
-            Diagnostic::error("value", "`title` is too long")
-                .label(title.span, format!("at most {TITLE_CHARS_MAX} characters"))
-                .help("put the rest in a comment"),
-        );
-    }
+    check_title(&mut file, out);
     let cluster = file.value("cluster");
     let section = file.table("workload", "[workload]", out);
     if section.is_none() && !file.has("workload") {
@@ -264,6 +256,19 @@ fn read_point(
     })
 }
 
+/// Reads the title, for what is wrong with it.
+pub(super) fn check_title(file: &mut Section<'_>, out: &mut Findings) {
+    if let Some(title) = file.text("title", "\"ping-pong over a cable\"", out)
+        && title.value.chars().count() > TITLE_CHARS_MAX
+    {
+        out.push(
+            Diagnostic::error("value", "`title` is too long")
+                .label(title.span, format!("at most {TITLE_CHARS_MAX} characters"))
+                .help("put the rest in a comment"),
+        );
+    }
+}
+
 /// Whether there is a cluster exactly where the workload runs on one.
 fn check_cluster(
     section: Option<&Section<'_>>,
@@ -305,7 +310,7 @@ fn check_cluster(
 
 /// Links below 1,200 MHz have a CRC over time instead of one per packet: they detect
 /// damage and still deliver, so damage would change nothing.
-fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
+pub(super) fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
     let cables = plan.cables().iter();
     let slow = cables.filter(|cable| cable.frequency_mhz.is_some_and(|mhz| mhz < 1_200));
     if let Some(cable) = slow.into_iter().next() {
@@ -322,11 +327,11 @@ fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
 }
 
 /// Plans, by where they come from: points of a sweep mostly share one.
-struct Clusters<'l> {
-    load: Load<'l>,
-    files: BTreeMap<String, Plan>,
-    inline: Option<Plan>,
-    rejected: Option<Rejected>,
+pub(super) struct Clusters<'l> {
+    pub(super) load: Load<'l>,
+    pub(super) files: BTreeMap<String, Plan>,
+    pub(super) inline: Option<Plan>,
+    pub(super) rejected: Option<Rejected>,
 }
 
 impl Clusters<'_> {
@@ -372,14 +377,13 @@ impl Clusters<'_> {
             .ok()
     }
 
-    /// The plan that the file or the table gives; it has to be for `fabric`.
-    fn plan(
+    /// The plan that the file or the table gives.
+    pub(super) fn any_plan(
         &mut self,
         value: &Spanned<DeValue<'_>>,
-        fabric: Fabric,
         out: &mut Findings,
     ) -> Option<Plan> {
-        let plan = match value.get_ref() {
+        match value.get_ref() {
             DeValue::String(path) => self.plan_file(path, span_of(value), out),
             DeValue::Table(table) => {
                 if self.inline.is_none() {
@@ -393,7 +397,17 @@ impl Clusters<'_> {
                 wrong_type("cluster", expected, value, out);
                 None
             }
-        }?;
+        }
+    }
+
+    /// The same; it has to be for `fabric`.
+    fn plan(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        fabric: Fabric,
+        out: &mut Findings,
+    ) -> Option<Plan> {
+        let plan = self.any_plan(value, out)?;
         if plan.fabric() != fabric {
             let (what, is, help) = match fabric {
                 Fabric::TcCluster => (

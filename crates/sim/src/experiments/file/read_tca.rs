@@ -16,7 +16,8 @@ const DEVICES: [(&str, Device); 4] = [
     ("host", Device::Host),
     ("internal", Device::Internal),
 ];
-const ENGINES: [(&str, Engine); 2] = [
+/// The controllers, by name.
+pub(super) const ENGINES: [(&str, Engine); 2] = [
     ("two-phase", Engine::TwoPhase),
     ("pipelined", Engine::Pipelined),
 ];

@@ -8,7 +8,6 @@ use crate::experiments::jobs::{self, Pair};
 use crate::experiments::load::{Bucket, FlowUse};
 use crate::experiments::traffic::{LinkUse, all_to_all_on};
 use crate::experiments::{ExperimentError, Monitor};
-use crate::firmware;
 use crate::machine::Machine;
 use crate::record::Recording;
 use hostwire_plan::{LinkRole, Plan};
@@ -260,19 +259,7 @@ impl Point {
 
     /// A machine with the point's parameters that has booted.
     fn boot(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
-        let mut machine = Machine::new(plan.clone(), &self.models.processor)?;
-        for wire in 0..machine.wires().len() {
-            if machine.wires()[wire].role != LinkRole::Fabric {
-                continue;
-            }
-            machine.link_mut(wire).configure(|config| {
-                config.buffers = self.models.link.buffers;
-                config.retry_attempts_max = self.models.link.retry_attempts_max;
-                config.damage = self.models.damage(wire);
-            });
-        }
-        firmware::boot_all(&mut machine)?;
-        Ok(machine)
+        self.models.booted(plan)
     }
 
     /// Where a job of two PEs runs.

@@ -2,12 +2,13 @@
 
 use crate::devices::link::Damage;
 use crate::devices::peach2::host::kib_at;
-use crate::tca::Config;
+use crate::tca::{Config, Engine};
 
 use hostwire_plan::Diagnostic;
 use hostwire_plan::file::{Findings, Section, display_bytes, span_of};
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
+use super::read_tca::ENGINES;
 
 /// Everything that parameters change in a sub-cluster.
 #[derive(Clone, Debug)]
@@ -189,6 +190,37 @@ pub(super) const TCA: &[Parameter] = &[
             for credits in &mut models.tca.config.link.credits {
                 credits.data = [u16::try_from(value).unwrap_or(2_047); 3];
             }
+        },
+    },
+    count!(
+        "write_buffers",
+        host.processor.write_buffers,
+        1,
+        1_024,
+        Published
+    ),
+    delay!("store_issue", host.processor.store_issue, 0, Derived),
+    delay!("sfence", host.processor.fence, 0, Assumed),
+    delay!("local_store", host.processor.local_store, 0, Assumed),
+    rate!("local_bandwidth", host.processor.local_kib, Assumed),
+    number!(
+        Bytes,
+        "dma_from",
+        tca.config.puts.dma_from_bytes,
+        0,
+        1 << 40,
+        Derived
+    ),
+    Parameter {
+        key: "put_engine",
+        kind: Kind::Engine,
+        least: 0,
+        most: 1,
+        class: Origin::Published,
+        read: |models| u64::from(models.tca.config.puts.engine == Engine::Pipelined),
+        write: |models, value| {
+            let (_, engine) = ENGINES[usize::from(value == 1)];
+            models.tca.config.puts.engine = engine;
         },
     },
     per_million!("damaged_tlps_per_million", damaged_tlps),

@@ -39,8 +39,8 @@ impl Platform<'_, '_> {
     }
 }
 
-/// What differs from one kind of hardware to another.
-pub(super) trait Hardware {
+/// The cores that carry out what PEs ask for: what differs from one kind of hardware to another.
+pub(super) trait Cores {
     /// The simulation.
     fn sim(&self) -> &Fabric;
 

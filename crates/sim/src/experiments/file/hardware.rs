@@ -1,0 +1,213 @@
+//! Modelled hardware without a workload, for programs that come from elsewhere: a cluster, and
+//! parameters of its models.
+
+use std::collections::BTreeMap;
+
+use hostwire_plan::diagnostic::{Rejected, Source, Span};
+use hostwire_plan::file::{Findings, Section, decode, parse};
+use hostwire_plan::{Fabric, Plan};
+use toml::de::DeTable;
+
+use crate::engine::Summary;
+use crate::experiments::ExperimentError;
+use crate::machine::Machine;
+use crate::tca::SubCluster;
+use crate::wire::Platform;
+
+use super::parameters::{self, Family, Models};
+use super::read::{BadExperiment, Clusters, FILE_BYTES_MAX, Load, check_damage, check_title};
+
+/// A cluster with parameters, read and checked.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    plan: Plan,
+    models: Models,
+}
+
+/// Hardware that has been built and has booted.
+pub enum Built {
+    /// Processors joined by HyperTransport.
+    Sockets(Box<Machine>),
+    /// Hosts with PEACH2 chips.
+    SubCluster(Box<SubCluster<'static>>),
+}
+
+/// Reads a cluster file; or a file that names a cluster as an experiment does, with `[parameters]`
+/// of its models. `load` gives the bytes of a cluster file by the path in it.
+///
+/// # Errors
+/// [`BadExperiment`] says what is wrong and where. Never panics.
+pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardware, BadExperiment> {
+    let mut out = Findings::default();
+    let mut clusters = Clusters {
+        load,
+        files: BTreeMap::new(),
+        inline: None,
+        rejected: None,
+    };
+    let text = decode(bytes, FILE_BYTES_MAX, "a cluster file", &mut out);
+    let root = text.and_then(|text| parse(text, &mut out));
+    let names_one = |root: &DeTable<'_>| root.iter().any(|(key, _)| key.get_ref() == "cluster");
+    let Some(root) = root.filter(|root| names_one(root.get_ref())) else {
+        // A cluster file, or what is none of both.
+        return match hostwire_plan::plan(name, bytes) {
+            Ok(plan) => Ok(Hardware {
+                models: Models::new(family(&plan)),
+                plan,
+            }),
+            Err(rejected) => Err(BadExperiment {
+                files: vec![rejected],
+            }),
+        };
+    };
+    match read_named(root.get_ref(), &mut clusters, &mut out) {
+        Some(hardware) if !out.has_errors() => Ok(hardware),
+        _ => {
+            let own = Rejected {
+                source: Source::new(name, text.unwrap_or_default()),
+                diagnostics: out.into_vec(),
+            };
+            let files = clusters.rejected.into_iter().chain([own]).collect();
+            Err(BadExperiment { files })
+        }
+    }
+}
+
+fn read_named(
+    root: &DeTable<'_>,
+    clusters: &mut Clusters<'_>,
+    out: &mut Findings,
+) -> Option<Hardware> {
+    let whole = Span::default();
+    let mut file = Section::new("a file of hardware", root, whole);
+    check_title(&mut file, out);
+    let plan = file
+        .value("cluster")
+        .and_then(|cluster| clusters.any_plan(cluster, out))?;
+    let section = file.table("parameters", "[parameters]", out);
+    let place = section.as_ref().map_or(whole, Section::span);
+    let (models, _) = parameters::read(section, family(&plan), out);
+    if models.damages() {
+        check_damage(&plan, place, out);
+    }
+    file.finish(out);
+    Some(Hardware { plan, models })
+}
+
+fn family(plan: &Plan) -> Family {
+    match plan.fabric() {
+        Fabric::TcCluster => Family::Cluster,
+        Fabric::Peach2 => Family::Tca,
+    }
+}
+
+impl Hardware {
+    /// Builds it and lets it boot.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] if the plan cannot be built, or does not boot.
+    pub fn build(&self) -> Result<Built, ExperimentError> {
+        Ok(match self.plan.fabric() {
+            Fabric::TcCluster => Built::Sockets(Box::new(self.models.booted(&self.plan)?)),
+            Fabric::Peach2 => {
+                let cluster = SubCluster::new(&self.plan, &self.models.tca.resolved())?;
+                Built::SubCluster(Box::new(cluster))
+            }
+        })
+    }
+
+    /// The names of the places where PEs can run, in order: processors, or hosts with chips.
+    ///
+    /// # Errors
+    /// [`ExperimentError`] if the plan cannot be built.
+    pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
+        Ok(match self.plan.fabric() {
+            Fabric::TcCluster => {
+                let machine = Machine::new(self.plan.clone(), &self.models.processor)?;
+                let sockets = machine.sockets().iter();
+                sockets.map(|socket| socket.name.clone()).collect()
+            }
+            Fabric::Peach2 => {
+                SubCluster::new(&self.plan, &self.models.tca.resolved())?;
+                let nodes = self.plan.nodes().iter();
+                nodes.map(|node| node.name.clone()).collect()
+            }
+        })
+    }
+}
+
+impl Built {
+    /// To run a job on it.
+    pub fn platform(&mut self) -> Platform<'_, 'static> {
+        match self {
+            Built::Sockets(machine) => Platform::Sockets(machine),
+            Built::SubCluster(cluster) => Platform::SubCluster(cluster),
+        }
+    }
+
+    /// Figures so far.
+    pub fn summary(&self) -> Summary {
+        match self {
+            Built::Sockets(machine) => machine.sim.summary(),
+            Built::SubCluster(cluster) => cluster.summary(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tca::Engine;
+
+    const RING: &str = "fabric = \"peach2\"\n[topology]\nkind = \"ring\"\nnodes = 4\n\
+                        [topology.node]\nmemory = \"8GiB\"\n";
+
+    fn read(text: &str) -> Result<Hardware, String> {
+        let load = |path: &str| match path {
+            "ring.toml" => Ok(RING.as_bytes().to_vec()),
+            _ => Err("no such file".to_owned()),
+        };
+        read_hardware("it.toml", text.as_bytes(), &load).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_cluster_file_has_the_usual_parameters() {
+        let ring = read(RING).unwrap();
+        assert_eq!(ring.places().unwrap(), ["n0", "n1", "n2", "n3"]);
+        assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 64 << 10);
+        let boards = include_str!("../../../clusters/two-boards.toml");
+        assert_eq!(read(boards).unwrap().places().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_file_that_names_a_cluster_has_parameters() {
+        let text = "title = \"a later chip\"\ncluster = \"ring.toml\"\n[parameters]\n\
+                    link_rate = \"8GT/s\"\ndma_from = \"4KiB\"\nput_engine = \"two-phase\"\n";
+        let config = read(text).unwrap().models.tca.resolved();
+        assert_eq!(config.link.speed.rate_mt_s, 8_000);
+        assert_eq!(config.puts.dma_from_bytes, 4096);
+        assert_eq!(config.puts.engine, Engine::TwoPhase);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        for (text, expected) in [
+            ("cluster = \"none.toml\"", "no such file"),
+            ("cluster = 3", "cluster"),
+            (
+                "cluster = \"ring.toml\"\n[parameters]\nsend_work = \"1ns\"",
+                "send_work",
+            ),
+            (
+                "cluster = \"ring.toml\"\n[parameters]\nput_engine = \"x\"",
+                "pipelined",
+            ),
+            ("cluster = \"ring.toml\"\nworkload = 1", "workload"),
+            ("fabric = \"peach3\"", "peach3"),
+            ("=", "it.toml"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}
