@@ -21,6 +21,7 @@ mod lend;
 mod pages;
 mod plan;
 mod plot;
+mod recorded;
 mod report;
 mod reproduce;
 #[cfg(target_os = "linux")]

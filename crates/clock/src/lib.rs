@@ -21,7 +21,26 @@ static CLOCK: OnceLock<Option<Clock>> = OnceLock::new();
 /// Runs when the library is loaded, before the program: later, looking for the clock could need the
 /// time.
 extern "C" fn load() {
-    CLOCK.get_or_init(|| Clock::inherited().ok().flatten());
+    let clock = CLOCK.get_or_init(|| Clock::inherited().ok().flatten());
+    if clock.is_some() {
+        buffer_lines();
+    }
+}
+
+/// Standard output leaves line by line, as to a terminal: so each line has the time at which the
+/// program wrote it, and not that at which a buffer was full.
+fn buffer_lines() {
+    unsafe extern "C" {
+        static mut stdout: *mut libc::FILE;
+    }
+    // SAFETY: the C library sets it before any library is initialised that stands on it, as this one
+    // does, and no other thread runs yet.
+    let output = unsafe { stdout };
+    if !output.is_null() {
+        // SAFETY: it is the C library's open stream, on which nothing has been written yet; with no
+        // buffer given, the C library has its own.
+        let _ = unsafe { libc::setvbuf(output, ptr::null_mut(), libc::_IOLBF, 0) };
+    }
 }
 
 #[used]

@@ -35,7 +35,9 @@ fn run_threads<'a, 'w: 'a>(
     let go_on = |_: &Summary| ControlFlow::Continue(());
     let watch = Watch {
         run: &go_on,
-        turn: &|_, _| ControlFlow::Continue(()),
+        turn: &|_, _, _| ControlFlow::Continue(()),
+        handed_over: &|_, _, _| {},
+        recording: None,
     };
     std::thread::scope(|scope| {
         let mut seats = Vec::new();

@@ -5,7 +5,8 @@ use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hostwire_sim::engine::Summary;
+use hostwire_sim::engine::Ps;
+use hostwire_sim::experiments::traffic::LinkUse;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
@@ -14,7 +15,7 @@ use signal_hook::consts::{SIGCHLD, SIGTSTP};
 use super::board::Board;
 use super::counters::Counters;
 use super::mark::Mark;
-use super::model::{Line, Model, Report};
+use super::model::{Line, Model, Report, Simulated};
 use super::outcome::{Cause, Ending, Failure};
 use super::output::{Merger, Sink};
 use super::pes::{End, Pe, Which};
@@ -31,6 +32,8 @@ use super::warden::Warden;
 /// still holds it open is left alone. Only a process that escaped from its PE's
 /// process group can hold it.
 const SILENCE: Duration = Duration::from_millis(200);
+/// Directions of links that `--stats` shows.
+const LINKS_SHOWN_MAX: usize = 16;
 /// How often a launcher in the background checks whether it is now in the foreground,
 /// where it may read the terminal.
 const FOREGROUND_CHECK: Duration = Duration::from_millis(500);
@@ -49,7 +52,9 @@ pub struct Job {
     /// The simulator of the hardware, if that is a model.
     model: Option<Model>,
     /// What that has said of the run.
-    simulated: Option<Summary>,
+    simulated: Option<Simulated>,
+    /// Virtual time of each PE, as far as it is known: that of its last output.
+    times: Vec<Ps>,
     deadline: Option<Instant>,
     /// Set once the job is being ended.
     ending: Option<Ending>,
@@ -121,14 +126,21 @@ impl Job {
         }
         // On the CPU of the PEs, with which it takes turns.
         let model = match &plan.hardware {
-            Some(hardware) => Some(Model::start(hardware.clone(), lines)?),
+            Some(hardware) => {
+                let outputs = pes.iter().map(Pe::second_outputs);
+                let outputs = outputs.collect::<std::io::Result<Vec<_>>>();
+                let outputs = outputs.map_err(input_output("listen to the PEs"))?;
+                Some(Model::start(hardware.clone(), lines, outputs)?)
+            }
             None => None,
         };
         plan.binding.leave();
 
-        let merger = || Merger::new(plan.pes, plan.label);
+        let stamps = plan.hardware.as_ref().is_some_and(|model| model.stamps);
+        let merger = || Merger::new(plan.pes, plan.label, stamps);
         let kvsname = format!("kvs_{}_0", getpid().as_raw_pid());
         Ok(Job {
+            times: vec![Ps::ZERO; plan.pes as usize],
             server: Server::new(&kvsname, plan.pes),
             stdout: Sink::new(rustix::stdio::stdout(), merger()),
             stderr: Sink::new(rustix::stdio::stderr(), merger()),
@@ -150,6 +162,7 @@ impl Job {
             stdin,
             model,
             simulated: None,
+
             _warden: warden,
         })
     }
@@ -195,8 +208,11 @@ impl Job {
                 self.simulated = ended.ok();
             }
         }
-        if let Some(summary) = &self.simulated {
-            crate::report::line(&format!("virtual time: {summary}"));
+        if let Some(simulated) = &self.simulated {
+            crate::report::line(&format!("virtual time: {}", simulated.summary));
+            for line in link_lines(&simulated.links) {
+                crate::report::line(&line);
+            }
         }
     }
 
@@ -247,7 +263,8 @@ impl Job {
     fn watched(&self) -> Vec<(Source, BorrowedFd<'_>, PollFlags)> {
         use std::os::fd::AsFd;
         let mut watched = vec![(Source::Signals, self.signals.fd(), PollFlags::IN)];
-        if let Some(model) = &self.model {
+        let is_full = self.stdout.is_full() || self.stderr.is_full();
+        if let Some(model) = self.model.as_ref().filter(|_| !is_full) {
             watched.push((Source::Model, model.bell().as_fd(), PollFlags::IN));
         }
         for (index, pe) in self.pes.iter().enumerate() {
@@ -256,6 +273,9 @@ impl Job {
                 flags.set(PollFlags::IN, !pe.is_deaf());
                 flags.set(PollFlags::OUT, pe.has_replies());
                 watched.push((Source::Pmi(index), fd.as_fd(), flags));
+            }
+            if self.model_reads(index) {
+                continue;
             }
             for which in [Which::Stdout, Which::Stderr] {
                 // A full sink must not be polled around: a closed output is
@@ -391,20 +411,38 @@ impl Job {
 
     /// Passes one read of output on. `false` if there was none.
     fn pass_output(&mut self, index: usize, which: Which) -> bool {
+        if self.model_reads(index) {
+            return false;
+        }
+        self.take_over_output(index);
         let Some(pe) = self.pes.get_mut(index) else {
             return false;
         };
         let bytes = pe.read_output(which);
         let is_open = pe.output(which).is_some();
-        let sink = match which {
-            Which::Stdout => &mut self.stdout,
-            Which::Stderr => &mut self.stderr,
-        };
-        sink.merger.write(index as u32, &bytes);
+        self.write_output(index as u32, which, &bytes);
         if !is_open {
-            sink.merger.end(index as u32);
+            self.sink_mut(which).merger.end(index as u32);
         }
         !bytes.is_empty()
+    }
+
+    fn write_output(&mut self, pe: u32, which: Which, bytes: &[u8]) {
+        let at = self.times.get(pe as usize).copied().unwrap_or_default();
+        self.sink_mut(which).merger.write(pe, bytes, at);
+    }
+
+    /// Whether a PE is in virtual time, so that the model knows when it writes what.
+    fn model_reads(&self, index: usize) -> bool {
+        let model = self.model.as_ref();
+        model.is_some_and(|model| model.reads(index as u32))
+    }
+
+    /// From now on a PE's outputs are read here. What the model has read comes first.
+    fn take_over_output(&mut self, index: usize) {
+        let model = self.model.as_ref();
+        let reports = model.map(|model| model.leave_outputs(index as u32));
+        self.hear(reports.unwrap_or_default());
     }
 
     /// Finds the PEs that have ended.
@@ -417,6 +455,7 @@ impl Job {
             self.ends_told = false;
             // Its output before the end comes first.
             self.serve(index);
+            self.take_over_output(index);
             for which in [Which::Stdout, Which::Stderr] {
                 while !self.sink(which).is_full() && self.pass_output(index, which) {}
             }
@@ -440,8 +479,18 @@ impl Job {
 
     fn hear_model(&mut self) {
         let reports = self.model.as_ref().map(Model::reports);
-        for report in reports.into_iter().flatten() {
+        self.hear(reports.unwrap_or_default());
+    }
+
+    fn hear(&mut self, reports: Vec<Report>) {
+        for report in reports {
             match report {
+                Report::Wrote(text) => {
+                    if let Some(time) = self.times.get_mut(text.pe as usize) {
+                        *time = text.at;
+                    }
+                    self.write_output(text.pe, text.which, &text.bytes);
+                }
                 Report::Spins(pe) => self.stderr.merger.note(&format!(
                     "PE {pe} has computed for a second without a call of the library; virtual time \
                      stands still meanwhile. If it waits in a loop of its own for memory to \
@@ -449,7 +498,7 @@ impl Job {
                      ends such a job"
                 )),
                 Report::Ended(ended) => match *ended {
-                    Ok(summary) => self.simulated = Some(summary),
+                    Ok(simulated) => self.simulated = Some(simulated),
                     Err(cause) => {
                         // A PE that has ended in this very moment is the cause.
                         self.notice_ends();
@@ -603,10 +652,37 @@ impl Job {
         self.stderr.flush();
     }
 
+    fn sink_mut(&mut self, which: Which) -> &mut Sink {
+        match which {
+            Which::Stdout => &mut self.stdout,
+            Which::Stderr => &mut self.stderr,
+        }
+    }
+
     fn sink(&self, which: Which) -> &Sink {
         match which {
             Which::Stdout => &self.stdout,
             Which::Stderr => &self.stderr,
         }
     }
+}
+
+/// The use of links, the busiest ones first, for `--stats`.
+fn link_lines(links: &[LinkUse]) -> Vec<String> {
+    let mut busiest: Vec<&LinkUse> = links.iter().collect();
+    busiest.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation));
+    let lines = busiest.iter().take(LINKS_SHOWN_MAX).map(|link| {
+        let towards = if link.from == "A" { "->" } else { "<-" };
+        let percent = link.utilisation * 100.0;
+        let bytes = link.payload_bytes;
+        format!(
+            "link {} {towards}: {percent:.1} % busy, {bytes} B of data",
+            link.link
+        )
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if let Some(more @ 1..) = links.len().checked_sub(LINKS_SHOWN_MAX) {
+        lines.push(format!("links: {more} more directions carried something"));
+    }
+    lines
 }

@@ -14,17 +14,28 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_sim::engine::{Ps, Summary};
-use hostwire_sim::experiments::file;
-use hostwire_sim::wire::{Settings, Watch, WireError, run_processes};
-use hostwire_transport::modelled::{Seat, VARIABLE};
+use hostwire_sim::experiments::file::{self, Built};
+use hostwire_sim::experiments::traffic::LinkUse;
+use hostwire_sim::record::Recording;
+use hostwire_sim::wire::{Settings, Takes, Watch, WireError, run_processes};
+use hostwire_transport::modelled::{Begun, Seat, VARIABLE};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::beside;
+use crate::recorded::Recorded;
 
 use super::parse;
 use super::plan::StartError;
 
+mod taps;
+
+use taps::{Taps, Text};
+
+/// While so many bytes of output wait for the launcher, the model waits too.
+const WAITING_BYTES_MAX: usize = 1 << 20;
+/// How often it looks whether they still do.
+const KEEPS_UP_CHECK: Duration = Duration::from_millis(1);
 /// After this time without a call of the library, a PE is named.
 const SPINS_AFTER: Duration = Duration::from_secs(1);
 
@@ -61,6 +72,22 @@ pub struct Options {
     /// End the job when this time has passed in the model: 500ns, 10us, 3ms, 1s.
     #[arg(long, value_name = "TIME", requires = "cluster", value_parser = parse::virtual_time)]
     pub until: Option<Ps>,
+
+    /// Begin each line of output with the virtual time at which it was written.
+    #[arg(long, requires = "cluster")]
+    pub stamp: bool,
+
+    /// Write what crosses the modelled links, and what PEs do, as a Perfetto trace.
+    ///
+    /// A picosecond is shown as a nanosecond, as in hostwire sim.
+    #[arg(long, value_name = "OUT.pftrace", requires = "cluster")]
+    pub trace: Option<PathBuf>,
+
+    /// Write what crosses the modelled links as a packet capture.
+    ///
+    /// Wireshark shows it with the dissector in tools/wireshark.
+    #[arg(long, value_name = "OUT.pcapng", requires = "cluster")]
+    pub pcap: Option<PathBuf>,
 }
 
 /// How long computing takes in the model.
@@ -81,8 +108,11 @@ pub enum Compute {
 pub struct Hardware {
     models: file::Hardware,
     settings: Settings,
+    recorded: Recorded,
     /// How long computing takes.
     pub compute: Compute,
+    /// Whether lines of output begin with their time.
+    pub stamps: bool,
 }
 
 impl Hardware {
@@ -114,9 +144,16 @@ impl Hardware {
         let mut settings = Settings::new(0, 0);
         settings.sockets = places.into_iter().cycle().take(pes as usize).collect();
         settings.until = options.until;
+        let recorded = Recorded {
+            trace: options.trace.clone(),
+            pcap: options.pcap.clone(),
+        };
+        recorded.check().map_err(StartError::Cluster)?;
         Ok(Some(Self {
             models,
             settings,
+            recorded,
+            stamps: options.stamp,
             compute: options.compute,
         }))
     }
@@ -235,15 +272,35 @@ impl Line {
 pub enum Report {
     /// A PE has not called the library for long, so that virtual time stands still.
     Spins(u32),
+    /// A PE has written something.
+    Wrote(Text),
     /// The run has come to its end.
-    Ended(Box<Result<Summary, String>>),
+    Ended(Box<Result<Simulated, String>>),
+}
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Simulated {
+    /// Its cost.
+    pub summary: Summary,
+    /// The directions of links that were used.
+    pub links: Vec<LinkUse>,
 }
 
 /// What the simulator and the launcher share.
-#[derive(Default)]
 struct Shared {
     stop: AtomicBool,
-    reports: Mutex<Vec<Report>>,
+    talk: Mutex<Talk>,
+}
+
+/// What the simulator says, and where it listens.
+struct Talk {
+    reports: Vec<Report>,
+    /// Bytes of output in the reports.
+    waiting_bytes: usize,
+    /// Outputs are read, and reported, under this lock: so nobody reads before an earlier reader has
+    /// passed on what it has.
+    taps: Taps,
 }
 
 /// A simulator at work.
@@ -259,14 +316,25 @@ impl Model {
     ///
     /// # Errors
     /// [`StartError::System`].
-    pub fn start(hardware: Hardware, lines: Vec<Line>) -> Result<Self, StartError> {
+    pub fn start(
+        hardware: Hardware,
+        lines: Vec<Line>,
+        outputs: Vec<[OwnedFd; 2]>,
+    ) -> Result<Self, StartError> {
         let failed = |errno| StartError::System {
             what: "start the simulator",
             errno,
         };
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (bell, ringer) = pipe_with(flags).map_err(failed)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            talk: Mutex::new(Talk {
+                reports: Vec::new(),
+                waiting_bytes: 0,
+                taps: Taps::new(outputs),
+            }),
+        });
         let simulator = Simulator {
             shared: Arc::clone(&shared),
             ringer,
@@ -311,7 +379,19 @@ impl Model {
     pub fn reports(&self) -> Vec<Report> {
         let mut drained = [0; 64];
         while rustix::io::read(&self.bell, &mut drained).is_ok_and(|got| got > 0) {}
-        std::mem::take(&mut self.shared.lock())
+        self.shared.lock().take()
+    }
+
+    /// Whether the simulator reads the outputs of this PE.
+    pub fn reads(&self, pe: u32) -> bool {
+        self.shared.lock().taps.is_open(pe)
+    }
+
+    /// Makes it read them no longer; the reports since the last call.
+    pub fn leave_outputs(&self, pe: u32) -> Vec<Report> {
+        let mut talk = self.shared.lock();
+        talk.taps.close(pe);
+        talk.take()
     }
 }
 
@@ -323,9 +403,16 @@ impl Drop for Model {
     }
 }
 
+impl Talk {
+    fn take(&mut self) -> Vec<Report> {
+        self.waiting_bytes = 0;
+        std::mem::take(&mut self.reports)
+    }
+}
+
 impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Report>> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Talk> {
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stops(&self) -> bool {
@@ -340,12 +427,35 @@ struct Simulator {
 
 impl Simulator {
     fn report(&self, report: Report) {
-        self.shared.lock().push(report);
+        self.shared.lock().reports.push(report);
+        self.ring();
+    }
+
+    fn ring(&self) {
         // A full pipe rings already.
         let _ = rustix::io::write(&self.ringer, &[0]);
     }
 
-    fn run(&self, hardware: &Hardware, seats: Vec<Seat>) -> Result<Summary, String> {
+    /// Passes on what a PE has written by now, while the launcher keeps up.
+    fn pass_output(&self, pe: u32, at: Ps, takes: Takes) {
+        let mut talk = self.shared.lock();
+        let texts = talk.taps.read(pe, at);
+        let is_news = !texts.is_empty() || takes == Takes::Leave;
+        talk.waiting_bytes += texts.iter().map(|text| text.bytes.len()).sum::<usize>();
+        talk.reports.extend(texts.into_iter().map(Report::Wrote));
+        if takes == Takes::Leave {
+            talk.taps.close(pe);
+        }
+        drop(talk);
+        if is_news {
+            self.ring();
+        }
+        while !self.shared.stops() && self.shared.lock().waiting_bytes > WAITING_BYTES_MAX {
+            std::thread::sleep(KEEPS_UP_CHECK);
+        }
+    }
+
+    fn run(&self, hardware: &Hardware, seats: Vec<Seat>) -> Result<Simulated, String> {
         let said = |cause: &dyn std::fmt::Display| cause.to_string();
         let mut built = hardware.models.build().map_err(|cause| said(&cause))?;
         let pes = seats.len() as u32;
@@ -356,15 +466,45 @@ impl Simulator {
             match end.map_err(|cause| said(&cause))? {
                 Some(end) => begun.push(end),
                 // It has ended without using the library; who waits for it will say so.
-                None => return Ok(built.summary()),
+                None => {
+                    return Ok(Simulated {
+                        summary: built.summary(),
+                        links: Vec::new(),
+                    });
+                }
             }
         }
+        let recording = hardware.recorded.is_wanted().then(Recording::new);
+        if let Some(recording) = &recording {
+            built.record(recording);
+        }
+        let links = built.watch_links();
+        self.shared.lock().taps.open();
+        let ran = self.run_on(&mut built, hardware, begun, recording.as_ref());
+        if let Some(recording) = &recording {
+            hardware.recorded.write(recording)?;
+        }
+        let summary = ran?;
+        Ok(Simulated {
+            links: built.links(links, summary.virtual_time),
+            summary,
+        })
+    }
+
+    fn run_on(
+        &self,
+        built: &mut Built,
+        hardware: &Hardware,
+        begun: Vec<Begun>,
+        recording: Option<&Recording>,
+    ) -> Result<Summary, String> {
         let named = Mutex::new(Vec::new());
         let until_stopped = || match self.shared.stops() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let turn = |pe, idle: Duration| {
+        let turn = |pe, now, idle: Duration| {
+            self.pass_output(pe, now, Takes::Part);
             let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
             if idle >= SPINS_AFTER && !named.contains(&pe) {
                 named.push(pe);
@@ -375,6 +515,8 @@ impl Simulator {
         let watch = Watch {
             run: &|_| until_stopped(),
             turn: &turn,
+            handed_over: &|pe, now, takes| self.pass_output(pe, now, takes),
+            recording,
         };
         match run_processes(built.platform(), &hardware.settings, begun, &watch) {
             Err(WireError::NoMemory {
@@ -385,7 +527,7 @@ impl Simulator {
                 "each PE has a segment of {segment_bytes} bytes, and the {memory_bytes} bytes of \
                  memory of a processor are too few; say less with --heap"
             )),
-            ran => ran.map_err(|cause| said(&cause)),
+            ran => ran.map_err(|cause| cause.to_string()),
         }
     }
 }

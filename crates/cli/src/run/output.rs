@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
+use hostwire_sim::engine::Ps;
 use hostwire_transport::visible;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -21,9 +22,12 @@ const QUEUE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Merger {
     label: bool,
-    /// One PE and no label: there is nothing to merge.
+    stamps: bool,
+    /// One PE, no label and no stamps: there is nothing to merge.
     verbatim: bool,
     held: BTreeMap<u32, Vec<u8>>,
+    /// When each PE wrote last.
+    times: BTreeMap<u32, Ps>,
     /// The PE that wrote the unfinished line at the end of `merged`.
     unfinished: Option<Source>,
     merged: Vec<u8>,
@@ -36,19 +40,25 @@ enum Source {
 }
 
 impl Merger {
-    /// A merger for `pes` PEs that begins each line with the PE if `label`.
-    pub fn new(pes: u32, label: bool) -> Merger {
+    /// A merger for `pes` PEs that begins each line with the PE if `label`, and with the virtual
+    /// time if `stamps`.
+    pub fn new(pes: u32, label: bool, stamps: bool) -> Merger {
         Merger {
             label,
-            verbatim: pes == 1 && !label,
+            stamps,
+            verbatim: pes == 1 && !label && !stamps,
             held: BTreeMap::new(),
+            times: BTreeMap::new(),
             unfinished: None,
             merged: Vec::new(),
         }
     }
 
-    /// Takes what `pe` wrote.
-    pub fn write(&mut self, pe: u32, bytes: &[u8]) {
+    /// Takes what `pe` wrote, and when; the time is used for stamps alone.
+    pub fn write(&mut self, pe: u32, bytes: &[u8], at: Ps) {
+        if self.stamps {
+            self.times.insert(pe, at);
+        }
         let mut held = self.held.remove(&pe).unwrap_or_default();
         held.extend_from_slice(bytes);
         let complete = match held.iter().rposition(|byte| *byte == b'\n') {
@@ -78,6 +88,19 @@ impl Merger {
         self.emit(Source::Launcher, line.as_bytes());
     }
 
+    /// What lines of a PE begin with. All times have the same unit and the same number of decimals.
+    fn label_of(&self, pe: u32) -> String {
+        let mut label = String::new();
+        if self.stamps {
+            let ps = self.times.get(&pe).copied().unwrap_or_default().0;
+            label += &format!("[{}.{:03} ns] ", ps / 1_000, ps % 1_000);
+        }
+        if self.label {
+            label += &format!("[{pe}] ");
+        }
+        label
+    }
+
     fn emit(&mut self, source: Source, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -87,8 +110,8 @@ impl Merger {
             self.unfinished = None;
         }
         match source {
-            Source::Pe(pe) if self.label => {
-                let label = format!("[{pe}] ");
+            Source::Pe(pe) if self.label || self.stamps => {
+                let label = self.label_of(pe);
                 let mut at_start = self.unfinished.is_none();
                 for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                     if std::mem::replace(&mut at_start, true) {
@@ -194,11 +217,11 @@ mod tests {
 
     #[test]
     fn lines_are_not_torn() {
-        let mut merger = Merger::new(2, false);
-        merger.write(0, b"he");
-        merger.write(1, b"good ");
-        merger.write(0, b"llo\nhow ");
-        merger.write(1, b"bye\n");
+        let mut merger = Merger::new(2, false, false);
+        merger.write(0, b"he", Ps::ZERO);
+        merger.write(1, b"good ", Ps::ZERO);
+        merger.write(0, b"llo\nhow ", Ps::ZERO);
+        merger.write(1, b"bye\n", Ps::ZERO);
         assert_eq!(merged(&merger), "hello\ngood bye\n");
         merger.end(0);
         merger.end(1);
@@ -212,33 +235,41 @@ mod tests {
 
     #[test]
     fn each_line_is_labelled_once() {
-        let mut merger = Merger::new(3, true);
-        merger.write(2, b"a\nb\n\nc");
-        merger.write(0, b"d\n");
+        let mut merger = Merger::new(3, true, false);
+        merger.write(2, b"a\nb\n\nc", Ps::ZERO);
+        merger.write(0, b"d\n", Ps::ZERO);
         merger.end(2);
-        merger.write(0, b"e\n");
+        merger.write(0, b"e\n", Ps::ZERO);
         assert_eq!(merged(&merger), "[2] a\n[2] b\n[2] \n[0] d\n[2] c\n[0] e\n");
     }
 
     #[test]
+    fn lines_have_the_time_of_their_ends() {
+        let mut merger = Merger::new(1, true, true);
+        merger.write(0, b"a\nb", Ps(1_500));
+        merger.write(0, b"c\n", Ps(2_000_007));
+        assert_eq!(merged(&merger), "[1.500 ns] [0] a\n[2000.007 ns] [0] bc\n");
+    }
+
+    #[test]
     fn one_pe_passes_byte_by_byte() {
-        let mut merger = Merger::new(1, false);
-        merger.write(0, b"name? ");
+        let mut merger = Merger::new(1, false, false);
+        merger.write(0, b"name? ", Ps::ZERO);
         assert_eq!(merged(&merger), "name? ");
-        merger.write(0, b"\0\xff");
+        merger.write(0, b"\0\xff", Ps::ZERO);
         assert_eq!(merger.merged, b"name? \0\xff");
     }
 
     #[test]
     fn a_line_without_end_passes_in_pieces() {
-        let mut merger = Merger::new(2, true);
+        let mut merger = Merger::new(2, true, false);
         let piece = vec![b'x'; HELD_BYTES_MAX / 2 + 1];
-        merger.write(0, &piece);
+        merger.write(0, &piece, Ps::ZERO);
         assert_eq!(merged(&merger), "");
-        merger.write(0, &piece);
+        merger.write(0, &piece, Ps::ZERO);
         assert_eq!(merger.merged.len(), 4 + 2 * piece.len());
-        merger.write(0, b"end\n");
-        merger.write(1, b"other\n");
+        merger.write(0, b"end\n", Ps::ZERO);
+        merger.write(1, b"other\n", Ps::ZERO);
         assert!(merged(&merger).ends_with("xend\n[1] other\n"));
     }
 
@@ -247,10 +278,10 @@ mod tests {
         fn every_pe_finds_its_own_lines_in_order(
             writes in proptest::collection::vec((0u32..3, "[a-c\n]{0,6}"), 0..60)
         ) {
-            let mut merger = Merger::new(3, true);
+            let mut merger = Merger::new(3, true, false);
             let mut wrote = [String::new(), String::new(), String::new()];
             for (pe, text) in &writes {
-                merger.write(*pe, text.as_bytes());
+                merger.write(*pe, text.as_bytes(), Ps::ZERO);
                 wrote[*pe as usize].push_str(text);
             }
             for (pe, text) in (0..).zip(&wrote) {

@@ -148,6 +148,18 @@ impl Pe {
         }
     }
 
+    /// Second descriptors of both outputs.
+    ///
+    /// # Errors
+    /// Those of the system, when it has no more descriptors.
+    pub fn second_outputs(&self) -> std::io::Result<[OwnedFd; 2]> {
+        let second = |output: &Option<OwnedFd>| match output {
+            Some(output) => output.try_clone(),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        };
+        Ok([second(&self.stdout)?, second(&self.stderr)?])
+    }
+
     /// The output of the PE, as [`Pe::receive`].
     pub fn read_output(&mut self, which: Which) -> Vec<u8> {
         match which {

@@ -15,19 +15,20 @@ mod sweep;
 mod watch;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use hostwire_sim::experiments::ExperimentError;
 use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, SweepRange, read_swept};
-use hostwire_sim::record::{Recording, TimeUnit};
+use hostwire_sim::record::Recording;
 use hostwire_transport::visible;
 
 pub use args::Args;
 pub use watch::Watch;
 
+use crate::recorded::Recorded;
 use crate::text::paint;
 use crate::{plan, text};
 
@@ -66,7 +67,9 @@ fn run(args: &Args) -> Result<(), Failure> {
 
 /// Every point in turn, in this process.
 fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
-    let recording = (args.trace.is_some() || args.pcap.is_some()).then(Recording::new);
+    let recorded = recorded(args);
+    recorded.check().map_err(|why| failure(BAD_OUTPUT, &why))?;
+    let recording = recorded.is_wanted().then(Recording::new);
     let monitor = Arc::new(Monitor::default());
     let watch = Watch::new(Arc::clone(&monitor));
     let open = open_beside(&args.file);
@@ -74,11 +77,20 @@ fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     drop(watch);
     // A recording is most useful if the run failed.
     if let Some(recording) = &recording {
-        write_recordings(args, recording)?;
+        recorded
+            .write(recording)
+            .map_err(|why| failure(BAD_OUTPUT, &why))?;
     }
     let mut outcome = outcome.map_err(|error| did_not_end(&args.file, &error))?;
     outcome.peak_memory_bytes = peak_memory_bytes();
     Ok(outcome)
+}
+
+fn recorded(args: &Args) -> Recorded {
+    Recorded {
+        trace: args.trace.clone(),
+        pcap: args.pcap.clone(),
+    }
 }
 
 /// The highest memory use of this process so far. `None` if the system does not report
@@ -121,12 +133,12 @@ fn load(args: &Args) -> Result<Experiment, Failure> {
 }
 
 fn check_outputs(args: &Args, experiment: &Experiment) -> Result<(), Failure> {
-    let recorded = args.trace.is_some() || args.pcap.is_some();
-    if recorded && experiment.sweep().is_some() {
+    let is_recorded = recorded(args).is_wanted();
+    if is_recorded && experiment.sweep().is_some() {
         let why = "--trace and --pcap record one run, and this experiment has a [sweep]";
         return Err(failure(BAD_INPUT, why));
     }
-    if recorded && !experiment.has_links() {
+    if is_recorded && !experiment.has_links() {
         let why = "--trace and --pcap record what crosses links, and this experiment has none";
         return Err(failure(BAD_INPUT, why));
     }
@@ -149,31 +161,6 @@ fn did_not_end(file: &Path, error: &ExperimentError) -> Failure {
 fn failure(status: u8, why: &str) -> Failure {
     let name = paint::styled(paint::NAME, "hostwire sim:");
     (status, format!("{name} {}\n", visible(why.trim_end())))
-}
-
-fn write_recordings(args: &Args, recording: &Recording) -> Result<(), Failure> {
-    let write =
-        |path: &Path, which: fn(&Recording, &mut BufWriter<File>) -> std::io::Result<()>| {
-            File::create(path)
-                .and_then(|file| {
-                    let mut out = BufWriter::new(file);
-                    which(recording, &mut out)?;
-                    out.flush()
-                })
-                .map_err(|error| {
-                    let why = format!("cannot write {}: {error}", path.display());
-                    failure(BAD_OUTPUT, &why)
-                })
-        };
-    if let Some(path) = &args.pcap {
-        write(path, |recording, out| recording.write_pcapng(out))?;
-    }
-    if let Some(path) = &args.trace {
-        write(path, |recording, out| {
-            recording.write_perfetto(out, TimeUnit::Picoseconds)
-        })?;
-    }
-    Ok(())
 }
 
 fn print(args: &Args, outcome: &Outcome) -> Result<(), Failure> {

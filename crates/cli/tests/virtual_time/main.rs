@@ -113,6 +113,95 @@ fn clocks_show_the_time_of_the_model() {
     assert_eq!(ended.sorted_lines(), [each(0), each(1)]);
 }
 
+/// A line has the time of the turn in which it was written, and lines come in that order.
+#[test]
+fn lines_come_in_the_order_of_virtual_time() {
+    let run = |more: &[&str]| {
+        let program = [&probe()[..], "turns", "lines"];
+        let ended = on("two-boards.toml", "3", &[more, &program].concat());
+        assert_eq!(ended.status, 0, "{ended:?}");
+        ended.stdout
+    };
+    let plain = run(&[]);
+    // Every 3, 5 and 7 us.
+    let order = [
+        (0, 0),
+        (1, 0),
+        (0, 1),
+        (2, 0),
+        (0, 2),
+        (1, 1),
+        (2, 1),
+        (1, 2),
+        (2, 2),
+    ];
+    let expected = order.map(|(pe, round)| format!("PE {pe}, round {round}\n"));
+    assert_eq!(plain, expected.concat());
+    let stamped = run(&["--stamp", "--label"]);
+    let parts = stamped.lines().map(|line| {
+        let (stamp, rest) = line.strip_prefix('[').unwrap().split_once(" ns] ").unwrap();
+        let (label, text) = rest.split_once("] ").unwrap();
+        assert_eq!(label.strip_prefix('['), text.get(3..4), "{line}");
+        (stamp.parse::<f64>().unwrap(), format!("{text}\n"))
+    });
+    let (stamps, texts): (Vec<f64>, Vec<String>) = parts.unzip();
+    assert_eq!(texts, expected);
+    assert!(stamps.is_sorted(), "{stamps:?}");
+    let (first, last) = (stamps[0], stamps[8]);
+    // 21 and 3 us after the barrier, and looks at the clock.
+    assert!((17_500.0..18_500.0).contains(&(last - first)), "{stamps:?}");
+    assert_eq!(run(&["--stamp", "--label"]), stamped);
+}
+
+#[test]
+fn a_run_leaves_a_trace_a_capture_and_the_use_of_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, pcap) = (file("a.pftrace"), file("a.pcapng"));
+    let probe = probe();
+    let program = ["--stats", &probe[..], "turns", "lines"];
+    let recorded = ["--trace", &trace, "--pcap", &pcap];
+    let ended = on("two-boards.toml", "2", &[&recorded[..], &program].concat());
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let plain = on("two-boards.toml", "2", &program);
+    assert_eq!(
+        simulated(&ended),
+        simulated(&plain),
+        "a recording changes nothing"
+    );
+    let has = |file: &str, what: &str| {
+        let bytes = std::fs::read(file).unwrap();
+        bytes
+            .windows(what.len())
+            .any(|part| part == what.as_bytes())
+    };
+    for what in [
+        "PE 0",
+        "PE 1",
+        "wait for a store",
+        "sleep",
+        "left.l2 - right.l2",
+    ] {
+        assert!(has(&trace, what), "{what}");
+    }
+    assert!(has(&pcap, "left.l2 - right.l2"));
+    assert!(!has(&pcap, "wait for a store"), "a capture has links alone");
+    assert!(
+        ended.stderr.contains("link left.l2 - right.l2 ->"),
+        "{ended:?}"
+    );
+    let nowhere = on(
+        "two-boards.toml",
+        "2",
+        &["--trace", "/nothing/here", &probe, "meet"],
+    );
+    assert_eq!(nowhere.status, 2, "{nowhere:?}");
+    assert!(
+        nowhere.stderr.contains("cannot write /nothing/here"),
+        "{nowhere:?}"
+    );
+}
+
 #[test]
 fn computing_takes_no_time_unless_it_is_measured() {
     let run = |more: &[&str]| {

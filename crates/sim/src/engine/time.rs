@@ -26,6 +26,11 @@ impl Ps {
         Ps(us.saturating_mul(1_000_000))
     }
 
+    /// The time since `earlier`; none if that is later.
+    pub const fn saturating_sub(self, earlier: Ps) -> Ps {
+        Ps(self.0.saturating_sub(earlier.0))
+    }
+
     /// `cycles` periods of a clock of `mhz` MHz, rounded to the nearest
     /// picosecond. A clock of 0 MHz never ticks: the result is [`Ps::MAX`].
     pub const fn from_cycles(cycles: u64, mhz: u32) -> Ps {

@@ -80,10 +80,23 @@ pub struct Slice {
     pub end: Ps,
 }
 
+/// A part of the time of somebody who is no link: of a PE.
+#[derive(Clone, Debug)]
+struct Span {
+    track: u32,
+    begin: Ps,
+    end: Ps,
+    what: String,
+}
+
 #[derive(Default)]
 struct Inner {
     interfaces: Vec<Interface>,
     records: Vec<Record>,
+    tracks: Vec<String>,
+    spans: Vec<Span>,
+    /// Times count from here on.
+    origin: Ps,
     skipped: u64,
 }
 
@@ -95,6 +108,31 @@ impl Recording {
     /// An empty recording.
     pub fn new() -> Recording {
         Recording::default()
+    }
+
+    /// Times of what is recorded from now on count from `origin` on.
+    pub fn count_from(&self, origin: Ps) {
+        self.0.borrow_mut().origin = origin;
+    }
+
+    /// Adds a track for somebody who is no link; returns its number. Traces show it, captures do
+    /// not.
+    pub fn add_track(&self, name: impl Into<String>) -> u32 {
+        let mut inner = self.0.borrow_mut();
+        inner.tracks.push(name.into());
+        (inner.tracks.len() - 1) as u32
+    }
+
+    /// Records what somebody did on a track that was added, one thing at a time.
+    pub fn push_span(&self, track: u32, begin: Ps, end: Ps, what: impl Into<String>) {
+        let mut inner = self.0.borrow_mut();
+        let origin = inner.origin;
+        inner.spans.push(Span {
+            track,
+            begin: begin.saturating_sub(origin),
+            end: end.saturating_sub(origin),
+            what: what.into(),
+        });
     }
 
     /// Records everything that crosses `link` from now on; NOPs only if asked,
@@ -151,9 +189,10 @@ impl Recording {
             inner.skipped += 1;
             return;
         }
+        let origin = inner.origin;
         inner.records.push(Record {
-            begin,
-            end,
+            begin: begin.saturating_sub(origin),
+            end: end.saturating_sub(origin),
             interface,
             direction,
             what: what.into(),
@@ -204,13 +243,18 @@ impl Recording {
     }
 
     /// Writes a Perfetto trace: one track per link and direction, one slice per
-    /// packet.
+    /// packet; and the tracks that were added.
     ///
     /// # Errors
     /// If `out` cannot be written.
     pub fn write_perfetto(&self, out: &mut impl Write, unit: TimeUnit) -> io::Result<()> {
         let inner = self.0.borrow();
-        perfetto::write(out, &inner.interfaces, &in_order(&inner.records), unit)
+        let tracks = perfetto::Tracks {
+            names: &inner.tracks,
+            spans: &inner.spans,
+        };
+        let records = in_order(&inner.records);
+        perfetto::write(out, &inner.interfaces, &records, &tracks, unit)
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::io::{self, Write};
 
-use super::{Direction, Interface, Record};
+use super::{Direction, Interface, Record, Span};
 
 const SEQUENCE: u64 = 1;
 /// `SEQ_INCREMENTAL_STATE_CLEARED`.
@@ -27,12 +27,23 @@ pub enum TimeUnit {
     Picoseconds,
 }
 
+/// What is shown beside links.
+pub(super) struct Tracks<'a> {
+    pub(super) names: &'a [String],
+    pub(super) spans: &'a [Span],
+}
+
 pub(super) fn write(
     out: &mut impl Write,
     interfaces: &[Interface],
     records: &[&Record],
+    tracks: &Tracks<'_>,
     unit: TimeUnit,
 ) -> io::Result<()> {
+    let first_track = link_track(interfaces.len() as u32);
+    for (index, name) in (0..).zip(tracks.names) {
+        descriptor(out, first_track + index, None, name)?;
+    }
     for (index, interface) in interfaces.iter().enumerate() {
         let parent = link_track(index as u32);
         descriptor(out, parent, None, &interface.name)?;
@@ -45,24 +56,32 @@ pub(super) fn write(
             )?;
         }
     }
-    // Begins and ends of one track alternate, since a direction carries one
-    // packet at a time; over all tracks they are sorted by time, ends first.
-    let mut edges: Vec<(u64, bool, &Record)> = Vec::with_capacity(records.len() * 2);
-    for record in records {
-        edges.push((record.begin.0, true, record));
-        edges.push((record.end.0, false, record));
+    // Begins and ends of one track alternate, since a direction carries one packet at a time and a
+    // PE does one thing; over all tracks they are sorted by time, ends first.
+    let mut edges: Vec<(u64, bool, u64, &str)> = Vec::new();
+    let of_links = records.iter().map(|record| {
+        let track = direction_track(record.interface, record.direction);
+        (record.begin, record.end, track, record.what.as_str())
+    });
+    let of_tracks = tracks.spans.iter().map(|span| {
+        let track = first_track + u64::from(span.track);
+        (span.begin, span.end, track, span.what.as_str())
+    });
+    for (begin, end, track, what) in of_links.chain(of_tracks) {
+        edges.push((begin.0, true, track, what));
+        edges.push((end.0, false, track, what));
     }
-    edges.sort_by_key(|(time, begin, _)| (*time, *begin));
-    for (time, begin, record) in edges {
+    edges.sort_by_key(|(time, begin, ..)| (*time, *begin));
+    for (time, begin, track, what) in edges {
         let time = match unit {
             TimeUnit::Nanoseconds => time / 1_000,
             TimeUnit::Picoseconds => time,
         };
         let mut event = Message::default();
         event.varint(9, if begin { SLICE_BEGIN } else { SLICE_END });
-        event.varint(11, direction_track(record.interface, record.direction));
+        event.varint(11, track);
         if begin {
-            event.bytes(23, record.what.as_bytes());
+            event.bytes(23, what.as_bytes());
         }
         let mut packet = Message::default();
         packet.varint(8, time);

@@ -41,9 +41,10 @@ impl Program for CoreProgram {
 impl Board {
     /// Lets those PEs of a core go on whose sleeps or waits are over.
     fn release_woken(&mut self, core: usize, now: Ps) {
-        let pes = self.cores.get(core).map_or(&[][..], |core| &core.pes);
-        for pe in pes.to_vec() {
+        let mut index = 0;
+        while let Some(&pe) = self.cores.get(core).and_then(|core| core.pes.get(index)) {
             self.release_due(pe, now);
+            index += 1;
         }
     }
 

@@ -48,6 +48,6 @@ mod transport;
 pub use error::WireError;
 pub use platform::Platform;
 #[cfg(target_os = "linux")]
-pub use processes::{Watch, run_processes};
+pub use processes::{Takes, Watch, run_processes};
 pub use run::{Settings, run, run_watched};
 pub use transport::VirtualWire;

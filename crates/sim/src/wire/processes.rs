@@ -13,6 +13,7 @@ use hostwire_transport::modelled::{Arming, Begun, ModelEnd, Next, Request};
 use hostwire_transport::{PeId, Transport, TransportError};
 
 use crate::engine::{Ps, Summary};
+use crate::record::Recording;
 
 use super::run::run_in;
 use super::{Platform, Settings, VirtualWire, WireError};
@@ -21,9 +22,23 @@ use super::{Platform, Settings, VirtualWire, WireError};
 pub struct Watch<'a> {
     /// Called every few milliseconds, with how far the run has come. `Break` ends it.
     pub run: &'a dyn Fn(&Summary) -> ControlFlow<()>,
-    /// Called while a PE that could hand its turn over does not, with the time for which it has
-    /// not. `Break` ends the run.
-    pub turn: &'a dyn Fn(PeId, Duration) -> ControlFlow<()>,
+    /// Called while a PE that could hand its turn over does not, with the time of its turn, and the
+    /// real time for which it has not. `Break` ends the run.
+    pub turn: &'a dyn Fn(PeId, Ps, Duration) -> ControlFlow<()>,
+    /// Called when a PE has handed its turn over, with the time of that turn. What it has written
+    /// since it last did so, it has written then.
+    pub handed_over: &'a dyn Fn(PeId, Ps, Takes),
+    /// Gets what PEs do that takes time, on a track for each.
+    pub recording: Option<&'a Recording>,
+}
+
+/// Whether a PE takes part in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// It does.
+    Part,
+    /// It does no longer.
+    Leave,
 }
 
 /// Runs a job of processes that have begun, the first one as PE 0: see [`run`](super::run()).
@@ -48,6 +63,12 @@ pub fn run_processes<'a, 'w: 'a>(
         origin: begin,
         ..settings.clone()
     };
+    if let Some(recording) = watch.recording {
+        recording.count_from(begin);
+        for pe in 0..pes.len() {
+            recording.add_track(format!("PE {pe}"));
+        }
+    }
     let (ends, segments): (Vec<ModelEnd>, Vec<_>) =
         pes.into_iter().map(|pe| (pe.end, pe.segment)).unzip();
     let failed = RefCell::new(None);
@@ -94,18 +115,30 @@ fn serve(
             end.tell_ended(pe);
             told += 1;
         }
-        let idle = |time| (watch.turn)(end.pe(), time);
+        let idle = |idle| (watch.turn)(end.pe(), wire.now() - begin, idle);
         let (request, arming, spent) = match end.next((wire.now() - begin).0, answer, &idle)? {
             Next::Request {
                 request,
                 arming,
                 spent_ps,
             } => (request, arming, Ps(spent_ps)),
-            Next::Gone => return Ok(ControlFlow::Continue(())),
+            Next::Gone => {
+                (watch.handed_over)(end.pe(), wire.now() - begin, Takes::Leave);
+                return Ok(ControlFlow::Continue(()));
+            }
             Next::Stopped => return Ok(ControlFlow::Break(())),
         };
+        let takes = match request {
+            Request::End => Takes::Leave,
+            _ => Takes::Part,
+        };
+        (watch.handed_over)(end.pe(), wire.now() - begin, takes);
+        let since = wire.now();
         if spent > Ps::ZERO {
             wire.compute(spent)?;
+            record(watch, end.pe(), (since, wire.now()), || {
+                "compute".to_owned()
+            });
         }
         if arming != Arming::No {
             wire.arm(Duration::MAX);
@@ -117,7 +150,35 @@ fn serve(
             end.release((wire.now() - begin).0);
             return Ok(ControlFlow::Continue(()));
         }
+        let (what, since) = (watch.recording.map(|_| name(&request)), wire.now());
         answer = carry_out(wire, request);
+        record(watch, end.pe(), (since, wire.now()), || {
+            what.unwrap_or_default()
+        });
+    }
+}
+
+/// Records what a PE did, if it took time.
+fn record(watch: &Watch<'_>, pe: PeId, (begin, end): (Ps, Ps), what: impl FnOnce() -> String) {
+    if let Some(recording) = watch.recording
+        && begin < end
+    {
+        recording.push_span(pe, begin, end, what());
+    }
+}
+
+/// A request in recordings.
+fn name(request: &Request) -> String {
+    match request {
+        Request::Store { pe, bytes, .. } => format!("store {} B to PE {pe}", bytes.len()),
+        Request::Word { pe, .. } => format!("store a word to PE {pe}"),
+        Request::Line { pe, .. } => format!("store a line to PE {pe}"),
+        Request::Fence => "fence".to_owned(),
+        Request::Quiet => "quiet".to_owned(),
+        Request::Look | Request::Yield => "look".to_owned(),
+        Request::Sleep => "wait for a store".to_owned(),
+        Request::Nap(_) => "sleep".to_owned(),
+        Request::End => "leave".to_owned(),
     }
 }
 

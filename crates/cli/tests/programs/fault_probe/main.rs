@@ -59,6 +59,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             "clocks" => turns::clocks(),
             "deadlock" => turns::deadlock(),
             "die" => turns::die(),
+            "lines" => turns::lines(),
             "spin" => turns::spin(argument(2)),
             "compute" => turns::compute(argument(2).parse()?),
             other => Err(format!("no turn is called {other:?}").into()),

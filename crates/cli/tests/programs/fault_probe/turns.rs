@@ -67,6 +67,19 @@ pub fn compute(milliseconds: u64) -> Done {
     Ok(job.finalize()?)
 }
 
+/// Writes lines at times that are different for each PE.
+pub fn lines() -> Done {
+    let job = Job::attach()?;
+    let pe = job.pe();
+    job.barrier()?;
+    for round in 0..3 {
+        std::thread::sleep(Duration::from_micros(u64::from(pe) * 2 + 3));
+        println!("PE {pe}, round {round}");
+    }
+    job.barrier()?;
+    Ok(job.finalize()?)
+}
+
 /// PE 1 kills itself while it has the turn.
 pub fn die() -> Done {
     let job = Job::attach()?;

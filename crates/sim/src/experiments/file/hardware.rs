@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 
 use hostwire_plan::diagnostic::{Rejected, Source, Span};
 use hostwire_plan::file::{Findings, Section, decode, parse};
-use hostwire_plan::{Fabric, Plan};
+use hostwire_plan::{Fabric, LinkRole, Plan};
 use toml::de::DeTable;
 
-use crate::engine::Summary;
+use crate::engine::{ComponentId, Ps, Summary};
 use crate::experiments::ExperimentError;
+use crate::experiments::traffic::{LinkUse, LinkWatch};
 use crate::machine::Machine;
+use crate::record::Recording;
 use crate::tca::SubCluster;
 use crate::wire::Platform;
 
 use super::parameters::{self, Family, Models};
 use super::read::{BadExperiment, Clusters, FILE_BYTES_MAX, Load, check_damage, check_title};
+use super::tca;
 
 /// A cluster with parameters, read and checked.
 #[derive(Clone, Debug)]
@@ -23,6 +26,9 @@ pub struct Hardware {
     plan: Plan,
     models: Models,
 }
+
+/// The use of links until some moment: see [`Built::watch_links`].
+pub struct LinksBefore(Option<LinkWatch>);
 
 /// Hardware that has been built and has booted.
 pub enum Built {
@@ -145,12 +151,50 @@ impl Built {
         }
     }
 
+    /// Records what crosses its links from now on.
+    pub fn record(&mut self, recording: &Recording) {
+        match self {
+            Built::Sockets(machine) => record(machine, recording),
+            Built::SubCluster(cluster) => cluster.record(recording),
+        }
+    }
+
+    /// Counts the use of its links from now on.
+    pub fn watch_links(&self) -> LinksBefore {
+        LinksBefore(match self {
+            Built::Sockets(machine) => Some(LinkWatch::new(machine)),
+            // Nothing has crossed them before a job.
+            Built::SubCluster(_) => None,
+        })
+    }
+
+    /// Every direction of every link that was used, over `time`.
+    pub fn links(&self, before: LinksBefore, time: Ps) -> Vec<LinkUse> {
+        let mut links = match (self, before.0) {
+            (Built::Sockets(machine), Some(before)) => before.used(machine, time),
+            (Built::SubCluster(cluster), _) => tca::links(cluster),
+            (Built::Sockets(_), None) => Vec::new(),
+        };
+        links.retain(|link| link.utilisation > 0.0 && !link.link.ends_with("southbridge"));
+        links
+    }
+
     /// Figures so far.
     pub fn summary(&self) -> Summary {
         match self {
             Built::Sockets(machine) => machine.sim.summary(),
             Built::SubCluster(cluster) => cluster.summary(),
         }
+    }
+}
+
+/// Records what crosses the links of a machine from now on, but for those of southbridges.
+pub(super) fn record(machine: &mut Machine, recording: &Recording) {
+    let wires = machine.wires().iter();
+    let between = wires.filter(|wire| wire.role != LinkRole::Southbridge);
+    let links: Vec<ComponentId> = between.map(|wire| wire.link).collect();
+    for link in links {
+        recording.watch(&mut machine.sim, link, false);
     }
 }
 

@@ -10,11 +10,11 @@ use crate::experiments::traffic::{LinkUse, all_to_all_on};
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::Machine;
 use crate::record::Recording;
-use hostwire_plan::{LinkRole, Plan};
+use hostwire_plan::Plan;
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, ethernet, htea, htx, links, load, memory, tca};
+use super::{Experiment, Open, Point, ethernet, hardware, htea, htx, links, load, memory, tca};
 
 /// The measured values of a run.
 #[derive(Default)]
@@ -152,14 +152,7 @@ impl Point {
         };
         let mut machine = self.boot(plan)?;
         if let Some(recording) = recording {
-            let fabric = machine.wires().iter();
-            let links: Vec<_> = fabric
-                .filter(|wire| wire.role != LinkRole::Southbridge)
-                .map(|wire| wire.link)
-                .collect();
-            for link in links {
-                recording.watch(&mut machine.sim, link, false);
-            }
+            hardware::record(&mut machine, recording);
         }
         match load::run(self, &mut machine, monitor, open) {
             Some(measured) => measured,

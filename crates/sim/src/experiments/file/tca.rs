@@ -142,7 +142,7 @@ fn replayed(cluster: &SubCluster<'_>) -> Option<Metric> {
 }
 
 /// Directions that carried data.
-fn links(cluster: &SubCluster<'_>) -> Vec<LinkUse> {
+pub(super) fn links(cluster: &SubCluster<'_>) -> Vec<LinkUse> {
     let time = cluster.now().as_s().max(f64::MIN_POSITIVE);
     let used = cluster.links().into_iter().enumerate();
     let used = used.filter(|(_, link)| link.counters.payload_bytes > 0);

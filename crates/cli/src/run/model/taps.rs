@@ -1,0 +1,116 @@
+//! What PEs write, taken when they hand their turn over: it then has the time of that turn, and
+//! comes in the order of virtual time, the same in each run.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use hostwire_sim::engine::Ps;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::super::pes::Which;
+
+/// Something that a PE has written.
+#[derive(Debug)]
+pub struct Text {
+    /// The PE.
+    pub pe: u32,
+    /// Where to.
+    pub which: Which,
+    /// What.
+    pub bytes: Vec<u8>,
+    /// When.
+    pub at: Ps,
+}
+
+/// The outputs of a PE, while they are read here and not by the launcher.
+#[derive(Debug)]
+struct Tap {
+    outputs: [Option<OwnedFd>; 2],
+    open: bool,
+}
+
+/// The outputs of all PEs.
+#[derive(Debug)]
+pub struct Taps(Vec<Tap>);
+
+const BOTH: [Which; 2] = [Which::Stdout, Which::Stderr];
+
+impl Taps {
+    /// Over second descriptors of the outputs of each PE.
+    pub fn new(outputs: Vec<[OwnedFd; 2]>) -> Self {
+        let taps = outputs.into_iter().map(|outputs| Tap {
+            outputs: outputs.map(Some),
+            open: false,
+        });
+        Self(taps.collect())
+    }
+
+    /// From now on the outputs of all PEs are read here.
+    pub fn open(&mut self) {
+        self.0.iter_mut().for_each(|tap| tap.open = true);
+    }
+
+    /// From now on the launcher reads the outputs of this PE.
+    pub fn close(&mut self, pe: u32) {
+        if let Some(tap) = self.0.get_mut(pe as usize) {
+            tap.open = false;
+        }
+    }
+
+    /// Whether the outputs of a PE are read here.
+    pub fn is_open(&self, pe: u32) -> bool {
+        self.0.get(pe as usize).is_some_and(|tap| tap.open)
+    }
+
+    /// What `pe` has written by now.
+    pub fn read(&mut self, pe: u32, at: Ps) -> Vec<Text> {
+        let mut texts = Vec::new();
+        let Some(tap) = self.0.get_mut(pe as usize).filter(|tap| tap.open) else {
+            return texts;
+        };
+        while tap.is_ready() {
+            for (output, which) in tap.outputs.iter_mut().zip(BOTH) {
+                let bytes = read_some(output);
+                if !bytes.is_empty() {
+                    texts.push(Text {
+                        pe,
+                        which,
+                        bytes,
+                        at,
+                    });
+                }
+            }
+        }
+        texts
+    }
+}
+
+impl Tap {
+    /// One system call tells that there is nothing, which is so most of the time.
+    fn is_ready(&self) -> bool {
+        let open = self.outputs.iter().flatten();
+        let mut fds: Vec<PollFd<'_>> = open.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        !fds.is_empty() && matches!(poll(&mut fds, Some(&now)), Ok(n) if n > 0)
+    }
+}
+
+/// One read. The launcher finds the end of an output by itself.
+fn read_some(output: &mut Option<OwnedFd>) -> Vec<u8> {
+    let Some(open) = output else {
+        return Vec::new();
+    };
+    let mut bytes = vec![0; 64 << 10];
+    match rustix::io::read(open.as_fd(), &mut bytes) {
+        Ok(n) if n > 0 => {
+            bytes.truncate(n);
+            return bytes;
+        }
+        Err(Errno::AGAIN | Errno::INTR) => {}
+        Ok(_) | Err(_) => *output = None,
+    }
+    Vec::new()
+}
