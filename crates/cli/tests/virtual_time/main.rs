@@ -100,6 +100,71 @@ fn a_program_runs_and_each_run_is_the_same() {
     assert_ne!(usual, together);
 }
 
+/// Two hosts of the double ring are neighbours, and two are seven cables apart.
+#[test]
+fn a_program_runs_on_hosts_with_chips() {
+    let probe = probe();
+    let run = |pes, more: &[&str]| {
+        let program = ["--stats", &probe, "everything"];
+        let ended = on("peach2-double-ring.toml", pes, &[more, &program].concat());
+        assert_eq!(ended.status, 0, "{ended:?}");
+        simulated(&ended)
+    };
+    // A PE on each host, and two on some.
+    for pes in ["2", "5", "18"] {
+        assert_eq!(run(pes, &[]), run(pes, &[]));
+    }
+    let usual = run("2", &[]);
+    assert_eq!(usual, run("2", &["--place", "n0,n1"]));
+    assert_ne!(usual, run("2", &["--place", "n0,n12"]));
+    assert_ne!(usual, run("2", &["--place", "n0"]));
+}
+
+#[test]
+fn a_file_may_set_parameters_of_the_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let probe = probe();
+    let run = |parameters: &str| {
+        let cluster = cluster("peach2-double-ring.toml");
+        let text = format!("cluster = \"{cluster}\"\n[parameters]\n{parameters}\n");
+        let file = folder.path().join("hardware.toml");
+        std::fs::write(&file, text).unwrap();
+        let program = ["--stats", &probe, "everything"];
+        job::run(&arguments(file.to_str().unwrap(), "2", &program))
+    };
+    let usual = on(
+        "peach2-double-ring.toml",
+        "2",
+        &["--stats", &probe, "everything"],
+    );
+    assert_eq!(simulated(&run("")), simulated(&usual));
+    for parameters in [
+        "link_rate = \"8GT/s\"",
+        "dma_from = \"0B\"",
+        "host_poll = \"60ns\"",
+    ] {
+        assert_ne!(
+            simulated(&run(parameters)),
+            simulated(&usual),
+            "{parameters}"
+        );
+    }
+    let wrong = run("send_work = \"1ns\"");
+    assert_eq!(wrong.status, 2, "{wrong:?}");
+    assert!(wrong.stderr.contains("send_work"), "{wrong:?}");
+}
+
+#[test]
+fn stores_over_chips_can_be_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("stores");
+    let probe = probe();
+    let more = ["--record", record.to_str().unwrap(), &probe, "everything"];
+    let ended = on("peach2-double-ring.toml", "2", &more);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    assert!(std::fs::read_dir(folder.path()).unwrap().count() > 0);
+}
+
 #[test]
 fn clocks_show_the_time_of_the_model() {
     let ended = on("two-boards.toml", "2", &[&probe(), "turns", "clocks"]);
@@ -234,6 +299,41 @@ fn who_waits_for_ever_is_named() {
     ] {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }
+}
+
+#[test]
+fn who_waits_for_ever_on_a_host_with_a_chip_is_named() {
+    let probe = probe();
+    let ended = on(
+        "peach2-double-ring.toml",
+        "2",
+        &[&probe, "turns", "deadlock"],
+    );
+    assert_eq!(ended.status, 1, "{ended:?}");
+    for part in [
+        "hostwire: virtual time: deadlock at ",
+        "PE 0 on n0 has waited for a store to its segment since ",
+        "PE 1 on n1 has waited",
+        "; ended 2 PEs",
+    ] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let ended = on("peach2-double-ring.toml", "2", &[&probe, "turns", "die"]);
+    assert_eq!(ended.status, 137, "{ended:?}");
+    let ended = on(
+        "peach2-double-ring.toml",
+        "2",
+        &["--until", "100ns", &probe, "everything"],
+    );
+    assert_eq!(ended.status, 1, "{ended:?}");
+    assert!(ended.stderr.contains("100.000 ns have passed"), "{ended:?}");
+    let (cluster, endless) = (
+        cluster("peach2-double-ring.toml"),
+        [&probe[..], "turns", "spin", "/nothing"],
+    );
+    let mut running = Job::start(hostwire(&arguments(&cluster, "2", &endless)));
+    assert_eq!(running.line(), "PE 0 has begun");
+    assert_eq!(running.signal_until_end(Signal::INT), Some(130));
 }
 
 #[test]

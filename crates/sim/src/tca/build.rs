@@ -68,7 +68,7 @@ impl Default for Puts {
     /// See `docs/sim/tca.md` for the source of the length.
     fn default() -> Self {
         Self {
-            dma_from_bytes: 64 << 10,
+            dma_from_bytes: 16 << 10,
             engine: Engine::Pipelined,
         }
     }

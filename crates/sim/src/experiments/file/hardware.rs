@@ -103,7 +103,7 @@ fn read_named(
 fn family(plan: &Plan) -> Family {
     match plan.fabric() {
         Fabric::TcCluster => Family::Cluster,
-        Fabric::Peach2 => Family::Tca,
+        Fabric::Peach2 => Family::TcaJobs,
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
     fn a_cluster_file_has_the_usual_parameters() {
         let ring = read(RING).unwrap();
         assert_eq!(ring.places().unwrap(), ["n0", "n1", "n2", "n3"]);
-        assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 64 << 10);
+        assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 16 << 10);
         let boards = include_str!("../../../clusters/two-boards.toml");
         assert_eq!(read(boards).unwrap().places().unwrap().len(), 2);
     }

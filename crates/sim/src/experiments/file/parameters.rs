@@ -18,8 +18,8 @@ use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
 use super::links_parameters::LINKS;
 use super::memory_parameters::{MEMORY, MemoryModels};
-use super::parameter::ParameterValue;
-use super::tca_parameters::{self, TCA, TcaModels};
+use super::parameter::{Parameter, ParameterValue};
+use super::tca_parameters::{self, TCA, TCA_JOBS, TcaModels};
 
 /// What is modelled; each kind has its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub(super) enum Family {
     Memory,
     /// A TCA sub-cluster.
     Tca,
+    /// The same, with programs on its hosts.
+    TcaJobs,
     /// Two PEACH2 boards in one host.
     TcaHost,
     /// Ethernet adapters.
@@ -122,29 +124,29 @@ pub(super) fn read(
     family: Family,
     out: &mut Findings,
 ) -> (Models, Vec<ParameterValue>) {
-    let table = match family {
-        Family::Cluster => CLUSTER,
-        Family::Htx => HTX,
-        Family::Memory => MEMORY,
-        Family::Tca | Family::TcaHost => TCA,
-        Family::Htea => HTEA,
-        Family::Ethernet => ETHERNET,
-        Family::Links => LINKS,
+    let tables: &[&[Parameter]] = match family {
+        Family::Cluster => &[CLUSTER],
+        Family::Htx => &[HTX],
+        Family::Memory => &[MEMORY],
+        Family::Tca | Family::TcaHost => &[TCA],
+        Family::TcaJobs => &[TCA, TCA_JOBS],
+        Family::Htea => &[HTEA],
+        Family::Ethernet => &[ETHERNET],
+        Family::Links => &[LINKS],
     };
+    let table = || tables.iter().copied().flatten();
     let default = Models::new(family);
     let mut models = default.clone();
     if let Some(mut section) = section {
-        for parameter in table {
+        for parameter in table() {
             parameter.set(&mut models, &mut section, out);
         }
-        if matches!(family, Family::Tca | Family::TcaHost) {
+        if matches!(family, Family::Tca | Family::TcaHost | Family::TcaJobs) {
             tca_parameters::check(&models.tca, &section, out);
         }
         section.finish(out);
     }
-    let values = table
-        .iter()
-        .map(|parameter| parameter.shown(&models, &default));
+    let values = table().map(|parameter| parameter.shown(&models, &default));
     let values = values.collect();
     (models, values)
 }

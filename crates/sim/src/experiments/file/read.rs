@@ -213,7 +213,7 @@ fn read_point(
         .as_ref()
         .map_or(Family::Cluster, read_workload::family);
     let fabric = match family {
-        Family::Tca => Fabric::Peach2,
+        Family::Tca | Family::TcaJobs => Fabric::Peach2,
         _ => Fabric::TcCluster,
     };
     let plan = cluster.and_then(|cluster| clusters.plan(cluster, fabric, out));
@@ -276,7 +276,9 @@ fn check_cluster(
     family: Family,
     out: &mut Findings,
 ) {
-    if let (Some(section), None, Family::Cluster | Family::Tca) = (section, cluster, family) {
+    if let (Some(section), None, Family::Cluster | Family::Tca | Family::TcaJobs) =
+        (section, cluster, family)
+    {
         out.push(
             Diagnostic::error("missing-key", "an experiment file has no `cluster`")
                 .label(section.span(), "this workload runs on a cluster")
@@ -284,7 +286,7 @@ fn check_cluster(
         );
     }
     let without = match family {
-        Family::Cluster | Family::Tca => None,
+        Family::Cluster | Family::Tca | Family::TcaJobs => None,
         Family::Htx => Some(("the HTX board", "the board's host is built in")),
         Family::Memory => Some(("a memory system", "its regions are all there is")),
         Family::TcaHost => Some(("two boards in one host", "the host is built in")),

@@ -192,6 +192,13 @@ pub(super) const TCA: &[Parameter] = &[
             }
         },
     },
+    per_million!("damaged_tlps_per_million", damaged_tlps),
+    per_million!("damaged_dllps_per_million", damaged_dllps),
+    number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
+];
+
+/// Of programs on the hosts.
+pub(super) const TCA_JOBS: &[Parameter] = &[
     count!(
         "write_buffers",
         host.processor.write_buffers,
@@ -223,9 +230,6 @@ pub(super) const TCA: &[Parameter] = &[
             models.tca.config.puts.engine = engine;
         },
     },
-    per_million!("damaged_tlps_per_million", damaged_tlps),
-    per_million!("damaged_dllps_per_million", damaged_dllps),
-    number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
 
 /// Whether the receive buffers take the largest TLP.
