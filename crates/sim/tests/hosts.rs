@@ -131,7 +131,8 @@ fn pes_of_a_host_take_turns_at_the_controller() {
 fn lines_and_dma_keep_their_order() {
     const FLAG: usize = 3 << 20;
     let damage = |seed| Damage::Random {
-        per_million: 2_000,
+        hits: 2_000,
+        of: 1_000_000,
         seed,
     };
     for engine in [Engine::Pipelined, Engine::TwoPhase] {
