@@ -1,10 +1,10 @@
 //! The files that a recorded run on modelled hardware leaves.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use hostwire_sim::record::{Recording, TimeUnit};
+
+use crate::file;
 
 /// Where a recording goes.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ impl Recorded {
     /// A text that names the file.
     pub fn check(&self) -> Result<(), String> {
         for path in self.trace.iter().chain(&self.pcap) {
-            File::create(path).map_err(|error| failed(path, &error))?;
+            file::check(path)?;
         }
         Ok(())
     }
@@ -51,16 +51,9 @@ impl Recorded {
 
 fn write(
     path: &Path,
-    what: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    what: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
 ) -> Result<(), String> {
-    let written = File::create(path).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        what(&mut out)?;
-        out.flush()
-    });
-    written.map_err(|error| failed(path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot write {}: {error}", path.display())
+    let mut bytes = Vec::new();
+    what(&mut bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    file::write_whole(path, &bytes)
 }

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hostwire_sim::engine::{Ps, Summary};
-use hostwire_sim::experiments::file::{self, Built};
+use hostwire_sim::experiments::file::{self, Built, ProgramRan, RunFigures, SweepRange};
 use hostwire_sim::experiments::traffic::LinkUse;
 use hostwire_sim::record::Recording;
 use hostwire_sim::wire::{Settings, Takes, Watch, WireError, run_processes};
@@ -88,6 +88,18 @@ pub struct Options {
     /// Wireshark shows it with the dissector in tools/wireshark.
     #[arg(long, value_name = "OUT.pcapng", requires = "cluster")]
     pub pcap: Option<PathBuf>,
+
+    /// The file is an experiment, and the hardware that of this point. For hostwire sim.
+    #[arg(long, hide = true, requires = "cluster")]
+    pub point: Option<usize>,
+
+    /// The sweep of that experiment, if it is not the file's.
+    #[arg(long, hide = true, requires = "point")]
+    pub swept: Option<SweepRange>,
+
+    /// Where the use of links and the cost of the run go, as JSON. For hostwire sim.
+    #[arg(long, hide = true, requires = "point")]
+    pub figures: Option<PathBuf>,
 }
 
 /// How long computing takes in the model.
@@ -109,6 +121,7 @@ pub struct Hardware {
     models: file::Hardware,
     settings: Settings,
     recorded: Recorded,
+    figures: Option<PathBuf>,
     /// How long computing takes.
     pub compute: Compute,
     /// Whether lines of output begin with their time.
@@ -124,7 +137,10 @@ impl Hardware {
         let Some(file) = &options.cluster else {
             return Ok(None);
         };
-        let models = read(file)?;
+        let models = match options.point {
+            None => read(file)?,
+            Some(point) => read_point(file, options.swept.as_ref(), point)?,
+        };
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
         let names = models.places().map_err(|cause| failed(&cause))?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -153,6 +169,7 @@ impl Hardware {
             models,
             settings,
             recorded,
+            figures: options.figures.clone(),
             stamps: options.stamp,
             compute: options.compute,
         }))
@@ -168,6 +185,25 @@ fn read(file: &Path) -> Result<file::Hardware, StartError> {
         |path: &str| crate::plan::read(&folder.join(path)).map_err(|cause| cause.to_string());
     let read = file::read_hardware(&name, &bytes, &load);
     read.map_err(|rejected| StartError::Cluster(rejected.to_string()))
+}
+
+/// The hardware of a point of an experiment that runs a program.
+fn read_point(
+    file: &Path,
+    swept: Option<&SweepRange>,
+    point: usize,
+) -> Result<file::Hardware, StartError> {
+    let name = file.display().to_string();
+    let failed = |why: String| StartError::Cluster(why);
+    let bytes = crate::plan::read(file);
+    let bytes = bytes.map_err(|cause| failed(format!("cannot read {name}: {cause}")))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let load =
+        |path: &str| crate::plan::read(&folder.join(path)).map_err(|cause| cause.to_string());
+    let experiment = file::read_swept(&name, &bytes, swept, &load);
+    let experiment = experiment.map_err(|bad| failed(bad.to_string()))?;
+    let hardware = experiment.hardware(point);
+    hardware.ok_or_else(|| failed(format!("{name} has no program at point {point}")))
 }
 
 /// The processor that is meant.
@@ -485,10 +521,20 @@ impl Simulator {
             hardware.recorded.write(recording)?;
         }
         let summary = ran?;
-        Ok(Simulated {
+        let simulated = Simulated {
             links: built.links(links, summary.virtual_time),
             summary,
-        })
+        };
+        if let Some(path) = &hardware.figures {
+            let figures = ProgramRan {
+                metrics: Vec::new(),
+                links: simulated.links.clone(),
+                run: RunFigures::of(&[summary]),
+            };
+            let json = serde_json::to_vec(&figures).map_err(|error| error.to_string())?;
+            crate::file::write_whole(path, &json)?;
+        }
+        Ok(simulated)
     }
 
     fn run_on(

@@ -9,6 +9,7 @@
 //! | [`sweep`] | points in parallel processes |
 
 mod args;
+mod launch;
 mod plots;
 mod report;
 mod sweep;
@@ -21,7 +22,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use hostwire_sim::experiments::ExperimentError;
-use hostwire_sim::experiments::file::{Experiment, Monitor, Outcome, SweepRange, read_swept};
+use hostwire_sim::experiments::file::{
+    Experiment, Monitor, Outcome, Surroundings, SweepRange, read_swept,
+};
 use hostwire_sim::record::Recording;
 use hostwire_transport::visible;
 
@@ -72,8 +75,11 @@ fn run_here(args: &Args, experiment: &Experiment) -> Result<Outcome, Failure> {
     let recording = recorded.is_wanted().then(Recording::new);
     let monitor = Arc::new(Monitor::default());
     let watch = Watch::new(Arc::clone(&monitor));
-    let open = open_beside(&args.file);
-    let outcome = experiment.run_with(&monitor, recording.as_ref(), &open);
+    let surroundings = Surroundings {
+        open: &open_beside(&args.file),
+        launch: &|place, program| launch::launch(args, place, program),
+    };
+    let outcome = experiment.run_with(&monitor, recording.as_ref(), surroundings);
     drop(watch);
     // A recording is most useful if the run failed.
     if let Some(recording) = &recording {

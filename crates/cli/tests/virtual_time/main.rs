@@ -439,3 +439,72 @@ fn memory_that_a_processor_does_not_have_is_named() {
     assert_eq!(ended.status, 1, "{ended:?}");
     assert!(ended.stderr.contains("say less with --heap"), "{ended:?}");
 }
+
+/// A workload of experiments: what a program prints of itself becomes metrics, which are swept.
+#[test]
+fn experiments_run_programs() {
+    let probe = probe();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("turns.toml");
+    let text = |program: &str| {
+        format!(
+            "cluster = \"{}\"\n[workload]\nkind = \"program\"\nprogram = {program}\npes = 2\nheap = \"4MiB\"\n\
+             [sweep]\nkey = \"parameters.sfence\"\nvalues = [\"6ns\", \"600ns\"]\n",
+            cluster("two-boards.toml")
+        )
+    };
+    let turns = |name: &str| format!("[\"{probe}\", \"turns\", \"{name}\"]");
+    std::fs::write(&file, text(&turns("figures"))).unwrap();
+    let path = file.display().to_string();
+    let results = |more: &[&str]| {
+        let ended = job::run(&[&["sim", &path, "--json"], more].concat());
+        assert_eq!(ended.status, 0, "{ended:?}");
+        let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        let results = outcome["results"].as_array().unwrap().clone();
+        let values = results.iter().map(|result| {
+            let metrics = result["metrics"].as_array().unwrap().iter();
+            let metrics =
+                metrics.map(|m| (m["name"].as_str().unwrap(), m["value"].as_f64().unwrap()));
+            let metrics: std::collections::BTreeMap<_, _> = metrics.collect();
+            assert!(!result["links"].as_array().unwrap().is_empty(), "{result}");
+            (
+                metrics["time"],
+                metrics["barrier"],
+                result["run"]["event_hash"].to_string(),
+            )
+        });
+        values.collect::<Vec<_>>()
+    };
+    let found = results(&[]);
+    let [(time, barrier, _), (slow_time, slow_barrier, _)] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert!(barrier > &0.0 && barrier < time, "{found:?}");
+    assert!(
+        slow_barrier > &(barrier + 500.0) && slow_time > time,
+        "{found:?}"
+    );
+    // Each point in a process of its own.
+    let kept = folder.path().join("kept").display().to_string();
+    assert_eq!(results(&["-j", "2", "--results", &kept]), found);
+    let swept = results(&["--results", &kept, "--sweep", "parameters.sfence=600ns"]);
+    assert_eq!(swept[..], found[1..]);
+    std::fs::write(&file, text(&turns("deadlock"))).unwrap();
+    let ended = job::run(&["sim", &path]);
+    assert_eq!(ended.status, 2, "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("turns deadlock: virtual time: deadlock at"),
+        "{ended:?}"
+    );
+    for (program, said) in [
+        ("\"ls\"", "not a list of strings"),
+        ("[\"/nothing\"]", "no such file"),
+    ] {
+        std::fs::write(&file, text(program)).unwrap();
+        let ended = job::run(&["sim", &path]);
+        assert_eq!(ended.status, 2, "{ended:?}");
+        assert!(ended.stderr.contains(said), "{said}: {ended:?}");
+    }
+}

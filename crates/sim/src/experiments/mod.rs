@@ -87,6 +87,9 @@ pub enum ExperimentError {
     /// Links over Ethernet did not carry what they had to.
     #[error("{0}")]
     Ethernet(String),
+    /// A program that was started did not come to its end.
+    #[error("{0}")]
+    Started(String),
     /// Links of today did not carry what they had to.
     #[error("{0}")]
     Links(String),

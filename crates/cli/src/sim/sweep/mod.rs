@@ -15,8 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hostwire_sim::experiments::file::{Configuration, Experiment, Monitor, Outcome, RunResult};
+use hostwire_sim::experiments::file::{
+    Configuration, Experiment, Monitor, Outcome, RunResult, Surroundings,
+};
 
+use super::launch;
 use super::{Args, BAD_INPUT, BAD_OUTPUT, Failure, INTERRUPTED, Watch, failure, open_beside};
 pub use part::Part;
 use results::{Found, Kept, Results};
@@ -107,10 +110,14 @@ impl Sweep<'_> {
             of_thread.cancel();
         });
         let watch = Watch::new(Arc::clone(&monitor));
+        let surroundings = Surroundings {
+            open: &open_beside(&self.args.file),
+            launch: &|place, program| launch::launch(self.args, place, program),
+        };
         for place in self.missing(places)? {
             let point = self.experiment.only(|other| other == place);
             let outcome = point
-                .run_with(&monitor, None, &open_beside(&self.args.file))
+                .run_with(&monitor, None, surroundings)
                 .map_err(|error| super::did_not_end(&self.args.file, &error))?;
             self.results
                 .keep(&self.hash(place), &outcome)

@@ -60,6 +60,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             "deadlock" => turns::deadlock(),
             "die" => turns::die(),
             "lines" => turns::lines(),
+            "figures" => turns::figures(),
             "spin" => turns::spin(argument(2)),
             "compute" => turns::compute(argument(2).parse()?),
             other => Err(format!("no turn is called {other:?}").into()),

@@ -80,6 +80,16 @@ pub fn lines() -> Done {
     Ok(job.finalize()?)
 }
 
+/// Prints the time of a barrier, as programs of experiments do.
+pub fn figures() -> Done {
+    let job = Job::attach()?;
+    job.barrier()?;
+    let begin = Instant::now();
+    job.barrier()?;
+    println!("barrier: {} ns", begin.elapsed().as_nanos());
+    Ok(job.finalize()?)
+}
+
 /// PE 1 kills itself while it has the turn.
 pub fn die() -> Done {
     let job = Job::attach()?;

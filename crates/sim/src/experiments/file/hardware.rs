@@ -100,7 +100,8 @@ fn read_named(
     Some(Hardware { plan, models })
 }
 
-fn family(plan: &Plan) -> Family {
+/// What a program on this cluster can have as parameters.
+pub(super) fn family(plan: &Plan) -> Family {
     match plan.fabric() {
         Fabric::TcCluster => Family::Cluster,
         Fabric::Peach2 => Family::TcaJobs,
@@ -108,6 +109,10 @@ fn family(plan: &Plan) -> Family {
 }
 
 impl Hardware {
+    pub(super) fn new(plan: Plan, models: Models) -> Hardware {
+        Hardware { plan, models }
+    }
+
     /// Builds it and lets it boot.
     ///
     /// # Errors

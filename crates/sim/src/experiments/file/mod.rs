@@ -41,6 +41,7 @@ mod outcome;
 mod parameter;
 mod parameters;
 mod points;
+mod program;
 mod range;
 mod read;
 mod read_htea;
@@ -59,6 +60,7 @@ pub use hardware::{Built, Hardware, read_hardware};
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 pub use parameter::{Origin, ParameterValue};
+pub use program::{Program, ProgramRan};
 pub use range::{RangeError, SweepRange};
 pub use read::{BETWEEN_SWEEPS, BadExperiment, FILE_BYTES_MAX, Load, read, read_swept};
 pub use workload::{HtxLink, Workload};
@@ -74,6 +76,18 @@ use parameters::Models;
 /// Opens a trace by the path in the experiment.
 pub type Open<'o> = &'o dyn Fn(&str) -> std::io::Result<Box<dyn std::io::BufRead>>;
 
+/// Runs a program on the hardware of the point at this place; a text says what went wrong.
+pub type Launch<'o> = &'o dyn Fn(usize, &Program) -> Result<ProgramRan, String>;
+
+/// What an experiment needs of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'o> {
+    /// For traces.
+    pub open: Open<'o>,
+    /// For programs.
+    pub launch: Launch<'o>,
+}
+
 /// An experiment that was read and checked: one point, or one per value of its
 /// sweep.
 #[derive(Clone, Debug)]
@@ -86,6 +100,8 @@ pub struct Experiment {
 /// One run of an experiment.
 #[derive(Clone, Debug)]
 struct Point {
+    /// Its place among the points that were read.
+    place: usize,
     /// The swept value, as written.
     label: Option<String>,
     plan: Option<Plan>,
@@ -109,6 +125,17 @@ impl Experiment {
     /// Whether there are links that a recording could watch.
     pub fn has_links(&self) -> bool {
         self.points.iter().any(|point| point.workload.has_links())
+    }
+
+    /// The hardware of a point that runs a program; `None` for others.
+    pub fn hardware(&self, place: usize) -> Option<Hardware> {
+        let point = self.points.get(place)?;
+        match (&point.workload, &point.plan) {
+            (Workload::Program(_), Some(plan)) => {
+                Some(Hardware::new(plan.clone(), point.models.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// Number of runs.

@@ -174,7 +174,7 @@ impl RunResult {
 
 impl RunFigures {
     /// Figures of one or several simulations of the same run.
-    pub(super) fn of(summaries: &[Summary]) -> RunFigures {
+    pub fn of(summaries: &[Summary]) -> RunFigures {
         let events = summaries.iter().map(|summary| summary.events).sum();
         let virtual_s: f64 = summaries.iter().map(|s| s.virtual_time.as_s()).sum();
         let wall_s: f64 = summaries.iter().map(|s| s.wall.as_secs_f64()).sum();

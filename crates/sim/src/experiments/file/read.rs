@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::configuration::{ClusterFigures, Configuration};
 use super::parameters::Family;
 use super::range::SweepRange;
-use super::{Experiment, Point, parameters, read_workload, sweep};
+use super::{Experiment, Point, hardware, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
 pub const FILE_BYTES_MAX: usize = hostwire_plan::FILE_BYTES_MAX;
@@ -160,8 +160,11 @@ impl Texts<'_, '_> {
                 clusters.inline = None;
             }
             let label = (!labels.is_empty()).then(|| labels.join(BETWEEN_SWEEPS));
-            let point = read_point(&patched, label, clusters, out)?;
-            experiment.points.push(point);
+            let read = read_point(&patched, label, clusters, out)?;
+            experiment.points.push(Point {
+                place: point,
+                ..read
+            });
         }
         Some(experiment)
     }
@@ -211,12 +214,15 @@ fn read_point(
     }
     let family = section
         .as_ref()
-        .map_or(Family::Cluster, read_workload::family);
-    let fabric = match family {
-        Family::Tca | Family::TcaJobs => Fabric::Peach2,
-        _ => Fabric::TcCluster,
-    };
-    let plan = cluster.and_then(|cluster| clusters.plan(cluster, fabric, out));
+        .map_or(Some(Family::Cluster), read_workload::family);
+    let plan = cluster.and_then(|cluster| match family {
+        Some(Family::Tca | Family::TcaJobs) => clusters.plan(cluster, Fabric::Peach2, out),
+        Some(_) => clusters.plan(cluster, Fabric::TcCluster, out),
+        None => clusters.any_plan(cluster, out),
+    });
+    // A program runs on any cluster.
+    let usual = plan.as_ref().map_or(Family::Cluster, hardware::family);
+    let family = family.unwrap_or(usual);
     check_cluster(section.as_ref(), cluster, family, out);
     let parameters = file.table("parameters", "[parameters]", out);
     let place = parameters.as_ref().map_or(whole, Section::span);
@@ -242,6 +248,7 @@ fn read_point(
     }
     let workload = workload?;
     Some(Point {
+        place: 0,
         label,
         configuration: Configuration {
             cluster: plan.as_ref().map(ClusterFigures::of),

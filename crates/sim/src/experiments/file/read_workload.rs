@@ -14,7 +14,7 @@ use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{ethernet, links, read_htea, read_load, read_memory, read_tca};
+use super::{ethernet, links, program, read_htea, read_load, read_memory, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -46,9 +46,10 @@ enum Kind {
     Htea,
     Ethernet,
     Links,
+    Program,
 }
 
-const KINDS: [(&str, Kind); 18] = [
+const KINDS: [(&str, Kind); 19] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -67,15 +68,18 @@ const KINDS: [(&str, Kind); 18] = [
     ("htea", Kind::Htea),
     ("ethernet", Kind::Ethernet),
     ("links", Kind::Links),
+    ("program", Kind::Program),
 ];
 
-/// The kind of machine for the section's workload. Reports no faults.
-pub(super) fn family(section: &Section<'_>) -> Family {
+/// The kind of machine for the section's workload; `None` for one that any cluster runs. Reports no
+/// faults.
+pub(super) fn family(section: &Section<'_>) -> Option<Family> {
     let kind = section
         .entries()
         .find(|(key, _)| key.value == "kind")
         .and_then(|(_, value)| value.get_ref().as_str());
-    match kind {
+    Some(match kind {
+        Some("program") => return None,
         Some("tca-loopback") => Family::TcaHost,
         Some(kind) if kind.starts_with("tca-") => Family::Tca,
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
@@ -84,7 +88,7 @@ pub(super) fn family(section: &Section<'_>) -> Family {
         Some("ethernet") => Family::Ethernet,
         Some("links") => Family::Links,
         _ => Family::Cluster,
-    }
+    })
 }
 
 /// Reads the workload; `plan` is the cluster's, if there is one.
@@ -142,6 +146,7 @@ pub(super) fn read(
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
         Kind::Ethernet => ethernet::read(&mut section, &models.ethernet, out),
         Kind::Links => links::read(&mut section, &models.links, out),
+        Kind::Program => program::read(&mut section, out),
     };
     section.finish(out);
     workload

@@ -14,7 +14,10 @@ use hostwire_plan::Plan;
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
-use super::{Experiment, Open, Point, ethernet, hardware, htea, htx, links, load, memory, tca};
+use super::{
+    Experiment, Open, Point, Surroundings, ethernet, hardware, htea, htx, links, load, memory,
+    program, tca,
+};
 
 /// The measured values of a run.
 #[derive(Default)]
@@ -55,7 +58,7 @@ pub(super) fn busiest(links: &[LinkUse]) -> Metric {
 }
 
 impl Experiment {
-    /// As [`run_with`](Self::run_with), for experiments without traces.
+    /// As [`run_with`](Self::run_with), for experiments without traces and programs.
     ///
     /// # Errors
     /// As [`run_with`](Self::run_with).
@@ -64,12 +67,15 @@ impl Experiment {
         monitor: &Monitor,
         recording: Option<&Recording>,
     ) -> Result<Outcome, ExperimentError> {
-        let nothing = |_: &str| Err(std::io::ErrorKind::Unsupported.into());
-        self.run_with(monitor, recording, &nothing)
+        let surroundings = Surroundings {
+            open: &|_| Err(std::io::ErrorKind::Unsupported.into()),
+            launch: &|_, program| Err(format!("nobody runs {}", program.program.join(" "))),
+        };
+        self.run_with(monitor, recording, surroundings)
     }
 
     /// Runs every point, in order. What crosses the links after the boot goes to
-    /// `recording`, if there is one; `open` opens traces.
+    /// `recording`, if there is one.
     ///
     /// # Errors
     /// [`ExperimentError`] if a run does not come to its end: a deadlock is named
@@ -78,13 +84,22 @@ impl Experiment {
         &self,
         monitor: &Monitor,
         recording: Option<&Recording>,
-        open: Open<'_>,
+        surroundings: Surroundings<'_>,
     ) -> Result<Outcome, ExperimentError> {
         let mut results = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             monitor.begin_point(index, self.points.len());
             monitor.check()?;
-            let measured = point.run(monitor, recording, open)?;
+            let (measured, run) = match &point.workload {
+                Workload::Program(program) => {
+                    program::run(program, point.place, surroundings.launch)?
+                }
+                _ => {
+                    let measured = point.run(monitor, recording, surroundings.open)?;
+                    let run = RunFigures::of(&measured.summaries);
+                    (measured, run)
+                }
+            };
             let mut configuration = point.configuration.clone();
             configuration.workload.set_trace_hash(measured.trace_hash);
             results.push(RunResult {
@@ -98,7 +113,7 @@ impl Experiment {
                 bottlenecks: measured.bottlenecks,
                 flows: measured.flows,
                 histogram: measured.histogram,
-                run: RunFigures::of(&measured.summaries),
+                run,
             });
         }
         Ok(Outcome {

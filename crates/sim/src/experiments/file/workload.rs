@@ -15,6 +15,7 @@ use crate::experiments::htoe::Transfer;
 use crate::htea;
 
 use super::memory_workload::MemoryFigures;
+use super::program::Program;
 
 /// Link and clocks of an HTX board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,7 +42,7 @@ impl Workload {
         !self.is_memory()
             && !matches!(
                 self,
-                Self::Htea { .. } | Self::Ethernet { .. } | Self::Links(_)
+                Self::Htea { .. } | Self::Ethernet { .. } | Self::Links(_) | Self::Program(_)
             )
     }
 
@@ -263,6 +264,8 @@ pub enum Workload {
     },
     /// Puts between hosts over links of today.
     Links(Box<Network>),
+    /// A program, as processes in virtual time.
+    Program(Program),
     /// A program with swap and with remote memory.
     BreakEven {
         /// The order of its accesses to the working set.
