@@ -127,7 +127,8 @@ impl Colors {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::Args),
+    // The others are much smaller.
+    Run(Box<run::Args>),
     Bench(bench::Args),
     Lend(lend::Args),
     Borrow(borrow::Args),
