@@ -29,10 +29,7 @@ fn everything_works_with_each_contract() {
         }
         let pool = Pool::new(128, contract);
         assert_fine(&probe(3, &pool.path, &[], &["everything"]), 3);
-        // Without atomics only PE 0 may give the place back, and others may leave after it.
-        if contract == "coherent" {
-            assert_eq!(pool.jobs(), 0, "{}", pool.show());
-        }
+        assert_eq!(pool.jobs(), 0, "{}", pool.show());
         assert_fine(&probe(2, &pool.path, &[], &["everything"]), 2);
     }
 }
@@ -50,47 +47,31 @@ fn everything_works_between_network_namespaces() {
 
 #[test]
 fn two_jobs_share_a_region() {
-    let pool = Pool::new(256, "coherent");
-    let options = ["--heap", "8M", "--window", &pool.path];
-    let probe = fault_probe();
-    let start = || Steady::start_over("window", 2, &options, &[], &[&probe, "steady", "2000"]);
-    let (one, two) = (start(), start());
-    assert_eq!(pool.jobs(), 2, "{}", pool.show());
-    assert_eq!(pool.show().matches("lives").count(), 4, "{}", pool.show());
-    let living = run(&["window", "make", &pool.path]);
-    assert!(
-        living.stderr.contains("2 of its jobs still live"),
-        "{living:#?}"
-    );
-    one.end_well();
-    assert_eq!(pool.jobs(), 1, "{}", pool.show());
-    two.end_well();
-    assert_eq!(pool.jobs(), 0, "{}", pool.show());
-}
-
-#[test]
-fn a_job_without_coherence_has_the_region_alone() {
-    let pool = Pool::new(256, "flushed");
-    let options = ["--heap", "8M", "--window", &pool.path];
-    let own = [&fault_probe()[..], "steady", "2000"];
-    let one = Steady::start_over("window", 2, &options, &[], &own);
-    let other = probe(2, &pool.path, &[], &["everything"]);
-    assert_eq!(other.status, 1, "{other:#?}");
-    assert!(
-        other
-            .stderr
-            .contains("a region holds one job, and another one has it"),
-        "{other:#?}"
-    );
-    one.end_well();
-    assert_fine(&probe(2, &pool.path, &[], &["everything"]), 2);
+    for contract in CONTRACTS {
+        let pool = Pool::new(256, contract);
+        let options = ["--heap", "8M", "--window", &pool.path];
+        let probe = fault_probe();
+        let start = || Steady::start_over("window", 2, &options, &[], &[&probe, "steady", "2000"]);
+        let (one, two) = (start(), start());
+        assert_eq!(pool.jobs(), 2, "{}", pool.show());
+        assert_eq!(pool.show().matches("lives").count(), 4, "{}", pool.show());
+        let living = run(&["window", "make", &pool.path]);
+        assert!(
+            living.stderr.contains("2 of its jobs still live"),
+            "{living:#?}"
+        );
+        one.end_well();
+        assert_eq!(pool.jobs(), 1, "{}", pool.show());
+        two.end_well();
+        assert_eq!(pool.jobs(), 0, "{}", pool.show());
+    }
 }
 
 #[test]
 fn what_a_killed_job_has_left_is_taken_back() {
-    // Room for one job.
-    let pool = Pool::new(48, "coherent");
-    for _ in 0..3 {
+    for contract in CONTRACTS {
+        // Room for one job.
+        let pool = Pool::new(48, contract);
         let options = ["--heap", "8M", "--window", &pool.path];
         let own = [&fault_probe()[..], "steady", "2000"];
         let job = Steady::start_over("window", 2, &options, &[], &own);
@@ -104,13 +85,13 @@ fn what_a_killed_job_has_left_is_taken_back() {
         assert_eq!(pool.show().matches("gone").count(), 2, "{}", pool.show());
         assert_fine(&probe(2, &pool.path, &[], &["everything"]), 2);
         assert_eq!(pool.jobs(), 0, "{}", pool.show());
+        let cleared = run(&["window", "clear", &pool.path]);
+        assert_eq!(cleared.status, 0, "{cleared:#?}");
+        assert!(
+            cleared.stdout.starts_with("0 jobs taken back, 0 jobs left"),
+            "{cleared:#?}"
+        );
     }
-    let cleared = run(&["window", "clear", &pool.path]);
-    assert_eq!(cleared.status, 0, "{cleared:#?}");
-    assert!(
-        cleared.stdout.starts_with("0 jobs taken back, 0 jobs left"),
-        "{cleared:#?}"
-    );
 }
 
 #[test]

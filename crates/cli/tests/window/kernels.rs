@@ -79,14 +79,14 @@ fn nobody_guesses_what_several_kernels_keep_equal() {
 
 /// Traffic over the wire, with a shell around each PE that does not end while the file is there: so
 /// no launcher tells what becomes of the PE.
-fn steady(pool: &Pool, goes_on: &str, lost_after: &str) -> Option<Steady> {
+fn steady(pool: &Pool, contract: &str, goes_on: &str, lost_after: &str) -> Option<Steady> {
     let script = format!(
         "{} steady 2000; status=$?; while [ -e {goes_on} ]; do sleep 0.05; done; exit $status",
         fault_probe()
     );
     let program = own_kernel(&["sh", "-c", &script])?;
     let program: Vec<&str> = program.iter().map(String::as_str).collect();
-    let window = format!("{},contract=coherent", pool.path);
+    let window = format!("{},contract={contract}", pool.path);
     let options = ["--heap", "8M", "--keep-going", "--window", &window];
     let variables = [("HOSTWIRE_LOST_AFTER", lost_after)];
     Some(Steady::start_over(
@@ -95,12 +95,35 @@ fn steady(pool: &Pool, goes_on: &str, lost_after: &str) -> Option<Steady> {
 }
 
 #[test]
+fn jobs_of_several_kernels_share_a_region_of_any_contract() {
+    for contract in ["coherent", "flushed", "write-combining"] {
+        let (pool, goes_on) = (
+            Pool::new(256, contract),
+            tempfile::NamedTempFile::new().unwrap(),
+        );
+        let goes_on_path = goes_on.path().to_str().unwrap();
+        let Some(job) = steady(&pool, contract, goes_on_path, "10") else {
+            return;
+        };
+        drop(goes_on);
+        // PE 0 of this one is on the kernel of the test.
+        let program = [fault_probe(), "everything".to_owned()];
+        let ended = run_on(2, &pool.path, &program);
+        assert_eq!(ended.sorted_lines(), all_fine(2), "{ended:#?}");
+        assert_eq!(pool.jobs(), 1, "{}", pool.show());
+        job.end_well();
+        assert_eq!(pool.jobs(), 0, "{}", pool.show());
+    }
+}
+
+#[test]
 fn a_pe_that_is_killed_falls_silent() {
     let (pool, goes_on) = (
         Pool::new(128, "coherent"),
         tempfile::NamedTempFile::new().unwrap(),
     );
-    let Some(mut job) = steady(&pool, goes_on.path().to_str().unwrap(), "2") else {
+    let goes_on_path = goes_on.path().to_str().unwrap();
+    let Some(mut job) = steady(&pool, "coherent", goes_on_path, "2") else {
         return;
     };
     assert_eq!(
@@ -127,7 +150,8 @@ fn a_pe_that_is_stopped_for_a_while_is_not_lost() {
         Pool::new(128, "coherent"),
         tempfile::NamedTempFile::new().unwrap(),
     );
-    let Some(job) = steady(&pool, goes_on.path().to_str().unwrap(), "60") else {
+    let goes_on_path = goes_on.path().to_str().unwrap();
+    let Some(job) = steady(&pool, "coherent", goes_on_path, "60") else {
         return;
     };
     drop(goes_on);

@@ -91,11 +91,25 @@ pub enum RegionFault {
         /// What was to be had.
         wanted: u64,
     },
-    /// A contract without atomics between hosts: one job at a time.
-    #[error("with the contract {contract} a region holds one job, and another one has it")]
-    OneJob {
-        /// The contract.
-        contract: &'static str,
+    /// As many kernels as have numbers have been there.
+    #[error(
+        "{kernels} kernels (starts of hosts) have had jobs in it, which is all it has numbers for: \
+         make it again when no job is in it (hostwire window make)"
+    )]
+    Kernels {
+        /// How many.
+        kernels: u32,
+    },
+    /// The kernel does not say which one it is.
+    #[error(
+        "this host does not say which start of its kernel it is (/proc/sys/kernel/random/boot_id)"
+    )]
+    NoEpoch,
+    /// Another process of this host is stopped in its turn.
+    #[error("another process of this host has changed its tables for more than {waited_s} s")]
+    Stopped {
+        /// For how long it was waited for.
+        waited_s: u64,
     },
     /// The file system has no room for it.
     #[error("its file system has {free} bytes free, and {wanted} are needed")]

@@ -9,7 +9,7 @@ const HEAD: Head = Head {
     contract: Visibility::Coherent,
     size_bytes: 32 * ALIGN_BYTES,
     identity: 7,
-    unit_bytes: ALIGN_BYTES,
+    kernels: 64,
 };
 const ENTRY: JobEntry = JobEntry {
     key: 9,
@@ -67,7 +67,7 @@ fn lines(bytes: &[u8]) {
             Ok(head) => {
                 // What is reserved is 0, or the check fails.
                 assert_eq!(head.emit()[..48], line[..48]);
-                assert!(u64::from(head.units()) * head.unit_bytes <= head.size_bytes);
+                assert!(u64::from(head.units()) * ALIGN_BYTES <= head.size_bytes);
             }
             Err(fault) => told(fault),
         },
@@ -75,7 +75,7 @@ fn lines(bytes: &[u8]) {
             Ok(entry) => {
                 assert!(entry.first_unit + entry.units <= HEAD.units());
                 let segments = entry.segment_bytes * u64::from(entry.pes);
-                assert!(segments < u64::from(entry.units) * HEAD.unit_bytes);
+                assert!(segments < u64::from(entry.units) * ALIGN_BYTES);
             }
             Err(fault) => told(fault),
         },

@@ -14,16 +14,16 @@ pub type Bytes = [u8; LINE_BYTES];
 /// How a region begins.
 const MAGIC: [u8; 8] = *b"hwwindow";
 /// The version of the format.
-pub(crate) const VERSION: u32 = 1;
-/// Everything in a region begins at multiples of this: huge pages, and the alignment of
-/// device-dax.
+pub(crate) const VERSION: u32 = 2;
+/// Everything in a region begins at multiples of this, and is as long: huge pages, and the alignment
+/// of device-dax. The first of these units holds the tables.
 pub const ALIGN_BYTES: u64 = 2 << 20;
-/// Jobs that a region can hold.
-pub(crate) const JOBS: usize = 16;
-/// Most units into which a region is divided.
-pub(crate) const UNITS_MAX: u64 = 4096;
-/// Where the words of the units begin.
-pub(crate) const UNITS_OFFSET_BYTES: usize = 4096;
+/// Kernels that can have jobs in a region.
+pub(crate) const KERNELS: u32 = 64;
+/// Jobs that each of them can have there.
+pub(crate) const PLACES: usize = 16;
+/// Where the blocks of the kernels begin.
+pub(crate) const BLOCKS_OFFSET_BYTES: usize = 4096;
 /// Most PEs of a job.
 const PES_MAX: u32 = 4096;
 
@@ -36,25 +36,34 @@ pub struct Head {
     pub size_bytes: u64,
     /// Drawn at random when the region was made.
     pub identity: u128,
-    /// Bytes of a unit. The first unit holds the tables.
-    pub unit_bytes: u64,
+    /// How many kernels can have jobs in it.
+    pub kernels: u32,
 }
 
 impl Head {
     /// The header of a region of `size_bytes`.
     pub fn new(contract: Visibility, size_bytes: u64, identity: u128) -> Self {
-        let least = size_bytes.div_ceil(UNITS_MAX).max(1);
         Self {
             contract,
             size_bytes,
             identity,
-            unit_bytes: least.next_multiple_of(ALIGN_BYTES),
+            kernels: KERNELS,
         }
     }
 
-    /// How many units there are, that of the tables included.
+    /// How many units of [`ALIGN_BYTES`] there are, that of the tables included.
     pub fn units(&self) -> u32 {
-        (self.size_bytes / self.unit_bytes) as u32
+        u32::try_from(self.size_bytes / ALIGN_BYTES).unwrap_or(u32::MAX)
+    }
+
+    /// Bytes of the block of a kernel.
+    pub(crate) const fn block_bytes(&self) -> usize {
+        OVER_OFFSET_BYTES + self.kernels as usize * PLACES * 8
+    }
+
+    /// How many places jobs can have.
+    pub(crate) const fn places(&self) -> usize {
+        self.kernels as usize * PLACES
     }
 
     /// As bytes.
@@ -65,7 +74,7 @@ impl Head {
         put(&mut line, 12, contract_number(self.contract).to_le_bytes());
         put(&mut line, 16, self.size_bytes.to_le_bytes());
         put(&mut line, 24, self.identity.to_le_bytes());
-        put(&mut line, 40, self.unit_bytes.to_le_bytes());
+        put(&mut line, 40, self.kernels.to_le_bytes());
         seal(&mut line, 0);
         line
     }
@@ -90,12 +99,10 @@ impl Head {
             contract: contract_of(contract).ok_or_else(damaged)?,
             size_bytes: u64::from_le_bytes(take(line, 16)),
             identity: u128::from_le_bytes(take(line, 24)),
-            unit_bytes: u64::from_le_bytes(take(line, 40)),
+            kernels: u32::from_le_bytes(take(line, 40)),
         };
-        let whole = head.unit_bytes != 0 && head.unit_bytes.is_multiple_of(ALIGN_BYTES);
-        let units = head.size_bytes.checked_div(head.unit_bytes).unwrap_or(0);
-        let fits = (2..=UNITS_MAX).contains(&units);
-        match is_sealed(line, 0) && whole && fits {
+        let fits = (1..=KERNELS).contains(&head.kernels) && head.units() >= 2;
+        match is_sealed(line, 0) && fits {
             true => Ok(head),
             false => Err(damaged()),
         }
@@ -146,7 +153,7 @@ impl JobEntry {
         let lies_there = entry.first_unit >= 1 && end <= u64::from(head.units());
         let has_pes = (1..=PES_MAX).contains(&entry.pes);
         let needs = has_pes.then(|| Span::bytes(entry.pes, entry.segment_bytes));
-        let room = u64::from(entry.units) * head.unit_bytes;
+        let room = u64::from(entry.units) * ALIGN_BYTES;
         let fits = needs.flatten().is_some_and(|needs| needs <= room);
         match is_sealed(line, 8) && lies_there && fits {
             true => Ok(entry),
@@ -156,6 +163,17 @@ impl JobEntry {
         }
     }
 }
+
+/// In the block of a kernel: who was the last to ask for it.
+pub(crate) const ASKED_OFFSET_BYTES: usize = 0;
+/// Whether it may still be had.
+pub(crate) const CLOSED_OFFSET_BYTES: usize = LINE_BYTES;
+/// The epoch of the kernel that has it.
+pub(crate) const EPOCH_OFFSET_BYTES: usize = 2 * LINE_BYTES;
+/// Its places.
+pub(crate) const PLACES_OFFSET_BYTES: usize = 3 * LINE_BYTES;
+/// What it says of all places: which incarnation is over.
+pub(crate) const OVER_OFFSET_BYTES: usize = PLACES_OFFSET_BYTES + PLACES * LINE_BYTES;
 
 /// Where everything lies in the units of a job: the roll, the lines of the PEs, and their segments.
 pub(crate) struct Span;
@@ -194,10 +212,12 @@ pub struct Mark {
 pub enum State {
     /// Nobody has it; of a PE: it has not joined yet.
     Free = 0,
-    /// A job is about to take it; of a PE: it has joined.
+    /// Its units are had, and no job is seen in them; of a PE: it has joined.
     Claimed = 1,
     /// A job has it; of a PE: it has left.
     Running = 2,
+    /// Its units are had unless another place has them.
+    Wanted = 3,
 }
 
 impl State {
@@ -222,6 +242,7 @@ impl Mark {
             0 => State::Free,
             1 => State::Claimed,
             2 => State::Running,
+            3 => State::Wanted,
             _ => {
                 return Err(RegionFault::Damaged {
                     part: "a state in its tables",
@@ -351,7 +372,7 @@ mod tests {
         contract: Visibility::Flushed,
         size_bytes: 64 << 20,
         identity: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
-        unit_bytes: 2 << 20,
+        kernels: 64,
     };
     const ENTRY: JobEntry = JobEntry {
         key: 0x11,
@@ -364,13 +385,13 @@ mod tests {
     #[test]
     fn a_header_is_these_bytes() {
         let line = HEAD.emit();
-        assert_eq!(&line[..16], b"hwwindow\x01\0\0\0\x02\0\0\0");
+        assert_eq!(&line[..16], b"hwwindow\x02\0\0\0\x02\0\0\0");
         assert_eq!(line[16..24], [0, 0, 0, 4, 0, 0, 0, 0]);
         assert_eq!(
             line[24..40],
             [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
         );
-        assert_eq!(line[40..48], [0, 0, 0x20, 0, 0, 0, 0, 0]);
+        assert_eq!(line[40..48], [64, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(line[48..56], [0; 8]);
         assert_eq!(line[56..], fnv(&line[..56]).to_le_bytes());
         assert_eq!(Head::parse(&line), Ok(HEAD));
@@ -463,17 +484,24 @@ mod tests {
         assert_eq!(bytes[32..40], [0x34, 0x12, 0, 0, 2, 1, 0, 0]);
         assert_eq!(bytes[40..], [0; 24]);
         assert_eq!(PeLine::parse(&bytes), Ok(line));
-        assert!(Mark::parse(3).is_err());
+        assert!(Mark::parse(4).is_err());
         assert_eq!(Mark::parse(mark.to_word()), Ok(mark));
     }
 
     #[test]
-    fn regions_of_any_size_have_few_enough_units() {
+    fn regions_of_any_size_have_room_for_the_tables() {
         for size_bytes in [4 << 20, (8 << 30) - 1, 8 << 30, 1 << 40] {
             let head = Head::new(Visibility::Coherent, size_bytes, 1);
             assert_eq!(Head::parse(&head.emit()), Ok(head), "{size_bytes}");
+            let tables_bytes = BLOCKS_OFFSET_BYTES + KERNELS as usize * head.block_bytes();
+            assert!(tables_bytes as u64 <= ALIGN_BYTES);
         }
         let small = Head::new(Visibility::Coherent, (4 << 20) - 1, 1);
         assert!(Head::parse(&small.emit()).is_err());
+        let many = Head {
+            kernels: KERNELS + 1,
+            ..HEAD
+        };
+        assert!(Head::parse(&many.emit()).is_err());
     }
 }

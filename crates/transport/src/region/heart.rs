@@ -10,7 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::Result;
-use super::table::{Lines, Place, Table};
+use super::lines::Lines;
+use super::table::{Place, Table};
 use crate::error::TransportError;
 
 /// From one beat to the next.

@@ -8,7 +8,8 @@ use super::bell::{Listener, OwnBell};
 use super::file::{Kind, Piece, epoch};
 use super::format::{PeLine, Span, State};
 use super::heart::{Heart, Pulse};
-use super::table::{Lines, Place, contract_name};
+use super::lines::Lines;
+use super::table::{Place, Slot, contract_name};
 use super::{Region, Result, Ticket};
 use crate::error::{Loss, PeId, RegionFault, TransportError};
 use crate::memory::Memory;
@@ -312,10 +313,12 @@ impl Member {
         };
         lines.write(*pe, &line)?;
         locks.leave(*pe);
-        // Without atomics only one process may free the place.
-        let may_free = region.head().contract == Visibility::Coherent || *pe == 0;
-        if !region.is_nameless && may_free && self.is_last()? {
-            region.release(place)?;
+        if !region.is_nameless && self.is_last()? {
+            let found = Slot {
+                mark: place.mark(State::Running),
+                entry: Some(Ok(place.entry)),
+            };
+            region.release(place.slot, &found)?;
         }
         Ok(())
     }

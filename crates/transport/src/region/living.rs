@@ -6,8 +6,9 @@
 use std::time::{Duration, Instant};
 
 use super::file::epoch;
-use super::format::{JOBS, LINE_BYTES, Mark, PeLine, Span, State};
-use super::table::{Lines, Place, Slot};
+use super::format::{LINE_BYTES, Mark, PeLine, Span, State};
+use super::lines::Lines;
+use super::table::{Place, Slot};
 use super::{Region, Result};
 use crate::error::{RegionFault, TransportError};
 use crate::shm::Watch;
@@ -43,10 +44,11 @@ impl Region {
 
     /// What can be said of a PE at once.
     pub(super) fn pe_lives(&self, place: &Place, pe: u32, line: &PeLine) -> Result<Verdict> {
-        if line.mark != place.mark(State::JOINED) {
+        if line.mark == place.mark(State::LEFT) {
             return Ok(Verdict::Dead);
         }
-        if line.epoch == 0 || line.epoch != epoch() {
+        // It may be about to join.
+        if line.mark != place.mark(State::JOINED) || line.epoch == 0 || line.epoch != epoch() {
             return Ok(Verdict::Unknown);
         }
         Ok(match self.locks(place).is_alive(pe)? {
@@ -72,7 +74,7 @@ impl Region {
 
     /// The job at a place that is taken. `None` while it is not seen as one.
     pub(super) fn place_of(&self, slot: usize, found: &Slot) -> Result<Option<Place>> {
-        let Some(entry) = &found.entry else {
+        let (Some(entry), State::Running) = (&found.entry, found.mark.state) else {
             return Ok(None);
         };
         Ok(Some(Place {
@@ -127,10 +129,7 @@ impl Region {
                 _ => false,
             };
             if is_dead {
-                freed += usize::from(match &place {
-                    Some(place) => self.release(place)?,
-                    None => self.table.free(slot, found.mark)?,
-                });
+                freed += usize::from(self.release(slot, &found)?);
             }
         }
         Ok(freed)
@@ -154,7 +153,7 @@ impl Region {
     pub(super) fn check_slot(&self, slot: u32) -> Result<usize, TransportError> {
         let slot = slot as usize;
         let part = "the ticket of the job";
-        match slot < JOBS {
+        match slot < self.head().places() {
             true => Ok(slot),
             false => Err(self.file.fault(RegionFault::Damaged { part })),
         }

@@ -10,6 +10,9 @@
 //! |---|---|
 //! | `format.rs` | lines of the region as bytes |
 //! | `table.rs` | places and units: who has which part |
+//! | `kernels.rs` | how a kernel gets a number there |
+//! | `turn.rs` | how processes of a kernel take turns |
+//! | `lines.rs` | the lines of the PEs of a job |
 //! | `file.rs` | the file or device: opened, checked, mapped |
 //! | `living.rs` | whether a job of the region still lives |
 //! | `join.rs` | how PEs of a job come together in it |
@@ -23,6 +26,8 @@ pub(crate) mod file;
 pub(crate) mod format;
 mod heart;
 mod join;
+mod kernels;
+mod lines;
 mod living;
 mod local;
 #[cfg(memory_model)]
@@ -32,6 +37,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod ticket;
+mod turn;
 mod vfio;
 
 use std::path::{Path, PathBuf};
@@ -51,8 +57,9 @@ use crate::os::random;
 use crate::visibility::Visibility;
 use crate::window::Window;
 use file::{Piece, RegionFile, tables_piece};
-use format::{Span, State as S};
-use table::{Lines, Place, Table};
+use format::Span;
+use lines::Lines;
+use table::{Place, Slot, Table, kernel_of};
 
 /// Where a region is, and what its user says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -249,28 +256,36 @@ impl Region {
     /// lives; those of other hosts have to be silent for `lost_after`.
     ///
     /// # Errors
-    /// [`RegionFault::Full`], [`RegionFault::OneJob`], [`RegionFault::NoSpace`].
+    /// [`RegionFault::Full`], [`RegionFault::NoSpace`], [`RegionFault::Kernels`],
+    /// [`RegionFault::NoEpoch`], [`RegionFault::Stopped`].
     pub fn claim(&self, needs: &Needs, lost_after: Duration) -> Result<Ticket> {
         let wanted = Span::bytes(needs.pes, needs.segment_bytes).unwrap_or(u64::MAX);
         let key = u128::from_ne_bytes(random()?);
         let claim = || {
             self.file.check_space(wanted)?;
-            let claim = self.table.claim(key, needs.pes, needs.segment_bytes);
+            let _turn = self.file.turn()?;
+            let kernel = self.kernel()?;
+            let claim = self
+                .table
+                .claim(kernel, key, needs.pes, needs.segment_bytes);
             claim.map_err(|error| of_file(&self.file, error))
         };
         // What killed jobs have left may be what is missing.
         self.take_back(None)?;
-        let claim = match claim() {
+        let place = match claim() {
             Err(full) if self.take_back(Some(lost_after))? == 0 => return Err(full),
             Err(_) => claim()?,
-            Ok(claim) => claim,
+            Ok(place) => place,
         };
-        let place = *claim.place();
-        let is_zeroed = self.file.punch(self.at(&place), self.bytes_of(&place));
-        if !is_zeroed {
-            self.zero_front(&place)?;
-        }
-        let place = claim.finish().map_err(|error| of_file(&self.file, error))?;
+        let emptied = self.empty(&place);
+        let _turn = self.file.turn()?;
+        let begun = emptied.and_then(|is_zeroed| self.table.run(&place).map(|()| is_zeroed));
+        let is_zeroed = begun.map_err(|error| {
+            // If the region has gone bad, there is nothing to give back.
+            let mark = place.mark(State::Claimed);
+            let _ = self.table.free(kernel_of(place.slot), place.slot, mark);
+            of_file(&self.file, error)
+        })?;
         Ok(Ticket {
             identity: self.head().identity,
             size_bytes: self.head().size_bytes,
@@ -294,15 +309,34 @@ impl Region {
     pub fn of_its_own(needs: &Needs, contract: Visibility) -> Result<(Self, Ticket)> {
         let wanted = Span::bytes(needs.pes, needs.segment_bytes);
         let wanted = wanted.and_then(|bytes| bytes.checked_add(2 * ALIGN_BYTES));
-        let wanted = wanted
+        let size_bytes = wanted
             .filter(|bytes| *bytes < i64::MAX as u64)
             .unwrap_or(1 << 62);
-        // Whole units, however large they have to be.
-        let unit = Head::new(contract, wanted, 0).unit_bytes;
-        let size_bytes = wanted.next_multiple_of(unit) + unit;
         let region = Self::nameless(size_bytes, contract)?;
         let ticket = region.claim(needs, Duration::ZERO)?;
         Ok((region, ticket))
+    }
+
+    /// The number of this kernel in the region.
+    fn kernel(&self) -> Result<u32> {
+        let epoch = match file::epoch() {
+            // Nobody else has the region.
+            0 if self.is_nameless => 1,
+            0 => return Err(self.file.fault(RegionFault::NoEpoch)),
+            epoch => epoch,
+        };
+        let token = u64::from_ne_bytes(random()?).max(1);
+        let kernel = self.table.enter(epoch, token);
+        kernel.map_err(|error| of_file(&self.file, error))
+    }
+
+    /// Empties what a job has got. False: its segments are as they were left.
+    fn empty(&self, place: &Place) -> Result<bool> {
+        let is_zeroed = self.file.punch(self.at(place), self.bytes_of(place));
+        if !is_zeroed {
+            self.zero_front(place)?;
+        }
+        Ok(is_zeroed)
     }
 
     fn zero_front(&self, place: &Place) -> Result<()> {
@@ -325,22 +359,35 @@ impl Region {
 
     /// Where in the file the units of a job begin.
     fn at(&self, place: &Place) -> u64 {
-        self.offset_bytes + place.offset_bytes(self.head())
+        self.offset_bytes + place.offset_bytes()
     }
 
     fn bytes_of(&self, place: &Place) -> u64 {
-        u64::from(place.entry.units) * self.head().unit_bytes
+        u64::from(place.entry.units) * ALIGN_BYTES
     }
 
-    /// Frees the place of a job of which nobody lives, whose memory goes back to the system. The one
-    /// that marks it does so: a second one would erase what the next job has stored.
-    fn release(&self, place: &Place) -> Result<bool> {
-        let marked = self.table.mark(place, S::Running, S::Claimed)?;
-        if marked {
-            self.file.punch(self.at(place), self.bytes_of(place));
-            self.table.free(place.slot, place.mark(S::Claimed))?;
+    /// Frees the place of a job of which nobody lives. If it is one of this kernel, its memory goes back to
+    /// the system. False if somebody else was quicker.
+    fn release(&self, slot: usize, found: &Slot) -> Result<bool> {
+        let _turn = self.file.turn()?;
+        let kernel = self.kernel()?;
+        if self.table.slot(slot)?.mark != found.mark {
+            return Ok(false);
         }
-        Ok(marked)
+        let place = match kernel == kernel_of(slot) {
+            true => self.place_of(slot, found)?,
+            false => None,
+        };
+        let Some(place) = place else {
+            self.table.free(kernel, slot, found.mark)?;
+            return Ok(true);
+        };
+        // Whoever has taken its units already has to keep what is in them.
+        if let Some(place) = self.table.retake(&place)? {
+            self.file.punch(self.at(&place), self.bytes_of(&place));
+            self.table.free(kernel, slot, place.mark(State::Claimed))?;
+        }
+        Ok(true)
     }
 }
 

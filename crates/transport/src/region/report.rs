@@ -1,6 +1,6 @@
 //! What is in a region, for people.
 
-use super::format::{Head, State};
+use super::format::{ALIGN_BYTES, Head, State};
 use super::living::Verdict;
 use super::{Region, Result};
 
@@ -81,7 +81,7 @@ impl Region {
         let jobs_bytes: u64 = jobs.iter().map(|job| job.bytes).sum();
         Ok(Report {
             head: *self.head(),
-            used_bytes: jobs_bytes + self.head().unit_bytes,
+            used_bytes: jobs_bytes + ALIGN_BYTES,
             jobs,
         })
     }

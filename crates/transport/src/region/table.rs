@@ -1,32 +1,40 @@
 //! The tables at the front of a region, and how a job takes its place there and gives it back.
 //!
-//! # Who may do what at the same time
-//! Where the contract is coherent, a place and each unit are taken by a compare-and-swap, so any
-//! number of jobs may begin at once. A process that dies in between leaves units that name an
-//! incarnation which is over; those count as free.
+//! # Who writes what
+//! Each kernel has a number ([`super::kernels`]) and a block of lines that it alone writes: the places of the
+//! jobs whose PE 0 runs on it, and what it says of the places of others. Its processes take
+//! turns ([`super::turn`]). So no atomics are needed, and one way does for all contracts.
 //!
-//! Under the other contracts there are no atomics between hosts. Then a region holds one job, in the
-//! first place, and the process that takes it stores, waits for [`SETTLE`] and looks whether it
-//! is still there. Two that begin within that time see one of them left. It is no proof, as a
-//! process may be stopped for longer: so PEs look at the place with each of their beats, too.
+//! # Why no two jobs have the same bytes
+//! Who wants units writes that into its place, makes it seen, and then looks at the places of all others. Of
+//! two that want the same, the one that was seen later sees the other. It gives way if the other
+//! has the units, or has the lower kernel number; else it looks until the other has given way or has them. Nobody
+//! has units without having looked at all others behind its own store. No time limit is part of that.
+//!
+//! # What is over
+//! A kernel frees its own places. Of a place of another kernel it says, in a word of its own
+//! block, that this incarnation is over. All look at these words.
 
 use std::time::Duration;
 
+use super::Result;
 use super::format::{
-    Bytes, Head, JOBS, JobEntry, LINE_BYTES, Mark, PeLine, Span, State, UNITS_OFFSET_BYTES,
+    ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, Mark, OVER_OFFSET_BYTES,
+    PLACES, PLACES_OFFSET_BYTES, Span, State,
 };
+use super::kernels::{self, block_offset_bytes};
+use super::lines::write_line;
 use crate::error::{EnvironmentFault, RegionFault, TransportError};
 use crate::memory::Memory;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
 use crate::visibility::Visibility;
 use crate::window::Window;
 
-/// How long a store takes at most until all hosts see it.
-const SETTLE: Duration = match cfg!(memory_model) {
-    true => Duration::ZERO,
-    false => Duration::from_millis(50),
-};
-/// Attempts to take a place while others take theirs.
+/// From one look at those that want the same to the next.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Looks at somebody who wants the same, until that one is taken to have ended.
+const LOOKS: u32 = 2000;
+/// Attempts to find units while others take theirs.
 const ATTEMPTS: u32 = 64;
 
 /// The tables of a region.
@@ -47,21 +55,20 @@ pub(crate) struct Place {
 /// A place of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Slot {
+    /// Free as well if somebody says that the incarnation is over.
     pub(crate) mark: Mark,
-    /// Of a job that runs.
+    /// Unless it is free.
     pub(crate) entry: Option<Result<JobEntry, RegionFault>>,
 }
 
-type Result<T, E = TransportError> = core::result::Result<T, E>;
-
-fn fault(fault: RegionFault) -> TransportError {
+pub(super) fn fault(fault: RegionFault) -> TransportError {
     let fault = EnvironmentFault::from(fault);
     TransportError::environment("the window", fault)
 }
 
 impl Table {
-    /// The tables in `memory`, the first [`ALIGN_BYTES`](super::format::ALIGN_BYTES) of a region,
-    /// whose header says what its contract is.
+    /// The tables in `memory`, the first [`ALIGN_BYTES`] of a region, whose header says what its
+    /// contract is.
     ///
     /// # Errors
     /// [`RegionFault::NoRegion`], [`RegionFault::Version`], [`RegionFault::Damaged`].
@@ -78,11 +85,11 @@ impl Table {
     pub(crate) fn make(memory: Memory, head: Head) -> Result<Self> {
         let window = Window::silent(memory, head.contract);
         let table = Self { window, head };
-        let end = UNITS_OFFSET_BYTES + 8 * head.units() as usize;
-        for at in (LINE_BYTES..end).step_by(LINE_BYTES) {
-            table.write(at, &[0; LINE_BYTES])?;
+        let end = block_offset_bytes(&head, head.kernels);
+        for at in (BLOCKS_OFFSET_BYTES..end).step_by(LINE_BYTES) {
+            write_line(&table.window, at, &[0; LINE_BYTES])?;
         }
-        table.write(0, &head.emit())?;
+        write_line(&table.window, 0, &head.emit())?;
         table.window.visibility().quiet();
         Ok(table)
     }
@@ -91,42 +98,90 @@ impl Table {
         &self.head
     }
 
-    fn is_coherent(&self) -> bool {
-        self.head.contract == Visibility::Coherent
+    /// The number of the kernel of that epoch, which gets one if it has none. Nobody else has the token.
+    ///
+    /// # Errors
+    /// [`RegionFault::Kernels`].
+    pub(crate) fn enter(&self, epoch: u64, token: u64) -> Result<u32> {
+        kernels::enter(&self.window, &self.head, epoch, token)
     }
 
-    /// The line becomes `bytes`, its first word last.
-    fn write(&self, at: usize, bytes: &Bytes) -> Result<()> {
-        write_line(&self.window, at, bytes)
+    fn offset_bytes(&self, slot: usize) -> usize {
+        let block = block_offset_bytes(&self.head, kernel_of(slot));
+        block + PLACES_OFFSET_BYTES + slot % PLACES * LINE_BYTES
+    }
+
+    /// Where `kernel` says which incarnation of a place is over.
+    fn over_offset_bytes(&self, kernel: u32, slot: usize) -> usize {
+        block_offset_bytes(&self.head, kernel) + OVER_OFFSET_BYTES + slot * 8
+    }
+
+    fn mark(&self, slot: usize) -> Result<Mark> {
+        let word = self.window.load_word(self.offset_bytes(slot))?;
+        Mark::parse(word).map_err(fault)
+    }
+
+    /// Whether any kernel says that the incarnation of the place is over.
+    fn is_over(&self, slot: usize, incarnation: u64) -> Result<bool> {
+        for kernel in 0..self.head.kernels {
+            let at = self.over_offset_bytes(kernel, slot);
+            if self.window.load_word(at)? >= incarnation {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What is at place `slot`.
     pub(crate) fn slot(&self, slot: usize) -> Result<Slot> {
-        let mut line = [0; LINE_BYTES];
-        let at = slot_offset_bytes(slot);
-        let word = self.window.load_word(at)?;
-        let mark = Mark::parse(word).map_err(fault)?;
-        self.window.get(at, &mut line)?;
-        let entry = JobEntry::parse(&line, &self.head);
-        let is_running = mark.state == State::Running;
-        Ok(Slot {
-            mark,
-            entry: is_running.then_some(entry),
-        })
+        let mut line: Bytes = [0; LINE_BYTES];
+        let at = self.offset_bytes(slot);
+        let mut mark = self.mark(slot)?;
+        for _ in 0..ATTEMPTS {
+            if mark.state == State::Free {
+                break;
+            }
+            self.window.get(at, &mut line)?;
+            site!(
+                "slot: the mark again behind its entry",
+                fence(Ordering::Acquire)
+            );
+            let again = self.mark(slot)?;
+            if again == mark {
+                break;
+            }
+            mark = again;
+        }
+        if mark.state == State::Free || self.is_over(slot, mark.incarnation)? {
+            let mark = mark.with(State::Free);
+            return Ok(Slot { mark, entry: None });
+        }
+        let entry = Some(JobEntry::parse(&line, &self.head));
+        Ok(Slot { mark, entry })
     }
 
     /// All places that are not free, with their numbers.
     pub(crate) fn taken(&self) -> Result<Vec<(usize, Slot)>> {
-        let slots = (0..JOBS).map(|slot| Ok((slot, self.slot(slot)?)));
-        let slots = slots.collect::<Result<Vec<_>>>()?;
-        let is_taken = |(_, slot): &(usize, Slot)| slot.mark.state != State::Free;
-        Ok(slots.into_iter().filter(is_taken).collect())
+        let mut taken = Vec::new();
+        for kernel in 0..self.head.kernels {
+            // A kernel has its number before it wants anything.
+            if !kernels::is_had(&self.window, &self.head, kernel)? {
+                continue;
+            }
+            for slot in places_of(kernel) {
+                let found = self.slot(slot)?;
+                if found.mark.state != State::Free {
+                    taken.push((slot, found));
+                }
+            }
+        }
+        Ok(taken)
     }
 
     /// Whether the job is still where it was.
     pub(crate) fn holds(&self, place: &Place) -> Result<bool> {
-        let word = self.window.load_word(slot_offset_bytes(place.slot))?;
-        Ok(word == place.mark(State::Running).to_word())
+        Ok(self.mark(place.slot)? == place.mark(State::Running)
+            && !self.is_over(place.slot, place.incarnation)?)
     }
 
     /// The job of that place, incarnation and key.
@@ -134,17 +189,19 @@ impl Table {
     /// # Errors
     /// [`RegionFault::Incarnation`], [`RegionFault::Held`], [`RegionFault::Damaged`].
     pub(crate) fn find(&self, slot: usize, incarnation: u64, key: u128) -> Result<Place> {
-        let found = self.slot(slot.min(JOBS - 1))?;
+        let found = self.slot(slot.min(self.head.places() - 1))?;
         let theirs = found.mark.incarnation;
         let entry = match found.entry {
-            Some(entry) if theirs == incarnation => entry.map_err(fault)?,
+            Some(entry) if theirs == incarnation && found.mark.state == State::Running => {
+                entry.map_err(fault)?
+            }
             _ => {
                 let ours = incarnation;
                 return Err(fault(RegionFault::Incarnation { theirs, ours }));
             }
         };
         // Whoever can read the entry can read the key, so that how long this takes tells nothing.
-        match entry.key == key && slot < JOBS {
+        match entry.key == key && slot < self.head.places() {
             true => Ok(Place {
                 slot,
                 incarnation,
@@ -154,57 +211,108 @@ impl Table {
         }
     }
 
-    /// Takes a place and units for a job. Its memory holds what was left there.
+    /// Takes a place of `kernel` and units for a job. Their bytes are what was left there. Only in turn.
     ///
     /// # Errors
-    /// [`RegionFault::Full`], [`RegionFault::OneJob`].
-    pub(crate) fn claim(&self, key: u128, pes: u32, segment_bytes: u64) -> Result<Claim<'_>> {
+    /// [`RegionFault::Full`], [`RegionFault::Damaged`].
+    pub(crate) fn claim(
+        &self,
+        kernel: u32,
+        key: u128,
+        pes: u32,
+        segment_bytes: u64,
+    ) -> Result<Place> {
         let wanted = Span::bytes(pes, segment_bytes).unwrap_or(u64::MAX);
-        let units = wanted.div_ceil(self.head.unit_bytes);
-        let Ok(units) = u32::try_from(units) else {
+        let units = u32::try_from(wanted.div_ceil(ALIGN_BYTES));
+        let (Ok(units), Some((slot, old))) = (units, self.free_slot(kernel)?) else {
             return Err(self.full(wanted));
         };
+        let mut place = Place {
+            slot,
+            incarnation: old.incarnation,
+            entry: JobEntry {
+                key,
+                first_unit: 0,
+                units,
+                pes,
+                segment_bytes,
+            },
+        };
         for _ in 0..ATTEMPTS {
-            let Some(slot) = self.free_slot()? else {
-                break;
-            };
-            let old = self.slot(slot)?.mark;
-            let mark = Mark {
-                incarnation: (old.incarnation + 1) & (u64::MAX >> 16),
-                state: State::Claimed,
-            };
-            if old.state != State::Free
-                || !self.swap(slot_offset_bytes(slot), old.to_word(), mark.to_word())?
-            {
+            let others = self.others(slot)?;
+            let Some(first_unit) = gap(&others, units, self.head.units()) else {
+                let may_leave = |other: &Other| other.state == State::Wanted;
+                if !others.iter().any(may_leave) {
+                    break;
+                }
+                pause();
                 continue;
-            }
-            let mut claim = Claim {
-                table: self,
-                place: Place {
-                    slot,
-                    incarnation: mark.incarnation,
-                    entry: JobEntry {
-                        key,
-                        first_unit: 0,
-                        units: 0,
-                        pes,
-                        segment_bytes,
-                    },
-                },
-                is_done: false,
             };
-            match claim.take_units(units)? {
-                Taken::All => return Ok(claim),
-                Taken::TooFew => break,
-                Taken::Others => {}
+            place.entry.first_unit = first_unit;
+            place.incarnation = next(place.incarnation);
+            self.write(&place, State::Wanted)?;
+            if self.has_alone(&place)? {
+                self.set(slot, place.mark(State::Claimed))?;
+                return Ok(place);
+            }
+            self.set(slot, place.mark(State::Free))?;
+        }
+        Err(self.full(wanted))
+    }
+
+    /// A place of the kernel that may be taken. What is wanted in any of them was wanted by a process that has
+    /// ended, as its turn is over.
+    fn free_slot(&self, kernel: u32) -> Result<Option<(usize, Mark)>> {
+        let mut free = None;
+        for slot in places_of(kernel) {
+            let mark = self.slot(slot)?.mark;
+            if matches!(mark.state, State::Free | State::Wanted) {
+                self.set(slot, mark.with(State::Free))?;
+                free = free.or(Some((slot, mark)));
             }
         }
-        match self.is_coherent() || self.taken()?.is_empty() {
-            true => Err(self.full(wanted)),
-            false => Err(fault(RegionFault::OneJob {
-                contract: contract_name(self.head.contract),
-            })),
+        Ok(free)
+    }
+
+    /// What those have that are not at place `slot`.
+    fn others(&self, slot: usize) -> Result<Vec<Other>> {
+        let mut others = Vec::new();
+        for (slot, found) in self.taken()?.into_iter().filter(|(it, _)| *it != slot) {
+            let Some(entry) = found.entry else { continue };
+            let entry = entry.map_err(fault)?;
+            others.push(Other {
+                kernel: kernel_of(slot),
+                state: found.mark.state,
+                units: entry.first_unit..entry.first_unit + entry.units,
+            });
         }
+        Ok(others)
+    }
+
+    /// Whether nobody else has any of the units of the place, which shows to others what it has or wants. The
+    /// one of the higher kernel gives way; it is waited for.
+    fn has_alone(&self, place: &Place) -> Result<bool> {
+        site!(
+            "claim: seen before the others are looked at",
+            self.window.visibility().quiet()
+        );
+        let (first, end) = (
+            place.entry.first_unit,
+            place.entry.first_unit + place.entry.units,
+        );
+        for _ in 0..LOOKS {
+            let mut others = self.others(place.slot)?;
+            others.retain(|other| other.units.start < end && first < other.units.end);
+            let gives_way = |other: &Other| {
+                other.state == State::Wanted && other.kernel > kernel_of(place.slot)
+            };
+            match others.iter().all(gives_way) {
+                true if others.is_empty() => return Ok(true),
+                true => pause(),
+                false => return Ok(false),
+            }
+        }
+        Ok(false)
     }
 
     fn full(&self, wanted: u64) -> TransportError {
@@ -215,165 +323,108 @@ impl Table {
         });
         fault(RegionFault::Full {
             jobs: taken.len(),
-            used: (units.sum::<u64>() + 1) * self.head.unit_bytes,
+            used: (units.sum::<u64>() + 1) * ALIGN_BYTES,
             all: self.head.size_bytes,
             wanted,
         })
     }
 
-    /// A place that may be taken.
-    fn free_slot(&self) -> Result<Option<usize>> {
-        let taken = self.taken()?;
-        if !self.is_coherent() {
-            return Ok(taken.is_empty().then_some(0));
-        }
-        Ok((0..JOBS).find(|slot| taken.iter().all(|(other, _)| other != slot)))
-    }
-
-    /// Frees the place and the units of a job of which nobody lives. False if somebody else has
-    /// done so, or the place has another job.
-    pub(crate) fn free(&self, slot: usize, mark: Mark) -> Result<bool> {
-        let at = slot_offset_bytes(slot);
-        let freed = self.swap(at, mark.to_word(), mark.with(State::Free).to_word())?;
-        if freed && self.is_coherent() {
-            let owner = owner(slot, mark.incarnation);
-            for unit in 1..self.head.units() {
-                // Those of others stay.
-                self.swap(unit_offset_bytes(unit), owner, 0)?;
-            }
-        }
-        Ok(freed)
-    }
-
-    /// The state of a job changes from one to another; false if it is not in that one.
-    pub(crate) fn mark(&self, place: &Place, from: State, to: State) -> Result<bool> {
-        let at = slot_offset_bytes(place.slot);
-        self.swap(at, place.mark(from).to_word(), place.mark(to).to_word())
-    }
-
-    /// The word becomes `new` if it is `old`; says whether it did. Where there are no atomics,
-    /// only one process may do so at a time.
-    fn swap(&self, at: usize, old: u64, new: u64) -> Result<bool> {
-        if self.is_coherent() {
-            let word = self.window.word(at)?;
-            let swapped = word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
-            return Ok(swapped.is_ok());
-        }
-        if self.window.load_word(at)? != old {
-            return Ok(false);
-        }
-        self.window.put_word(at, new)?;
-        Ok(true)
-    }
-
-    /// Whether nobody has the unit of this word.
-    fn is_free(&self, word: u64) -> Result<bool> {
-        let (incarnation, slot) = (word >> 8, (word & 0xff) as usize);
-        if word == 0 || !(1..=JOBS).contains(&slot) {
-            return Ok(true);
-        }
-        let mark = self.slot(slot - 1)?.mark;
-        Ok(mark.incarnation != incarnation || mark.state == State::Free)
-    }
-}
-
-/// What has come of the search for units.
-enum Taken {
-    All,
-    /// There are not so many that lie side by side.
-    TooFew,
-    /// Others were quicker.
-    Others,
-}
-
-/// A place that is not yet seen as that of a job. It is given back when dropped.
-#[derive(Debug)]
-pub(crate) struct Claim<'a> {
-    table: &'a Table,
-    place: Place,
-    is_done: bool,
-}
-
-impl Claim<'_> {
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
-    }
-
-    fn take_units(&mut self, wanted: u32) -> Result<Taken> {
-        let (table, place) = (self.table, &mut self.place);
-        let end = table.head.units();
-        if !table.is_coherent() {
-            place.entry.first_unit = 1;
-            place.entry.units = wanted;
-            return Ok(match wanted < end {
-                true => Taken::All,
-                false => Taken::TooFew,
-            });
-        }
-        let words = (1..end).map(|unit| table.window.load_word(unit_offset_bytes(unit)));
-        let words = words.collect::<Result<Vec<u64>>>()?;
-        let mut run: Vec<(u32, u64)> = Vec::new();
-        for (unit, word) in (1..end).zip(words) {
-            match table.is_free(word)? {
-                true => run.push((unit, word)),
-                false => run.clear(),
-            }
-            if run.len() == wanted as usize {
-                break;
-            }
-        }
-        if run.len() < wanted as usize {
-            return Ok(Taken::TooFew);
-        }
-        let owner = owner(place.slot, place.incarnation);
-        for (unit, word) in &run {
-            if !table.swap(unit_offset_bytes(*unit), *word, owner)? {
-                return Ok(Taken::Others);
-            }
-        }
-        place.entry.first_unit = run.first().map_or(0, |(unit, _)| *unit);
-        place.entry.units = wanted;
-        Ok(Taken::All)
-    }
-
-    /// From now on others see the job.
+    /// From now on others see the job. Only in turn.
     ///
     /// # Errors
-    /// [`RegionFault::Held`] if another one has taken the place.
-    pub(crate) fn finish(mut self) -> Result<Place> {
-        let (table, place) = (self.table, self.place);
-        let at = slot_offset_bytes(place.slot);
-        let line = place.entry.emit();
-        table
-            .window
-            .put(at + 8, line.get(8..).unwrap_or_default())?;
-        let claimed = place.mark(State::Claimed).to_word();
-        let running = place.mark(State::Running).to_word();
-        if !table.swap(at, claimed, running)? {
-            return Err(fault(RegionFault::Held));
-        }
-        if !table.is_coherent() {
-            table.window.visibility().quiet();
-            std::thread::sleep(SETTLE);
-            let found = table.find(place.slot, place.incarnation, place.entry.key);
-            if found.is_err() {
-                self.is_done = true;
-                return Err(fault(RegionFault::Held));
+    /// [`RegionFault::Held`] if it was taken for one that has ended.
+    pub(crate) fn run(&self, place: &Place) -> Result<()> {
+        if self.mark(place.slot)? == place.mark(State::Claimed) {
+            self.set(place.slot, place.mark(State::Running))?;
+            self.window.visibility().quiet();
+            if self.holds(place)? {
+                return Ok(());
             }
         }
-        self.is_done = true;
-        Ok(place)
+        Err(fault(RegionFault::Held))
+    }
+
+    /// Takes the units of a job that is over for as long as it takes to empty them. `None` if others
+    /// have some of them already. Only in turn, by the kernel of the place.
+    pub(crate) fn retake(&self, place: &Place) -> Result<Option<Place>> {
+        let retaken = Place {
+            incarnation: next(place.incarnation),
+            ..*place
+        };
+        self.set(place.slot, retaken.mark(State::Claimed))?;
+        match self.has_alone(&retaken)? {
+            true => Ok(Some(retaken)),
+            false => {
+                self.set(place.slot, retaken.mark(State::Free))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Nobody has the place or its units any more. `kernel` is who says so. Only in turn.
+    pub(crate) fn free(&self, kernel: u32, slot: usize, mark: Mark) -> Result<()> {
+        if kernel == kernel_of(slot) {
+            self.set(slot, mark.with(State::Free))?;
+        } else {
+            let at = self.over_offset_bytes(kernel, slot);
+            self.window.put_word(at, mark.incarnation)?;
+        }
+        self.window.visibility().quiet();
+        Ok(())
+    }
+
+    fn write(&self, place: &Place, state: State) -> Result<()> {
+        let line = place.entry.emit();
+        let at = self.offset_bytes(place.slot) + 8;
+        self.window.put(at, line.get(8..).unwrap_or_default())?;
+        self.set(place.slot, place.mark(state))
+    }
+
+    fn set(&self, slot: usize, mark: Mark) -> Result<()> {
+        self.window
+            .put_word(self.offset_bytes(slot), mark.to_word())
     }
 }
 
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        if !self.is_done {
-            let mark = self.place.mark(State::Claimed);
-            // If the region has gone bad, there is nothing to give back.
-            let _ = self.table.free(self.place.slot, mark);
-        }
+/// What another place has or wants.
+struct Other {
+    kernel: u32,
+    state: State,
+    units: core::ops::Range<u32>,
+}
+
+/// The first of so many units side by side that nobody has or wants, of those from 1 to `end`.
+fn gap(others: &[Other], units: u32, end: u32) -> Option<u32> {
+    let behind = others.iter().map(|other| other.units.end);
+    let mut firsts: Vec<u32> = behind.chain([1]).collect();
+    firsts.sort_unstable();
+    firsts.into_iter().find(|first| {
+        let last = first.saturating_add(units);
+        let is_apart = |other: &Other| last <= other.units.start || other.units.end <= *first;
+        last <= end && others.iter().all(is_apart)
+    })
+}
+
+/// Lets others go on.
+fn pause() {
+    if !cfg!(memory_model) {
+        std::thread::sleep(PAUSE);
     }
+}
+
+/// The next incarnation: it has less than 56 bits.
+const fn next(incarnation: u64) -> u64 {
+    (incarnation + 1) & (u64::MAX >> 16)
+}
+
+const fn places_of(kernel: u32) -> core::ops::Range<usize> {
+    let first = kernel as usize * PLACES;
+    first..first + PLACES
+}
+
+/// Whose place that is.
+pub(crate) const fn kernel_of(slot: usize) -> u32 {
+    (slot / PLACES) as u32
 }
 
 impl Place {
@@ -385,78 +436,9 @@ impl Place {
     }
 
     /// Where in the region its units begin.
-    pub(crate) fn offset_bytes(&self, head: &Head) -> u64 {
-        u64::from(self.entry.first_unit) * head.unit_bytes
+    pub(crate) fn offset_bytes(&self) -> u64 {
+        u64::from(self.entry.first_unit) * ALIGN_BYTES
     }
-}
-
-/// The lines of the PEs of a job.
-#[derive(Debug, Clone)]
-pub(crate) struct Lines {
-    window: Window,
-}
-
-impl Lines {
-    /// Those in `front`, what comes before the segments of a job of `pes` PEs.
-    pub(crate) fn new(front: &Memory, pes: u32, contract: Visibility) -> Result<Self> {
-        let lines_bytes = pes as usize * LINE_BYTES;
-        let memory = front.part(Span::lines_offset_bytes(pes), lines_bytes)?;
-        let window = Window::silent(memory, contract);
-        Ok(Self { window })
-    }
-
-    pub(crate) fn read(&self, pe: u32) -> Result<PeLine> {
-        let mut line = [0; LINE_BYTES];
-        let at = pe as usize * LINE_BYTES;
-        // It is stored last, so what belongs to it is there.
-        let mark = self.window.load_word(at)?;
-        self.window.get(at, &mut line)?;
-        let mark = Mark::parse(mark).map_err(fault)?;
-        PeLine::parse(&line)
-            .map(|line| PeLine { mark, ..line })
-            .map_err(fault)
-    }
-
-    pub(crate) fn write(&self, pe: u32, line: &PeLine) -> Result<()> {
-        write_line(&self.window, pe as usize * LINE_BYTES, &line.emit())?;
-        self.window.visibility().quiet();
-        Ok(())
-    }
-
-    /// Makes the lines of `pes` PEs those of PEs that have not joined.
-    pub(crate) fn zero(&self, pes: u32) -> Result<()> {
-        for pe in 0..pes as usize {
-            write_line(&self.window, pe * LINE_BYTES, &[0; LINE_BYTES])?;
-        }
-        self.window.visibility().quiet();
-        Ok(())
-    }
-
-    pub(crate) fn beat(&self, pe: u32, beat: u64) -> Result<()> {
-        let at = pe as usize * LINE_BYTES + PeLine::BEAT_OFFSET_BYTES;
-        self.window.put_word(at, beat)
-    }
-}
-
-fn write_line(window: &Window, at: usize, bytes: &Bytes) -> Result<()> {
-    let (first, rest) = bytes.split_at(8);
-    window.put(at + 8, rest)?;
-    let first = first.try_into().unwrap_or_default();
-    window.put_word(at, u64::from_le_bytes(first))
-}
-
-/// Where the line of a place lies. Its byte is the one that the process locks that claims it.
-pub(crate) const fn slot_offset_bytes(slot: usize) -> usize {
-    (1 + slot) * LINE_BYTES
-}
-
-const fn unit_offset_bytes(unit: u32) -> usize {
-    UNITS_OFFSET_BYTES + unit as usize * 8
-}
-
-/// What stands in the word of a unit of that job.
-const fn owner(slot: usize, incarnation: u64) -> u64 {
-    incarnation << 8 | (slot as u64 + 1)
 }
 
 /// What a contract is called in settings.
@@ -471,9 +453,13 @@ pub const fn contract_name(contract: Visibility) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::region::format::ALIGN_BYTES;
 
     const MIB: u64 = 1 << 20;
+    const CONTRACTS: [Visibility; 3] = [
+        Visibility::Coherent,
+        Visibility::Flushed,
+        Visibility::WriteCombining,
+    ];
 
     fn table(contract: Visibility, units: u64) -> Table {
         let memory = Memory::anonymous(ALIGN_BYTES as usize);
@@ -483,8 +469,16 @@ mod tests {
         made
     }
 
+    /// A job of one PE, begun by the kernel of that epoch.
+    fn claim_by(table: &Table, epoch: u64, segment_mib: u64) -> Result<Place> {
+        let kernel = table.enter(epoch, epoch)?;
+        let place = table.claim(kernel, 5, 1, segment_mib * MIB)?;
+        table.run(&place)?;
+        Ok(place)
+    }
+
     fn claim(table: &Table, segment_mib: u64) -> Result<Place> {
-        table.claim(5, 1, segment_mib * MIB)?.finish()
+        claim_by(table, 9, segment_mib)
     }
 
     fn region_fault<T>(result: Result<T>) -> Option<RegionFault> {
@@ -499,30 +493,66 @@ mod tests {
 
     #[test]
     fn jobs_get_places_and_units_of_their_own() {
-        let table = table(Visibility::Coherent, 16);
-        let (a, b) = (claim(&table, 6).unwrap(), claim(&table, 8).unwrap());
-        assert_eq!((a.slot, a.entry.first_unit, a.entry.units), (0, 1, 4));
-        assert_eq!((b.slot, b.entry.first_unit, b.entry.units), (1, 5, 5));
-        assert_eq!(table.find(1, b.incarnation, 5).unwrap(), b);
-        let full = region_fault(claim(&table, 12)).unwrap();
-        let (jobs, used) = (2, 20 * MIB);
-        let (all, wanted) = (32 * MIB, 14 * MIB);
-        assert_eq!(
-            full,
-            RegionFault::Full {
-                jobs,
-                used,
-                all,
-                wanted
-            }
-        );
-        // What is freed can be had again, as another incarnation.
-        assert!(table.free(0, a.mark(State::Running)).unwrap());
-        assert!(!table.free(0, a.mark(State::Running)).unwrap());
-        let c = claim(&table, 6).unwrap();
-        assert_eq!((c.slot, c.entry.first_unit), (0, 1));
-        assert!(c.incarnation > a.incarnation);
-        assert!(!table.holds(&a).unwrap() && table.holds(&c).unwrap());
+        for contract in CONTRACTS {
+            let table = table(contract, 16);
+            let (a, b) = (claim(&table, 6).unwrap(), claim(&table, 8).unwrap());
+            assert_eq!((a.slot, a.entry.first_unit, a.entry.units), (0, 1, 4));
+            assert_eq!((b.slot, b.entry.first_unit, b.entry.units), (1, 5, 5));
+            assert_eq!(table.find(1, b.incarnation, 5).unwrap(), b);
+            let full = region_fault(claim(&table, 12)).unwrap();
+            let (jobs, used) = (2, 20 * MIB);
+            let (all, wanted) = (32 * MIB, 14 * MIB);
+            assert_eq!(
+                full,
+                RegionFault::Full {
+                    jobs,
+                    used,
+                    all,
+                    wanted
+                }
+            );
+            // What is freed can be had again, as another incarnation.
+            table.free(0, 0, a.mark(State::Running)).unwrap();
+            assert!(!table.holds(&a).unwrap());
+            let c = claim(&table, 6).unwrap();
+            assert_eq!((c.slot, c.entry.first_unit), (0, 1));
+            assert!(c.incarnation > a.incarnation);
+            assert!(!table.holds(&a).unwrap() && table.holds(&c).unwrap());
+        }
+    }
+
+    #[test]
+    fn kernels_have_numbers_until_there_are_no_more() {
+        let table = table(Visibility::Flushed, 8);
+        for epoch in 1..=64 {
+            assert_eq!(table.enter(epoch, epoch).unwrap(), epoch as u32 - 1);
+        }
+        assert_eq!(table.enter(7, 65).unwrap(), 6, "it has one");
+        let kernels = 64;
+        let refused = region_fault(table.enter(65, 65));
+        assert_eq!(refused, Some(RegionFault::Kernels { kernels }));
+    }
+
+    #[test]
+    fn a_kernel_says_what_is_over_of_another_and_never_of_a_later_job() {
+        let table = table(Visibility::Flushed, 8);
+        let a = claim_by(&table, 3, 10).unwrap();
+        assert!(claim_by(&table, 4, 10).is_err());
+        table.free(1, a.slot, a.mark(State::Running)).unwrap();
+        assert!(!table.holds(&a).unwrap());
+        let b = claim_by(&table, 4, 10).unwrap();
+        assert_eq!((b.slot, b.entry.first_unit), (PLACES, 1));
+        // Whoever comes too late does not take what others have now.
+        assert_eq!(table.retake(&a).unwrap(), None);
+        table.free(1, b.slot, b.mark(State::Running)).unwrap();
+        let c = claim_by(&table, 3, 10).unwrap();
+        assert_eq!(c.slot, a.slot);
+        table.free(1, a.slot, a.mark(State::Running)).unwrap();
+        assert!(table.holds(&c).unwrap());
+        let retaken = table.retake(&c).unwrap().unwrap();
+        assert!(!table.holds(&c).unwrap());
+        table.free(0, c.slot, retaken.mark(State::Claimed)).unwrap();
+        assert_eq!(table.taken().unwrap(), []);
     }
 
     #[test]
@@ -538,65 +568,14 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_is_given_up_leaves_nothing() {
-        let table = table(Visibility::Coherent, 8);
-        drop(table.claim(5, 1, 8 * MIB).unwrap());
-        assert_eq!(table.taken().unwrap(), []);
-        assert_eq!(claim(&table, 8).unwrap().entry.first_unit, 1);
-    }
-
-    #[test]
-    fn units_of_an_incarnation_that_is_over_are_free() {
-        let table = table(Visibility::Coherent, 8);
-        let a = table.claim(5, 1, 8 * MIB).unwrap();
-        let place = *a.place();
-        // As if its process had been stopped, another had freed the place, and it went on.
-        core::mem::forget(a);
-        let at = slot_offset_bytes(place.slot);
-        let claimed = place.mark(State::Claimed);
-        assert!(
-            table
-                .swap(at, claimed.to_word(), claimed.with(State::Free).to_word())
-                .unwrap()
-        );
+    fn what_a_process_wanted_that_has_ended_is_free_to_its_kernel() {
+        let table = table(Visibility::Flushed, 8);
+        let a = claim(&table, 8).unwrap();
+        table.set(a.slot, a.mark(State::Wanted)).unwrap();
         let b = claim(&table, 8).unwrap();
-        assert_eq!((b.slot, b.entry.first_unit), (0, 1));
-    }
-
-    #[test]
-    fn without_atomics_there_is_one_job() {
-        for contract in [Visibility::Flushed, Visibility::WriteCombining] {
-            let table = table(contract, 8);
-            let a = claim(&table, 4).unwrap();
-            let contract = contract_name(contract);
-            let refused = region_fault(claim(&table, 2));
-            assert_eq!(refused, Some(RegionFault::OneJob { contract }));
-            assert!(table.free(a.slot, a.mark(State::Running)).unwrap());
-            assert_eq!(claim(&table, 4).unwrap().slot, 0);
-        }
-    }
-
-    #[test]
-    fn jobs_that_begin_at_once_share_nothing() {
-        let table = table(Visibility::Coherent, 64);
-        let places = std::thread::scope(|scope| {
-            let table = &table;
-            let claims: Vec<_> = (0..8)
-                .map(|n| scope.spawn(move || claim(table, 2 + 2 * (n % 3)).unwrap()))
-                .collect();
-            claims
-                .into_iter()
-                .map(|claim| claim.join().unwrap())
-                .collect::<Vec<_>>()
-        });
-        let mut units: Vec<u32> = places
-            .iter()
-            .flat_map(|place| (0..place.entry.units).map(|unit| place.entry.first_unit + unit))
-            .collect();
-        let count = units.len();
-        units.sort_unstable();
-        units.dedup();
-        assert_eq!(units.len(), count, "{places:?}");
+        assert_eq!((b.slot, b.entry.first_unit), (a.slot, 1));
+        assert!(b.incarnation > a.incarnation);
+        assert_eq!(region_fault(table.run(&a)), Some(RegionFault::Held));
     }
 
     #[test]
@@ -609,11 +588,30 @@ mod tests {
         let table =
             Table::make(memory.clone(), Head::new(Visibility::Coherent, 16 * MIB, 7)).unwrap();
         let a = claim(&table, 2).unwrap();
-        memory.copy_in(slot_offset_bytes(0) + 30, &[9]).unwrap();
-        let damaged = region_fault(table.find(0, a.incarnation, 5));
-        assert!(matches!(damaged, Some(RegionFault::Damaged { .. })));
-        memory.copy_in(slot_offset_bytes(1), &[9]).unwrap();
+        memory.copy_in(table.offset_bytes(0) + 30, &[9]).unwrap();
+        for damaged in [
+            region_fault(table.find(0, a.incarnation, 5)),
+            region_fault(claim(&table, 2)),
+        ] {
+            assert!(matches!(damaged, Some(RegionFault::Damaged { .. })));
+        }
+        memory.copy_in(table.offset_bytes(1), &[9]).unwrap();
         let damaged = region_fault(table.taken());
         assert!(matches!(damaged, Some(RegionFault::Damaged { .. })));
+    }
+
+    #[test]
+    fn gaps_are_found_between_others_and_behind_them() {
+        let other = |units| Other {
+            kernel: 0,
+            state: State::Running,
+            units,
+        };
+        let others = [other(5..7), other(1..3)];
+        assert_eq!(gap(&others, 2, 9), Some(3));
+        assert_eq!(gap(&others, 3, 10), Some(7));
+        assert_eq!(gap(&others, 3, 9), None);
+        assert_eq!(gap(&[], u32::MAX, 9), None);
+        assert_eq!(gap(&[], 8, 9), Some(1));
     }
 }

@@ -180,51 +180,12 @@ fn who_has_left_in_order_is_told_from_who_is_gone() {
 
 #[test]
 fn two_jobs_share_a_region_and_give_it_back_zeroed() {
-    let file = Temporary::new("shared");
-    file.make(16).unwrap();
-    let one = join(&file.spec(), 4).unwrap();
-    let two = join(&file.spec(), 4).unwrap();
-    one.store(0, 8192, b"one").unwrap();
-    two.store(0, 8192, b"two").unwrap();
-    let seen = |wire: &crate::shm::Shm| {
-        let mut bytes = [0; 3];
-        wire.segment().get(8192, &mut bytes).unwrap();
-        bytes
-    };
-    assert_eq!((seen(&one), seen(&two)), (*b"one", *b"two"));
-    let report = || Region::open(&file.spec()).unwrap().report().unwrap();
-    assert_eq!(report().jobs.len(), 2);
-    assert!(matches!(
-        join(&file.spec(), 8).err(),
-        Some(TransportError::Environment { .. })
-    ));
-    drop(one);
-    drop(two);
-    assert_eq!(report().jobs.len(), 0);
-    let again = join(&file.spec(), 4).unwrap();
-    assert_eq!(seen(&again), [0; 3]);
-}
-
-#[test]
-fn what_a_job_without_living_pes_has_left_is_taken_back() {
-    let file = Temporary::new("left");
-    file.make(16).unwrap();
-    let needs = Needs::new(2, 4 * MIB);
-    let region = Region::open(&file.spec()).unwrap();
-    // Its PEs have never joined, and never will.
-    let ticket = region.claim(&needs, LOST_AFTER).unwrap();
-    assert_eq!(region.report().unwrap().jobs.len(), 1);
-    let next = join(&file.spec(), 10).unwrap();
-    let report = region.report().unwrap();
-    assert_eq!(report.jobs.len(), 1);
-    assert!(report.jobs[0].incarnation > ticket.incarnation);
-    drop(next);
-}
-
-#[test]
-fn without_coherence_a_region_has_one_job() {
-    for contract in [Visibility::Flushed, Visibility::WriteCombining] {
-        let file = Temporary::new(contract_name(contract));
+    for contract in [
+        Visibility::Coherent,
+        Visibility::Flushed,
+        Visibility::WriteCombining,
+    ] {
+        let file = Temporary::new(&format!("shared-{}", contract_name(contract)));
         let spec = Spec {
             size_bytes: Some(16 * MIB),
             contract: Some(contract),
@@ -232,16 +193,79 @@ fn without_coherence_a_region_has_one_job() {
         };
         Region::make(&spec).unwrap();
         let one = join(&spec, 4).unwrap();
-        one.store(0, 8192, b"one").unwrap();
-        let contract = contract_name(contract);
-        let refused = fault(join(&spec, 4));
-        assert_eq!(refused, RegionFault::OneJob { contract });
-        drop(one);
         let two = join(&spec, 4).unwrap();
-        let mut bytes = [7; 3];
-        two.segment().get(8192, &mut bytes).unwrap();
-        assert_eq!(bytes, [0; 3]);
+        one.store(0, 8192, b"one").unwrap();
+        two.store(0, 8192, b"two").unwrap();
+        let seen = |wire: &crate::shm::Shm| {
+            let mut bytes = [0; 3];
+            wire.segment().get(8192, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!((seen(&one), seen(&two)), (*b"one", *b"two"));
+        let report = || Region::open(&spec).unwrap().report().unwrap();
+        assert_eq!(report().jobs.len(), 2);
+        let full = fault(join(&spec, 8));
+        assert!(matches!(full, RegionFault::Full { jobs: 2, .. }));
+        drop(one);
+        drop(two);
+        assert_eq!(report().jobs.len(), 0);
+        let again = join(&spec, 4).unwrap();
+        assert_eq!(seen(&again), [0; 3]);
     }
+}
+
+#[test]
+fn jobs_that_begin_at_once_share_nothing() {
+    let file = Temporary::new("at-once");
+    file.make(64).unwrap();
+    let spec = &file.spec();
+    let tickets = std::thread::scope(|scope| {
+        let claims: Vec<_> = (0..8)
+            .map(|n| {
+                let needs = Needs::new(1, (2 + 2 * (n % 3)) * MIB);
+                scope.spawn(move || {
+                    let region = Region::open(spec).unwrap();
+                    region.claim(&needs, LOST_AFTER).unwrap()
+                })
+            })
+            .collect();
+        let ended = claims.into_iter().map(|claim| claim.join().unwrap());
+        ended.collect::<Vec<_>>()
+    });
+    let table = Region::open(&file.spec()).unwrap().table;
+    let mut units = Vec::new();
+    for Ticket {
+        slot,
+        incarnation,
+        key,
+        ..
+    } in &tickets
+    {
+        let place = table.find(*slot as usize, *incarnation, *key).unwrap();
+        let end = place.entry.first_unit + place.entry.units;
+        units.extend(place.entry.first_unit..end);
+    }
+    let count = units.len();
+    units.sort_unstable();
+    units.dedup();
+    assert_eq!(units.len(), count, "{tickets:?}");
+}
+
+#[test]
+fn what_a_job_without_living_pes_has_left_is_taken_back() {
+    let file = Temporary::new("gone");
+    file.make(16).unwrap();
+    let needs = Needs::new(2, 4 * MIB);
+    let region = Region::open(&file.spec()).unwrap();
+    // Its PEs have never joined, and never will. But they might.
+    let ticket = region.claim(&needs, LOST_AFTER).unwrap();
+    assert_eq!(region.take_back(None).unwrap(), 0);
+    assert_eq!(region.report().unwrap().jobs.len(), 1);
+    let needs = Needs::new(1, 10 * MIB);
+    let next = region.claim(&needs, Duration::from_millis(50)).unwrap();
+    let report = region.report().unwrap();
+    assert_eq!(report.jobs.len(), 1);
+    assert!(next.incarnation > ticket.incarnation);
 }
 
 #[test]
@@ -257,7 +281,7 @@ fn a_job_that_has_lost_its_place_is_told() {
     let job = joining.map(|pe| pe.finish(LOST_AFTER).unwrap());
     assert!(job[0].is_alive(1).is_ok());
     let mark = region.table.slot(0).unwrap().mark;
-    assert!(region.table.free(0, mark).unwrap());
+    region.table.free(0, 0, mark).unwrap();
     let begin = std::time::Instant::now();
     while job[0].is_alive(1).is_ok() && begin.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(10));

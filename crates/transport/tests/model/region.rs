@@ -1,20 +1,42 @@
 //! The tables of a region. Through write-combining windows they are loaded, which modelled memory
 //! does not allow.
 
-use hostwire_transport::Visibility;
+use std::sync::Arc;
+
 use hostwire_transport::model::explore;
-use hostwire_transport::region::model::{SEGMENT_BYTES, jobs_come_and_go};
+use hostwire_transport::region::model;
+use hostwire_transport::{Transport, Visibility};
 
 use super::SEEDS;
 
-#[test]
-fn jobs_come_and_go_in_coherent_memory() {
-    let program = |wire: std::sync::Arc<_>| jobs_come_and_go(&*wire);
-    explore(Visibility::Coherent, SEEDS, 2, SEGMENT_BYTES, &program);
+fn on_each(program: impl Fn(&dyn Transport) + Sync) {
+    for contract in [Visibility::Coherent, Visibility::Flushed] {
+        let program = |wire: Arc<dyn Transport>| program(&*wire);
+        explore(contract, SEEDS, 2, model::SEGMENT_BYTES, &program);
+    }
 }
 
 #[test]
-fn jobs_come_and_go_in_flushed_memory() {
-    let program = |wire: std::sync::Arc<_>| jobs_come_and_go(&*wire);
-    explore(Visibility::Flushed, SEEDS, 2, SEGMENT_BYTES, &program);
+fn jobs_come_and_go() {
+    on_each(model::jobs_come_and_go);
+}
+
+#[test]
+fn two_kernels_that_ask_at_once_get_two_numbers() {
+    on_each(model::kernels_ask_at_once);
+}
+
+#[test]
+fn two_jobs_that_begin_at_once_have_nothing_in_common() {
+    on_each(|wire| model::jobs_begin_at_once(wire, 2));
+}
+
+#[test]
+fn of_two_jobs_that_want_the_last_units_one_begins() {
+    on_each(|wire| model::jobs_begin_at_once(wire, 1));
+}
+
+#[test]
+fn a_place_is_seen_as_that_of_one_job_while_it_changes() {
+    on_each(model::places_change_while_they_are_read);
 }
