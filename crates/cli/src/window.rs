@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use hostwire::settings::{LOST_AFTER, Settings, WINDOW, parse_window};
-use hostwire_transport::TransportError;
+use hostwire_transport::flush::instructions;
 use hostwire_transport::region::{JobReport, PeReport, Region, Report, Spec, contract_name};
+use hostwire_transport::{TransportError, Visibility};
 
 use crate::report;
 use crate::text::{Align, Table, columns};
@@ -138,6 +139,10 @@ fn head(report: &Report) -> String {
 
 fn shown(report: &Report, columns: usize) -> String {
     let mut text = head(report) + "\n";
+    if report.head.contract == Visibility::Flushed {
+        let by = instructions().name();
+        text += &format!("on this host lines are written back and dropped by {by}\n");
+    }
     for job in &report.jobs {
         text += "\n";
         text += &job_text(job, columns);

@@ -70,6 +70,8 @@ pub mod ether;
 pub mod fabric;
 #[cfg(not(loom))]
 pub mod faults;
+#[cfg(not(loom))]
+pub mod flush;
 #[cfg(all(feature = "fuzzing", target_os = "linux", not(loom)))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -1,8 +1,9 @@
-//! The wire shm.
+//! The wires shm and window.
 
 use std::fs;
 
 use hostwire::settings::Wire;
+use hostwire_transport::flush::{Instructions, instructions};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{MembarrierCommand, membarrier};
@@ -14,7 +15,31 @@ pub const TOPIC: Wire = Wire::Shm;
 const SEGMENT_BYTES: u64 = 256 << 20;
 
 pub fn findings() -> Vec<Finding> {
-    vec![memory_files(), barriers(), address_space(), memory()]
+    vec![
+        memory_files(),
+        barriers(),
+        address_space(),
+        memory(),
+        flushes(),
+    ]
+}
+
+/// What a window with the contract flushed needs.
+fn flushes() -> Finding {
+    let (name, found) = ("flushed lines", instructions());
+    match found {
+        Instructions::None => Finding::no(
+            Wire::Window,
+            name,
+            "this processor has no instruction that is known to write lines back",
+            "windows with another contract",
+        ),
+        found => Finding::ok(
+            Wire::Window,
+            name,
+            format!("written back and dropped by {}", found.name()),
+        ),
+    }
 }
 
 fn memory_files() -> Finding {

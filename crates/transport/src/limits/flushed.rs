@@ -4,8 +4,9 @@
 use core::hint::black_box;
 
 use crate::error::TransportError;
+use crate::flush::{Flush, lines};
 use crate::memory::Memory;
-use crate::visibility::{LINE_BYTES, Visibility, device_full_fence, flush_line};
+use crate::visibility::{LINE_BYTES, Visibility, device_full_fence};
 
 /// Stores of `src` run through so many places.
 const PLACES: usize = 8;
@@ -23,13 +24,13 @@ pub fn stores(to: &Memory, offset_bytes: usize, src: &[u8], n: u64) -> Result<()
     for i in 0..n as usize {
         let at = base.wrapping_add(i % places * len);
         if len < LINE_BYTES {
-            flush_line(at);
+            lines(at, 1, Flush::BeforeStore);
         }
         let src = black_box(src);
         // SAFETY: `range` checked the bytes of all places at `base`; `src` is private memory of
         // that length.
         unsafe { core::ptr::copy_nonoverlapping(src.as_ptr(), at, len) }
-        lines(at, len);
+        lines(at, len, Flush::WriteBack);
     }
     Visibility::Flushed.store_fence();
     Ok(())
@@ -47,20 +48,13 @@ pub fn loads(
 ) -> Result<(), TransportError> {
     let at = from.range(offset_bytes, dst.len())?;
     for _ in 0..n {
-        lines(at, dst.len());
+        lines(at, dst.len(), Flush::BeforeFence);
         device_full_fence();
         let dst = black_box(&mut *dst);
         // SAFETY: `range` checked that many bytes at `at`; `dst` is private memory.
         unsafe { core::ptr::copy_nonoverlapping(at, dst.as_mut_ptr(), dst.len()) }
     }
     Ok(())
-}
-
-/// Writes back and drops the lines of `len` bytes at `at`, which is aligned to its length.
-fn lines(at: *const u8, len: usize) {
-    for line in (0..len).step_by(LINE_BYTES) {
-        flush_line(at.wrapping_add(line));
-    }
 }
 
 #[cfg(test)]

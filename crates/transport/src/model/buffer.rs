@@ -19,10 +19,22 @@ pub(super) enum Entry {
         /// How many barriers were before it.
         epoch: u64,
     },
-    /// `clflush`, `dc civac`.
-    Flush(Line),
+    /// `clflush`, `clflushopt`, `clwb`, `dc civac`.
+    Flush(Line, Kept),
     /// `sfence`: what write-combining buffers hold goes before what is stored later.
     Fence,
+}
+
+/// How a flush keeps to the order of what is around it, on x86; and whether the cache keeps the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// In the order of stores: `clflush`.
+    Ordered,
+    /// Behind earlier stores to its line, and before or behind all else that no fence keeps from it:
+    /// `clflushopt`.
+    Loose,
+    /// As well, and the cache keeps the line: `clwb`.
+    LooseInCache,
 }
 
 /// The store buffer of one PE.
@@ -65,7 +77,7 @@ impl StoreBuffer {
     }
 
     pub(super) fn holds_flush(&self, line: Line) -> bool {
-        let of_line = |entry: &Entry| matches!(entry, Entry::Flush(held) if *held == line);
+        let of_line = |entry: &Entry| matches!(entry, Entry::Flush(held, _) if *held == line);
         self.entries.iter().any(of_line)
     }
 
@@ -82,12 +94,14 @@ impl StoreBuffer {
             return None;
         }
         let mut free: Vec<usize> = match processor {
-            Processor::X86 => vec![0],
+            Processor::X86 => (0..self.entries.len())
+                .filter(|at| self.may_leave_x86(*at))
+                .collect(),
             Processor::Arm => (0..self.entries.len())
                 .filter(|at| self.may_leave(*at))
                 .collect(),
         };
-        let is_flush = |at: &usize| matches!(self.entries[*at], Entry::Flush(_));
+        let is_flush = |at: &usize| matches!(self.entries[*at], Entry::Flush(..));
         let last = (0..self.entries.len()).rfind(is_flush);
         if late_flushes && free.iter().any(|at| !is_flush(at) || Some(*at) == last) {
             free.retain(|at| !is_flush(at) || Some(*at) == last);
@@ -105,14 +119,32 @@ impl StoreBuffer {
         Some(self.entries.remove(free))
     }
 
+    /// On x86. The first entry always may.
+    fn may_leave_x86(&self, at: usize) -> bool {
+        let is_loose =
+            |entry: &Entry| matches!(entry, Entry::Flush(_, Kept::Loose | Kept::LooseInCache));
+        let earlier = &self.entries[..at];
+        match self.entries[at] {
+            Entry::Fence => at == 0,
+            Entry::Flush(line, Kept::Loose | Kept::LooseInCache) => {
+                !earlier.iter().any(|entry| match entry {
+                    Entry::Store { word, .. } => word.line() == line,
+                    Entry::Flush(..) => false,
+                    Entry::Fence => true,
+                })
+            }
+            Entry::Flush(..) | Entry::Store { .. } => earlier.iter().all(is_loose),
+        }
+    }
+
     /// On Arm. The first entry always may.
     fn may_leave(&self, at: usize) -> bool {
         let earlier = &self.entries[..at];
         match self.entries[at] {
             Entry::Fence => at == 0,
-            Entry::Flush(line) => !earlier.iter().any(|entry| match entry {
+            Entry::Flush(line, _) => !earlier.iter().any(|entry| match entry {
                 Entry::Store { word, .. } => word.line() == line,
-                Entry::Flush(other) => *other == line,
+                Entry::Flush(other, _) => *other == line,
                 Entry::Fence => true,
             }),
             Entry::Store {
@@ -126,7 +158,7 @@ impl StoreBuffer {
                     epoch: before,
                     ..
                 } => *other == word || *before < epoch || release,
-                Entry::Flush(line) => *line == word.line(),
+                Entry::Flush(line, _) => *line == word.line(),
                 Entry::Fence => true,
             }),
         }

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use super::machine::{Machine, Place};
 use super::steps::What;
 use crate::coroutine;
+use crate::flush::Flush;
 
 thread_local! {
     static MACHINE: RefCell<Option<Machine>> = const { RefCell::new(None) };
@@ -90,9 +91,9 @@ pub(super) fn change(
 }
 
 /// A flush of the line at `address`. Returns whether it is modelled.
-pub(crate) fn flush_line(address: usize) -> bool {
+pub(crate) fn flush_line(address: usize, flush: Flush) -> bool {
     let flush = |machine: &mut Machine, place| {
-        machine.flush_line(place);
+        machine.flush_line(place, flush);
         0
     };
     access(address, 8, What::Flush, flush).is_some()

@@ -3,13 +3,14 @@
 use core::sync::atomic::Ordering;
 use std::collections::BTreeMap;
 
-use super::buffer::{ENTRIES_MAX, Entry, StoreBuffer};
+use super::buffer::{ENTRIES_MAX, Entry, Kept, StoreBuffer};
 use super::cache::Cache;
 use super::combine::{Combiner, Path};
 use super::segment::{Line, Segment, Word};
 use super::setting::{Processor, Setting, Temper};
 use super::steps::{Step, Steps, What};
 use crate::conformance::Random;
+use crate::flush::Flush;
 use crate::memory::Memory;
 use crate::visibility::Visibility;
 
@@ -315,11 +316,19 @@ impl Machine {
         self.fence(pe, Ordering::SeqCst);
     }
 
-    /// `clflush` or `dc civac`.
-    pub(super) fn flush_line(&mut self, place: Place) {
+    /// The instruction that the processor has for that: on every second x86 `clwb` and `clflushopt`.
+    pub(super) fn flush_line(&mut self, place: Place, flush: Flush) {
+        let kept = match flush {
+            _ if self.processor() == Processor::Arm || !self.setting.late_flushes() => {
+                Kept::Ordered
+            }
+            Flush::BeforeStore => Kept::Ordered,
+            Flush::BeforeFence => Kept::Loose,
+            Flush::WriteBack => Kept::LooseInCache,
+        };
         self.pes[place.pe]
             .buffer
-            .push(Entry::Flush(place.word.line()));
+            .push(Entry::Flush(place.word.line(), kept));
         while self.pes[place.pe].buffer.len() > ENTRIES_MAX {
             self.drain(place.pe);
         }
@@ -369,8 +378,9 @@ impl Machine {
                 let time = self.time;
                 self.pes[pe].seen.insert(word, time);
             }
-            Entry::Flush(line) => {
-                self.caches[pe].write_back(self.time, &mut self.memory, line, false, false);
+            Entry::Flush(line, kept) => {
+                let keep = kept == Kept::LooseInCache;
+                self.caches[pe].write_back(self.time, &mut self.memory, line, false, keep);
                 let time = self.time;
                 self.pes[pe].flushed.insert(line, time);
             }

@@ -16,6 +16,7 @@
 //! | load or atomic through a write-combining window | the test fails |
 //! | caches of flushed memory | take lines that nobody asked for, drop clean ones, write back dirty ones as a whole; clean ones as well if [`Setting::clean_write_backs`] says so |
 //! | `clflush` | through the store buffer, so loads pass it |
+//! | `clwb`, `clflushopt` | through the store buffer behind stores to the line; passed by, and passing, all other stores and flushes up to a fence |
 //! | `dc civac` | in order with accesses to the same line; with all others only by `dsb` |
 //! | `sfence` | store buffer and combining buffers go before later stores; loads pass it |
 //! | `mfence`, locked instructions, `dsb` | all of that, and loads wait |
@@ -30,7 +31,7 @@
 //! - Loads are never done after later stores (load buffering); on Arm they may be.
 //! - Dependencies of addresses and data order nothing, as in the language; on Arm they do.
 //! - Read-modify-writes are done behind all earlier stores, whatever order they ask for.
-//! - `clflushopt`, `clwb` and `movdir64b`, which this crate does not use.
+//! - `movdir64b`, which this crate does not use.
 //! - [`crate::Reach`] and whatever else takes addresses of windows instead of their words.
 
 mod atomic;

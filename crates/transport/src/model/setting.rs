@@ -6,7 +6,7 @@ use crate::visibility::Visibility;
 /// How the processors order what they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processor {
-    /// Stores leave in order, loads are done in order; a load passes stores, `clflush` and
+    /// Stores leave in order, loads are done in order; a load passes stores, flushes and
     /// `sfence`.
     X86,
     /// Stores leave in any order and loads are done early, but for what acquire, release
@@ -47,7 +47,8 @@ impl Setting {
         }
     }
 
-    /// Whether Arm's cache maintenance takes its time: every second run of a temper.
+    /// Whether Arm's cache maintenance takes its time, and whether an x86 has `clwb`, which may: every second
+    /// run of a temper.
     pub(super) fn late_flushes(&self) -> bool {
         self.seed / (2 * TEMPERS.len() as u64) % 2 == 1
     }
