@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::agent::Shared;
-use super::core::{BUFFER_BYTES, Core, TOKENS};
+use super::core::{BUFFER_BYTES, Core, MESSAGE_BYTES, TOKENS};
 use super::ffi::Endpoint;
 use super::ffi::endpoint::Key;
 use super::home::Home;
@@ -63,7 +63,7 @@ impl Opened {
         let provider = info.provider();
         let what = format!("opening an endpoint of {provider} with");
         let key = u64::from_ne_bytes(random()?);
-        let opened = Endpoint::open(info, TOKENS, BUFFER_BYTES, key);
+        let opened = Endpoint::open(info, TOKENS, (BUFFER_BYTES, MESSAGE_BYTES), key);
         let mut endpoint = opened.map_err(|error| failed(&what, &error))?;
         let key = u64::from_ne_bytes(random()?);
         let key = endpoint.expose(segment.memory(), key);

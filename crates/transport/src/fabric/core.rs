@@ -13,8 +13,10 @@ use crate::error::{EnvironmentFault, Loss, Misbehaviour, PeId, TransportError};
 pub(super) const MESSAGE_BYTES: usize = 8 << 10;
 /// Most bytes of a store that go in one message.
 pub(super) const DATA_BYTES_MAX: usize = MESSAGE_BYTES - HEAD_BYTES - RECORD_BYTES;
-/// Messages that may come before anybody looks.
+/// Messages of full length that may come before anybody looks.
 const RECEIVES: usize = 64;
+/// Receives for them where each takes several: while one is full, the other has room.
+const SHARED_RECEIVES: usize = 2;
 /// Messages that may be on their way out of this PE.
 const SENDS: usize = 64;
 /// Reads and writes of remote memory at a time.
@@ -50,6 +52,8 @@ pub(super) struct Counted {
 /// See the [module text](self).
 pub(super) struct Core {
     pub(super) endpoint: Endpoint,
+    /// How many there are at a time.
+    receives: usize,
     pe: PeId,
     /// What only the PEs of this job know.
     job: u64,
@@ -78,8 +82,13 @@ impl Core {
         peers: Box<[Option<Peer>]>,
         home: Home,
     ) -> Self {
+        let receives = match endpoint.promises().shares_receives {
+            true => SHARED_RECEIVES,
+            false => RECEIVES,
+        };
         let mut core = Self {
             endpoint,
+            receives,
             pe,
             job,
             send_to: vec![pe; SENDS].into(),
@@ -88,7 +97,7 @@ impl Core {
             keys: Keys::default(),
             free_sends: (RECEIVES..TRANSFER).collect(),
             transfers: vec![Transfer::Free; TRANSFERS].into(),
-            unposted: (0..RECEIVES).collect(),
+            unposted: (0..receives).collect(),
             completions: Vec::new(),
             received: vec![0; MESSAGE_BYTES].into(),
             owing: Vec::new(),
@@ -217,12 +226,22 @@ impl Core {
 
     /// Whether memory of this PE has changed.
     fn complete(&mut self, completion: Completion) -> bool {
-        let Completion { token, len, result } = completion;
+        let Completion {
+            token,
+            len,
+            at,
+            is_last,
+            result,
+        } = completion;
         match token {
             None => false,
-            Some(token) if token < RECEIVES => {
-                self.unposted.push(token);
-                result.is_ok() && self.take(token, len)
+            Some(token) if token < self.receives => {
+                if is_last {
+                    self.unposted.push(token);
+                }
+                // One that only gives the room back has no bytes.
+                let at = at.unwrap_or(token * self.receive_bytes());
+                result.is_ok() && len > 0 && self.take(at, len)
             }
             Some(token) if token < TRANSFER => {
                 self.free_sends.push(token);
@@ -240,14 +259,16 @@ impl Core {
         }
     }
 
-    /// Takes a message that has come. Whether memory of this PE has changed.
-    fn take(&mut self, token: Token, len: usize) -> bool {
+    /// The room of a receive.
+    const fn receive_bytes(&self) -> usize {
+        RECEIVES / self.receives * MESSAGE_BYTES
+    }
+
+    /// Takes a message that has come to that place of the buffers. Whether memory of this PE has changed.
+    fn take(&mut self, at: usize, len: usize) -> bool {
         let mut received = std::mem::take(&mut self.received);
         let message = received.get_mut(..len).unwrap_or_default();
-        let copied = self
-            .endpoint
-            .buffers()
-            .copy_out(token * MESSAGE_BYTES, message);
+        let copied = self.endpoint.buffers().copy_out(at, message);
         let head = Head::of(message).filter(|head| copied.is_ok() && head.job == self.job);
         let has_stored = match head {
             Some(head) if self.peer(head.from).is_some() => self.take_from(head, message),
@@ -321,11 +342,9 @@ impl Core {
     }
 
     fn post_receives(&mut self) {
+        let bytes = self.receive_bytes();
         while let Some(&token) = self.unposted.last() {
-            match self
-                .endpoint
-                .recv(token, token * MESSAGE_BYTES, MESSAGE_BYTES)
-            {
+            match self.endpoint.recv(token, token * bytes, bytes) {
                 Ok(true) => {
                     self.unposted.pop();
                 }

@@ -110,7 +110,7 @@ pub(super) fn choose(
             offered.retain(|info| info.ipv4() == address);
         }
         if let Some(info) = offered.into_iter().next() {
-            return Ok(info);
+            return Ok(info.with_shared_receives());
         }
         if Instant::now() >= deadline {
             let seen: Vec<String> = seen.iter().map(Ipv4Addr::to_string).collect();

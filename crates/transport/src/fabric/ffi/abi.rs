@@ -15,6 +15,7 @@ pub(crate) const FI_READ: u64 = 1 << 8;
 pub(crate) const FI_WRITE: u64 = 1 << 9;
 pub(crate) const FI_RECV: u64 = 1 << 10;
 pub(crate) const FI_SEND: u64 = 1 << 11;
+pub(crate) const FI_MULTI_RECV: u64 = 1 << 16;
 pub(crate) const FI_REMOTE_READ: u64 = 1 << 12;
 pub(crate) const FI_REMOTE_WRITE: u64 = 1 << 13;
 pub(crate) const FI_COMPLETION: u64 = 1 << 24;
@@ -35,10 +36,12 @@ pub(crate) const FI_MR_ENDPOINT: c_int = 1 << 9;
 pub(crate) const FI_EP_RDM: c_int = 3;
 pub(crate) const FI_THREAD_DOMAIN: c_int = 3;
 pub(crate) const FI_RM_ENABLED: c_int = 2;
-pub(crate) const FI_CQ_FORMAT_MSG: c_int = 2;
+pub(crate) const FI_CQ_FORMAT_DATA: c_int = 3;
 pub(crate) const FI_WAIT_NONE: c_int = 0;
 pub(crate) const FI_WAIT_FD: c_int = 3;
 pub(crate) const FI_SOCKADDR_IN: u32 = 2;
+pub(crate) const FI_OPT_ENDPOINT: c_int = 0;
+pub(crate) const FI_OPT_MIN_MULTI_RECV: c_int = 0;
 pub(crate) const FI_GETWAIT: c_int = 5;
 pub(crate) const FI_ENABLE: c_int = 6;
 pub(crate) const FI_ADDR_UNSPEC: u64 = u64::MAX;
@@ -284,13 +287,16 @@ pub(crate) struct CqOps {
     pub(crate) readerr: Option<CqReadErrFn>,
 }
 
-/// `struct fi_cq_msg_entry`.
+/// `struct fi_cq_data_entry`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct CqMsgEntry {
+pub(crate) struct CqDataEntry {
     pub(crate) op_context: *mut c_void,
     pub(crate) flags: u64,
     pub(crate) len: usize,
+    /// Of a message that shares its receive with others: where it lies.
+    pub(crate) buf: *mut c_void,
+    pub(crate) data: u64,
 }
 
 /// `struct fi_cq_err_entry`, and room for what later versions have behind it.
@@ -314,10 +320,22 @@ pub(crate) struct CqErrEntry {
 #[repr(C)]
 pub(crate) struct FidEp {
     pub(crate) fid: Fid,
-    pub(crate) ops: *const c_void,
+    pub(crate) ops: *const EpOps,
     pub(crate) cm: *const CmOps,
     pub(crate) msg: *const MsgOps,
     pub(crate) rma: *const RmaOps,
+}
+
+pub(crate) type SetOptFn =
+    unsafe extern "C" fn(*mut Fid, c_int, c_int, *const c_void, usize) -> c_int;
+
+/// `struct fi_ops_ep`.
+#[repr(C)]
+pub(crate) struct EpOps {
+    pub(crate) size: usize,
+    pub(crate) cancel: *const c_void,
+    pub(crate) getopt: *const c_void,
+    pub(crate) setopt: Option<SetOptFn>,
 }
 
 /// `struct fi_ops_cm`.
@@ -334,13 +352,26 @@ pub(crate) type SendFn =
     unsafe extern "C" fn(*mut FidEp, *const c_void, usize, *mut c_void, u64, *mut c_void) -> isize;
 pub(crate) type InjectFn = unsafe extern "C" fn(*mut FidEp, *const c_void, usize, u64) -> isize;
 
+pub(crate) type RecvMsgFn = unsafe extern "C" fn(*mut FidEp, *const Msg, u64) -> isize;
+
+/// `struct fi_msg`.
+#[repr(C)]
+pub(crate) struct Msg {
+    pub(crate) msg_iov: *const libc::iovec,
+    pub(crate) desc: *mut *mut c_void,
+    pub(crate) iov_count: usize,
+    pub(crate) addr: u64,
+    pub(crate) context: *mut c_void,
+    pub(crate) data: u64,
+}
+
 /// `struct fi_ops_msg`.
 #[repr(C)]
 pub(crate) struct MsgOps {
     pub(crate) size: usize,
     pub(crate) recv: Option<RecvFn>,
     pub(crate) recvv: *const c_void,
-    pub(crate) recvmsg: *const c_void,
+    pub(crate) recvmsg: Option<RecvMsgFn>,
     pub(crate) send: Option<SendFn>,
     pub(crate) sendv: *const c_void,
     pub(crate) sendmsg: *const c_void,

@@ -57,13 +57,20 @@ fn offsets() -> Vec<(String, usize)> {
         }
         "fid_cq", FidCq { "ops" ops }
         "fi_ops_cq", CqOps { "read" read, "readerr" readerr }
-        "fi_cq_msg_entry", CqMsgEntry { "op_context" op_context, "flags" flags, "len" len }
+        "fi_cq_data_entry", CqDataEntry {
+            "op_context" op_context, "flags" flags, "len" len, "buf" buf, "data" data,
+        }
         "fi_cq_err_entry", CqErrEntry {
             "op_context" op_context, "err" err, "prov_errno" prov_errno, "err_data" err_data,
         }
-        "fid_ep", FidEp { "cm" cm, "msg" msg, "rma" rma }
+        "fid_ep", FidEp { "ops" ops, "cm" cm, "msg" msg, "rma" rma }
+        "fi_ops_ep", EpOps { "setopt" setopt }
+        "fi_msg", Msg {
+            "msg_iov" msg_iov, "desc" desc, "iov_count" iov_count, "addr" addr,
+            "context" context, "data" data,
+        }
         "fi_ops_cm", CmOps { "getname" getname }
-        "fi_ops_msg", MsgOps { "recv" recv, "send" send, "inject" inject }
+        "fi_ops_msg", MsgOps { "recv" recv, "recvmsg" recvmsg, "send" send, "inject" inject }
         "fi_ops_rma", RmaOps { "read" read, "writemsg" writemsg, "inject" inject }
         "fi_rma_iov", RmaIov { "addr" addr, "len" len, "key" key }
         "fi_msg_rma", MsgRma {
@@ -82,6 +89,7 @@ fn numbers() -> Vec<(String, u64)> {
         named("FI_WRITE", FI_WRITE),
         named("FI_RECV", FI_RECV),
         named("FI_SEND", FI_SEND),
+        named("FI_MULTI_RECV", FI_MULTI_RECV),
         named("FI_REMOTE_READ", FI_REMOTE_READ),
         named("FI_REMOTE_WRITE", FI_REMOTE_WRITE),
         named("FI_COMPLETION", FI_COMPLETION),
@@ -99,10 +107,12 @@ fn numbers() -> Vec<(String, u64)> {
         named("FI_EP_RDM", FI_EP_RDM as u64),
         named("FI_THREAD_DOMAIN", FI_THREAD_DOMAIN as u64),
         named("FI_RM_ENABLED", FI_RM_ENABLED as u64),
-        named("FI_CQ_FORMAT_MSG", FI_CQ_FORMAT_MSG as u64),
+        named("FI_CQ_FORMAT_DATA", FI_CQ_FORMAT_DATA as u64),
         named("FI_WAIT_NONE", FI_WAIT_NONE as u64),
         named("FI_WAIT_FD", FI_WAIT_FD as u64),
         named("FI_SOCKADDR_IN", u64::from(FI_SOCKADDR_IN)),
+        named("FI_OPT_ENDPOINT", FI_OPT_ENDPOINT as u64),
+        named("FI_OPT_MIN_MULTI_RECV", FI_OPT_MIN_MULTI_RECV as u64),
         named("FI_GETWAIT", FI_GETWAIT as u64),
         named("FI_ENABLE", FI_ENABLE as u64),
         named("FI_EAVAIL", FI_EAVAIL as u64),

@@ -30,6 +30,10 @@ pub(crate) struct Completion {
     pub(crate) token: Option<Token>,
     /// Bytes of a message that came.
     pub(crate) len: usize,
+    /// Where in the buffers a message lies that shares its receive with others.
+    pub(crate) at: Option<usize>,
+    /// Nothing more comes of this receive.
+    pub(crate) is_last: bool,
     /// Whether it was done.
     pub(crate) result: Result<(), FabricError>,
 }
@@ -84,6 +88,7 @@ unsafe impl Send for Desc {}
 /// The functions of an endpoint, as this provider has them.
 struct Calls {
     recv: RecvFn,
+    recvmsg: Option<RecvMsgFn>,
     send: SendFn,
     inject: InjectFn,
     read: ReadFn,
@@ -117,6 +122,7 @@ impl Calls {
         let has_trywait = fabric.size > offset_of!(FabricOps, trywait);
         Ok(Self {
             recv: msg.recv.ok_or_else(|| FabricError::lacks("fi_recv"))?,
+            recvmsg: msg.recvmsg,
             send: msg.send.ok_or_else(|| FabricError::lacks("fi_send"))?,
             inject: msg.inject.ok_or_else(|| FabricError::lacks("fi_inject"))?,
             read: rma.read.ok_or_else(|| FabricError::lacks("fi_read"))?,
@@ -134,11 +140,11 @@ impl Calls {
 
 impl Endpoint {
     /// An endpoint of this offer, with room for so many operations at a time and so many bytes of
-    /// buffers.
+    /// buffers, for messages of at most `message_bytes`.
     pub(crate) fn open(
         info: Info,
         tokens: usize,
-        buffer_bytes: usize,
+        (buffer_bytes, message_bytes): (usize, usize),
         key: u64,
     ) -> Result<Self, FabricError> {
         let library = info.library();
@@ -156,6 +162,9 @@ impl Endpoint {
         library.check("fi_enable", status as isize)?;
         let wait_fd = is_waitable.then(|| wait_fd(&cq)).flatten();
         let calls = Calls::of(&fabric, &cq, &ep)?;
+        let mut promises = info.promises();
+        promises.shares_receives &=
+            calls.recvmsg.is_some() && ep.end_shared_receives_below(message_bytes);
         let mut endpoint = Self {
             calls,
             ep: Some(ep),
@@ -164,7 +173,7 @@ impl Endpoint {
             av,
             domain,
             fabric,
-            promises: info.promises(),
+            promises,
             info,
             contexts: Memory::anonymous(tokens * CONTEXT_BYTES),
             buffers: Memory::anonymous(buffer_bytes),
@@ -335,7 +344,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes a message into this part of the buffers, which nobody uses until it has come.
+    /// Takes a message into this part of the buffers, or several if the provider
+    /// [shares receives](Promises::shares_receives). Nobody uses it until nothing more comes.
     pub(crate) fn recv(
         &mut self,
         token: Token,
@@ -344,8 +354,30 @@ impl Endpoint {
     ) -> Result<bool, FabricError> {
         let (ep, context) = (self.ep()?, self.context(token)?);
         let (buffer, desc) = (self.buffer(at, len)?.cast(), self.buffers_desc.0);
-        // SAFETY: an open endpoint; the buffer and the context lie in memory that ends after it.
-        let status = unsafe { (self.calls.recv)(ep, buffer, len, desc, FI_ADDR_UNSPEC, context) };
+        let status = match self.calls.recvmsg.filter(|_| self.promises.shares_receives) {
+            Some(recvmsg) => {
+                let mut desc = desc;
+                let iov = libc::iovec {
+                    iov_base: buffer,
+                    iov_len: len,
+                };
+                let message = Msg {
+                    msg_iov: &raw const iov,
+                    desc: &raw mut desc,
+                    iov_count: 1,
+                    addr: FI_ADDR_UNSPEC,
+                    context,
+                    data: 0,
+                };
+                // SAFETY: an open endpoint; the buffer and the context lie in memory that ends after it,
+                // and the vector is copied before the call returns.
+                unsafe { recvmsg(ep, &raw const message, FI_COMPLETION | FI_MULTI_RECV) }
+            }
+            None => {
+                // SAFETY: an open endpoint; the buffer and the context lie in memory that ends after it.
+                unsafe { (self.calls.recv)(ep, buffer, len, desc, FI_ADDR_UNSPEC, context) }
+            }
+        };
         self.taken("fi_recv", status)
     }
 
@@ -457,10 +489,12 @@ impl Endpoint {
         &mut self,
         mut completed: impl FnMut(Completion),
     ) -> Result<bool, FabricError> {
-        const NONE: CqMsgEntry = CqMsgEntry {
+        const NONE: CqDataEntry = CqDataEntry {
             op_context: ptr::null_mut(),
             flags: 0,
             len: 0,
+            buf: ptr::null_mut(),
+            data: 0,
         };
         let mut entries = [NONE; BATCH];
         let cq = self.cq.at.as_ptr();
@@ -473,6 +507,8 @@ impl Endpoint {
                     completed(Completion {
                         token: self.token(entry.op_context),
                         len: entry.len,
+                        at: self.place(entry.buf),
+                        is_last: self.is_last(entry.flags),
                         result: Ok(()),
                     });
                 }
@@ -511,6 +547,8 @@ impl Endpoint {
         Ok(Completion {
             token: self.token(entry.op_context),
             len: 0,
+            at: None,
+            is_last: self.is_last(entry.flags),
             result: Err(FabricError {
                 code: entry.err,
                 text,
@@ -523,6 +561,17 @@ impl Endpoint {
             .addr()
             .checked_sub(self.contexts.base().addr().get())?;
         (from < self.contexts.len_bytes()).then_some(from / CONTEXT_BYTES)
+    }
+
+    /// Where in the buffers that is, if receives are shared; else the operation says it.
+    fn place(&self, at: *mut c_void) -> Option<usize> {
+        let from = at.addr().checked_sub(self.buffers.base().addr().get())?;
+        (self.promises.shares_receives && from < self.buffers.len_bytes()).then_some(from)
+    }
+
+    /// Whether nothing more comes of a receive with these flags of a completion.
+    const fn is_last(&self, flags: u64) -> bool {
+        !self.promises.shares_receives || flags & FI_MULTI_RECV != 0
     }
 
     /// What is readable when there is something to [poll](Self::poll) for. Only after

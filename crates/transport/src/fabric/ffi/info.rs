@@ -45,7 +45,12 @@ pub(crate) struct Promises {
     pub(crate) operation_bytes_max: usize,
     /// Longest that needs no buffer until its completion.
     pub(crate) inject_bytes: usize,
+    /// A receive may take several messages.
+    pub(crate) shares_receives: bool,
 }
+
+/// What the wire cannot do without.
+const NEEDED: u64 = FI_MSG | FI_RMA;
 
 impl Info {
     /// All offers of reliable endpoints with messages and remote memory, the best first, of a
@@ -60,22 +65,45 @@ impl Info {
     ) -> Result<Vec<Self>, FabricError> {
         // A provider promises only what it was asked for.
         let more = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW;
-        let all = Self::with_order(library, provider, domain, more)?;
+        let all = Self::with(library, provider, domain, more, NEEDED)?;
         match all.is_empty() {
             false => Ok(all),
-            true => Self::with_order(library, provider, domain, FI_ORDER_SAS),
+            true => Self::with(library, provider, domain, FI_ORDER_SAS, NEEDED),
         }
     }
 
-    fn with_order(
+    fn with(
         library: &'static Library,
         provider: Option<&str>,
         domain: Option<&str>,
         order: u64,
+        caps: u64,
     ) -> Result<Vec<Self>, FabricError> {
         let mut hints = Self::empty(library)?;
         hints.wish(provider, domain, order)?;
+        hints.raw_mut().caps = caps;
         Self::offered(library, hints.raw.as_ptr())
+    }
+
+    /// The same offer with receives that take several messages, if the provider has them.
+    pub(crate) fn with_shared_receives(self) -> Self {
+        let (provider, domain) = (self.provider(), self.domain());
+        let order = self.tx().map_or(FI_ORDER_SAS, |tx| tx.msg_order);
+        let wanted = order & (FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW);
+        let caps = NEEDED | FI_MULTI_RECV;
+        let found = Self::with(self.library, Some(&provider), Some(&domain), wanted, caps);
+        let is_same = |other: &Self| {
+            let (ours, theirs) = (self.promises(), other.promises());
+            let shares_receives = theirs.shares_receives;
+            let ours = Promises {
+                shares_receives,
+                ..ours
+            };
+            let is_same_place = other.provider() == provider && other.ipv4() == self.ipv4();
+            is_same_place && shares_receives && ours == theirs
+        };
+        let same = found.ok().and_then(|all| all.into_iter().find(is_same));
+        same.unwrap_or(self)
     }
 
     /// All offers of all kinds.
@@ -135,7 +163,6 @@ impl Info {
         order: u64,
     ) -> Result<(), FabricError> {
         let info = self.raw_mut();
-        info.caps = FI_MSG | FI_RMA;
         // What operations are given has this room.
         info.mode = FI_CONTEXT | FI_CONTEXT2;
         let (tx, rx, ep) = (info.tx_attr, info.rx_attr, info.ep_attr);
@@ -245,6 +272,7 @@ impl Info {
             key_bytes: self.domain_attr().map_or(0, |domain| domain.mr_key_size),
             operation_bytes_max: self.ep_attr().map_or(0, |ep| ep.max_msg_size),
             inject_bytes: self.tx().map_or(0, |tx| tx.inject_size),
+            shares_receives: self.raw().caps & FI_MULTI_RECV != 0,
         }
     }
 }

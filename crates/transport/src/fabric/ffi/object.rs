@@ -58,6 +58,23 @@ impl<T> Object<T> {
     }
 }
 
+impl Object<FidEp> {
+    /// A receive that takes several messages ends when less room than that is left. False if the
+    /// provider cannot do that.
+    pub(super) fn end_shared_receives_below(&self, room_bytes: usize) -> bool {
+        // SAFETY: alive, and nobody changes it.
+        let ops = unsafe { self.at.as_ref() }.ops;
+        // SAFETY: null or a table that lasts as long as the endpoint.
+        let setopt = unsafe { ops.as_ref() }.and_then(|ops| ops.setopt);
+        setopt.is_some_and(|setopt| {
+            let (level, option) = (FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV);
+            let value = (&raw const room_bytes).cast();
+            // SAFETY: alive; the option is a `size_t`, which is read before the call returns.
+            unsafe { setopt(self.fid(), level, option, value, size_of::<usize>()) == 0 }
+        })
+    }
+}
+
 impl<T> Drop for Object<T> {
     fn drop(&mut self) {
         if let Some(close) = self.ops.close {
@@ -132,7 +149,7 @@ pub(super) fn open_queues(
         let mut attributes = CqAttr {
             size: 2 * tokens,
             flags: 0,
-            format: FI_CQ_FORMAT_MSG,
+            format: FI_CQ_FORMAT_DATA,
             wait_obj,
             signaling_vector: 0,
             wait_cond: 0,
