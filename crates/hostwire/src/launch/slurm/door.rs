@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
+use hostwire_transport::os::random;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -31,9 +32,7 @@ pub(crate) fn open(beginning: &str) -> io::Result<UnixListener> {
     if enter(beginning)?.is_some() {
         return Err(io::ErrorKind::AddrInUse.into());
     }
-    let mut random = [0; DIGITS / 2];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    let digits = u64::from_ne_bytes(random);
+    let digits = u64::from_ne_bytes(random::<{ DIGITS / 2 }>().map_err(io::Error::other)?);
     let name = format!("{beginning}-{digits:0DIGITS$x}");
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
     listener.set_nonblocking(true)?;
@@ -65,8 +64,8 @@ fn names<'a>(list: &'a str, beginning: &'a str) -> impl Iterator<Item = &'a str>
         let listens = fields.nth(3) == Some(LISTENS);
         let name = fields.nth(3)?.strip_prefix('@')?;
         let digits = name.strip_prefix(beginning)?.strip_prefix('-')?;
-        let random = digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
-        (listens && random).then_some(name)
+        let is_random = digits.len() == DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        (listens && is_random).then_some(name)
     })
 }
 
