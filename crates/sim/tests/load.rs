@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufReader, Cursor};
 
-use hostwire_sim::experiments::file::{Experiment, Monitor, RunResult, read};
+use hostwire_sim::experiments::file::{Experiment, Monitor, RunResult, Surroundings, read};
 use hostwire_sim::record::Recording;
 
 const ROW: &str = "[cluster.link]\nwidth = \"16bit\"\nfrequency = \"800MHz\"\n\
@@ -23,7 +23,8 @@ fn run_with(workload: &str, csv: &str, recording: Option<&Recording>) -> RunResu
             csv.clone().into_bytes(),
         ))))
     };
-    let ran = experiment(workload).run_with(&Monitor::default(), recording, &open);
+    let ran =
+        experiment(workload).run_with(&Monitor::default(), recording, Surroundings::opening(&open));
     ran.unwrap_or_else(|error| panic!("{error}"))
         .results
         .remove(0)
@@ -179,7 +180,7 @@ fn a_wrong_trace_names_the_file_and_the_line() {
     };
     let experiment = experiment("kind = \"message-trace\"\ntrace = \"x.csv\"");
     let error = experiment
-        .run_with(&Monitor::default(), None, &open)
+        .run_with(&Monitor::default(), None, Surroundings::opening(&open))
         .unwrap_err();
     assert_eq!(
         error.to_string(),

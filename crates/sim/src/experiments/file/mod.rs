@@ -88,6 +88,16 @@ pub struct Surroundings<'o> {
     pub launch: Launch<'o>,
 }
 
+impl<'o> Surroundings<'o> {
+    /// Those that run no programs.
+    pub fn opening(open: Open<'o>) -> Self {
+        Self {
+            open,
+            launch: &|_, program| Err(format!("nobody runs {}", program.program.join(" "))),
+        }
+    }
+}
+
 /// An experiment that was read and checked: one point, or one per value of its
 /// sweep.
 #[derive(Clone, Debug)]

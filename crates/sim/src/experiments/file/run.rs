@@ -67,11 +67,8 @@ impl Experiment {
         monitor: &Monitor,
         recording: Option<&Recording>,
     ) -> Result<Outcome, ExperimentError> {
-        let surroundings = Surroundings {
-            open: &|_| Err(std::io::ErrorKind::Unsupported.into()),
-            launch: &|_, program| Err(format!("nobody runs {}", program.program.join(" "))),
-        };
-        self.run_with(monitor, recording, surroundings)
+        let nothing = |_: &str| Err(std::io::ErrorKind::Unsupported.into());
+        self.run_with(monitor, recording, Surroundings::opening(&nothing))
     }
 
     /// Runs every point, in order. What crosses the links after the boot goes to
