@@ -104,6 +104,8 @@ fn gups(job: &Job, args: Args) -> Result<(), Failure> {
             (words * 8) >> 20,
             job.pes(),
         );
+        // For comparisons: hostwire compare reads such lines.
+        println!("update: {:.1} ns", seconds * 1e9 / updates.max(1) as f64);
         println!(
             "check: {} wrong words of {words}, {wrong_percent:.4} % (at most 1 %), in {check_seconds:.3} s",
             wrong[0]

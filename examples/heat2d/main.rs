@@ -131,6 +131,8 @@ fn heat2d(job: &Job, args: Args) -> Result<(), Failure> {
             "{:.1} million cell updates/s ({seconds:.3} s)",
             updates / seconds * 1e-6
         );
+        // For comparisons: hostwire compare reads such lines.
+        println!("step: {:.1} ns", seconds * 1e9 / steps.max(1) as f64);
         println!("check: {waves}");
         if updates <= SERIAL_UPDATES_MAX as f64 {
             let differing = check::differing_from_serial(args.size, steps, field);

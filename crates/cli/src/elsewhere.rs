@@ -32,6 +32,10 @@ needs_linux!(
     borrow,
     "Run a program in memory of other hosts (Linux only)"
 );
+needs_linux!(
+    compare,
+    "Compare a program on wires and modelled hardware (Linux only)"
+);
 needs_linux!(doctor, "Say which wires this machine can use (Linux only)");
 needs_linux!(
     stats,

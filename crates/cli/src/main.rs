@@ -11,6 +11,8 @@ mod beside;
 #[cfg(target_os = "linux")]
 mod borrow;
 #[cfg(target_os = "linux")]
+mod compare;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -18,6 +20,7 @@ mod file;
 mod html;
 #[cfg(target_os = "linux")]
 mod lend;
+mod metrics;
 mod pages;
 mod plan;
 mod plot;
@@ -40,7 +43,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 #[cfg(not(target_os = "linux"))]
-use elsewhere::{bench, borrow, doctor, lend, run, stats, window};
+use elsewhere::{bench, borrow, compare, doctor, lend, run, stats, window};
 
 /// The exit status for a command that was not even begun.
 pub const USAGE_STATUS: u8 = 2;
@@ -132,6 +135,7 @@ enum Command {
     Bench(bench::Args),
     Lend(lend::Args),
     Borrow(borrow::Args),
+    Compare(compare::Args),
     Doctor(doctor::Args),
     Plan(plan::Args),
     Reproduce(reproduce::Args),
@@ -178,6 +182,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::main(&args),
         Command::Lend(args) => lend::main(&args),
         Command::Borrow(args) => borrow::main(&args),
+        Command::Compare(args) => compare::main(&args),
         Command::Doctor(args) => doctor::main(&args),
         Command::Plan(args) => plan::main(&args),
         Command::Reproduce(args) => reproduce::main(&args),

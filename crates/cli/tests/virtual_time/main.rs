@@ -508,3 +508,54 @@ fn experiments_run_programs() {
         assert!(ended.stderr.contains(said), "{said}: {ended:?}");
     }
 }
+
+/// One table, and a plot for each figure; a place where the program does not run is said.
+#[test]
+fn a_program_is_compared_on_wires_and_models() {
+    let probe = probe();
+    let folder = tempfile::tempdir().unwrap();
+    let plots = folder.path().join("plots").display().to_string();
+    let two = cluster("two-boards.toml");
+    let on = format!("--on=shm,tccluster,peach2,{two}");
+    let options = ["compare", "-n", "2", "--rounds", "1", &on];
+    let figures = [&probe[..], "turns", "figures"];
+    let run = |more: &[&str], program: &[&str]| job::run(&[&options, more, program].concat());
+    let ended = run(&["--json", "--plot", &plots], &figures);
+    assert_eq!(ended.status, 0, "{ended:?}");
+    let rows: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let rows = rows.as_array().unwrap().iter().map(|row| {
+        let metric = &row["metrics"][0];
+        assert_eq!(metric["name"], "barrier");
+        assert!(metric["value"].as_f64().unwrap() > 0.0, "{row}");
+        (
+            row["on"].as_str().unwrap().to_owned(),
+            row["modelled"].as_bool().unwrap(),
+        )
+    });
+    let wanted = [
+        ("shm", false),
+        ("tccluster", true),
+        ("peach2", true),
+        (&two, true),
+    ];
+    let wanted = wanted.map(|(name, modelled)| (name.to_owned(), modelled));
+    assert_eq!(rows.collect::<Vec<_>>(), wanted);
+    let plot = std::fs::read_to_string(folder.path().join("plots/barrier.svg")).unwrap();
+    assert!(plot.contains("peach2"), "{plot}");
+    let again = run(&[], &figures);
+    assert!(
+        again.stdout.contains("modelled") && again.stdout.contains("barrier"),
+        "{again:?}"
+    );
+    let silent = run(&[], &[&probe, "turns", "lines"]);
+    assert_eq!(silent.status, 1, "{silent:?}");
+    assert!(
+        silent
+            .stderr
+            .contains("tccluster: the program printed no line NAME"),
+        "{silent:?}"
+    );
+    let nowhere = job::run(&["compare", "-n", "2", "--on", "moon", &probe]);
+    assert_eq!(nowhere.status, 2, "{nowhere:?}");
+    assert!(nowhere.stderr.contains("tccluster"), "{nowhere:?}");
+}
