@@ -78,5 +78,5 @@ say "PE 0 has ended"
 kill -9 "$launcher" 2>/dev/null || true
 say "hostwire window clear"
 hostwire window clear "$window"
-[ "$(hostwire window show "$window" | wc -l)" = 1 ]
+[ "$(hostwire window show "$window" | grep -c 'job at place')" = 0 ]
 say "done"

@@ -11,7 +11,8 @@
 //! stores to their line, and otherwise in any order, until a fence: several at a time. So what follows
 //! in another line needs a store fence in front of it, and what follows in the same line must not rely on them.
 
-use crate::visibility::LINE_BYTES;
+/// Bytes of a cache line, and of a slot of a ring.
+pub const LINE_BYTES: usize = 64;
 
 /// What a flush is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,8 +16,7 @@
 use crate::flush::{Flush, edges, lines};
 use crate::sync::{Ordering, fence};
 
-/// Bytes of a cache line, and of a slot of a ring.
-pub const LINE_BYTES: usize = 64;
+pub use crate::flush::LINE_BYTES;
 
 /// See the [module text](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,9 @@
 //! The tables and lines of a region on modelled memory. PE 0 makes places, and PE 1 finds them; or each
 //! PE is a kernel, and both want the same number or the same units.
 
-use super::format::{ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, LINE_BYTES, PeLine, State};
+use super::format::{
+    ALIGN_BYTES, BLOCKS_OFFSET_BYTES, Bytes, Head, JobEntry, LINE_BYTES, PeLine, State,
+};
 use super::lines::Lines;
 use super::table::{Place, Table, kernel_of};
 use crate::memory::Memory;
@@ -18,6 +20,8 @@ const TURN: usize = FIRST_FREE_OFFSET_BYTES + TABLES_BYTES + FRONT_BYTES;
 pub const SEGMENT_BYTES: usize = TURN + LINE_BYTES;
 const KEY: u128 = 5;
 const JOBS: u64 = 3;
+/// How often a place changes while it is read.
+const WRITES: u64 = 40;
 /// How many numbers there are: more than kernels, as two that ask at once may close some that nobody gets.
 const KERNELS: u32 = 8;
 
@@ -41,9 +45,9 @@ fn line(place: &Place, pe: u32, state: State) -> PeLine {
     }
 }
 
-fn head(units: u64, contract: Visibility) -> Head {
+fn head(units: u64, kernels: u32, contract: Visibility) -> Head {
     Head {
-        kernels: KERNELS,
+        kernels,
         ..Head::new(contract, units * ALIGN_BYTES, 3)
     }
 }
@@ -58,10 +62,10 @@ fn tables(wire: &dyn Transport) -> (Memory, Visibility) {
 }
 
 /// The tables, made by PE 0 and seen by all.
-fn made(wire: &dyn Transport, units: u64) -> Table {
+fn made(wire: &dyn Transport, units: u64, kernels: u32) -> Table {
     let (memory, contract) = tables(wire);
     if wire.pe() == 0 {
-        let table = Table::make(memory, head(units, contract)).expect("tables");
+        let table = Table::make(memory, head(units, kernels, contract)).expect("tables");
         say(wire, 1);
         return table;
     }
@@ -74,7 +78,7 @@ fn made(wire: &dyn Transport, units: u64) -> Table {
 /// # Panics
 /// If they get the same.
 pub fn kernels_ask_at_once(wire: &dyn Transport) {
-    let table = made(wire, 8);
+    let table = made(wire, 8, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
     let number = table.enter(epoch, epoch).expect("a number");
     assert_eq!(table.enter(epoch, epoch + 2).expect("a number"), number);
@@ -97,7 +101,7 @@ pub fn kernels_ask_at_once(wire: &dyn Transport) {
 /// If both have the same units, or a PE has none though there are enough.
 pub fn jobs_begin_at_once(wire: &dyn Transport, jobs: u64) {
     // A job takes one unit, and one for what comes before.
-    let table = made(wire, 1 + 2 * jobs);
+    let table = made(wire, 1 + 2 * jobs, KERNELS);
     let epoch = 7 + u64::from(wire.pe());
     let kernel = table.enter(epoch, epoch).expect("a number");
     let place = table.claim(kernel, KEY, 1, ALIGN_BYTES);
@@ -134,15 +138,24 @@ pub fn jobs_begin_at_once(wire: &dyn Transport, jobs: u64) {
 /// # Panics
 /// If PE 1 sees what no job had.
 pub fn places_change_while_they_are_read(wire: &dyn Transport) {
-    let table = made(wire, 8);
+    let table = made(wire, 8, 1);
     if wire.pe() == 0 {
-        let kernel = table.enter(7, 7).expect("a number");
-        for job in 1..=2 * JOBS {
-            let bytes = (1 + job % 2) * ALIGN_BYTES;
-            let place = table.claim(kernel, job.into(), 1, bytes).expect("room");
-            table.run(&place).expect("a place");
-            let mark = place.mark(State::Running);
-            table.free(kernel, place.slot, mark).expect("a place");
+        for job in 1..=WRITES {
+            let entry = JobEntry {
+                key: job.into(),
+                first_unit: 1 + (job % 2) as u32,
+                units: 3,
+                pes: 1,
+                segment_bytes: ALIGN_BYTES,
+            };
+            let place = Place {
+                slot: 0,
+                incarnation: job,
+                entry,
+            };
+            table.write(&place, State::Running).expect("a place");
+            let mark = place.mark(State::Free);
+            table.set(0, mark).expect("a place");
         }
         say(wire, 2);
     } else {
@@ -168,7 +181,7 @@ pub fn jobs_come_and_go(wire: &dyn Transport) {
     let front = window.memory().part(at, FRONT_BYTES).expect("a part");
     let lines = Lines::new(&front, 2, contract).expect("lines");
     match wire.pe() {
-        0 => first(wire, tables, &lines, head(8, contract)),
+        0 => first(wire, tables, &lines, head(8, 1, contract)),
         _ => second(wire, &tables, &lines),
     }
     wire.quiet().expect("a quiet");

@@ -373,14 +373,18 @@ impl Table {
         Ok(())
     }
 
-    fn write(&self, place: &Place, state: State) -> Result<()> {
+    pub(super) fn write(&self, place: &Place, state: State) -> Result<()> {
         let line = place.entry.emit();
         let at = self.offset_bytes(place.slot) + 8;
+        site!(
+            "place: free before its entry changes",
+            self.window.visibility().store_fence()
+        );
         self.window.put(at, line.get(8..).unwrap_or_default())?;
         self.set(place.slot, place.mark(state))
     }
 
-    fn set(&self, slot: usize, mark: Mark) -> Result<()> {
+    pub(super) fn set(&self, slot: usize, mark: Mark) -> Result<()> {
         self.window
             .put_word(self.offset_bytes(slot), mark.to_word())
     }
