@@ -182,3 +182,29 @@ fn stores_within_a_host_stay_there() {
     // A KiB at 10 GB/s.
     assert_eq!(times[0].unwrap().as_ns(), 1_000.0 + 102.4);
 }
+
+/// A chain has 255 descriptors of 262,140 bytes; and two phases go through the chip's memory.
+#[test]
+fn puts_longer_than_a_chain_take_several() {
+    let mut ring = ring(1, 0, Engine::TwoPhase);
+    ring.config.chip.memory_bytes = 1 << 20;
+    const DATA: usize = 4097;
+    let data: Vec<u8> = (0..251).cycle().take(SEGMENT_BYTES - DATA).collect();
+    let results = on(&ring, 2, |wire| {
+        if wire.pe() == 0 {
+            wire.store(1, DATA, &data).unwrap();
+            wire.store_word(1, 0, 1).unwrap();
+            return true;
+        }
+        let memory = wire.segment().memory();
+        let mut word = [0; 8];
+        while u64::from_ne_bytes(word) == 0 {
+            memory.copy_out(0, &mut word).unwrap();
+            wire.poll().unwrap();
+        }
+        let mut got = vec![0; data.len()];
+        memory.copy_out(DATA, &mut got).unwrap();
+        got == data
+    });
+    assert_eq!(results, [Some(true), Some(true)]);
+}

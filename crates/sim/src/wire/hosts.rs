@@ -29,6 +29,10 @@ use super::{VirtualWire, WireError};
 const LINE_BYTES: u64 = 64;
 /// A descriptor moves whole words.
 const DMA_ALIGN_BYTES: u64 = 4;
+/// Most bytes of a chain.
+const CHAIN_BYTES_MAX: u64 = LENGTH_BYTES_MAX * DESCRIPTORS_MAX as u64;
+/// Room for them in the memory of a host, for each PE.
+const SOURCE_BYTES: u64 = CHAIN_BYTES_MAX.next_multiple_of(4096);
 
 /// What a core does next.
 enum Step {
@@ -40,8 +44,8 @@ enum Step {
     Drain,
     /// Its store to memory of its host becomes visible.
     Commit { bus: u64, bytes: Vec<u8> },
-    /// It asks for a chain and waits for the interrupt.
-    Launch(Chain),
+    /// It asks for a chain that moves these bytes, and waits for the interrupt.
+    Launch { chain: Chain, bytes: Vec<u8> },
 }
 
 /// A core, which runs one PE.
@@ -57,7 +61,7 @@ struct Core {
     launched: bool,
     /// Address of the PE's segment in the window.
     address: u64,
-    /// Where the driver keeps what a chain takes from this PE.
+    /// Where a chain takes the bytes of this PE.
     source: Place,
 }
 
@@ -134,8 +138,8 @@ impl<'a, 'w> Hosts<'a, 'w> {
         let pitch_bytes = self.settings.pitch_bytes();
         let offset_bytes = self.settings.offset_bytes;
         let memory_bytes = self.cluster.host_bytes(node)?;
-        let end = pitch_bytes.checked_mul(2 * all);
-        let end = end.and_then(|bytes| bytes.checked_add(offset_bytes));
+        let end = pitch_bytes.checked_mul(all);
+        let end = end.and_then(|bytes| bytes.checked_add(offset_bytes + SOURCE_BYTES * all));
         if !offset_bytes.is_multiple_of(LINE_BYTES) || end.is_none_or(|end| end > memory_bytes) {
             return Err(WireError::NoMemory {
                 socket: node.into(),
@@ -144,8 +148,8 @@ impl<'a, 'w> Hosts<'a, 'w> {
                 memory_bytes,
             });
         }
-        let at = |index: u64| Place::new(node, Device::Host, offset_bytes + index * pitch_bytes);
-        let address = self.cluster.address(at(before))?;
+        let at = |bytes: u64| Place::new(node, Device::Host, offset_bytes + bytes);
+        let address = self.cluster.address(at(before * pitch_bytes))?;
         self.cores.push(Core {
             node,
             steps: VecDeque::new(),
@@ -154,7 +158,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
             lines: 0,
             launched: false,
             address,
-            source: at(all + before),
+            source: at(all * pitch_bytes + before * SOURCE_BYTES),
         });
         let component = self.nodes[usize::from(node)].host.index();
         let board = &mut *self.board.lock();
@@ -203,8 +207,7 @@ impl<'a, 'w> Hosts<'a, 'w> {
         push_lines(&mut steps, address, head);
         if !body.is_empty() {
             let target = place.after(middle.start)?;
-            let chains = self.chains(pe, target, body);
-            steps.extend(chains.ok()?.into_iter().map(Step::Launch));
+            steps.extend(self.chains(core.source, target, body).ok()?);
         }
         push_lines(&mut steps, address + middle.end, tail);
         Some(steps)
@@ -220,23 +223,26 @@ impl<'a, 'w> Hosts<'a, 'w> {
         }
     }
 
-    /// The chains of a long put, with what they take from the PE as it is now.
-    fn chains(&mut self, pe: usize, to: Place, bytes: &[u8]) -> Result<Vec<Chain>, TcaError> {
-        let from = self.cores[pe].source;
-        self.cluster.set_memory(from, bytes)?;
+    /// The chains of a long put, with the bytes that it has now.
+    fn chains(&self, from: Place, to: Place, bytes: &[u8]) -> Result<Vec<Step>, TcaError> {
         let chip_bytes = self.cluster.config().chip.memory_bytes;
-        let table_bytes = LENGTH_BYTES_MAX * DESCRIPTORS_MAX as u64;
-        let most = table_bytes.min(chip_bytes.saturating_sub(REGISTER_BYTES));
-        let mut chains = Vec::new();
-        for (offset, len) in parts_of(bytes.len() as u64, most / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES)
-        {
+        let most = CHAIN_BYTES_MAX.min(chip_bytes.saturating_sub(REGISTER_BYTES));
+        let most = most / DMA_ALIGN_BYTES * DMA_ALIGN_BYTES;
+        let mut steps = Vec::new();
+        let mut to = Some(to);
+        for bytes in bytes.chunks(most.max(DMA_ALIGN_BYTES) as usize) {
+            let len = bytes.len() as u64;
             let mut chain = Chain::new();
-            if let Some((to, from)) = to.after(offset).zip(from.after(offset)) {
+            if let Some(to) = to {
                 chain.copy(to, from, len)?;
             }
-            chains.push(chain);
+            to = to.and_then(|to| to.after(len));
+            steps.push(Step::Launch {
+                chain,
+                bytes: bytes.to_vec(),
+            });
         }
-        Ok(chains)
+        Ok(steps)
     }
 
     /// The core of a PE does what it can do now.
@@ -285,8 +291,10 @@ impl<'a, 'w> Hosts<'a, 'w> {
                         host.commit_local(bus, &bytes, now);
                     }
                 }
-                Step::Launch(chain) => {
+                Step::Launch { chain, bytes } => {
                     core.launched = true;
+                    let source = core.source;
+                    self.cluster.set_memory(source, &bytes)?;
                     self.nodes[usize::from(node)].queue.push_back((pe, chain));
                     self.launch(node)?;
                 }
@@ -523,10 +531,4 @@ fn push_lines(steps: &mut VecDeque<Step>, address: u64, bytes: &[u8]) {
                 .to_vec(),
         }
     }));
-}
-
-/// `len` bytes in parts of at most `most`: where each begins and how long it is.
-fn parts_of(len: u64, most: u64) -> impl Iterator<Item = (u64, u64)> {
-    let most = most.max(DMA_ALIGN_BYTES);
-    (0..len.div_ceil(most)).map(move |part| (part * most, most.min(len - part * most)))
 }
