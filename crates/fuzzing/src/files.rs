@@ -3,7 +3,7 @@
 use hostwire_plan::diagnostic::{Diagnostic, Severity};
 use hostwire_sim::engine::TraceReader;
 use hostwire_sim::experiments::Claims;
-use hostwire_sim::experiments::file::{SweepRange, read};
+use hostwire_sim::experiments::file::{SweepRange, read, read_hardware};
 use hostwire_sim::memory_system::trace::{Event, Format, Reader};
 use hostwire_transport::fuzzing::kit::{blames, mark, named, shown, texts};
 
@@ -133,6 +133,31 @@ pub(crate) const TARGETS: &[Target] = &[
         cost: 4,
     },
     Target {
+        name: "hardware_file",
+        check: hardware,
+        seeds: || {
+            texts(&[
+                (
+                    "parameters",
+                    "title = \"t\"\ncluster = \"c\"\n[parameters]\nsend_work = \"1ns\"\n",
+                ),
+                (
+                    "table",
+                    "[cluster]\nfabric = \"peach2\"\n[cluster.topology]\nkind = \"ring\"\n\
+                     nodes = 4\n[cluster.topology.node]\nmemory = \"8GiB\"\n[parameters]\n\
+                     put_engine = \"two-phase\"\ndma_from = \"4KiB\"\n",
+                ),
+                ("none", "cluster = \"none\"\n"),
+                ("wrong", "cluster = 3\nworkload = 1\n[parameters]\nx = 1\n"),
+                (
+                    "cluster",
+                    include_str!("../../../examples/clusters/two-boards.toml"),
+                ),
+            ])
+        },
+        cost: 4,
+    },
+    Target {
         name: "memory_trace",
         check: memory_trace,
         seeds: || {
@@ -226,6 +251,18 @@ fn experiment(bytes: &[u8]) {
             mark("read");
             assert!((1..=VALUES_MAX).contains(&experiment.points()));
         }
+        Err(bad) => page(&bad.to_string(), "--> "),
+    }
+}
+
+fn hardware(bytes: &[u8]) {
+    let other = include_bytes!("../../../examples/clusters/two-boards.toml");
+    let load = |name: &str| match name.ends_with("none") {
+        true => Err("there is no such file".to_owned()),
+        false => Ok(other.to_vec()),
+    };
+    match read_hardware(NAME, bytes, &load) {
+        Ok(_) => mark("read"),
         Err(bad) => page(&bad.to_string(), "--> "),
     }
 }
