@@ -2,13 +2,16 @@
 
 use crate::check::map::EXTENDED_START;
 use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
-use crate::plan::{CablePlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router, Window};
+use crate::plan::{
+    AdapterPlan, CablePlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router, Window,
+};
 use crate::registers::opteron::{self, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge};
 use crate::registers::{RegisterWrite, peach2};
 use crate::route::ranges::{RouteRange, extended_blocks, uses_extended};
 use crate::route::{Adjacency, Routes};
-use crate::spec::{CableKind, Fabric, Medium};
+use crate::spec::{CableKind, EthernetPlan, Fabric, HteaPlan, Medium};
 use crate::topology::{Node, Port, Topology};
+use hostwire_address::AddressRange;
 
 /// Everything that was decided about a cluster.
 pub(crate) struct Decided<'a> {
@@ -20,6 +23,8 @@ pub(crate) struct Decided<'a> {
     /// By node; empty for PEACH2.
     pub memory: &'a [MemoryPlan],
     pub ring_bytes: u64,
+    pub ethernet: EthernetPlan,
+    pub htea: HteaPlan,
 }
 
 /// Puts the plan together.
@@ -56,6 +61,7 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         .map(|p| router(topology, p))
         .collect();
     let fabric = topology.fabric;
+    let adapters = adapters(&decided);
     Plan {
         fabric,
         family: (fabric == Fabric::TcCluster).then_some(topology.family),
@@ -69,12 +75,41 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
             .iter()
             .map(|c| cable_plan(topology, c))
             .collect(),
+        adapters,
+        ethernet: decided.ethernet,
+        htea: decided.htea,
         warnings: Vec::new(),
         hops: Default::default(),
         routers,
         first_processor,
         peers,
     }
+}
+
+/// The adapters, each with what it sends where.
+fn adapters(decided: &Decided<'_>) -> Vec<AdapterPlan> {
+    let (topology, routes) = (decided.topology, &decided.routes);
+    let gateways = topology.gateways();
+    let adapter = |&node: &usize| {
+        let way = decided.adjacency[node].len().checked_sub(1)?;
+        let mut targets: Vec<(AddressRange, usize)> = Vec::new();
+        for (to, entry) in routes.map.entries().iter().enumerate() {
+            if routes.next.slot(node, to) != Some(way) {
+                continue;
+            }
+            let arrival = routes.next.arrival(to)?;
+            let target = gateways.iter().position(|gateway| *gateway == arrival)?;
+            match targets.last_mut() {
+                Some((range, last)) if *last == target && range.end() == entry.range.start.0 => {
+                    range.bytes += entry.range.bytes;
+                }
+                _ => targets.push((entry.range, target)),
+            }
+        }
+        let port = port_id(decided.adjacency[node][way].port);
+        Some(AdapterPlan { port, targets })
+    };
+    gateways.iter().filter_map(adapter).collect()
 }
 
 fn router(topology: &Topology, processor: &ProcessorPlan) -> Router {
@@ -165,6 +200,17 @@ fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPl
                 frequency_mhz: u16::try_from(frequency).ok(),
             });
         }
+    }
+    if let Some((processor, link)) = node.adapter {
+        let (width, frequency) = node.capability(processor, link);
+        let frequency = frequency.min(u64::from(Medium::Board.mhz_max()));
+        links[usize::from(processor)].push(LinkPlan {
+            link,
+            role: LinkRole::Adapter,
+            peer: None,
+            width_bits: u8::try_from(width).ok(),
+            frequency_mhz: u16::try_from(frequency).ok(),
+        });
     }
     let other = |link, role| LinkPlan {
         link,
@@ -294,7 +340,7 @@ fn link_setups(links: &[LinkPlan]) -> Vec<LinkSetup> {
                 link: l.link,
                 width_bits: l.width_bits?,
                 frequency_mhz: l.frequency_mhz?,
-                non_coherent: l.role == LinkRole::Fabric,
+                non_coherent: matches!(l.role, LinkRole::Fabric | LinkRole::Adapter),
             })
         })
         .collect()

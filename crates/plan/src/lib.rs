@@ -56,11 +56,11 @@ pub use diagnostic::{Diagnostic, Rejected};
 pub use hostwire_address::{AddressRange, GlobalAddress};
 pub use id::{LinkIndex, NodeId, PortId, ProcessorId};
 pub use plan::{
-    CablePlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, RouteError, ViewEntry,
-    ViewKind, Window,
+    AdapterPlan, CablePlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, RouteError,
+    ViewEntry, ViewKind, Window,
 };
 pub use route::Scheme;
-pub use spec::{CableKind, Fabric, Family, Medium};
+pub use spec::{CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium};
 
 use diagnostic::{Findings, Located, Source, Span};
 use file::Section;
@@ -127,6 +127,7 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
         if is_whole {
             check::links::check_overrides(&topology, out);
             check::reach::check_connected(&topology, &topology.adjacency(), out);
+            check::adapters::check(&spec, &topology, out);
             check::reach::check_southbridges(&topology, out);
         }
     });
@@ -167,16 +168,19 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     }
     let mut plan = assemble::assemble(assemble::Decided {
         topology: &topology,
-        adjacency: &topology.adjacency(),
+        adjacency: &topology.ways(),
         routes,
         windows: &windows,
         low_bytes: &low_bytes,
         memory: &memory,
         ring_bytes: spec.ring_bytes.value,
+        ethernet: spec.ethernet.map(|given| given.value).unwrap_or_default(),
+        htea: spec.htea.map(|given| given.value).unwrap_or_default(),
     });
     let (hops, statistics) = check::delivery::check(&plan, out)?;
     plan.hops = statistics;
     check::deadlock::check(&topology, &plan, &hops, out);
+    check::adapters::check_unused(&topology, &plan, out);
     check::links::check_unused(&topology, &check::deadlock::used_cables(&plan, &hops), out);
     (!out.has_errors()).then_some(plan)
 }

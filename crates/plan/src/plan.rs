@@ -9,7 +9,7 @@ use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::registers::opteron::{MemoryType, Northbridge};
 use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
-use crate::spec::{CableKind, Fabric, Family, Medium, ShapeSpec};
+use crate::spec::{CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium, ShapeSpec};
 use hostwire_address::{AddressRange, GlobalAddress};
 
 /// The use of a link.
@@ -26,6 +26,8 @@ pub enum LinkRole {
     Southbridge,
     /// PEACH2 port north: to the host and the GPUs.
     Host,
+    /// Non-coherent, to an adapter for HyperTransport over Ethernet.
+    Adapter,
 }
 
 /// A link that is in use.
@@ -108,6 +110,27 @@ pub struct CablePlan {
     pub frequency_mhz: Option<u16>,
     /// Length in micrometres, if given.
     pub length_um: Option<u64>,
+}
+
+/// An adapter for HyperTransport over Ethernet: what it does with a write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AdapterPlan {
+    /// The link that it is plugged into.
+    pub port: PortId,
+    /// Addresses that it sends to other adapters, ascending, each with the number of the adapter
+    /// in [`Plan::adapters`].
+    pub targets: Vec<(AddressRange, usize)>,
+}
+
+impl AdapterPlan {
+    /// The adapter that takes an address.
+    pub fn target(&self, addr: GlobalAddress) -> Option<usize> {
+        let after = self
+            .targets
+            .partition_point(|(range, _)| range.start <= addr);
+        let (range, target) = self.targets.get(after.checked_sub(1)?)?;
+        (addr <= range.last()).then_some(*target)
+    }
 }
 
 /// One entry of a node's view of the address space.
@@ -194,6 +217,9 @@ pub struct Plan {
     pub(crate) ring_bytes: u64,
     pub(crate) nodes: Vec<NodePlan>,
     pub(crate) cables: Vec<CablePlan>,
+    pub(crate) adapters: Vec<AdapterPlan>,
+    pub(crate) ethernet: EthernetPlan,
+    pub(crate) htea: HteaPlan,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) hops: HopStatistics,
     pub(crate) routers: Vec<Router>,
@@ -247,6 +273,21 @@ impl Plan {
     /// The cables.
     pub fn cables(&self) -> &[CablePlan] {
         &self.cables
+    }
+
+    /// The adapters for HyperTransport over Ethernet, by the number of their node.
+    pub fn adapters(&self) -> &[AdapterPlan] {
+        &self.adapters
+    }
+
+    /// The network between the adapters. Without adapters there is none.
+    pub fn ethernet(&self) -> &EthernetPlan {
+        &self.ethernet
+    }
+
+    /// The parts of each adapter.
+    pub fn htea(&self) -> &HteaPlan {
+        &self.htea
     }
 
     /// Findings that did not stop the plan.
@@ -331,7 +372,7 @@ impl Plan {
                 at: here,
                 fault: Fault::Unmapped,
             };
-            let (next, entered, role) = self.peer(at, link).ok_or(unmapped)?;
+            let (next, entered, role) = self.across(at, link, addr).ok_or(unmapped)?;
             let there = self.processor_id(next).ok_or(RouteError::Loop)?;
             hops.push(Hop {
                 from: PortId {
@@ -342,7 +383,7 @@ impl Plan {
                     processor: there,
                     link: entered,
                 },
-                between_nodes: role == LinkRole::Fabric,
+                between_nodes: matches!(role, LinkRole::Fabric | LinkRole::Adapter),
             });
             if hops.len() > self.routers.len() {
                 return Err(RouteError::Loop);
@@ -402,6 +443,38 @@ impl Plan {
     ) -> Option<(usize, LinkIndex, LinkRole)> {
         let (peer, link, role) = self.peers.get(processor)?[link.index()]?;
         Some((peer as usize, link, role))
+    }
+
+    /// Where a packet for `addr` arrives that leaves by a link: as [`peer`](Self::peer), and over
+    /// Ethernet, where the link leads to an adapter.
+    pub(crate) fn across(
+        &self,
+        processor: usize,
+        link: LinkIndex,
+        addr: GlobalAddress,
+    ) -> Option<(usize, LinkIndex, LinkRole)> {
+        match self.adapter_at(processor, link) {
+            None => self.peer(processor, link),
+            Some(adapter) => {
+                let target = self.adapters[adapter].target(addr)?;
+                let port = self.adapters.get(target)?.port;
+                let next = self.processor_number(port.processor)?;
+                Some((next, port.link, LinkRole::Adapter))
+            }
+        }
+    }
+
+    /// The adapter at a link.
+    pub(crate) fn adapter_at(&self, processor: usize, link: LinkIndex) -> Option<usize> {
+        if self.adapters.is_empty() {
+            return None;
+        }
+        let port = PortId {
+            processor: self.processor_id(processor)?,
+            link,
+        };
+        let mut adapters = self.adapters.iter();
+        adapters.position(|adapter| adapter.port == port)
     }
 
     /// The number of a processor, counted over all nodes.

@@ -108,6 +108,46 @@ proptest! {
     }
 
     #[test]
+    fn islands_with_adapters(
+        sizes in prop::collection::vec(1usize..7, 2..5),
+        degree in 2usize..4,
+        picks in prop::collection::vec((0usize..1000, 0usize..1000), 8..20),
+        gates in prop::collection::vec(1usize..3, 5),
+        policy in prop::sample::select(vec!["auto", "tree"]),
+    ) {
+        let mut edges = Vec::new();
+        let mut gateways = Vec::new();
+        let mut first = 0;
+        for (island, &size) in sizes.iter().enumerate() {
+            let own = graph(size, degree, &picks);
+            edges.extend(own.into_iter().map(|(a, b)| (first + a, first + b)));
+            let gates = gates[island].min(size);
+            gateways.extend((0..gates).map(|gate| first + (picks[gate].0 + gate) % size));
+            first += size;
+        }
+        let mut file = format!("[routing]\npolicy = \"{policy}\"\n");
+        for node in 0..first {
+            let adapter = gateways.contains(&node);
+            let _ = write!(
+                file,
+                "[[node]]\nname = \"n{node}\"\nmemory = \"1GiB\"\nlinks = 8\nadapter = {adapter}\n"
+            );
+        }
+        let mut used = vec![0u8; first];
+        let mut port = |node: usize| {
+            used[node] += 1;
+            format!("n{node}.l{}", 8 - used[node])
+        };
+        for (a, b) in edges {
+            let (from, to) = (port(a), port(b));
+            let _ = write!(file, "[[cable]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+        }
+        if let Some(plan) = plan_or_reject(&file, &["interval-routing"]) {
+            check_delivery(&plan);
+        }
+    }
+
+    #[test]
     fn listed_cables_of_high_degree(
         nodes in 2usize..24,
         degree in 5usize..8,

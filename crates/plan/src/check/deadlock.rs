@@ -4,7 +4,7 @@ use super::delivery::Hops;
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
 use crate::plan::Plan;
-use crate::route::channels::Channels;
+use crate::route::channels::{Channel, Follows};
 use crate::topology::Topology;
 
 /// Channels of a cycle that are printed.
@@ -13,32 +13,41 @@ const PRINTED_MAX: usize = 24;
 /// Builds the dependency graph from what the registers do and looks for a cycle.
 pub(crate) fn check(topology: &Topology, plan: &Plan, hops: &Hops, out: &mut Findings) {
     let processors = plan.processor_count();
-    // Channel `8 * processor + link`; a bit per link that may follow it.
-    let mut follows = vec![0u8; processors * 8];
+    let places: Vec<(usize, LinkIndex)> = plan
+        .adapters()
+        .iter()
+        .filter_map(|adapter| {
+            let port = adapter.port;
+            Some((plan.processor_number(port.processor)?, port.link))
+        })
+        .collect();
+    let mut follows = Follows::new(processors, places.len());
     for at in 0..processors {
         for target in 0..hops.targets() {
             let Some(link) = hops.link(at, target) else {
                 continue;
             };
-            let Some((next, ..)) = plan.peer(at, link) else {
+            let addr = hops.address(target);
+            let Some((next, ..)) = plan.across(at, link, addr) else {
                 continue;
             };
-            if let Some(after) = hops.link(next, target) {
-                follows[at * 8 + link.index()] |= 1 << after.get();
-            }
+            let crossing = plan
+                .adapter_at(at, link)
+                .and_then(|from| Some([from, plan.adapters()[from].target(addr)?]));
+            follows.add((at, link), crossing, hops.link(next, target));
         }
     }
-    let channels = Channels::of_links(&follows, |at, link| {
+    let peer = |at, link: usize| {
         let link = LinkIndex::from_bits((link & 7) as u8);
         plan.peer(at, link).map(|(next, ..)| next)
-    });
-    let Some(cycle) = channels.cycle() else {
+    };
+    let Some(cycle) = follows.channels(peer, &places).cycle() else {
         return;
     };
     let mut names: Vec<_> = cycle
         .iter()
         .take(PRINTED_MAX)
-        .map(|&channel| plan.link_name(channel / 8, LinkIndex::from_bits((channel % 8) as u8)))
+        .map(|&number| name(plan, follows.channel(number)))
         .collect();
     if cycle.len() > PRINTED_MAX {
         names.push(format!("{} more", cycle.len() - PRINTED_MAX));
@@ -55,6 +64,21 @@ pub(crate) fn check(topology: &Topology, plan: &Plan, hops: &Hops, out: &mut Fin
         .note("posted writes have one virtual channel, so full buffers along the cycle never drain")
         .help("use [routing] policy = \"auto\" or \"tree\""),
     );
+}
+
+/// A channel by the names in the file.
+fn name(plan: &Plan, channel: Channel) -> String {
+    let adapter = |number: usize| {
+        let adapter = plan.adapters().get(number);
+        adapter.map_or_else(String::new, |adapter| plan.port_name(adapter.port))
+    };
+    match channel {
+        Channel::Link { processor, link } => plan.link_name(processor, LinkIndex::from_bits(link)),
+        Channel::Entry { adapter: number } => format!("adapter at {}", adapter(number)),
+        Channel::Virtual { from, to } => {
+            format!("virtual link {} to {}", adapter(from), adapter(to))
+        }
+    }
 }
 
 /// Which cables some route uses.

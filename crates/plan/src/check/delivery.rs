@@ -14,7 +14,7 @@ use hostwire_address::{AddressRange, GlobalAddress};
 
 /// For every processor and every memory interval the link that the packet leaves by.
 pub(crate) struct Hops {
-    targets: usize,
+    targets: Vec<GlobalAddress>,
     /// Link number, or [`DELIVER`].
     links: Vec<u8>,
 }
@@ -34,12 +34,17 @@ impl Hops {
     /// The link by which processor `at` sends to interval `target`; `None` if the interval is
     /// its own.
     pub(crate) fn link(&self, at: usize, target: usize) -> Option<LinkIndex> {
-        let link = self.links[at * self.targets + target];
+        let link = self.links[at * self.targets.len() + target];
         (link != DELIVER).then_some(LinkIndex::from_bits(link))
     }
 
     pub(crate) fn targets(&self) -> usize {
-        self.targets
+        self.targets.len()
+    }
+
+    /// The first address of an interval.
+    pub(crate) fn address(&self, target: usize) -> GlobalAddress {
+        self.targets[target]
     }
 }
 
@@ -75,7 +80,7 @@ pub(crate) fn check(plan: &Plan, out: &mut Findings) -> Option<(Hops, HopStatist
         check_core(plan, at, out)?;
     }
     let hops = Hops {
-        targets: targets.len(),
+        targets: targets.iter().map(|(_, range)| range.start).collect(),
         links,
     };
     let statistics = walk(plan, &hops, out)?;
@@ -99,8 +104,10 @@ fn decide(
     }
     match first {
         Step::Deliver if at == owner => Ok(DELIVER),
-        Step::Forward(link) if at != owner => match plan.peer(at, link) {
-            Some((_, _, LinkRole::Fabric | LinkRole::Coherent)) => Ok(link.get()),
+        Step::Forward(link) if at != owner => match plan.across(at, link, range.start) {
+            Some((_, _, LinkRole::Fabric | LinkRole::Coherent | LinkRole::Adapter)) => {
+                Ok(link.get())
+            }
             _ => Err(fault(format!(
                 "{name} sends {range} to {link}, where nothing is"
             ))),
@@ -162,7 +169,7 @@ fn walk(plan: &Plan, hops: &Hops, out: &mut Findings) -> Option<HopStatistics> {
                     distance[at] = 0;
                     break;
                 };
-                let (next, back, _) = plan.peer(at, link)?;
+                let (next, back, _) = plan.across(at, link, hops.address(target))?;
                 if hops.link(next, target) == Some(back) {
                     let name = plan.processor_name(at);
                     out.push(Diagnostic::error(

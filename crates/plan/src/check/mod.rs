@@ -1,5 +1,6 @@
 //! The checks, one file each. A check looks at one thing and reports it.
 
+pub(crate) mod adapters;
 pub(crate) mod cables;
 pub(crate) mod deadlock;
 pub(crate) mod delivery;

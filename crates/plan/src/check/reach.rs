@@ -6,13 +6,27 @@ use crate::topology::{Edge, Topology};
 
 /// Every node has a path to every other over cables that carry traffic.
 pub(crate) fn check_connected(topology: &Topology, adjacency: &[Vec<Edge>], out: &mut Findings) {
+    let gateways = topology.gateways();
     let reached = flood(0, topology.nodes.len(), |node| {
-        adjacency[node].iter().map(|e| e.peer).collect()
+        let cables = adjacency[node].iter().map(|e| e.peer);
+        // An adapter reaches all others.
+        let others = topology.nodes[node].adapter.map_or(&[][..], |_| &gateways);
+        cables.chain(others.iter().copied()).collect()
     });
     let Some(lost) = reached.iter().position(|&r| !r) else {
         return;
     };
     let count = reached.iter().filter(|&&r| !r).count();
+    let (label, help) = match gateways.is_empty() {
+        true => (
+            "no cable leads here, even over other nodes",
+            "add a [[cable]] that joins the parts",
+        ),
+        false => (
+            "neither a cable nor an adapter leads here, even over other nodes",
+            "add a [[cable]] that joins the parts, or give a node of each part an `adapter`",
+        ),
+    };
     out.push(
         Diagnostic::error(
             "unreachable",
@@ -22,11 +36,8 @@ pub(crate) fn check_connected(topology: &Topology, adjacency: &[Vec<Edge>], out:
                 topology.nodes[0].name
             ),
         )
-        .label(
-            topology.nodes[lost].span,
-            "no cable leads here, even over other nodes",
-        )
-        .help("add a [[cable]] that joins the parts"),
+        .label(topology.nodes[lost].span, label)
+        .help(help),
     );
 }
 

@@ -43,6 +43,21 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
         let middle = (right * block.step.0, -down * block.step.1);
         write_node(out, node, &block, middle)?;
     }
+    if !plan.adapters().is_empty() {
+        writeln!(
+            out,
+            "  \"switch\" [label=\"Ethernet\", shape=ellipse, pos=\"0.00,{:.2}!\"];",
+            block.step.1
+        )?;
+    }
+    for adapter in plan.adapters() {
+        let at = adapter.port.processor;
+        writeln!(
+            out,
+            "  \"{at}\" -- \"switch\" [taillabel=\"{}\", style=dotted];",
+            adapter.port.link
+        )?;
+    }
     for cable in plan.cables() {
         let [a, b] = cable.ends;
         let style = match cable.kind {

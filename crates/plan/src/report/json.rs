@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::address_map::AddressMap;
 use crate::diagnostic::Severity;
 use crate::id::NodeId;
-use crate::plan::{CablePlan, LinkPlan, Plan, ViewEntry};
+use crate::plan::{AdapterPlan, CablePlan, LinkPlan, Plan, ViewEntry};
 use crate::registers::RegisterWrite;
-use crate::spec::{Fabric, Family};
+use crate::spec::{EthernetPlan, Fabric, Family, HteaPlan};
 use crate::{HopStatistics, ProcessorId, Scheme};
 use hostwire_address::AddressRange;
 
@@ -35,6 +35,12 @@ struct Document<'p> {
     hops: HopStatistics,
     map: &'p AddressMap,
     cables: &'p [CablePlan],
+    #[serde(skip_serializing_if = "<[AdapterPlan]>::is_empty")]
+    adapters: &'p [AdapterPlan],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ethernet: Option<&'p EthernetPlan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    htea: Option<&'p HteaPlan>,
     nodes: Vec<Node<'p>>,
     warnings: Vec<Warning<'p>>,
 }
@@ -97,6 +103,7 @@ pub fn json(plan: &Plan, options: JsonOptions) -> Result<String, serde_json::Err
         code: w.code,
         message: &w.message,
     });
+    let has_adapters = !plan.adapters().is_empty();
     serde_json::to_string_pretty(&Document {
         fabric: plan.fabric(),
         family: plan.family(),
@@ -104,6 +111,9 @@ pub fn json(plan: &Plan, options: JsonOptions) -> Result<String, serde_json::Err
         hops: plan.hop_statistics(),
         map: plan.map(),
         cables: plan.cables(),
+        adapters: plan.adapters(),
+        ethernet: has_adapters.then(|| plan.ethernet()),
+        htea: has_adapters.then(|| plan.htea()),
         nodes: nodes.collect(),
         warnings: warnings.collect(),
     })

@@ -68,10 +68,31 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         }
         writeln!(out)?;
     }
+    write_adapters(out, plan)?;
     for node in plan.nodes() {
         write_node(out, plan, node, options)?;
     }
     Ok(())
+}
+
+fn write_adapters(out: &mut String, plan: &Plan) -> fmt::Result {
+    let adapters = plan.adapters();
+    if adapters.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nadapters")?;
+    for adapter in adapters {
+        writeln!(out, "  {}", plan.port_name(adapter.port))?;
+        for (range, target) in &adapter.targets {
+            let to = adapters.get(*target).map(|to| plan.port_name(to.port));
+            let size = display_bytes(range.bytes);
+            writeln!(out, "    {range}  {size:>8}  to {}", to.unwrap_or_default())?;
+        }
+    }
+    writeln!(
+        out,
+        "  no deadlock: links, adapters and virtual links do not wait for each other in a cycle"
+    )
 }
 
 pub(super) fn scheme_name(plan: &Plan) -> &'static str {
@@ -82,6 +103,7 @@ pub(super) fn scheme_name(plan: &Plan) -> &'static str {
         Scheme::Minimal => "shortest paths",
         Scheme::Ring => "ring",
         Scheme::Tree => "spanning tree with shortcuts",
+        Scheme::Islands => "over adapters between islands",
     }
 }
 
@@ -99,6 +121,7 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
                 LinkRole::Configuration => "coherent, for configuration, to",
                 LinkRole::Southbridge => "southbridge",
                 LinkRole::Host => "host",
+                LinkRole::Adapter => "adapter",
             };
             match link.peer {
                 Some(peer) => writeln!(out, "  {name}  {role} {}", plan.port_name(peer))?,

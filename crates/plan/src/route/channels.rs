@@ -20,21 +20,6 @@ impl Channels {
         Self { next }
     }
 
-    /// Channel `8 * processor + link`. For each channel, `follows` has a bit per link of the
-    /// processor at the other end, and `peer` is that processor.
-    pub(crate) fn of_links(follows: &[u8], peer: impl Fn(usize, usize) -> Option<usize>) -> Self {
-        let next = follows.iter().enumerate().map(|(channel, &bits)| {
-            let Some(next) = peer(channel / 8, channel % 8) else {
-                return Vec::new();
-            };
-            (0..8)
-                .filter(|bit| bits >> bit & 1 == 1)
-                .map(|bit| (next * 8 + bit) as u32)
-                .collect()
-        });
-        Self::new(next.collect())
-    }
-
     /// A cycle of channels, if there is one.
     pub(crate) fn cycle(&self) -> Option<Vec<usize>> {
         #[derive(Clone, Copy, PartialEq)]
@@ -75,16 +60,129 @@ impl Channels {
     }
 }
 
+/// A channel of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// From a processor into the link, to the other end or to the adapter there.
+    Link {
+        /// The processor, counted over all nodes.
+        processor: usize,
+        /// The link.
+        link: u8,
+    },
+    /// From an adapter to its processor.
+    Entry {
+        /// The adapter.
+        adapter: usize,
+    },
+    /// The virtual link from one adapter to another one.
+    Virtual {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+    },
+}
+
+/// Which channel may follow which, gathered hop by hop.
+pub(crate) struct Follows {
+    /// For each link of each processor, a bit per link that may follow at its other end.
+    links: Vec<u8>,
+    /// For each adapter, a bit per link that may follow at its processor.
+    entries: Vec<u8>,
+    /// Virtual links in use, by sender and receiver.
+    crossed: Vec<bool>,
+}
+
+impl Follows {
+    pub(crate) fn new(processors: usize, adapters: usize) -> Self {
+        Self {
+            links: vec![0; processors * 8],
+            entries: vec![0; adapters],
+            crossed: vec![false; adapters * adapters],
+        }
+    }
+
+    /// Packets leave processor `at` by `link`, and the next processor by `after`, if it is not
+    /// their last one. `crossing`: the adapters on the way, where the link leads to one.
+    pub(crate) fn add(
+        &mut self,
+        (at, link): (usize, LinkIndex),
+        crossing: Option<[usize; 2]>,
+        after: Option<LinkIndex>,
+    ) {
+        let bit = after.map_or(0, |after| 1 << after.get());
+        match crossing {
+            None => self.links[at * 8 + link.index()] |= bit,
+            Some([from, to]) => {
+                let adapters = self.entries.len();
+                self.crossed[from * adapters + to] = true;
+                self.entries[to] |= bit;
+            }
+        }
+    }
+
+    /// The graph. `peer`: the processor at the other end of a link. `places`: processor and link
+    /// of each adapter.
+    pub(crate) fn channels(
+        &self,
+        peer: impl Fn(usize, usize) -> Option<usize>,
+        places: &[(usize, LinkIndex)],
+    ) -> Channels {
+        let (links, adapters) = (self.links.len(), places.len());
+        let of = |processor: usize, bits: u8| {
+            let bits = (0..8).filter(move |bit| bits >> bit & 1 == 1);
+            bits.map(move |bit| (processor * 8 + bit) as u32)
+        };
+        let mut next: Vec<Vec<u32>> = Vec::with_capacity(links + adapters + self.crossed.len());
+        for (channel, &bits) in self.links.iter().enumerate() {
+            let peer = peer(channel / 8, channel % 8);
+            next.push(peer.map_or(Vec::new(), |peer| of(peer, bits).collect()));
+        }
+        for (adapter, &(processor, _)) in places.iter().enumerate() {
+            next.push(of(processor, self.entries[adapter]).collect());
+        }
+        for (from, &(processor, link)) in places.iter().enumerate() {
+            for to in 0..adapters {
+                let crossed = self.crossed[from * adapters + to];
+                let own = links + adapters + from * adapters + to;
+                if crossed {
+                    next[processor * 8 + link.index()].push(own as u32);
+                }
+                next.push(match crossed {
+                    true => vec![(links + to) as u32],
+                    false => Vec::new(),
+                });
+            }
+        }
+        Channels::new(next)
+    }
+
+    /// What the number of a channel in that graph stands for.
+    pub(crate) fn channel(&self, number: usize) -> Channel {
+        let (links, adapters) = (self.links.len(), self.entries.len());
+        match number.checked_sub(links) {
+            None => Channel::Link {
+                processor: number / 8,
+                link: (number % 8) as u8,
+            },
+            Some(adapter) if adapter < adapters => Channel::Entry { adapter },
+            Some(virtual_link) => Channel::Virtual {
+                from: (virtual_link - adapters) / adapters,
+                to: (virtual_link - adapters) % adapters,
+            },
+        }
+    }
+}
+
 /// The graph of all links, those inside supernodes included, for routes not yet in registers.
-pub(crate) fn of_routes(topology: &Topology, adjacency: &Adjacency, next: &NextHops) -> Channels {
+pub(crate) fn of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) -> Channels {
     let graph = LinkGraph::new(topology);
     let targets: Vec<(usize, u8)> = graph.processors.clone();
-    let mut follows = vec![0u8; graph.processors.len() * 8];
+    let mut follows = Follows::new(graph.processors.len(), graph.adapters.len());
     let link = |at: (usize, u8), target: (usize, u8)| {
         let (node, processor) = at;
-        let exit = next
-            .slot(node, target.0)
-            .map(|slot| adjacency[node][slot].port);
+        let exit = next.slot(node, target.0).map(|slot| ways[node][slot].port);
         let towards = exit.map_or(target.1, |port| port.processor);
         match topology.nodes[node].next_processor(processor, towards) {
             Some(step) => topology.nodes[node].coherent_link(processor, step),
@@ -96,15 +194,19 @@ pub(crate) fn of_routes(topology: &Topology, adjacency: &Adjacency, next: &NextH
             let Some(first) = link(at, target) else {
                 continue;
             };
-            let Some(peer) = graph.peers[number][first.index()] else {
+            let crossing = graph.crossing((number, first), next.arrival(target.0));
+            let peer = match crossing {
+                Some([_, to]) => Some(graph.adapters[to].0),
+                None => graph.peers[number][first.index()],
+            };
+            let Some(peer) = peer else {
                 continue;
             };
-            if let Some(second) = link(graph.processors[peer], target) {
-                follows[number * 8 + first.index()] |= 1 << second.get();
-            }
+            let second = link(graph.processors[peer], target);
+            follows.add((number, first), crossing, second);
         }
     }
-    Channels::of_links(&follows, |number, link| graph.peers[number][link])
+    follows.channels(|number, link| graph.peers[number][link], &graph.adapters)
 }
 
 /// Processors, numbered over all nodes, and what is at the other end of each link.
@@ -112,6 +214,10 @@ struct LinkGraph {
     /// Node and index.
     processors: Vec<(usize, u8)>,
     peers: Vec<[Option<usize>; 8]>,
+    /// Processor and link of each adapter, by the number of its node.
+    adapters: Vec<(usize, LinkIndex)>,
+    /// The adapter of each node.
+    adapter_of: Vec<Option<usize>>,
 }
 
 impl LinkGraph {
@@ -145,7 +251,25 @@ impl LinkGraph {
                 join(a, b);
             }
         }
-        Self { processors, peers }
+        let mut adapters = Vec::new();
+        let adapter_of = topology.nodes.iter().enumerate().map(|(number, node)| {
+            let (processor, link) = node.adapter?;
+            adapters.push((first[number] + usize::from(processor), link));
+            Some(adapters.len() - 1)
+        });
+        let adapter_of = adapter_of.collect();
+        Self {
+            processors,
+            peers,
+            adapters,
+            adapter_of,
+        }
+    }
+
+    /// The adapters that a packet crosses which leaves by this link, where `arrival` takes it.
+    fn crossing(&self, way: (usize, LinkIndex), arrival: Option<usize>) -> Option<[usize; 2]> {
+        let from = self.adapters.iter().position(|adapter| *adapter == way)?;
+        Some([from, self.adapter_of[arrival?]?])
     }
 }
 

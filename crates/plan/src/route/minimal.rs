@@ -27,6 +27,7 @@ pub(super) fn routes(adjacency: &Adjacency) -> NextHops {
     NextHops {
         nodes,
         slots: columns,
+        arrivals: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@
 //! scheme if they form a ring, and a spanning tree with shortcuts otherwise.
 
 pub(crate) mod channels;
+mod islands;
 mod minimal;
 pub(crate) mod ranges;
 mod ring;
@@ -37,6 +38,8 @@ pub enum Scheme {
     Ring,
     /// Along a spanning tree, with cross cables as shortcuts.
     Tree,
+    /// Over cables within islands, over adapters between them.
+    Islands,
 }
 
 /// For every node and destination the way out.
@@ -45,6 +48,9 @@ pub(crate) struct NextHops {
     nodes: usize,
     /// Position in the node's adjacency; `u8::MAX` for the node itself.
     slots: Vec<u8>,
+    /// For every destination the node whose adapter takes its packets from other islands;
+    /// empty without adapters.
+    arrivals: Vec<usize>,
 }
 
 impl NextHops {
@@ -56,7 +62,16 @@ impl NextHops {
                 slots.push(slot.and_then(|s| u8::try_from(s).ok()).unwrap_or(u8::MAX));
             }
         }
-        Self { nodes, slots }
+        Self {
+            nodes,
+            slots,
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// The node whose adapter takes packets for `to` from other islands.
+    pub(crate) fn arrival(&self, to: usize) -> Option<usize> {
+        self.arrivals.get(to).copied()
     }
 
     /// The ways out of `from`, by destination.
@@ -85,6 +100,9 @@ pub(crate) fn choose(
     numbered: bool,
     out: &mut Findings,
 ) -> Option<Routes> {
+    if !topology.gateways().is_empty() {
+        return islands::choose(topology, map_spec, policy, numbered, out);
+    }
     let map = check::map::lay_out(topology, map_spec, out)?;
     let adjacency = topology.adjacency();
     if policy == Policy::Auto

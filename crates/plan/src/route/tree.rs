@@ -121,7 +121,11 @@ impl Tree {
             }
             slots.extend(row);
         }
-        NextHops { nodes, slots }
+        NextHops {
+            nodes,
+            slots,
+            arrivals: Vec::new(),
+        }
     }
 
     fn is_cross(&self, node: usize, peer: usize) -> bool {

@@ -3,11 +3,14 @@
 //! This module checks the file by itself (keys, units, ranges, names). Whether
 //! the described hardware can work is for [`crate::topology`] and [`crate::check`].
 
+mod ethernet;
 mod read;
 pub(crate) mod section;
 pub(crate) mod units;
 mod whole;
 
+pub(crate) use ethernet::AdapterPort;
+pub use ethernet::{EthernetPlan, HteaPlan};
 pub(crate) use read::read;
 
 use crate::diagnostic::{Located, Span};
@@ -115,6 +118,15 @@ pub(crate) enum Southbridge {
     On(LinkIndex),
 }
 
+/// Where a node's adapter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AdapterPlace {
+    /// On the first free link of processor 0.
+    Auto,
+    /// On this link of this processor.
+    On(u8, LinkIndex),
+}
+
 #[derive(Debug)]
 pub(crate) struct ClusterSpec {
     pub fabric: Fabric,
@@ -127,6 +139,10 @@ pub(crate) struct ClusterSpec {
     pub nodes: Vec<NodeSpec>,
     pub cables: Vec<CableSpec>,
     pub topology: Option<TopologySpec>,
+    /// `[ethernet]`, if the file has it.
+    pub ethernet: Option<Located<EthernetPlan>>,
+    /// `[htea]`, if the file has it.
+    pub htea: Option<Located<HteaPlan>>,
 }
 
 #[derive(Debug, Default)]
@@ -155,6 +171,7 @@ pub(crate) struct LinkSpec {
 pub(crate) struct NodeSpec {
     pub name: Located<String>,
     pub base: Option<Located<u64>>,
+    pub adapter: Option<Located<AdapterPlace>>,
     pub template: NodeTemplate,
 }
 

@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::ethernet::{read_ethernet, read_htea, read_place};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
 use super::whole::{check_described, read_family, read_policy};
@@ -50,6 +51,10 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
         }),
         Fabric::Peach2 => None,
     };
+    let (ethernet, htea) = match fabric {
+        Fabric::TcCluster => read_network(&mut file, out),
+        Fabric::Peach2 => (None, None),
+    };
     let before = out.count();
     let mut nodes = Vec::new();
     for section in file.tables("node", "[[node]]", out) {
@@ -92,7 +97,26 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
         nodes,
         cables,
         topology,
+        ethernet,
+        htea,
     })
+}
+
+fn read_network(
+    file: &mut Section<'_>,
+    out: &mut Findings,
+) -> (Option<Located<EthernetPlan>>, Option<Located<HteaPlan>>) {
+    let ethernet = file.table("ethernet", "[ethernet]", out).map(|section| {
+        let span = section.span();
+        let value = read_ethernet(section, out);
+        Located { value, span }
+    });
+    let htea = file.table("htea", "[htea]", out).map(|section| {
+        let span = section.span();
+        let value = read_htea(section, out);
+        Located { value, span }
+    });
+    (ethernet, htea)
 }
 
 fn read_map(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> MapSpec {
@@ -228,10 +252,12 @@ fn read_node(
         Fabric::TcCluster => section.address("base", out),
         Fabric::Peach2 => None,
     };
+    let adapter = read_place(&mut section, fabric, out);
     let template = read_template(section, fabric, supernode, out);
     Some(NodeSpec {
         name: name?,
         base,
+        adapter,
         template: template?,
     })
 }
@@ -470,7 +496,7 @@ fn read_port(
 }
 
 /// `l2` or `p1.l2`.
-fn parse_link_path(path: &str, fabric: Fabric) -> Option<(u8, LinkIndex)> {
+pub(super) fn parse_link_path(path: &str, fabric: Fabric) -> Option<(u8, LinkIndex)> {
     match path.split_once('.') {
         None => Some((0, parse_link(path, fabric)?)),
         Some((processor, link)) => {

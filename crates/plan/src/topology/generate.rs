@@ -37,6 +37,8 @@ pub(super) fn generate(
         template: shape.template.clone(),
         coherent: Vec::new(),
         southbridge: None,
+        adapter: None,
+        adapter_place: None,
     };
     let mut taken = Taken::default();
     wire(&mut model, spec.fabric, &mut taken, out);
@@ -126,6 +128,8 @@ fn node(fabric: Fabric, shape: &TopologySpec, model: &Node, i: usize, count: usi
         base: None,
         coherent: model.coherent.clone(),
         southbridge: model.southbridge,
+        adapter_place: None,
+        adapter: None,
     }
 }
 

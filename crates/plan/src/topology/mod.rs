@@ -11,10 +11,11 @@ mod wiring;
 pub(crate) use grid::Grid;
 
 use crate::check;
-use crate::diagnostic::{Diagnostic, Findings, Span};
+use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::id::LinkIndex;
 use crate::spec::{
-    CableKind, ClusterSpec, Fabric, Family, LinkSpec, Medium, NodeSpec, NodeTemplate, ShapeSpec,
+    AdapterPlace, AdapterPort, CableKind, ClusterSpec, Fabric, Family, LinkSpec, Medium, NodeSpec,
+    NodeTemplate, ShapeSpec,
 };
 
 pub(crate) struct Topology {
@@ -34,6 +35,10 @@ pub(crate) struct Node {
     pub template: NodeTemplate,
     pub coherent: Vec<CoherentLink>,
     pub southbridge: Option<LinkIndex>,
+    /// Where its adapter is to be.
+    pub adapter_place: Option<Located<AdapterPlace>>,
+    /// The processor and the link of its adapter.
+    pub adapter: Option<AdapterPort>,
 }
 
 /// A coherent link inside a supernode.
@@ -76,6 +81,8 @@ impl Node {
             template: spec.template,
             coherent: Vec::new(),
             southbridge: None,
+            adapter_place: spec.adapter,
+            adapter: None,
         }
     }
 
@@ -142,6 +149,30 @@ impl Topology {
             });
         }
         edges
+    }
+
+    /// The ways out of every node over cables, and over its adapter, which comes last: its peer is
+    /// the node itself, because who takes a packet depends on the address.
+    pub(crate) fn ways(&self) -> Vec<Vec<Edge>> {
+        let mut ways = self.adjacency();
+        for (number, node) in self.nodes.iter().enumerate() {
+            if let Some((processor, link)) = node.adapter {
+                let port = Port {
+                    node: number,
+                    processor,
+                    link,
+                };
+                ways[number].push(Edge { peer: number, port });
+            }
+        }
+        ways
+    }
+
+    /// The nodes with an adapter.
+    pub(crate) fn gateways(&self) -> Vec<usize> {
+        let nodes = self.nodes.iter().enumerate();
+        let nodes = nodes.filter(|(_, node)| node.adapter.is_some());
+        nodes.map(|(number, _)| number).collect()
     }
 
     /// Renumbers the nodes: `order[new]` is the old number.

@@ -3,7 +3,7 @@
 use super::{CoherentLink, Grid, Node};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
-use crate::spec::{CoherentShape, Fabric, Southbridge};
+use crate::spec::{AdapterPlace, CoherentShape, Fabric, Southbridge};
 
 /// The links of one node that are taken.
 #[derive(Clone, Default)]
@@ -59,6 +59,9 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
         }
         node.southbridge = Some(link);
     }
+    if !plug_adapter(node, taken, out) {
+        return;
+    }
     let Some(pairs) = coherent_pairs(node, out) else {
         return;
     };
@@ -77,6 +80,45 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
             out.push(too_few_links(node, "its southbridge"));
         }
     }
+    if node.adapter_place.map(|place| place.value) == Some(AdapterPlace::Auto) {
+        node.adapter = taken.take_free(0, links).map(|link| (0, link));
+        if node.adapter.is_none() {
+            out.push(too_few_links(node, "its adapter"));
+        }
+    }
+}
+
+/// Plugs the adapter into the link that the file names. `false` if that cannot be.
+fn plug_adapter(node: &mut Node, taken: &mut Taken, out: &mut Findings) -> bool {
+    let Some(place) = node.adapter_place else {
+        return true;
+    };
+    let AdapterPlace::On(processor, link) = place.value else {
+        return true;
+    };
+    let links = node.links();
+    let why = if processor >= node.processors() {
+        format!("there is no processor p{processor}")
+    } else if link.get() >= links {
+        format!(
+            "a processor has {links} links, l0 to l{}",
+            links.saturating_sub(1)
+        )
+    } else if !taken.take(processor, link) {
+        "a cable or the southbridge uses this link too".to_owned()
+    } else {
+        node.adapter = Some((processor, link));
+        return true;
+    };
+    out.push(
+        Diagnostic::error(
+            "link-use",
+            format!("the adapter of `{}` cannot be on {link}", node.name),
+        )
+        .label(place.span, why)
+        .help("choose a free link, or write `adapter = true` to let the plan choose"),
+    );
+    false
 }
 
 fn too_few_links(node: &Node, what: &str) -> Diagnostic {
@@ -88,7 +130,9 @@ fn too_few_links(node: &Node, what: &str) -> Diagnostic {
         node.template.span,
         format!("each processor has {} links", node.template.links.value),
     )
-    .note("cables take their links first, then coherent links, then the southbridge")
+    .note(
+        "cables take their links first, then coherent links, then the southbridge and the adapter",
+    )
     .help("use fewer cables, `links = 8` (sublinks of 8 bit), or `southbridge = false`")
 }
 

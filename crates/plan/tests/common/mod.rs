@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use hostwire_plan::registers::Register;
-use hostwire_plan::{Fabric, GlobalAddress, Plan, ProcessorPlan};
+use hostwire_plan::{AddressRange, Fabric, GlobalAddress, Plan, ProcessorPlan};
 
 /// The reaction of a router to an address.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -258,6 +258,16 @@ pub fn check_delivery(plan: &Plan) {
                 }
             };
             let actions: Vec<_> = files.iter().map(act).collect();
+            let mut ends = ends.clone();
+            for adapter in plan.adapters() {
+                let mut targets = adapter.targets.iter();
+                let holds = |range: &AddressRange| (range.start.0..=range.last().0).contains(&addr);
+                let to = targets.find(|(range, _)| holds(range));
+                let to = to.map(|(_, to)| plan.adapters()[*to].port);
+                let port = adapter.port;
+                ends[number[&port.processor]][port.link.index()] =
+                    to.map(|to| (number[&to.processor], to.link.get()));
+            }
             for (source, file) in files.iter().enumerate() {
                 if opteron {
                     let local = processors[source].id.node == part.id.node;
