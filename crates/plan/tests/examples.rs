@@ -37,6 +37,7 @@ fn all_examples_have_a_test() {
     names.sort();
     let tested = [
         "four-supernodes.toml",
+        "htea-eight.toml",
         "hypercube-64.toml",
         "mesh-32x32.toml",
         "one-board.toml",
@@ -44,6 +45,7 @@ fn all_examples_have_a_test() {
         "torus-48bit.toml",
         "torus-4x4x8.toml",
         "two-boards.toml",
+        "two-islands.toml",
     ];
     assert_eq!(names, tested);
 }
@@ -275,6 +277,61 @@ fn peach2_blocks_and_bounds() {
         [mask, at(1), at(1)],
     ];
     assert_eq!(writes, expected.concat());
+}
+
+#[test]
+fn eight_nodes_reach_each_other_by_adapters() {
+    let plan = example("htea-eight.toml");
+    check_delivery(&plan);
+    assert_eq!(plan.scheme(), Scheme::Islands);
+    assert_eq!(plan.hop_statistics().hops_max, 1);
+    assert_eq!(plan.adapters().len(), 8);
+    for (number, adapter) in plan.adapters().iter().enumerate() {
+        // All other nodes, each by itself.
+        let targets: Vec<usize> = adapter.targets.iter().map(|(_, to)| *to).collect();
+        let others: Vec<usize> = (0..8).filter(|to| *to != number).collect();
+        assert_eq!(targets, others);
+        let node = &plan.nodes()[number];
+        let file = File::of(&node.processors[0]);
+        // The southbridge, and what lies below and above the own memory.
+        let around = 1 + usize::from(number > 0) + usize::from(number < 7);
+        assert_eq!(file.mmio_ranges_in_use(), around);
+    }
+}
+
+#[test]
+fn islands_send_over_their_gateways() {
+    let plan = example("two-islands.toml");
+    check_delivery(&plan);
+    let ports: Vec<String> = plan
+        .adapters()
+        .iter()
+        .map(|adapter| plan.port_name(adapter.port))
+        .collect();
+    assert_eq!(ports, ["a0.l3", "b0.l3"]);
+    // An island is one run of addresses.
+    for (adapter, other) in plan.adapters().iter().zip([1, 0]) {
+        let [(range, to)] = adapter.targets[..] else {
+            panic!("{:?}", adapter.targets);
+        };
+        assert_eq!((range.bytes, to), (4 << 30, other));
+    }
+    // Opposite corners: two cables, Ethernet, two cables.
+    assert_eq!(plan.hop_statistics().hops_max, 5);
+    let text = report::text(&plan, report::TextOptions::new(false));
+    assert!(text.contains("a0.l3  adapter"), "{text}");
+    assert!(text.contains("no deadlock: links, adapters"), "{text}");
+    let dot = report::dot(&plan);
+    assert!(dot.contains("-- \"switch\" [taillabel=\"l3\""), "{dot}");
+}
+
+/// Shortest paths over these two rings wait for each other over Ethernet; other routes do not.
+#[test]
+fn islands_that_could_deadlock_get_other_routes() {
+    let file = include_str!("diagnostics/islands-deadlock.toml");
+    let file = file.replace("\"minimal\"", "\"auto\"");
+    let plan = hostwire_plan::plan("islands.toml", file.as_bytes());
+    check_delivery(&plan.unwrap_or_else(|rejected| panic!("{rejected}")));
 }
 
 #[test]

@@ -195,13 +195,16 @@ const SEGMENT_BYTES: usize = 2 << 20;
 /// The same program, compiled into the run and beside it.
 fn both(settings: &Settings) -> [Summary; 2] {
     let sockets = settings.sockets.iter().max().unwrap() + 1;
+    both_on(&|| boards(sockets), settings)
+}
+
+fn both_on(machine: &dyn Fn() -> Machine, settings: &Settings) -> [Summary; 2] {
     let within = Settings {
         segment_bytes: SEGMENT_BYTES,
         ..settings.clone()
     };
-    let mut machine = boards(sockets);
-    let inside = run(&mut machine, &within, &|wire| around(&*wire)).unwrap();
-    let mut machine = boards(sockets);
+    let inside = run(&mut machine(), &within, &|wire| around(&*wire)).unwrap();
+    let mut machine = machine();
     let program = |wire: Arc<dyn Transport>| around(&*wire);
     let beside = run_threads(&mut machine, settings, SEGMENT_BYTES, &program).unwrap();
     [inside, beside]
@@ -247,6 +250,22 @@ fn events_of_hosts_are_those_of_coroutines() {
     hashes.sort_unstable_by_key(|hash| hash.to_string());
     hashes.dedup();
     assert_eq!(hashes.len(), all, "each is another run");
+}
+
+/// Nodes with adapters, and islands with a gateway each.
+#[test]
+fn events_are_those_of_coroutines_over_ethernet() {
+    let eight = include_str!("../clusters/htea-eight.toml");
+    let islands = include_str!("../clusters/two-islands.toml");
+    for (file, sockets) in [(eight, [0, 7, 3]), (islands, [2, 5, 0])] {
+        let settings = Settings {
+            sockets: sockets.to_vec(),
+            ..Settings::new(0, 0)
+        };
+        let machine = || tccluster::booted(file).unwrap();
+        let [inside, beside] = both_on(&machine, &settings);
+        assert_eq!(inside.hash, beside.hash);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::engine::{Event, Sim};
 use super::ethernet::EtherEvent;
 use super::flit::{Flit, FlitEvent};
 use super::ht::Ht;
+use super::htea::AdapterEvent;
 use super::link::{Family, LinkEvent};
 use super::link_port::LinkPortEvent;
 use super::nic::NicEvent;
@@ -35,8 +36,10 @@ pub enum DeviceEvent {
         /// The frame.
         frame: Box<Frame>,
     },
-    /// Between hosts of the project's own links and their switch.
+    /// Between hosts or adapters with the project's own links and their switch.
     Ethernet(EtherEvent),
+    /// An adapter to itself.
+    Adapter(AdapterEvent),
     /// An Opteron to itself.
     Opteron(OpteronEvent),
     /// A NIC to itself.
@@ -65,6 +68,7 @@ impl Event for DeviceEvent {
             DeviceEvent::Ethernet(event) => 10 | event.digest() << 8,
             DeviceEvent::Flit(event) => 11 | Flit::digest(event) << 8,
             DeviceEvent::FlitDevice(event) => 12 | event.digest() << 8,
+            DeviceEvent::Adapter(event) => 13 | event.digest() << 8,
             DeviceEvent::Chip(event) => event.digest().rotate_left(7) ^ 6,
             DeviceEvent::Host(event) => event.digest().rotate_left(7) ^ 7,
         }

@@ -13,6 +13,7 @@
 //! | [`cable`] | a cable between two link ports | `docs/sim/cable.md` |
 //! | [`ethernet`] | hosts with the project's own links, and a switch | `docs/sim/ethernet.md` |
 //! | [`flit`] | links of today, and a switch between them | `docs/sim/links-of-today.md` |
+//! | [`htea`] | an adapter for HyperTransport over Ethernet | `docs/sim/htea.md` |
 //! | [`peach2`] | a PEACH2 chip, and a host with such chips | `docs/sim/tca.md` |
 //!
 //! Devices talk through [`DeviceEvent`]. A device never looks into another
@@ -23,6 +24,7 @@ pub mod ethernet;
 mod event;
 pub mod flit;
 pub mod ht;
+pub mod htea;
 pub mod link;
 pub mod link_port;
 pub mod nic;

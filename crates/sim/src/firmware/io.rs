@@ -59,6 +59,14 @@ impl Boot<'_> {
                 self.note(system, format!("non-coherent enumeration: {name} link {link}: southbridge, UnitID 1 to {last}"));
                 Ok(())
             }
+            Some((_, WireEnd::Adapter { .. })) => {
+                (0..READS_PER_DEVICE).for_each(|_| self.tick(system));
+                self.note(
+                    system,
+                    format!("non-coherent enumeration: {name} link {link}: adapter, UnitID 1"),
+                );
+                Ok(())
+            }
             // A configuration read is non-posted. The processor at the other end
             // routes the response to itself.
             Some((_, WireEnd::Socket { .. })) => Err(BootFailure::NoAnswer { socket: name, link }),

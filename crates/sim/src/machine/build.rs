@@ -16,7 +16,7 @@ use super::{Machine, Socket, Wire, WireEnd};
 
 /// Assumed where the plan gives no length: inches of trace between processors
 /// of one board, and of the HTX cable (whose 25 inches give 5 ns).
-const BOARD_INCHES: f64 = 6.0;
+pub(super) const BOARD_INCHES: f64 = 6.0;
 const CABLE_INCHES: f64 = 25.0;
 
 /// Why a plan cannot be built.
@@ -28,6 +28,14 @@ pub enum BuildError {
     Fabric {
         /// The kind of machine of the plan.
         got: PlanFabric,
+    },
+    /// An adapter cannot be as the plan wants it.
+    #[error("the adapter at {port}: {cause}")]
+    Adapter {
+        /// Where it is plugged in.
+        port: PortId,
+        /// Why.
+        cause: String,
     },
     /// A link names a processor that the plan does not have.
     #[error("the plan has no processor at the other end of {port}")]
@@ -53,9 +61,11 @@ impl Machine {
             sockets: Vec::new(),
             wires: Vec::new(),
             systems: 0,
+            adapters: Vec::new(),
         };
         machine.add_sockets(config);
         machine.add_wires(config)?;
+        machine.add_adapters(config)?;
         machine.group_systems();
         Ok(machine)
     }
@@ -156,6 +166,7 @@ impl Machine {
         let name = |end: WireEnd| match end {
             WireEnd::Socket { socket, link } => format!("{}.l{link}", self.sockets[socket].name),
             WireEnd::Southbridge { .. } => "southbridge".to_string(),
+            WireEnd::Adapter { .. } => "adapter".to_string(),
         };
         let name = format!("{} - {}", name(ends[0]), name(ends[1]));
         let config = LinkConfig {
@@ -202,14 +213,14 @@ impl Machine {
         });
     }
 
-    fn attach(&mut self, link: ComponentId, end: End, attached: WireEnd, depth: usize) {
+    pub(super) fn attach(&mut self, link: ComponentId, end: End, attached: WireEnd, depth: usize) {
         let (component, port) = match attached {
             WireEnd::Socket { socket, link: port } => {
                 self.socket_mut(socket)
                     .attach(port, Port::new(link, end, depth));
                 (self.sockets[socket].component, port)
             }
-            WireEnd::Southbridge { component } => (component, 0),
+            WireEnd::Southbridge { component } | WireEnd::Adapter { component } => (component, 0),
         };
         if let Some(link) = self.sim.component_mut::<Link>(link) {
             link.attach(end, component, port);

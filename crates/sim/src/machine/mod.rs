@@ -4,6 +4,7 @@
 //! values, links are down. [`reset`](Machine::reset) trains the links by what
 //! the registers at both ends say; [`crate::firmware`] does the rest.
 
+mod adapters;
 mod build;
 mod training;
 
@@ -49,6 +50,11 @@ pub enum WireEnd {
         /// The component.
         component: ComponentId,
     },
+    /// An adapter for HyperTransport over Ethernet.
+    Adapter {
+        /// The component.
+        component: ComponentId,
+    },
 }
 
 /// A link with what is at its ends.
@@ -72,6 +78,7 @@ pub struct Machine {
     sockets: Vec<Socket>,
     wires: Vec<Wire>,
     systems: usize,
+    adapters: Vec<ComponentId>,
 }
 
 impl Machine {
@@ -175,6 +182,11 @@ impl Machine {
         let event = DeviceEvent::Opteron(OpteronEvent::Step { core });
         self.sim.inject(now, component, event).ok()?;
         Some(core)
+    }
+
+    /// The adapters for HyperTransport over Ethernet, as in the plan.
+    pub fn adapters(&self) -> &[ComponentId] {
+        &self.adapters
     }
 
     /// Lets time pass.

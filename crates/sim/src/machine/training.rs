@@ -104,7 +104,7 @@ impl Machine {
         let mut failures = Vec::new();
         for wire in 0..self.wires.len() {
             let reset = match self.wires[wire].ends.map(|end| self.is_reset(end, systems)) {
-                // A southbridge is reset with its processor.
+                // A device is reset with its processor.
                 [Some(reset), None] | [None, Some(reset)] => [reset; 2],
                 [a, b] => [a == Some(true), b == Some(true)],
             };
@@ -123,7 +123,7 @@ impl Machine {
     fn is_reset(&self, end: WireEnd, systems: &[usize]) -> Option<bool> {
         match end {
             WireEnd::Socket { socket, .. } => Some(systems.contains(&self.sockets[socket].system)),
-            WireEnd::Southbridge { .. } => None,
+            WireEnd::Southbridge { .. } | WireEnd::Adapter { .. } => None,
         }
     }
 

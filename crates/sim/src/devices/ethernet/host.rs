@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use hostwire_link::{Endpoint, LinkId, Node, Ns, SendError};
+use hostwire_link::{Endpoint, LinkId, SendError};
 use hostwire_packet::ht::PacketRepr;
 
 use crate::devices::event::DeviceEvent;
 use crate::engine::{Component, ComponentId, Context, Ps};
 
-use super::{EtherEvent, EtherFrame};
+use super::{Driver, EtherEvent, EtherFrame};
 
 const LINE_BYTES: usize = 64;
 /// Distance of two lines: none follows another, so that each is a packet of its own.
@@ -54,9 +54,8 @@ impl Log {
 /// The component.
 pub struct Host {
     config: HostConfig,
-    me: u16,
     switch: ComponentId,
-    endpoint: Endpoint,
+    driver: Driver,
     /// Where lines go, if anywhere.
     sending: Option<(LinkId, u16)>,
     /// Lines to be sent, and those accepted.
@@ -65,7 +64,6 @@ pub struct Host {
     /// The number of the next line from each host.
     expected: Vec<u64>,
     busy: bool,
-    timer_at: Option<Ps>,
     log: Rc<RefCell<Log>>,
 }
 
@@ -77,17 +75,14 @@ impl Host {
     pub fn new(
         config: HostConfig,
         (me, switch): (u16, ComponentId),
-        mut endpoint: Endpoint,
+        endpoint: Endpoint,
         (peers, to, lines): (&[u16], Option<u16>, u64),
         log: &Rc<RefCell<Log>>,
     ) -> Result<Host, String> {
+        let mut driver = Driver::new(me, endpoint);
         let mut sending = None;
         for peer in peers {
-            let link = endpoint.link(Node(u32::from(*peer)));
-            let link = link.map_err(|error| error.to_string())?;
-            endpoint
-                .open(ns(Ps::ZERO), link)
-                .map_err(|error| error.to_string())?;
+            let link = driver.open(*peer)?;
             if to == Some(*peer) {
                 sending = Some((link, *peer));
             }
@@ -95,22 +90,20 @@ impl Host {
         let hosts = log.borrow().accepted.len();
         Ok(Host {
             config,
-            me,
             switch,
-            endpoint,
+            driver,
             sending,
             lines,
             accepted: 0,
             expected: vec![0; hosts],
             busy: false,
-            timer_at: None,
             log: Rc::clone(log),
         })
     }
 
     /// The endpoint, to read its counters.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+        self.driver.endpoint()
     }
 
     /// Hands over as many lines as the link takes.
@@ -121,35 +114,38 @@ impl Host {
         let before = self.accepted;
         while self.accepted < self.lines {
             let line = line(self.accepted);
-            match self.endpoint.put(link, self.accepted * LINE_STEP, &line) {
+            match self
+                .driver
+                .endpoint_mut()
+                .put(link, self.accepted * LINE_STEP, &line)
+            {
                 Ok(_) => {
                     self.accepted += 1;
-                    self.log.borrow_mut().accepted[usize::from(self.me)].push_back(now);
+                    self.log.borrow_mut().accepted[usize::from(self.driver.me())].push_back(now);
                 }
                 Err(SendError::Full { .. } | SendError::Opening(_)) => break,
                 Err(error) => {
-                    let text = format!("host {}: {error}", self.me);
+                    let text = format!("host {}: {error}", self.driver.me());
                     self.log.borrow_mut().failed.get_or_insert(text);
                     return;
                 }
             }
         }
         if self.accepted == self.lines && self.accepted > before {
-            self.endpoint.flush(link);
+            self.driver.endpoint_mut().flush(link);
         }
     }
 
     fn receive(&mut self, frame: &EtherFrame, now: Ps) {
-        // What is dropped was counted by the endpoint: a copy, or one behind a lost frame.
-        let Ok(Some(delivery)) = self.endpoint.receive(ns(now), &frame.bytes) else {
+        let Some(delivery) = self.driver.receive(frame, now) else {
             return;
         };
         let (link, filled) = (delivery.link, delivery.filled());
         for packet in delivery.packets.clone() {
             self.take(frame.from, &packet, now);
         }
-        if let Err(error) = self.endpoint.release(ns(now), link, filled) {
-            let text = format!("host {}: {error}", self.me);
+        if let Err(error) = self.driver.release(link, filled, now) {
+            let text = format!("host {}: {error}", self.driver.me());
             self.log.borrow_mut().failed.get_or_insert(text);
         }
     }
@@ -166,14 +162,14 @@ impl Host {
         if packet.data() != line(*expected) {
             let text = format!(
                 "host {}: line {expected} of host {from} is not what it was",
-                self.me
+                self.driver.me()
             );
             log.failed.get_or_insert(text);
             return;
         }
         *expected += 1;
         if let Some(since) = accepted.pop_front() {
-            log.arrived.push((from, self.me, now - since));
+            log.arrived.push((from, self.driver.me(), now - since));
             log.left = log.left.saturating_sub(1);
             log.last = now;
         }
@@ -182,30 +178,18 @@ impl Host {
     /// Sends what is there, and sets the timer.
     fn work(&mut self, ctx: &mut Context<'_, DeviceEvent>) {
         let now = ctx.now();
-        self.endpoint.on_timeout(ns(now));
+        self.driver.catch_up(now);
         self.put(now);
         if !self.busy
-            && let Some(transmit) = self.endpoint.poll_transmit(ns(now))
+            && let Some(frame) = self.driver.next_frame(now)
         {
-            let to = u16::try_from(transmit.peer.0).unwrap_or(u16::MAX);
-            let frame = Box::new(EtherFrame {
-                from: self.me,
-                to,
-                bytes: transmit.frame.to_vec(),
-            });
             let time = frame.time(self.config.bytes_per_s);
             self.busy = true;
             ctx.schedule(ctx.me(), time, DeviceEvent::Ethernet(EtherEvent::Free));
             let arrive = DeviceEvent::Ethernet(EtherEvent::Arrive(frame));
             ctx.schedule(self.switch, time + self.config.cable, arrive);
         }
-        if let Some(deadline) = self.endpoint.deadline() {
-            let at = at(deadline).max(now);
-            if self.timer_at.is_none_or(|timer| at < timer) {
-                self.timer_at = Some(at);
-                ctx.schedule_at(ctx.me(), at, DeviceEvent::Ethernet(EtherEvent::Timer));
-            }
-        }
+        self.driver.set_timer(ctx);
     }
 }
 
@@ -219,16 +203,6 @@ fn line(number: u64) -> [u8; LINE_BYTES] {
     bytes
 }
 
-/// The clock of the links: it begins at 1, and counts whole nanoseconds.
-fn ns(time: Ps) -> Ns {
-    Ns(time.0 / 1_000 + 1)
-}
-
-/// The first time at which that clock shows `deadline`.
-fn at(deadline: Ns) -> Ps {
-    Ps(deadline.0.saturating_sub(1).saturating_mul(1_000))
-}
-
 impl Component<DeviceEvent> for Host {
     fn handle(&mut self, event: DeviceEvent, ctx: &mut Context<'_, DeviceEvent>) {
         let DeviceEvent::Ethernet(event) = event else {
@@ -237,7 +211,7 @@ impl Component<DeviceEvent> for Host {
         match event {
             EtherEvent::Arrive(frame) => self.receive(&frame, ctx.now()),
             EtherEvent::Free => self.busy = false,
-            EtherEvent::Timer if self.timer_at == Some(ctx.now()) => self.timer_at = None,
+            EtherEvent::Timer if self.driver.is_due(ctx.now()) => {}
             // A timer that an earlier one has replaced.
             EtherEvent::Timer | EtherEvent::Join(_) => return,
             EtherEvent::Start => {}

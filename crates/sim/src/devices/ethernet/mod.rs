@@ -1,11 +1,13 @@
-//! Ethernet: hosts that run the project's own links on real frames, and a switch between them.
+//! Ethernet: hosts and adapters that run the project's own links on real frames, and a switch between them.
 //!
 //! Frames are the bytes that `hostwire-link` makes, and what comes back from a lost, doubled or
 //! overtaken one is its work, not the model's. Scope and sources: `docs/sim/ethernet.md`.
 
+mod driver;
 mod host;
 mod switch;
 
+pub use driver::Driver;
 pub use host::{Host, HostConfig, Log};
 pub use switch::{Switch, SwitchConfig, SwitchCounters};
 
@@ -50,7 +52,7 @@ impl EtherEvent {
 }
 
 impl EtherFrame {
-    fn digest(&self) -> u64 {
+    pub(super) fn digest(&self) -> u64 {
         let head = u64::from(self.from) << 16 | u64::from(self.to);
         self.bytes.chunks(8).fold(head, |digest, chunk| {
             let word = chunk
@@ -67,7 +69,8 @@ impl EtherFrame {
         (self.bytes.len() as u64 + HEADER_AND_CHECK).max(64) + PREAMBLE_AND_GAP
     }
 
-    fn time(&self, bytes_per_s: u64) -> Ps {
+    /// How long a port sends it.
+    pub fn time(&self, bytes_per_s: u64) -> Ps {
         let ps = u128::from(self.wire_bytes()) * 1_000_000_000_000;
         Ps(u64::try_from(ps / u128::from(bytes_per_s.max(1))).unwrap_or(u64::MAX))
     }

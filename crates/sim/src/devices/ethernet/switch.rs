@@ -14,6 +14,8 @@ pub struct SwitchConfig {
     /// From the end of a frame at the switch to its begin at the port where it leaves, and over
     /// the cable.
     pub latency: Ps,
+    /// A frame leaves while it still comes, if its port is free. Otherwise when it is there whole.
+    pub cuts_through: bool,
     /// Bytes that wait at a port; frames for which there is no room are lost.
     pub buffer_bytes: u64,
     /// Frames lost, in a million.
@@ -100,7 +102,12 @@ impl Switch {
         let (Some(host), Some(free)) = (self.hosts.get(port), self.free.get_mut(port)) else {
             return;
         };
-        let now = ctx.now();
+        // Its begin was here by its time on the wire ago, as all ports have one rate.
+        let time = frame.time(self.config.bytes_per_s);
+        let now = match self.config.cuts_through {
+            true => ctx.now() - time,
+            false => ctx.now(),
+        };
         let begin = now.max(*free);
         // What waits takes the time until the port is free.
         let waiting = u128::from((begin - now).0) * u128::from(self.config.bytes_per_s);
@@ -108,7 +115,7 @@ impl Switch {
             self.counters.dropped += 1;
             return;
         }
-        *free = begin + frame.time(self.config.bytes_per_s);
+        *free = begin + time;
         let arrival = *free + self.config.latency;
         ctx.schedule_at(
             *host,

@@ -28,6 +28,7 @@ impl Default for EthernetModels {
             switch: SwitchConfig {
                 bytes_per_s,
                 latency: Ps::from_ns(800),
+                cuts_through: false,
                 buffer_bytes: 1 << 20,
                 lost_per_million: 0,
                 doubled_per_million: 0,
