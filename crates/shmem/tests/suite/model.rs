@@ -28,17 +28,24 @@ fn hash(said: &str) -> &str {
     hash.lines().next().expect("a hash")
 }
 
-/// One test for each program: on two boards, a PE on each, and four PEs on each; and on hosts with
-/// PEACH2 chips.
+/// Two boards, with a PE on each and with four; nodes with adapters for HyperTransport over Ethernet;
+/// islands of boards with one adapter each; hosts with PEACH2 chips.
+const MACHINES: &[(&str, usize)] = &[
+    ("two-boards.toml", 2),
+    ("two-boards.toml", 8),
+    ("htea-eight.toml", 3),
+    ("two-islands.toml", 8),
+    ("peach2-double-ring.toml", 2),
+    ("peach2-double-ring.toml", 4),
+];
+
+/// One test for each program, on all machines.
 macro_rules! programs {
     ($($test:ident: $name:literal;)*) => { $(
         #[test]
         fn $test() {
-            for pes in [2, 8] {
-                run($name, "two-boards.toml", pes);
-            }
-            for pes in [2, 4] {
-                run($name, "peach2-double-ring.toml", pes);
+            for (cluster, pes) in MACHINES {
+                run($name, cluster, *pes);
             }
         }
     )* };
