@@ -314,7 +314,7 @@ fn islands_send_over_their_gateways() {
         let [(range, to)] = adapter.targets[..] else {
             panic!("{:?}", adapter.targets);
         };
-        assert_eq!((range.bytes, to), (4 << 30, other));
+        assert_eq!((range.bytes, to), (32 << 30, other));
     }
     // Opposite corners: two cables, Ethernet, two cables.
     assert_eq!(plan.hop_statistics().hops_max, 5);

@@ -165,6 +165,20 @@ fn stores_over_chips_can_be_recorded() {
     assert!(std::fs::read_dir(folder.path()).unwrap().count() > 0);
 }
 
+/// Nodes that only adapters join, and islands of boards with an adapter each.
+#[test]
+fn programs_run_over_ethernet() {
+    let probe = probe();
+    for (cluster, pes) in [("htea-eight.toml", "3"), ("two-islands.toml", "8")] {
+        let runs = [(); 2].map(|()| {
+            let ended = on(cluster, pes, &["--stats", &probe, "everything"]);
+            assert_eq!(ended.status, 0, "{ended:?}");
+            simulated(&ended)
+        });
+        assert_eq!(runs[0], runs[1]);
+    }
+}
+
 #[test]
 fn clocks_show_the_time_of_the_model() {
     let ended = on("two-boards.toml", "2", &[&probe(), "turns", "clocks"]);
