@@ -19,6 +19,7 @@
 //! Devices talk through [`DeviceEvent`]. A device never looks into another
 //! one; what crosses between them is an event with a time.
 
+mod bytes;
 pub mod cable;
 pub mod ethernet;
 mod event;
@@ -36,6 +37,7 @@ mod port;
 pub mod southbridge;
 pub mod switch;
 
+pub use bytes::{EncodeError, packet_bytes};
 pub use event::{DeviceEvent, Fabric};
 pub use packet::{Command, Frame, PAYLOAD_BYTES_MAX, Packet, VirtualChannel};
 pub use port::Port;

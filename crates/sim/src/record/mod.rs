@@ -8,16 +8,16 @@ mod encode;
 mod pcapng;
 mod perfetto;
 
-pub use encode::{EncodeError, nop_bytes, packet_bytes};
+pub use encode::nop_bytes;
 pub use perfetto::TimeUnit;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use crate::devices::Fabric;
 use crate::devices::ht::{Link, Unit};
 use crate::devices::link::End;
+use crate::devices::{Fabric, packet_bytes};
 use crate::engine::{ComponentId, Ps};
 
 /// The protocol of an interface.

@@ -64,7 +64,7 @@ pub(super) fn write_of(carried: &PacketRepr<'_>) -> Option<Packet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::packet_bytes;
+    use crate::devices::packet_bytes;
 
     #[test]
     fn writes_come_out_as_they_went_in() {

@@ -19,8 +19,8 @@ use hostwire_packet::ht::PacketRepr;
 use hostwire_plan::{AddressRange, GlobalAddress};
 
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
-use crate::record::packet_bytes;
 
+use super::bytes::packet_bytes;
 use super::ethernet::{Driver, EtherEvent, EtherFrame};
 use super::event::DeviceEvent;
 use super::link::LinkEvent;
