@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hostwire_plan::{FILE_BYTES_MAX, Plan, report};
+use hostwire_plan::{Cluster, FILE_BYTES_MAX, report};
 use hostwire_transport::visible;
 
 use crate::text::{columns, fit, paint};
@@ -54,11 +54,15 @@ fn run(args: &Args) -> Result<(), (u8, String)> {
     let name = args.file.display().to_string();
     let bytes =
         read(&args.file).map_err(|e| (BAD_INPUT, said(&format!("cannot read {name}: {e}"))))?;
-    let plan = hostwire_plan::plan(&name, &bytes)
+    let cluster = hostwire_plan::cluster(&name, &bytes)
         .map_err(|e| (BAD_INPUT, paint::diagnostics(&e.to_string())))?;
-    warn(&name, &bytes, &plan);
+    warn(&name, &bytes, &cluster);
     if let Some(path) = &args.dot {
-        std::fs::write(path, report::dot(&plan)).map_err(|e| {
+        let graph = match &cluster {
+            Cluster::AddressMap(plan) => report::dot(plan),
+            Cluster::Htx(plan) => plan.dot(),
+        };
+        std::fs::write(path, graph).map_err(|e| {
             (
                 BAD_OUTPUT,
                 said(&format!("cannot write {}: {e}", path.display())),
@@ -67,11 +71,18 @@ fn run(args: &Args) -> Result<(), (u8, String)> {
     }
     let output = if args.json {
         let options = report::JsonOptions::new(args.registers);
-        let json = report::json(&plan, options)
-            .map_err(|e| (BAD_OUTPUT, said(&format!("cannot form JSON: {e}"))))?;
+        let json = match &cluster {
+            Cluster::AddressMap(plan) => report::json(plan, options),
+            Cluster::Htx(plan) => plan.json(),
+        };
+        let json = json.map_err(|e| (BAD_OUTPUT, said(&format!("cannot form JSON: {e}"))))?;
         json + "\n"
     } else {
-        let text = report::text(&plan, report::TextOptions::new(args.registers));
+        let options = report::TextOptions::new(args.registers);
+        let text = match &cluster {
+            Cluster::AddressMap(plan) => report::text(plan, options),
+            Cluster::Htx(plan) => plan.text(),
+        };
         fit(&text, columns())
     };
     match io::stdout().write_all(output.as_bytes()) {
@@ -100,13 +111,13 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn warn(name: &str, bytes: &[u8], plan: &Plan) {
-    if plan.warnings().is_empty() {
+fn warn(name: &str, bytes: &[u8], cluster: &Cluster) {
+    if cluster.warnings().is_empty() {
         return;
     }
     let text = String::from_utf8_lossy(bytes);
     let source = hostwire_plan::diagnostic::Source::new(name, text);
-    for warning in plan.warnings() {
+    for warning in cluster.warnings() {
         // If standard error is closed, the message is lost.
         let text = paint::diagnostics(&source.render(warning));
         let _ = writeln!(anstream::stderr(), "{text}");

@@ -1,5 +1,6 @@
 //! Files: clusters, experiments, claims, traces; and the sweep of a command line.
 
+use hostwire_plan::Cluster;
 use hostwire_plan::diagnostic::{Diagnostic, Severity};
 use hostwire_sim::engine::TraceReader;
 use hostwire_sim::experiments::Claims;
@@ -216,8 +217,12 @@ fn page(text: &str, place: &str) {
 }
 
 fn cluster(bytes: &[u8]) {
-    match hostwire_plan::plan(NAME, bytes) {
-        Ok(plan) => {
+    match hostwire_plan::cluster(NAME, bytes) {
+        Ok(Cluster::Htx(plan)) => {
+            mark("planned boards");
+            assert!(!plan.hosts().is_empty());
+        }
+        Ok(Cluster::AddressMap(plan)) => {
             mark("planned");
             let file = String::from_utf8_lossy(bytes);
             assert!(

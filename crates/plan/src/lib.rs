@@ -43,6 +43,7 @@ mod blocks;
 mod check;
 pub mod diagnostic;
 pub mod file;
+pub mod htx;
 mod id;
 mod plan;
 pub mod registers;
@@ -85,31 +86,84 @@ const DEFAULT_LOW_BYTES: u64 = DRAM_GRANULE;
 ///
 /// Never panics. The time is about proportional to the square of the number of processors.
 pub fn plan(name: &str, bytes: &[u8]) -> Result<Plan, Rejected> {
-    let mut out = Findings::default();
-    let plan = file::decode(bytes, FILE_BYTES_MAX, "a cluster file", &mut out)
-        .and_then(|text| plan_text(text, &mut out));
-    match plan {
-        Some(mut plan) if !out.has_errors() => {
-            plan.warnings = out.into_vec();
-            Ok(plan)
-        }
-        _ => {
-            let shown = bytes
-                .get(..bytes.len().min(FILE_BYTES_MAX))
-                .unwrap_or_default();
-            let text = String::from_utf8_lossy(shown);
-            Err(Rejected {
-                source: Source::new(name, text),
-                diagnostics: out.into_vec(),
-            })
+    match cluster(name, bytes)? {
+        Cluster::AddressMap(plan) => Ok(*plan),
+        Cluster::Htx(_) => {
+            let mut out = Findings::default();
+            out.push(no_address_map());
+            Err(rejected(name, bytes, out))
         }
     }
 }
 
-fn plan_text(text: &str, out: &mut Findings) -> Option<Plan> {
+/// What a cluster file describes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cluster {
+    /// Processors or chips that reach each other's memory by addresses.
+    AddressMap(Box<Plan>),
+    /// Hosts that send each other messages.
+    Htx(htx::HtxPlan),
+}
+
+impl Cluster {
+    /// Findings that did not stop the plan.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        match self {
+            Cluster::AddressMap(plan) => plan.warnings(),
+            Cluster::Htx(plan) => plan.warnings(),
+        }
+    }
+}
+
+/// Plans the cluster that a file describes, of any fabric. As [`plan()`], which is for the fabrics
+/// that have an address map.
+///
+/// # Errors
+/// As [`plan()`].
+pub fn cluster(name: &str, bytes: &[u8]) -> Result<Cluster, Rejected> {
+    let mut out = Findings::default();
+    let cluster = file::decode(bytes, FILE_BYTES_MAX, "a cluster file", &mut out)
+        .and_then(|text| plan_text(text, &mut out));
+    match cluster {
+        Some(mut cluster) if !out.has_errors() => {
+            let warnings = match &mut cluster {
+                Cluster::AddressMap(plan) => &mut plan.warnings,
+                Cluster::Htx(plan) => &mut plan.warnings,
+            };
+            *warnings = out.into_vec();
+            Ok(cluster)
+        }
+        _ => Err(rejected(name, bytes, out)),
+    }
+}
+
+fn rejected(name: &str, bytes: &[u8], out: Findings) -> Rejected {
+    let shown = bytes
+        .get(..bytes.len().min(FILE_BYTES_MAX))
+        .unwrap_or_default();
+    let text = String::from_utf8_lossy(shown);
+    Rejected {
+        source: Source::new(name, text),
+        diagnostics: out.into_vec(),
+    }
+}
+
+fn no_address_map() -> Diagnostic {
+    Diagnostic::error(
+        "fabric",
+        "HTX boards carry messages and have no address map",
+    )
+    .help("name a cluster of fabric \"tccluster\" or \"peach2\" here")
+}
+
+fn plan_text(text: &str, out: &mut Findings) -> Option<Cluster> {
     let root = file::parse(text, out)?;
     let whole = Span { start: 0, end: 0 };
-    plan_table(Section::new("a cluster file", root.get_ref(), whole), out)
+    let file = Section::new("a cluster file", root.get_ref(), whole);
+    if spec::is_htx(&file) {
+        return htx::plan(file, out).map(Cluster::Htx);
+    }
+    plan_table(file, out).map(|plan| Cluster::AddressMap(Box::new(plan)))
 }
 
 /// Plans the cluster that a table of some file describes, with the keys of a cluster file.

@@ -18,11 +18,15 @@ fn cases() -> Vec<PathBuf> {
 }
 
 fn rendered(name: &str, bytes: &[u8]) -> String {
-    match hostwire_plan::plan(name, bytes) {
+    match hostwire_plan::cluster(name, bytes) {
         Err(rejected) => rejected.to_string(),
-        Ok(plan) => {
+        Ok(cluster) => {
             let source = Source::new(name, String::from_utf8_lossy(bytes));
-            let warnings: Vec<_> = plan.warnings().iter().map(|w| source.render(w)).collect();
+            let warnings: Vec<_> = cluster
+                .warnings()
+                .iter()
+                .map(|w| source.render(w))
+                .collect();
             assert!(!warnings.is_empty(), "{name}: planned without a word");
             warnings.join("\n")
         }

@@ -5,8 +5,9 @@ mod common;
 use std::path::Path;
 
 use common::{File, check_delivery};
+use hostwire_plan::htx::{self, Device, HtxPlan};
 use hostwire_plan::registers::{BootStep, Register};
-use hostwire_plan::{GlobalAddress, LinkRole, NodeId, Plan, Scheme, report};
+use hostwire_plan::{Cluster, GlobalAddress, LinkRole, NodeId, Plan, Scheme, report};
 
 fn example(name: &str) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -38,6 +39,8 @@ fn all_examples_have_a_test() {
     let tested = [
         "four-supernodes.toml",
         "htea-eight.toml",
+        "htx-pair.toml",
+        "htx-switch.toml",
         "hypercube-64.toml",
         "mesh-32x32.toml",
         "one-board.toml",
@@ -425,5 +428,94 @@ fn graphs_have_places_and_are_no_strips() {
         };
         let ratio = extent(0).max(extent(1)) / extent(0).min(extent(1));
         assert!(ratio < 4.0, "{file}: {} x {}", extent(0), extent(1));
+    }
+}
+
+fn boards(name: &str) -> HtxPlan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/clusters")
+        .join(name);
+    boards_of(&std::fs::read_to_string(path).expect("the example is part of the repository"))
+}
+
+fn boards_of(file: &str) -> HtxPlan {
+    match hostwire_plan::cluster("boards.toml", file.as_bytes()) {
+        Ok(Cluster::Htx(plan)) => plan,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every message comes to its host, over as many cables as expected.
+fn check_ways(plan: &HtxPlan, hops: impl Fn(usize, usize) -> usize) {
+    let hosts = plan.hosts().len();
+    for (from, to) in (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))) {
+        let way = plan.route(from, to);
+        assert_eq!(way.len(), hops(from, to), "{from} to {to}");
+        if let Some(last) = way.last() {
+            let end = plan.across(*last).expect("a cable");
+            assert_eq!(end.device, Device::Host(to));
+        }
+    }
+}
+
+#[test]
+fn two_htx_boards() {
+    let plan = boards("htx-pair.toml");
+    check_ways(&plan, |from, to| usize::from(from != to));
+    assert_eq!(plan.warnings(), []);
+    assert_eq!(plan.hosts()[0].ring_slots, 1024);
+    assert_eq!(
+        plan.text(),
+        "HTX boards: 2 hosts, 0 switches, 1 cable\n\
+         routing: shortest paths, at most 1 hop, 1.00 on average\n\n\
+         cables\n  left.p0 -- right.p0, 25in\n\n\
+         0 left: 2GiB, 1 core\n  \
+         board: link 8 bit, 200 MHz; user logic 100 MHz; ATOLL ports at 100 MHz; \
+         ring of 1024 slots\n  p0 to right\n\n\
+         1 right: 2GiB, 1 core\n  \
+         board: link 8 bit, 200 MHz; user logic 100 MHz; ATOLL ports at 100 MHz; \
+         ring of 1024 slots\n  p0 to left\n"
+    );
+    let bytes = b"fabric = \"htx\"\n[[node]]\nname = \"a\"\nmemory = \"2GiB\"\n";
+    let refused = hostwire_plan::plan("boards.toml", bytes).expect_err("it has no map");
+    assert_eq!(refused.diagnostics[0].code, "fabric");
+}
+
+#[test]
+fn htx_boards_around_a_switch() {
+    let plan = boards("htx-switch.toml");
+    check_ways(&plan, |from, to| 2 * usize::from(from != to));
+    assert_eq!(plan.warnings(), []);
+    assert_eq!(plan.switches()[0].routes, [0, 1, 2, 3]);
+    assert_eq!(plan.scheme(), htx::Scheme::Minimal);
+    assert!(plan.json().expect("JSON").contains("\"fabric\": \"htx\""));
+    assert!(
+        plan.dot()
+            .contains("\"d\" -- \"s\" [taillabel=\"p0\", headlabel=\"p3\"]")
+    );
+}
+
+/// The paper's fully connected network of seven; and a ring, on which shortest paths can deadlock.
+#[test]
+fn htx_boards_without_a_switch() {
+    let node = |n: usize| format!("[[node]]\nname = \"n{n}\"\nmemory = \"2GiB\"\n");
+    let cable = |(a, p): (usize, usize), (b, q): (usize, usize)| {
+        format!("[[cable]]\nfrom = \"n{a}.p{p}\"\nto = \"n{b}.p{q}\"\n")
+    };
+    let mut full = "fabric = \"htx\"\n[board]\nport = \"sfp\"\n".to_owned();
+    full.extend((0..7).map(node));
+    for (a, b) in (0..7).flat_map(|a| (a + 1..7).map(move |b| (a, b))) {
+        full += &cable((a, b - 1), (b, a));
+    }
+    check_ways(&boards_of(&full), |from, to| usize::from(from != to));
+    let mut ring = "fabric = \"htx\"\n".to_owned();
+    ring.extend((0..6).map(node));
+    ring.extend((0..6).map(|n| cable((n, 0), ((n + 1) % 6, 1))));
+    let plan = boards_of(&ring);
+    assert_eq!(plan.scheme(), htx::Scheme::Tree);
+    // Without the cable between 3 and 4 or 2 and 3, it is a line.
+    assert_eq!(plan.warnings().len(), 1);
+    for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
+        assert_eq!(plan.route(from, to).is_empty(), from == to);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hostwire_plan::Cluster;
 use proptest::prelude::*;
 
 /// Small files only: every case is planned if it happens to be sound.
@@ -26,8 +27,11 @@ fn seeds() -> Vec<String> {
 }
 
 fn try_plan(bytes: &[u8]) {
-    match hostwire_plan::plan("fuzz.toml", bytes) {
-        Ok(plan) => {
+    match hostwire_plan::cluster("fuzz.toml", bytes) {
+        Ok(Cluster::Htx(plan)) => {
+            let _ = (plan.text(), plan.json(), plan.dot());
+        }
+        Ok(Cluster::AddressMap(plan)) => {
             let _ =
                 hostwire_plan::report::text(&plan, hostwire_plan::report::TextOptions::new(true));
             let _ = hostwire_plan::report::dot(&plan);

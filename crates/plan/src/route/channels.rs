@@ -16,7 +16,8 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    fn new(next: Vec<Vec<u32>>) -> Self {
+    /// `next` has, for each channel, those that may come next.
+    pub(crate) fn new(next: Vec<Vec<u32>>) -> Self {
         Self { next }
     }
 

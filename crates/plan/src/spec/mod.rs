@@ -11,7 +11,9 @@ mod whole;
 
 pub(crate) use ethernet::AdapterPort;
 pub use ethernet::{EthernetPlan, HteaPlan};
-pub(crate) use read::read;
+
+pub(crate) use read::{check_name, read};
+pub(crate) use whole::{is_htx, read_policy};
 
 use crate::diagnostic::{Located, Span};
 use crate::id::LinkIndex;

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use super::ethernet::{read_ethernet, read_htea, read_place};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
-use super::whole::{check_described, read_family, read_policy};
+use super::whole::{check_described, read_fabric, read_family, read_policy};
 use super::*;
 use crate::NODES_MAX;
 use crate::diagnostic::{Diagnostic, Findings};
@@ -24,13 +24,7 @@ const NAME_CHARS_MAX: usize = 64;
 /// check more of the file.
 pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterSpec> {
     let whole = file.span();
-    let fabric = file
-        .choice(
-            "fabric",
-            &[("tccluster", Fabric::TcCluster), ("peach2", Fabric::Peach2)],
-            out,
-        )
-        .map_or(Fabric::TcCluster, |f| f.value);
+    let fabric = read_fabric(&mut file, out);
     let family = read_family(&mut file, fabric, out);
     let is_known = !out.has_errors();
     let map = file
@@ -262,7 +256,7 @@ fn read_node(
     })
 }
 
-fn check_name(name: &str, span: Span, out: &mut Findings) {
+pub(crate) fn check_name(name: &str, span: Span, out: &mut Findings) {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(allowed) {
         out.push(

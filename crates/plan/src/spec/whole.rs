@@ -1,8 +1,35 @@
 //! What a cluster file says of the whole cluster.
 
-use super::section::Section;
+use super::section::{Section, span_of};
 use super::{Fabric, Family, Policy};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
+
+/// Whether a file says that its cluster is one of HTX boards.
+pub(crate) fn is_htx(file: &Section<'_>) -> bool {
+    let fabric = file.entries().find(|(key, _)| key.value == "fabric");
+    fabric.is_some_and(|(_, value)| value.get_ref().as_str() == Some(HTX))
+}
+
+/// The fabric that has no address map.
+const HTX: &str = "htx";
+
+/// What connects the nodes of an address map.
+pub(super) fn read_fabric(file: &mut Section<'_>, out: &mut Findings) -> Fabric {
+    if is_htx(file) {
+        let span = file.value("fabric").map(span_of).unwrap_or_default();
+        out.push(crate::no_address_map().label(span, "not possible here"));
+        return Fabric::TcCluster;
+    }
+    let fabrics = [
+        ("tccluster", Some(Fabric::TcCluster)),
+        ("peach2", Some(Fabric::Peach2)),
+        // Read elsewhere; named for the list of what is possible.
+        (HTX, None),
+    ];
+    file.choice("fabric", &fabrics, out)
+        .and_then(|fabric| fabric.value)
+        .unwrap_or(Fabric::TcCluster)
+}
 
 pub(super) fn read_family(file: &mut Section<'_>, fabric: Fabric, out: &mut Findings) -> Family {
     match fabric {
@@ -17,7 +44,7 @@ pub(super) fn read_family(file: &mut Section<'_>, fabric: Fabric, out: &mut Find
     }
 }
 
-pub(super) fn read_policy(mut section: Section<'_>, out: &mut Findings) -> Option<Located<Policy>> {
+pub(crate) fn read_policy(mut section: Section<'_>, out: &mut Findings) -> Option<Located<Policy>> {
     let choices = [
         ("auto", Policy::Auto),
         ("minimal", Policy::Minimal),
