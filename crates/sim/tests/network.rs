@@ -1,15 +1,17 @@
 //! NICs, cables and a switch.
 
+use hostwire_plan::htx::PortKind;
 use hostwire_sim::devices::cable::Cable;
 use hostwire_sim::devices::link::Damage;
 use hostwire_sim::devices::link_port::LinkPortConfig;
 use hostwire_sim::devices::nic::{Nic, NicConfig};
 use hostwire_sim::devices::opteron::registers::{MemoryType, msr};
-use hostwire_sim::devices::opteron::{Op, Opteron, OpteronEvent, Script};
+use hostwire_sim::devices::opteron::{Op, Opteron, OpteronConfig, OpteronEvent, Script};
 use hostwire_sim::devices::switch::{Switch, SwitchConfig};
 use hostwire_sim::devices::{DeviceEvent, Fabric};
 use hostwire_sim::engine::{ComponentId, Ps};
 use hostwire_sim::experiments::htx_board::{HtxHost, Setup, add_host};
+use hostwire_sim::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
 
 fn plug(sim: &mut Fabric, a: (ComponentId, u8), b: (ComponentId, u8), damage: [Damage; 2]) {
     let cable = sim.add("cable", Cable::new(Ps::from_ns(5), damage));
@@ -237,4 +239,77 @@ fn messages_for_nobody_are_counted() {
             .unroutable,
         3
     );
+}
+
+/// Two hosts answer each other, and the parts of a message's time are its time, to the picosecond.
+#[test]
+fn the_parts_of_a_ping_pong_sum_up() {
+    let time = |setup: Setup, port: PortKind, payload: usize| {
+        let pair = Pair {
+            setup,
+            port,
+            propagation: Ps::from_ns(5),
+            nic: NicConfig::htx_board(0),
+            processor: OpteronConfig::opteron_246(),
+        };
+        let result = ping_pong(&pair, payload, |sim, _, after| {
+            while sim.step().is_some() {
+                after(sim);
+            }
+            Ok(())
+        });
+        let result = result.unwrap();
+        let sum = result
+            .sums
+            .into_iter()
+            .fold(Ps::ZERO, |sum, part| sum + part);
+        assert_eq!(sum, result.total, "{setup:?} {port:?} {payload}");
+        let part = |name: &str| {
+            let index = PARTS.iter().position(|part| *part == name).unwrap();
+            result.sums[index].as_ns() / result.messages as f64
+        };
+        // What a clock counts: the core's 11 and 7 cycles of the link, and those of the user logic.
+        let cycle = |mhz: u32| 1e3 / f64::from(mhz);
+        for (name, cycles, mhz) in [
+            ("ht_core_in", 11.0, setup.link_mhz),
+            ("ht_core_out", 7.0, setup.link_mhz),
+            ("requester", 5.0, setup.user_mhz),
+            ("network_port_out", 5.0, setup.user_mhz),
+            ("network_port_in", 6.0, setup.user_mhz),
+            ("completer", 5.0, setup.user_mhz),
+        ] {
+            let expected = cycles * cycle(mhz);
+            assert!(
+                (part(name) - expected).abs() < 0.01,
+                "{name}: {}",
+                part(name)
+            );
+        }
+        assert!((part("cable") - 5.0).abs() < 0.01);
+        // A frame: the payload and 8 bytes, 16 bits a clock or 400 MB/s.
+        let bytes = payload as f64 + 8.0;
+        let frame = match port {
+            PortKind::Atoll => bytes / 2.0 * cycle(setup.user_mhz),
+            PortKind::Sfp => bytes * 2.5,
+        };
+        assert!(
+            (part("link_port") - frame).abs() < 0.01,
+            "{}",
+            part("link_port")
+        );
+        result.total.as_ns() / result.messages as f64
+    };
+    let paper = Setup::default();
+    let wide = Setup {
+        width_bits: 16,
+        ..paper
+    };
+    let half = time(paper, PortKind::Atoll, 16);
+    // As looped back in one host, but for the phase of the polls.
+    let looped = hostwire_sim::experiments::htx_board::end_to_end(&paper).unwrap();
+    assert!((half - looped.latency_ns).abs() < 30.0, "{half} {looped:?}");
+    assert!(half < 750.0, "{half}");
+    assert!(time(wide, PortKind::Atoll, 16) < half - 50.0);
+    assert!(time(paper, PortKind::Sfp, 16) < half);
+    assert!(time(paper, PortKind::Atoll, 64) > half + 300.0);
 }

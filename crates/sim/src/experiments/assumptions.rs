@@ -16,12 +16,12 @@ use crate::tca::{Config, Device};
 
 use super::htoe::{Optimised, Q1, Q21, Query};
 use super::htx_board::end_to_end_with;
-use super::htx_host::Setup;
 use super::jobs::{LINE_PAYLOAD_BYTES, Order, Pair, ping_pong};
 use super::pgas_cluster::Scenario;
 use super::tca_peach2::{CHAIN, Dma, LARGE_BYTES, run_dma, two_nodes};
 use super::tccluster::TWO_BOARDS_FOUR_SOCKETS;
 use super::{Claims, Verdict, htoe, htx_board, pgas_cluster, tca_peach2, tccluster};
+use crate::machine::htx::Setup;
 
 fn ps(ns: f64) -> Ps {
     Ps((ns * 1e3).round() as u64)

@@ -1,17 +1,18 @@
 //! Experiments of the HTX board paper.
 
-use crate::devices::cable::Cable;
 use crate::devices::ht::{Link, LinkMode};
-use crate::devices::link::{Damage, End, LinkEvent};
+use crate::devices::link::{End, LinkEvent};
 use crate::devices::link_port::LinkPortConfig;
 use crate::devices::nic::{Nic, NicConfig};
 use crate::devices::opteron::registers::FREQUENCY_MHZ;
 use crate::devices::opteron::{LINE_BYTES, Op, OpteronConfig};
 use crate::devices::{DeviceEvent, Fabric, Packet};
 use crate::engine::Ps;
+use crate::machine::htx::{WINDOW, add_host_with, join};
 
-pub use super::htx_host::{HtxHost, Setup, add_host};
-use super::htx_host::{WINDOW, add_host_with, bare_link, bench, start};
+pub use crate::machine::htx::{HtxHost, Setup, add_host};
+
+use super::htx_host::{bare_link, bench, start};
 use super::programs::{BareStores, Step, Timed};
 use super::{Claims, ExperimentError, Row, mb_per_s, mib_per_s};
 
@@ -238,16 +239,8 @@ pub(super) fn end_to_end_with(
         };
         let (send, ring) = (nic.send_base, nic.ring_base);
         let host = add_host_with(&mut sim, "host", setup, nic, processor.clone());
-        let cable = sim.add(
-            "loop back",
-            Cable::new(LOOP_BACK, [Damage::Never, Damage::Never]),
-        );
-        if let Some(model) = sim.component_mut::<Cable>(cable) {
-            (0..2).for_each(|end| _ = model.plug(end, host.nic, 0));
-        }
-        if let Some(model) = sim.component_mut::<Nic>(host.nic) {
-            model.connect(0, cable, 0);
-        }
+        let ends = [(host.nic, 0); 2];
+        join(&mut sim, "loop back".to_owned(), ends, LOOP_BACK);
         sim.run_until(Ps::from_us(20));
         // The poll starts after the fence; other work before it moves its phase.
         let steps = vec![
@@ -324,17 +317,8 @@ fn fully_connected() -> Result<(f64, f64), ExperimentError> {
         .collect();
     for a in 0..HOSTS {
         for b in a + 1..HOSTS {
-            let cable = sim.add(
-                format!("cable {a}-{b}"),
-                Cable::new(Ps::from_ns(10), [Damage::Never, Damage::Never]),
-            );
-            for (end, (from, to)) in [(a, b), (b, a)].into_iter().enumerate() {
-                let (end, port) = (end as u8, port(from, to));
-                sim.component_mut::<Cable>(cable)
-                    .map(|model| model.plug(end, hosts[from].nic, port));
-                sim.component_mut::<Nic>(hosts[from].nic)
-                    .map(|model| model.connect(port, cable, end));
-            }
+            let ends = [(a, b), (b, a)].map(|(from, to)| (hosts[from].nic, port(from, to)));
+            join(&mut sim, format!("cable {a}-{b}"), ends, Ps::from_ns(10));
         }
     }
     sim.run_until(Ps::from_us(20));

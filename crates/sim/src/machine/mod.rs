@@ -6,6 +6,7 @@
 
 mod adapters;
 mod build;
+pub mod htx;
 mod training;
 
 pub use build::BuildError;

@@ -25,6 +25,8 @@ pub struct LinkCounters {
     pub crc_errors: u64,
     /// When the first packet began.
     pub first_begin: Option<Ps>,
+    /// When the last packet began.
+    pub last_begin: Ps,
     /// When the last packet ended.
     pub last_end: Ps,
     /// Time in which the transmitter was occupied, periodic CRCs included.
@@ -222,6 +224,7 @@ impl<F: Family> Side<F> {
             counters.payload_bytes += F::payload_bytes(packet);
         }
         counters.first_begin.get_or_insert(begin);
+        counters.last_begin = begin;
         counters.last_end = end;
     }
 

@@ -91,6 +91,23 @@ impl NicEvent {
     }
 }
 
+/// When a message was last at the stages of a NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Its write has left the HT-Core's receive path.
+    pub from_core: Ps,
+    /// A link port has taken it.
+    pub to_port: Ps,
+    /// Its frame has arrived whole at a link port.
+    pub arrived: Ps,
+    /// It has come through the network port.
+    pub from_network: Ps,
+    /// The completer has handed it to the HT-Core.
+    pub completed: Ps,
+    /// Its status has passed the HT-Core's transmit path.
+    pub to_link: Ps,
+}
+
 /// Counters of a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicCounters {
@@ -115,6 +132,8 @@ pub struct NicCounters {
     pub core_in: Ps,
     /// The same for the transmit path.
     pub core_out: Ps,
+    /// The last message at each stage.
+    pub stages: Stages,
 }
 
 /// The component. Port 0 is the host link; cables use link ports 0 to 5.
@@ -218,6 +237,7 @@ impl Nic {
             Command::WriteDwords | Command::WriteMasked { .. }
                 if packet.address >= self.config.send_base =>
             {
+                self.counters.stages.from_core = ctx.now();
                 let cycles = self.config.requester_cycles + self.config.network_out_cycles;
                 self.to_self(
                     self.config.user(cycles),
@@ -281,6 +301,7 @@ impl Nic {
                     };
                     self.release(&packet, ctx);
                     self.counters.sent += 1;
+                    self.counters.stages.to_port = ctx.now();
                     let message = Message {
                         destination,
                         source: self.config.id,
@@ -310,6 +331,7 @@ impl Nic {
         };
         if let Some(message) = link.receive(frame, room, ctx) {
             self.arriving += 1;
+            self.counters.stages.arrived = ctx.now();
             let cycles = self.config.network_in_cycles + self.config.crossbar_cycles;
             let message = Box::new(message);
             self.to_self(
@@ -322,6 +344,7 @@ impl Nic {
 
     fn leave_network(&mut self, message: Box<Message>, ctx: &mut Context<'_, DeviceEvent>) {
         if message.destination == self.config.id {
+            self.counters.stages.from_network = ctx.now();
             let time = self.config.user(self.config.completer_cycles);
             self.to_self(time, NicEvent::Complete { message }, ctx);
             return;
@@ -350,6 +373,7 @@ impl Nic {
             let slot = self.config.ring_base + self.slot * 128;
             self.slot = (self.slot + 1) % self.config.ring_slots.max(1);
             self.counters.completed += 1;
+            self.counters.stages.completed = ctx.now();
             let mut payload = message.payload;
             let bytes = payload.len() as u32;
             payload.resize(payload.len().next_multiple_of(4), 0);
@@ -404,6 +428,7 @@ impl Component<DeviceEvent> for Nic {
                 }
                 NicEvent::ToLink { packet, since } => {
                     self.counters.core_out = ctx.now() - since;
+                    self.counters.stages.to_link = ctx.now();
                     if let Some(host) = &self.host {
                         host.submit(packet, Ps::ZERO, ctx);
                     }

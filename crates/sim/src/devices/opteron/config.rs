@@ -106,7 +106,7 @@ impl OpteronConfig {
     /// | cores, memory, clock | 1, 2 GiB, 2 GHz | paper, section 5 |
     /// | wc_buffers | 1 | K8 up to revision C keeps one line open |
     /// | store_line | 16 ns | assumed: 4 cycles per 8-byte store; the link is slower |
-    /// | send_work | 0 | not used: the board's host does not run the message library |
+    /// | send_work | 0 | not used: messages over the board have a work of their own (`docs/sim/wire.md`) |
     /// | sfence | 10 ns | assumed: 20 cycles |
     /// | posting_bytes | 512 | assumed: 8 lines |
     /// | out, inbound | 17.5 ns | half of `io_read` each |

@@ -1,15 +1,18 @@
 //! Workloads of the HTX board.
 
 use crate::devices::Fabric;
+use crate::devices::cable::Medium;
 use crate::devices::ht::Link;
 use crate::devices::link::End;
 use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::{end_to_end_with, written};
-use crate::experiments::htx_host::{HtxHost, Setup, WINDOW, add_host_with, start};
+use crate::experiments::htx_host::start;
+use crate::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
 use crate::experiments::programs::{BareStores, Step, Timed};
 use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
+use crate::machine::htx::{HtxHost, Setup, WINDOW, add_host_with};
 use crate::record::Recording;
 
 use super::Point;
@@ -64,6 +67,22 @@ pub(super) fn run(
         Workload::HtxMessage { size_bytes, link } => {
             message(point, *size_bytes as usize, link, monitor, recording)
         }
+        Workload::HtxPingPong {
+            size_bytes,
+            port,
+            cable_um,
+            link,
+        } => {
+            let inches = *cable_um as f64 / 25_400.0;
+            let pair = Pair {
+                setup: setup(link),
+                port: *port,
+                propagation: Medium::HtxCable.propagation(inches),
+                nic: point.models.nic.clone(),
+                processor: point.models.processor.clone(),
+            };
+            ping_pong_of(point, &pair, *size_bytes as usize, monitor, recording)
+        }
         _ => Err(ExperimentError::NoMeasurement(
             "no such workload of the HTX board",
         )),
@@ -93,6 +112,32 @@ fn message(
         metric("wire_time", result.wire_ns, "ns"),
         metric("hardware_time", result.hardware_ns, "ns"),
     ];
+    Ok(measured(metrics, summaries))
+}
+
+fn ping_pong_of(
+    point: &Point,
+    pair: &Pair,
+    bytes: usize,
+    monitor: &Monitor,
+    recording: Option<&Recording>,
+) -> Result<Measured, ExperimentError> {
+    let mut summaries = Vec::new();
+    let result = ping_pong(pair, bytes, |sim, host, after| {
+        if let Some(recording) = recording {
+            recording.watch(sim, host.link, false);
+        }
+        summaries.push(monitor.run_stepping(sim, point.events_max, after)?);
+        Ok(())
+    })?;
+    let messages = result.messages as f64;
+    let mut metrics = vec![metric(
+        "half_round_trip",
+        result.total.as_ns() / messages,
+        "ns",
+    )];
+    let parts = PARTS.into_iter().zip(result.sums);
+    metrics.extend(parts.map(|(part, sum)| metric(part, sum.as_ns() / messages, "ns")));
     Ok(measured(metrics, summaries))
 }
 

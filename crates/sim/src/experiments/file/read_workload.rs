@@ -2,8 +2,9 @@
 
 use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{
-    FREQUENCY, Findings, SIZE, Section, WIDTH, clip, display_bytes, nearest,
+    FREQUENCY, Findings, LENGTH, SIZE, Section, WIDTH, clip, display_bytes, nearest,
 };
+use hostwire_plan::htx::PortKind;
 use hostwire_plan::{Diagnostic, Plan};
 
 use crate::devices::opteron::LINE_BYTES;
@@ -37,6 +38,7 @@ enum Kind {
     HtxWrite,
     HtxRead,
     HtxMessage,
+    HtxPingPong,
     MemoryStream,
     MemoryTrace,
     BreakEven,
@@ -49,7 +51,7 @@ enum Kind {
     Program,
 }
 
-const KINDS: [(&str, Kind); 19] = [
+const KINDS: [(&str, Kind); 20] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -59,6 +61,7 @@ const KINDS: [(&str, Kind); 19] = [
     ("htx-write", Kind::HtxWrite),
     ("htx-read", Kind::HtxRead),
     ("htx-message", Kind::HtxMessage),
+    ("htx-ping-pong", Kind::HtxPingPong),
     ("memory-stream", Kind::MemoryStream),
     ("memory-trace", Kind::MemoryTrace),
     ("break-even", Kind::BreakEven),
@@ -137,6 +140,7 @@ pub(super) fn read(
                 link,
             })
         }
+        Kind::HtxPingPong => read_htx_ping_pong(&mut section, out),
         Kind::MemoryStream => read_memory::stream(&mut section, memory, events_max, out),
         Kind::MemoryTrace => read_memory::trace(&mut section, memory, events_max, out),
         Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
@@ -378,6 +382,22 @@ fn read_link(section: &mut Section<'_>, out: &mut Findings) -> Option<HtxLink> {
         width_bits: u8::try_from(width?).ok()?,
         frequency_mhz: u32::try_from(clock?).ok()?,
         user_clock_mhz: u32::try_from(user.0).ok()?,
+    })
+}
+
+fn read_htx_ping_pong(section: &mut Section<'_>, out: &mut Findings) -> Option<Workload> {
+    /// The cable of the TCCluster prototype, whose 5 ns the loop back has too.
+    const CABLE_UM: u64 = 25 * 25_400;
+    let size = size(section, 16, &store_size, out);
+    let ports = [PortKind::Atoll, PortKind::Sfp].map(|kind| (kind.name(), kind));
+    let port = section.choice("port", &ports, out);
+    let cable = section.quantity("length", &LENGTH, out);
+    let link = read_link(section, out);
+    size.zip(link).map(|(size, link)| Workload::HtxPingPong {
+        size_bytes: size.value,
+        port: port.map_or(PortKind::Atoll, |port| port.value),
+        cable_um: cable.map_or(CABLE_UM, |cable| cable.value),
+        link,
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is run.
 
+use hostwire_plan::htx::PortKind;
 use serde::Serialize;
 
 use crate::experiments::ethernet::Towards;
@@ -163,6 +164,18 @@ pub enum Workload {
     HtxMessage {
         /// Bytes of the message.
         size_bytes: u64,
+        /// Link and clocks.
+        #[serde(flatten)]
+        link: HtxLink,
+    },
+    /// Two hosts with HTX boards answer each other.
+    HtxPingPong {
+        /// Bytes of a message.
+        size_bytes: u64,
+        /// The link ports.
+        port: PortKind,
+        /// Length of the cable between them, in micrometres.
+        cable_um: u64,
         /// Link and clocks.
         #[serde(flatten)]
         link: HtxLink,
