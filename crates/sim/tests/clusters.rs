@@ -7,12 +7,15 @@ mod clusters;
 use std::path::{Path, PathBuf};
 
 use clusters::load;
-use hostwire_plan::{Fabric, GlobalAddress, LinkRole, Plan};
-use hostwire_sim::devices::opteron::{Op, Script};
+use hostwire_plan::{Cluster, Fabric, GlobalAddress, LinkRole, Plan};
+use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::experiments::jobs::{Order, Pair, ping_pong, put};
 use hostwire_sim::experiments::tccluster::booted;
+use hostwire_sim::machine::htx::HtxCluster;
 use hostwire_sim::machine::{Machine, WireEnd};
 use hostwire_sim::tca::{Config, Device, Place, SubCluster};
+use hostwire_sim::wire::{Settings, run};
+use hostwire_transport::Transport;
 
 fn examples() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters");
@@ -119,13 +122,47 @@ fn run_peach2(plan: &Plan) {
     }
 }
 
+/// Each PE stores to all others, and each finds what the others have stored.
+fn run_boards(mut cluster: HtxCluster) {
+    let pes = cluster.hosts().len();
+    let ran = run(&mut cluster, &Settings::new(pes, 1 << 16), &|wire| {
+        let me = wire.pe();
+        for pe in (0..wire.pes()).filter(|pe| *pe != me) {
+            wire.store(pe, 64 * me as usize, &[me as u8 + 1; 60])
+                .unwrap();
+        }
+        wire.quiet().unwrap();
+        for pe in (0..wire.pes()).filter(|pe| *pe != me) {
+            let mut got = [0; 60];
+            let memory = wire.segment().memory();
+            while got[59] == 0 {
+                wire.poll().unwrap();
+                memory.copy_out(64 * pe as usize, &mut got).unwrap();
+            }
+            assert_eq!(got, [pe as u8 + 1; 60]);
+        }
+    });
+    ran.unwrap_or_else(|error| panic!("{error}"));
+    for host in 0..pes {
+        let counters = cluster.board(host).unwrap().counters();
+        // Two messages for 60 bytes, to each.
+        assert!(counters.sent >= 2 * (pes as u64 - 1), "{counters:?}");
+    }
+}
+
 #[test]
 fn every_example_cluster_runs() {
     let mut ran = 0;
     for (path, text) in examples() {
-        let plan =
-            hostwire_plan::plan("example", text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let cluster = hostwire_plan::cluster("example", text.as_bytes());
         ran += 1;
+        let plan = match cluster.unwrap_or_else(|e| panic!("{e}")) {
+            Cluster::AddressMap(plan) => plan,
+            Cluster::Htx(plan) => {
+                run_boards(HtxCluster::new(plan, &OpteronConfig::opteron_246()));
+                continue;
+            }
+        };
         if plan.fabric() == Fabric::Peach2 {
             run_peach2(&plan);
             continue;

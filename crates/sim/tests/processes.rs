@@ -1,7 +1,9 @@
 //! PEs that are no part of the run: here threads, each with a wire of its own, as processes have
 //! them. The suite for transports runs over it, and the events are those of coroutines.
 
-use std::ops::ControlFlow;
+#[path = "common/threads.rs"]
+mod threads;
+
 use std::sync::Arc;
 
 use hostwire_sim::engine::Summary;
@@ -10,55 +12,16 @@ use hostwire_sim::experiments::sub_clusters::SubClusters;
 use hostwire_sim::experiments::{curves, tccluster};
 use hostwire_sim::machine::Machine;
 use hostwire_sim::tca::{Config, Engine, Puts, SubCluster};
-use hostwire_sim::wire::{Platform, Settings, Watch, WireError, run, run_processes};
+use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::conformance::{Case, Fabric, Program};
-use hostwire_transport::modelled::{Modelled, Seat};
-use hostwire_transport::shm::{ShmOptions, local};
 use hostwire_transport::{PeId, Transport, TransportError};
+use threads::run_threads;
 
 /// No case needs so many; a job that polls for ever ends here.
 const EVENTS_MAX: u64 = 500_000_000;
 
 fn boards(pes: usize) -> Machine {
     tccluster::booted(&curves::chain(pes.max(2), 16, 800)).unwrap()
-}
-
-/// Runs `program` on threads that have the wires of processes.
-fn run_threads<'a, 'w: 'a>(
-    platform: impl Into<Platform<'a, 'w>>,
-    settings: &Settings,
-    segment_bytes: usize,
-    program: &Program<'_>,
-) -> Result<Summary, WireError> {
-    let pes = settings.sockets.len() as u32;
-    let shared = local(pes, segment_bytes, ShmOptions::default()).unwrap();
-    let go_on = |_: &Summary| ControlFlow::Continue(());
-    let watch = Watch {
-        run: &go_on,
-        turn: &|_, _, _| ControlFlow::Continue(()),
-        handed_over: &|_, _, _| {},
-        recording: None,
-    };
-    std::thread::scope(|scope| {
-        let mut seats = Vec::new();
-        for shm in shared {
-            let (seat, [desk, socket]) = Seat::new().unwrap();
-            seats.push(seat);
-            scope.spawn(move || {
-                let wire = Modelled::new(shm, (desk, socket)).unwrap();
-                let wire: Arc<dyn Transport> = Arc::new(wire);
-                wire.begin().unwrap();
-                program(Arc::clone(&wire));
-                wire.finish();
-            });
-        }
-        let begun = (0..pes).zip(seats).map(|(pe, seat)| {
-            let begun = seat.wait_for((pe, pes), &|| false).unwrap();
-            begun.expect("a PE that begins")
-        });
-        let begun = begun.collect();
-        run_processes(platform, settings, begun, &watch)
-    })
 }
 
 /// So many PEs on each board.

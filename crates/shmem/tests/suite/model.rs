@@ -16,7 +16,9 @@ fn run(name: &str, cluster_name: &str, pes: usize) -> Option<String> {
     let tree = tree().filter(|_| !is_emulated())?;
     let program = program(tree, name, Language::C11);
     let mut command = oshrun(tree, pes);
-    command.args(["--stats", "--cluster", &cluster(cluster_name)]);
+    // The usual heap can be larger than the memory of a modelled host.
+    command.args(["--stats", "--heap", "64M"]);
+    command.args(["--cluster", &cluster(cluster_name)]);
     // No PE shares memory with another one.
     command.env("SHMEM_TEST_HOSTS", pes.to_string());
     Some(succeeds(add_program(&mut command, &program)))
@@ -29,7 +31,8 @@ fn hash(said: &str) -> &str {
 }
 
 /// Two boards, with a PE on each and with four; nodes with adapters for HyperTransport over Ethernet;
-/// islands of boards with one adapter each; hosts with PEACH2 chips.
+/// islands of boards with one adapter each; hosts with PEACH2 chips; hosts
+/// with HTX boards, also around a switch.
 const MACHINES: &[(&str, usize)] = &[
     ("two-boards.toml", 2),
     ("two-boards.toml", 8),
@@ -37,6 +40,9 @@ const MACHINES: &[(&str, usize)] = &[
     ("two-islands.toml", 8),
     ("peach2-double-ring.toml", 2),
     ("peach2-double-ring.toml", 4),
+    ("htx-pair.toml", 2),
+    ("htx-pair.toml", 8),
+    ("htx-switch.toml", 4),
 ];
 
 /// One test for each program, on all machines.
@@ -67,12 +73,14 @@ programs! {
 
 #[test]
 fn a_run_is_the_same_each_time() {
-    for (cluster, pes) in [
+    let clusters = [
         ("two-boards.toml", 3),
         ("torus-4x4x8.toml", 16),
         // Two on some of the 16 hosts.
         ("peach2-double-ring.toml", 20),
-    ] {
+        ("htx-switch.toml", 6),
+    ];
+    for (cluster, pes) in clusters {
         let runs = [(); 2].map(|()| run("signal", cluster, pes));
         if let [Some(first), Some(second)] = &runs {
             assert_eq!(hash(first), hash(second));
@@ -125,4 +133,17 @@ fn a_ping_pong_over_chips_takes_what_its_parts_take() {
     let chip = 62.0 * 4.0;
     let expected = out + 3.0 * link + 2.0 * chip + inbound + poll;
     ping_pong("peach2-double-ring.toml", expected);
+}
+
+/// A message with a word takes its work, the issue of 16 bytes and an `sfence`. Then its sender looks
+/// at the ring once in 60 ns, until the answer is there; it loads the line, takes the message, and
+/// looks at the next status. In the last round it takes two messages more, since the other PE has
+/// begun to finalize: a question, which it answers, and a word.
+#[test]
+fn a_ping_pong_over_htx_boards_takes_what_its_parts_take() {
+    let send = 18.0 + 16.0 / 4.0 + 10.0;
+    let take = 60.0 + 18.0 + 60.0;
+    let rounds = 100.0 * (send + 27.0 * 60.0 + take);
+    let last = take + send + take;
+    ping_pong("htx-pair.toml", (rounds + last) / 100.0 / 2.0);
 }

@@ -19,6 +19,7 @@ pub mod file;
 pub mod htoe;
 pub mod htx_board;
 mod htx_host;
+mod htx_links;
 pub mod htx_ping_pong;
 pub mod jobs;
 mod links;

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Ps;
 
+use super::messages::{Looks, Ring, RingWait};
+
 /// What a PE asks of its core.
 #[derive(Debug)]
 pub(super) enum Op {
@@ -62,6 +64,8 @@ pub(super) struct Pe {
     pub(super) awaited: Option<u64>,
     /// When the sleep or the wait that it is in ends, as far as that is known.
     pub(super) wakes_at: Option<Ps>,
+    /// What it looks for in the ring of its host; otherwise for a store to its segment.
+    pub(super) ring_wait: Option<RingWait>,
     pub(super) ended: bool,
 }
 
@@ -94,6 +98,8 @@ pub(super) struct Board {
     pub(super) pes: Vec<Pe>,
     pub(super) cores: Vec<Core>,
     pub(super) nodes: Vec<Node>,
+    /// The rings of hosts with boards, by host.
+    pub(super) rings: Vec<Ring>,
     /// Those that have ended, in order.
     pub(super) ended: Vec<usize>,
     /// PEs that can go on now.
@@ -110,6 +116,15 @@ impl Board {
         {
             entry.wakes_at = Some(time);
             self.wakes.push_back((pe, time));
+        }
+    }
+
+    /// A PE that sleeps sees a write of this moment by one of its looks.
+    pub(super) fn wake_sleeper(&mut self, pe: usize, now: Ps, looks: Looks) {
+        let request = self.pes.get(pe).map(|entry| &entry.request);
+        if let Some(Request::Store { since }) = request {
+            let seen_at = looks.seen_at(now, *since);
+            self.wake(pe, seen_at);
         }
     }
 

@@ -5,6 +5,8 @@ use hostwire_transport::TransportError;
 use crate::engine::{Ps, RunError, StallReport};
 use crate::tca::TcaError;
 
+use super::messages::HOST_PES_MAX;
+
 /// An error of [`run`](super::run()).
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -26,6 +28,14 @@ pub enum WireError {
         pe: usize,
         /// Its socket.
         socket: usize,
+    },
+    /// The messages of a host cannot name so many PEs.
+    #[error("{pes} PEs shall run on host {host}, whose messages tell {HOST_PES_MAX} apart")]
+    TooManyPes {
+        /// Which host.
+        host: usize,
+        /// How many PEs.
+        pes: usize,
     },
     /// The segment is not inside the memory of the socket.
     #[error(

@@ -368,6 +368,7 @@ impl Cores for Hosts<'_, '_> {
                 beside: beside.collect(),
                 look: poll,
                 send_work: Ps::ZERO,
+                messages: None,
             });
         }
         let hosts: Vec<usize> = self.nodes.iter().map(|node| node.host.index()).collect();

@@ -37,15 +37,18 @@ mod board;
 mod core_program;
 mod error;
 mod hosts;
+mod messages;
 mod observer;
 mod platform;
 #[cfg(target_os = "linux")]
 mod processes;
 mod run;
+mod socket;
 mod sockets;
 mod transport;
 
 pub use error::WireError;
+pub use messages::HOST_PES_MAX;
 pub use platform::Platform;
 #[cfg(target_os = "linux")]
 pub use processes::{Takes, Watch, run_processes};

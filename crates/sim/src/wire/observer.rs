@@ -8,7 +8,8 @@ use crate::devices::opteron::{OpteronConfig, WriteObserver, origin};
 use crate::devices::{Command, Packet};
 use crate::engine::Ps;
 
-use super::board::{Request, SharedBoard};
+use super::board::SharedBoard;
+use super::messages::Looks;
 
 /// Told of every write to the memory of one PE's socket.
 pub(super) struct SegmentObserver {
@@ -17,10 +18,7 @@ pub(super) struct SegmentObserver {
     /// Global addresses of the segment.
     pub(super) addresses: Range<u64>,
     pub(super) segment: Memory,
-    /// From the begin of a poll to the moment when it sees memory.
-    sample: Ps,
-    /// A whole poll.
-    poll: Ps,
+    looks: Looks,
     /// It also tells that packets have arrived: one observer of each socket does.
     counts: bool,
 }
@@ -39,8 +37,7 @@ impl SegmentObserver {
             pe,
             addresses,
             segment,
-            sample: config.memory_sample(),
-            poll: config.memory_read,
+            looks: Looks::new(config),
             counts,
         }
     }
@@ -73,15 +70,6 @@ impl SegmentObserver {
         }
         copied
     }
-
-    /// When a PE that began to poll at `since` has seen a write of this moment: the loads
-    /// of its loop follow each other without a gap.
-    fn seen_at(&self, now: Ps, since: Ps) -> Ps {
-        let first = since + self.sample;
-        let period = self.poll.0.max(1);
-        let loads = (now - first).0.div_ceil(period);
-        first + Ps(loads * period) + (self.poll - self.sample)
-    }
 }
 
 impl WriteObserver for SegmentObserver {
@@ -93,10 +81,7 @@ impl WriteObserver for SegmentObserver {
         }
         if copied && let Some(pe) = board.pes.get_mut(self.pe) {
             pe.rings += 1;
-            if let Request::Store { since } = pe.request {
-                let seen_at = self.seen_at(now, since);
-                board.wake(self.pe, seen_at);
-            }
+            board.wake_sleeper(self.pe, now, self.looks);
         }
     }
 }

@@ -6,6 +6,7 @@ use hostwire_transport::Memory;
 use crate::devices::Fabric;
 use crate::engine::{Ps, Stepped};
 use crate::machine::Machine;
+use crate::machine::htx::HtxCluster;
 use crate::tca::SubCluster;
 
 use super::{VirtualWire, WireError};
@@ -14,6 +15,8 @@ use super::{VirtualWire, WireError};
 pub enum Platform<'a, 'w> {
     /// Booted processors, joined by HyperTransport.
     Sockets(&'a mut Machine),
+    /// Hosts with HTX boards.
+    Boards(&'a mut HtxCluster),
     /// Hosts with PEACH2 chips.
     SubCluster(&'a mut SubCluster<'w>),
 }
@@ -21,6 +24,12 @@ pub enum Platform<'a, 'w> {
 impl<'a> From<&'a mut Machine> for Platform<'a, 'static> {
     fn from(machine: &'a mut Machine) -> Self {
         Platform::Sockets(machine)
+    }
+}
+
+impl<'a> From<&'a mut HtxCluster> for Platform<'a, 'static> {
+    fn from(cluster: &'a mut HtxCluster) -> Self {
+        Platform::Boards(cluster)
     }
 }
 
@@ -34,6 +43,7 @@ impl Platform<'_, '_> {
     pub(super) fn sim(&self) -> &Fabric {
         match self {
             Platform::Sockets(machine) => &machine.sim,
+            Platform::Boards(cluster) => &cluster.sim,
             Platform::SubCluster(cluster) => cluster.sim(),
         }
     }

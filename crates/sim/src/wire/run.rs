@@ -12,7 +12,9 @@ use crate::engine::{Ps, RunError, StallReport, Summary};
 
 use super::board::{Pe, Request, SharedBoard};
 use super::hosts::Hosts;
+use super::messages::RingWait;
 use super::platform::{Cores, Platform};
+use super::socket;
 use super::sockets::Sockets;
 use super::{VirtualWire, WireError};
 
@@ -115,7 +117,13 @@ pub(super) fn run_in(
     let board = SharedBoard::new(settings.sockets.len());
     match platform {
         Platform::Sockets(machine) => {
-            let hardware = Sockets::new(machine, settings, board.clone())?;
+            let sockets = socket::of_machine(machine);
+            let hardware = Sockets::new((&mut machine.sim, sockets), settings, board.clone())?;
+            Driver::new(hardware, settings, board).run(segments, watch, program)
+        }
+        Platform::Boards(cluster) => {
+            let sockets = socket::of_boards(cluster);
+            let hardware = Sockets::new((&mut cluster.sim, sockets), settings, board.clone())?;
             Driver::new(hardware, settings, board).run(segments, watch, program)
         }
         Platform::SubCluster(cluster) => {
@@ -174,10 +182,15 @@ impl<'a, H: Cores> Driver<'a, H> {
         watch: &dyn Fn(&Summary) -> ControlFlow<()>,
     ) -> Result<(), WireError> {
         let mut events = 0_u64;
+        // PEs that take messages from the ring of their host do.
+        let wake_each_other = !self.board.lock().rings.is_empty();
         loop {
             while let Some(pe) = self.next_ready() {
                 let resumed = coroutines.resume(pe);
                 self.file(pe, resumed)?;
+            }
+            if wake_each_other {
+                self.wake_cores();
             }
             if events.is_multiple_of(SLICE_EVENTS)
                 && watch(&self.hardware.sim().summary()).is_break()
@@ -306,10 +319,16 @@ impl<'a, H: Cores> Driver<'a, H> {
     fn wants(&self, entry: &Pe, arrived: u64) -> String {
         match &entry.request {
             Request::Store { since } => {
-                format!(
-                    "has waited for a store to its segment since {}",
-                    self.since_origin(*since)
-                )
+                let since = self.since_origin(*since);
+                match &entry.ring_wait {
+                    None => format!("has waited for a store to its segment since {since}"),
+                    Some(RingWait::Room(host)) => {
+                        format!("has waited for room in the ring of host {host} since {since}")
+                    }
+                    Some(RingWait::Answer(host)) => {
+                        format!("has waited since {since} for host {host} to take its messages")
+                    }
+                }
             }
             Request::Arrival => format!(
                 "waits for its stores to arrive: {arrived} of {}{} have",

@@ -1,18 +1,19 @@
-//! Sockets of a booted machine: PEs run on modelled cores of Opterons.
+//! Sockets of a booted machine, or of hosts with boards: PEs run on modelled cores of Opterons.
 
 use hostwire_plan::NodeId;
 use hostwire_transport::{Memory, Visibility, Window};
 
-use crate::devices::opteron::{LINE_BYTES, OpteronEvent};
+use crate::devices::opteron::{LINE_BYTES, Opteron, OpteronEvent};
 use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps};
-use crate::machine::Machine;
 
 use super::board::{self, Node, SharedBoard};
 use super::core_program::CoreProgram;
+use super::messages::{HOST_PES_MAX, Messages};
 use super::observer::SegmentObserver;
 use super::platform::Cores;
 use super::run::Settings;
+use super::socket::Socket;
 use super::{VirtualWire, WireError};
 
 /// A core that runs PEs.
@@ -35,7 +36,8 @@ struct Seat {
 
 /// See the [module text](self).
 pub(super) struct Sockets<'a> {
-    machine: &'a mut Machine,
+    sim: &'a mut Fabric,
+    sockets: Vec<Socket>,
     settings: &'a Settings,
     board: SharedBoard,
     cores: Vec<Core>,
@@ -45,14 +47,15 @@ pub(super) struct Sockets<'a> {
 impl<'a> Sockets<'a> {
     /// Gives each PE a core of its socket: one of its own as long as there are free ones.
     pub(super) fn new(
-        machine: &'a mut Machine,
+        (sim, sockets): (&'a mut Fabric, Vec<Socket>),
         settings: &'a Settings,
         board: SharedBoard,
     ) -> Result<Self, WireError> {
-        check(machine, settings)?;
+        check(sim, &sockets, settings)?;
         let mut sockets = Self {
             board,
-            machine,
+            sim,
+            sockets,
             settings,
             cores: Vec::new(),
             seats: Vec::new(),
@@ -61,8 +64,8 @@ impl<'a> Sockets<'a> {
             let core = sockets.core_for(pe, socket)?;
             let beside = sockets.seats.iter().filter(|seat| seat.socket == socket);
             let before_bytes = beside.count() as u64 * settings.pitch_bytes();
-            let base = memory_of(sockets.machine, socket) + settings.offset_bytes;
-            let sent_before = sockets.machine.socket(socket).counters().stores_sent;
+            let base = sockets.sockets[socket].memory_start + settings.offset_bytes;
+            let sent_before = sockets.stores_sent(socket);
             sockets.seats.push(Seat {
                 core,
                 socket,
@@ -81,8 +84,8 @@ impl<'a> Sockets<'a> {
             core: self.cores.len(),
         };
         let board = &mut *board.lock();
-        let component = self.machine.sockets()[socket].component;
-        let index = match self.machine.start(socket, program) {
+        let component = self.sockets[socket].component;
+        let index = match self.start(component, program) {
             Some(core) => {
                 self.cores.push(Core {
                     socket,
@@ -112,23 +115,54 @@ impl<'a> Sockets<'a> {
         Ok(index)
     }
 
+    /// Loads a program on the next free core of a socket and starts it now. `None` if no core is
+    /// free.
+    fn start(&mut self, socket: ComponentId, program: CoreProgram) -> Option<u8> {
+        let core = self.sim.component_mut::<Opteron>(socket)?.load(program)?;
+        let event = DeviceEvent::Opteron(OpteronEvent::Step { core });
+        self.sim.inject(self.sim.now(), socket, event).ok()?;
+        Some(core)
+    }
+
+    fn stores_sent(&self, socket: usize) -> u64 {
+        let model = opteron(self.sim, &self.sockets[socket]);
+        model.map_or(0, |model| model.counters().stores_sent)
+    }
+
     /// The node of a PE.
     fn node(&self, seat: &Seat) -> NodeId {
-        self.machine.sockets()[seat.socket].id.node
+        self.sockets[seat.socket].node
+    }
+
+    /// The ways of the PEs, if they send messages.
+    fn ways(&self, segments: &[Memory]) -> Vec<Messages> {
+        let boards = self.seats.iter().filter_map(|seat| {
+            let socket = &self.sockets[seat.socket];
+            let config = opteron(self.sim, socket)?.config();
+            Some((socket.board.clone()?, config.clone()))
+        });
+        let boards: Vec<_> = boards.collect();
+        if boards.is_empty() {
+            return Vec::new();
+        }
+        let hosts = self.seats.iter().map(|seat| self.node(seat).index());
+        let hosts: Vec<usize> = hosts.collect();
+        Messages::of_all(&self.board, &hosts, &boards, segments)
     }
 }
 
 impl Cores for Sockets<'_> {
     fn sim(&self) -> &Fabric {
-        &self.machine.sim
+        self.sim
     }
 
     fn sim_mut(&mut self) -> &mut Fabric {
-        &mut self.machine.sim
+        self.sim
     }
 
     fn attach(&mut self, segments: Vec<Memory>) -> Result<Vec<VirtualWire>, WireError> {
         let addresses: Vec<u64> = self.seats.iter().map(|seat| seat.address).collect();
+        let mut ways = self.ways(&segments).into_iter();
         let mut counted = Vec::new();
         let mut wires = Vec::new();
         for ((pe, seat), memory) in self.seats.iter().enumerate().zip(segments) {
@@ -142,11 +176,26 @@ impl Cores for Sockets<'_> {
             let beside = beside.collect();
             let counts = !counted.contains(&seat.socket);
             counted.push(seat.socket);
-            let opteron = self.machine.socket_mut(seat.socket);
-            let config = opteron.config().clone();
+            let socket = &self.sockets[seat.socket];
+            let model = self.sim.component_mut::<Opteron>(socket.component);
+            let model = model.ok_or(WireError::NoFreeCore {
+                pe,
+                socket: seat.socket,
+            })?;
+            let config = model.config().clone();
             let board = self.board.clone();
-            let observer = SegmentObserver::new(board, pe, own, memory, &config, counts);
-            opteron.observe(observer);
+            match &socket.board {
+                None => {
+                    let observer = SegmentObserver::new(board, pe, own, memory, &config, counts);
+                    model.observe(observer);
+                }
+                // One observer for the ring of a host.
+                Some(network) if counts => {
+                    let host = socket.node.index();
+                    model.observe(Messages::observer(&board, host, network, &config));
+                }
+                Some(_) => {}
+            }
             wires.push(VirtualWire {
                 pe,
                 board: self.board.clone(),
@@ -155,6 +204,7 @@ impl Cores for Sockets<'_> {
                 beside,
                 look: config.memory_read,
                 send_work: config.send_work,
+                messages: ways.next(),
             });
         }
         Ok(wires)
@@ -162,7 +212,10 @@ impl Cores for Sockets<'_> {
 
     fn detach(&mut self) {
         for seat in &self.seats {
-            self.machine.socket_mut(seat.socket).end_observation();
+            let component = self.sockets[seat.socket].component;
+            if let Some(model) = self.sim.component_mut::<Opteron>(component) {
+                model.end_observation();
+            }
         }
     }
 
@@ -173,18 +226,18 @@ impl Cores for Sockets<'_> {
         if let Some(core) = self.board.lock().cores.get_mut(seat.core) {
             core.queue.push_back(pe);
         }
-        wake(self.machine, &self.cores[seat.core], Ps::ZERO);
+        wake(self.sim, &self.cores[seat.core], Ps::ZERO);
         Ok(())
     }
 
     fn wake(&mut self, pe: usize, time: Ps) {
         if let Some(seat) = self.seats.get(pe) {
-            wake(self.machine, &self.cores[seat.core], time);
+            wake(self.sim, &self.cores[seat.core], time);
         }
     }
 
     fn name(&self, pe: usize) -> &str {
-        &self.machine.sockets()[self.seats[pe].socket].name
+        &self.sockets[self.seats[pe].socket].name
     }
 
     fn origin(&self, pe: usize) -> usize {
@@ -193,7 +246,7 @@ impl Cores for Sockets<'_> {
 
     fn sent(&self, pe: usize) -> u64 {
         let seat = &self.seats[pe];
-        self.machine.socket(seat.socket).counters().stores_sent - seat.sent_before
+        self.stores_sent(seat.socket) - seat.sent_before
     }
 
     fn unit(&self) -> &'static str {
@@ -202,39 +255,38 @@ impl Cores for Sockets<'_> {
 
     fn is_idle_core(&self, component: &str, resource: &str) -> bool {
         self.cores.iter().any(|core| {
-            let name = self.machine.sockets()[core.socket].name.as_str();
+            let name = self.sockets[core.socket].name.as_str();
             name == component && resource == format!("core {}: a wake-up", core.core)
         })
     }
 }
 
+/// The model of a socket, to look at it.
+fn opteron<'a>(sim: &'a Fabric, socket: &Socket) -> Option<&'a Opteron> {
+    sim.component(socket.component)
+}
+
 /// Wakes a core at `time`, or now if that has passed.
-fn wake(machine: &mut Machine, core: &Core, time: Ps) {
-    let time = time.max(machine.sim.now());
+fn wake(sim: &mut Fabric, core: &Core, time: Ps) {
+    let time = time.max(sim.now());
     let event = OpteronEvent::Wake { core: core.core };
-    let injected = machine
-        .sim
-        .inject(time, core.component, DeviceEvent::Opteron(event));
+    let injected = sim.inject(time, core.component, DeviceEvent::Opteron(event));
     debug_assert_eq!(injected, Ok(()));
 }
 
-fn memory_of(machine: &Machine, socket: usize) -> u64 {
-    let processor = machine.plan().processor(machine.sockets()[socket].id);
-    processor.map_or(0, |processor| processor.memory.start.0)
-}
-
-fn check(machine: &Machine, settings: &Settings) -> Result<(), WireError> {
+fn check(sim: &Fabric, sockets: &[Socket], settings: &Settings) -> Result<(), WireError> {
     for (pe, &socket) in settings.sockets.iter().enumerate() {
-        if socket >= machine.sockets().len() {
+        let Some(at) = sockets.get(socket) else {
             return Err(WireError::NoSuchSocket {
                 pe,
                 socket,
-                sockets: machine.sockets().len(),
+                sockets: sockets.len(),
             });
-        }
+        };
         let beside = settings.sockets[..pe].iter().filter(|at| **at == socket);
-        let before_bytes = settings.pitch_bytes().checked_mul(beside.count() as u64);
-        let memory_bytes = machine.socket(socket).config().memory_bytes;
+        let before = beside.count();
+        let before_bytes = settings.pitch_bytes().checked_mul(before as u64);
+        let memory_bytes = opteron(sim, at).map_or(0, |model| model.config().memory_bytes);
         let end = before_bytes
             .and_then(|bytes| bytes.checked_add(settings.offset_bytes))
             .and_then(|bytes| bytes.checked_add(settings.segment_bytes as u64));
@@ -245,6 +297,12 @@ fn check(machine: &Machine, settings: &Settings) -> Result<(), WireError> {
                 offset_bytes: settings.offset_bytes,
                 segment_bytes: settings.segment_bytes,
                 memory_bytes,
+            });
+        }
+        if at.board.is_some() && before >= HOST_PES_MAX {
+            return Err(WireError::TooManyPes {
+                host: socket,
+                pes: before + 1,
             });
         }
     }

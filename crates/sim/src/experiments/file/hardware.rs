@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use hostwire_plan::diagnostic::{Rejected, Source, Span};
 use hostwire_plan::file::{Findings, Section, decode, parse};
-use hostwire_plan::{Fabric, LinkRole, Plan};
+use hostwire_plan::{Cluster, Fabric, LinkRole, Plan};
 use toml::de::DeTable;
 
 use crate::engine::{ComponentId, Ps, Summary};
 use crate::experiments::ExperimentError;
+use crate::experiments::htx_links::BoardWatch;
 use crate::experiments::traffic::{LinkUse, LinkWatch};
 use crate::machine::Machine;
+use crate::machine::htx::HtxCluster;
 use crate::record::Recording;
 use crate::tca::SubCluster;
 use crate::wire::Platform;
@@ -23,17 +25,26 @@ use super::tca;
 /// A cluster with parameters, read and checked.
 #[derive(Clone, Debug)]
 pub struct Hardware {
-    plan: Plan,
+    cluster: Cluster,
     models: Models,
 }
 
 /// The use of links until some moment: see [`Built::watch_links`].
-pub struct LinksBefore(Option<LinkWatch>);
+pub struct LinksBefore(Before);
+
+enum Before {
+    Sockets(LinkWatch),
+    Boards(BoardWatch),
+    /// Nothing has crossed them before a job.
+    Unused,
+}
 
 /// Hardware that has been built and has booted.
 pub enum Built {
     /// Processors joined by HyperTransport.
     Sockets(Box<Machine>),
+    /// Hosts with HTX boards.
+    Boards(Box<HtxCluster>),
     /// Hosts with PEACH2 chips.
     SubCluster(Box<SubCluster<'static>>),
 }
@@ -56,10 +67,13 @@ pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardwar
     let names_one = |root: &DeTable<'_>| root.iter().any(|(key, _)| key.get_ref() == "cluster");
     let Some(root) = root.filter(|root| names_one(root.get_ref())) else {
         // A cluster file, or what is none of both.
-        return match hostwire_plan::plan(name, bytes) {
-            Ok(plan) => Ok(Hardware {
-                models: Models::new(family(&plan)),
-                plan,
+        return match hostwire_plan::cluster(name, bytes) {
+            Ok(cluster) => Ok(Hardware {
+                models: Models::new(match &cluster {
+                    Cluster::AddressMap(plan) => family(plan),
+                    Cluster::Htx(_) => Family::Htx,
+                }),
+                cluster,
             }),
             Err(rejected) => Err(BadExperiment {
                 files: vec![rejected],
@@ -97,7 +111,7 @@ fn read_named(
         check_damage(&plan, place, out);
     }
     file.finish(out);
-    Some(Hardware { plan, models })
+    Some(Hardware::new(plan, models))
 }
 
 /// What a program on this cluster can have as parameters.
@@ -110,7 +124,8 @@ pub(super) fn family(plan: &Plan) -> Family {
 
 impl Hardware {
     pub(super) fn new(plan: Plan, models: Models) -> Hardware {
-        Hardware { plan, models }
+        let cluster = Cluster::AddressMap(Box::new(plan));
+        Hardware { cluster, models }
     }
 
     /// Builds it and lets it boot.
@@ -118,29 +133,43 @@ impl Hardware {
     /// # Errors
     /// [`ExperimentError`] if the plan cannot be built, or does not boot.
     pub fn build(&self) -> Result<Built, ExperimentError> {
-        Ok(match self.plan.fabric() {
-            Fabric::TcCluster => Built::Sockets(Box::new(self.models.booted(&self.plan)?)),
+        let plan = match &self.cluster {
+            Cluster::AddressMap(plan) => plan,
+            Cluster::Htx(plan) => {
+                let cluster = HtxCluster::new(plan.clone(), &self.models.processor);
+                return Ok(Built::Boards(Box::new(cluster)));
+            }
+        };
+        Ok(match plan.fabric() {
+            Fabric::TcCluster => Built::Sockets(Box::new(self.models.booted(plan)?)),
             Fabric::Peach2 => {
-                let cluster = SubCluster::new(&self.plan, &self.models.tca.resolved())?;
+                let cluster = SubCluster::new(plan, &self.models.tca.resolved())?;
                 Built::SubCluster(Box::new(cluster))
             }
         })
     }
 
-    /// The names of the places where PEs can run, in order: processors, or hosts with chips.
+    /// The names of the places where PEs can run, in order: processors, or hosts with boards or chips.
     ///
     /// # Errors
     /// [`ExperimentError`] if the plan cannot be built.
     pub fn places(&self) -> Result<Vec<String>, ExperimentError> {
-        Ok(match self.plan.fabric() {
+        let plan = match &self.cluster {
+            Cluster::AddressMap(plan) => plan,
+            Cluster::Htx(plan) => {
+                let hosts = plan.hosts().iter();
+                return Ok(hosts.map(|host| host.name.clone()).collect());
+            }
+        };
+        Ok(match plan.fabric() {
             Fabric::TcCluster => {
-                let machine = Machine::new(self.plan.clone(), &self.models.processor)?;
+                let machine = Machine::new((**plan).clone(), &self.models.processor)?;
                 let sockets = machine.sockets().iter();
                 sockets.map(|socket| socket.name.clone()).collect()
             }
             Fabric::Peach2 => {
-                SubCluster::new(&self.plan, &self.models.tca.resolved())?;
-                let nodes = self.plan.nodes().iter();
+                SubCluster::new(plan, &self.models.tca.resolved())?;
+                let nodes = plan.nodes().iter();
                 nodes.map(|node| node.name.clone()).collect()
             }
         })
@@ -152,6 +181,7 @@ impl Built {
     pub fn platform(&mut self) -> Platform<'_, 'static> {
         match self {
             Built::Sockets(machine) => Platform::Sockets(machine),
+            Built::Boards(cluster) => Platform::Boards(cluster),
             Built::SubCluster(cluster) => Platform::SubCluster(cluster),
         }
     }
@@ -160,6 +190,12 @@ impl Built {
     pub fn record(&mut self, recording: &Recording) {
         match self {
             Built::Sockets(machine) => record(machine, recording),
+            Built::Boards(cluster) => {
+                let links: Vec<_> = cluster.hosts().iter().map(|host| host.link).collect();
+                for link in links {
+                    recording.watch(&mut cluster.sim, link, false);
+                }
+            }
             Built::SubCluster(cluster) => cluster.record(recording),
         }
     }
@@ -167,18 +203,19 @@ impl Built {
     /// Counts the use of its links from now on.
     pub fn watch_links(&self) -> LinksBefore {
         LinksBefore(match self {
-            Built::Sockets(machine) => Some(LinkWatch::new(machine)),
-            // Nothing has crossed them before a job.
-            Built::SubCluster(_) => None,
+            Built::Sockets(machine) => Before::Sockets(LinkWatch::new(machine)),
+            Built::Boards(cluster) => Before::Boards(BoardWatch::new(cluster)),
+            Built::SubCluster(_) => Before::Unused,
         })
     }
 
     /// Every direction of every link that was used, over `time`.
     pub fn links(&self, before: LinksBefore, time: Ps) -> Vec<LinkUse> {
         let mut links = match (self, before.0) {
-            (Built::Sockets(machine), Some(before)) => before.used(machine, time),
+            (Built::Sockets(machine), Before::Sockets(before)) => before.used(machine, time),
+            (Built::Boards(cluster), Before::Boards(before)) => before.used(cluster, time),
             (Built::SubCluster(cluster), _) => tca::links(cluster),
-            (Built::Sockets(_), None) => Vec::new(),
+            (Built::Sockets(_) | Built::Boards(_), _) => Vec::new(),
         };
         links.retain(|link| link.utilisation > 0.0 && !link.link.ends_with("southbridge"));
         links
@@ -188,6 +225,7 @@ impl Built {
     pub fn summary(&self) -> Summary {
         match self {
             Built::Sockets(machine) => machine.sim.summary(),
+            Built::Boards(cluster) => cluster.sim.summary(),
             Built::SubCluster(cluster) => cluster.summary(),
         }
     }
@@ -226,6 +264,11 @@ mod tests {
         assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 16 << 10);
         let boards = include_str!("../../../clusters/two-boards.toml");
         assert_eq!(read(boards).unwrap().places().unwrap().len(), 2);
+        let boards = include_str!("../../../clusters/htx-switch.toml");
+        assert_eq!(
+            read(boards).unwrap().places().unwrap(),
+            ["a", "b", "c", "d"]
+        );
     }
 
     #[test]
