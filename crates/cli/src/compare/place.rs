@@ -9,12 +9,14 @@ use hostwire::settings::Wire;
 use tempfile::TempDir;
 
 /// What is compared if nobody says.
-pub const USUAL: &str = "shm,udp,tccluster,peach2";
+pub const USUAL: &str = "shm,udp,tccluster,htx,peach2,htea";
 
 /// Models that need no file.
-const MODELS: [(&str, &str); 2] = [
+const MODELS: [(&str, &str); 4] = [
     ("tccluster", include_str!("../../clusters/four-boards.toml")),
+    ("htx", include_str!("../../clusters/htx-switch.toml")),
     ("peach2", include_str!("../../clusters/peach2-ring.toml")),
+    ("htea", include_str!("../../clusters/htea-eight.toml")),
 ];
 
 /// Something that a program can run on.

@@ -530,7 +530,7 @@ fn a_program_is_compared_on_wires_and_models() {
     let folder = tempfile::tempdir().unwrap();
     let plots = folder.path().join("plots").display().to_string();
     let two = cluster("two-boards.toml");
-    let on = format!("--on=shm,tccluster,peach2,{two}");
+    let on = format!("--on=shm,tccluster,htx,peach2,htea,{two}");
     let options = ["compare", "-n", "2", "--rounds", "1", &on];
     let figures = [&probe[..], "turns", "figures"];
     let run = |more: &[&str], program: &[&str]| job::run(&[&options, more, program].concat());
@@ -549,7 +549,9 @@ fn a_program_is_compared_on_wires_and_models() {
     let wanted = [
         ("shm", false),
         ("tccluster", true),
+        ("htx", true),
         ("peach2", true),
+        ("htea", true),
         (&two, true),
     ];
     let wanted = wanted.map(|(name, modelled)| (name.to_owned(), modelled));
