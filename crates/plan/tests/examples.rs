@@ -37,6 +37,7 @@ fn all_examples_have_a_test() {
         .collect();
     names.sort();
     let tested = [
+        "four-boards.toml",
         "four-supernodes.toml",
         "htea-eight.toml",
         "htx-pair.toml",
@@ -45,6 +46,7 @@ fn all_examples_have_a_test() {
         "mesh-32x32.toml",
         "one-board.toml",
         "peach2-double-ring.toml",
+        "peach2-ring.toml",
         "torus-48bit.toml",
         "torus-4x4x8.toml",
         "two-boards.toml",
@@ -340,11 +342,14 @@ fn islands_that_could_deadlock_get_other_routes() {
 #[test]
 fn rings_of_all_peers_are_disjoint_and_inside() {
     for name in [
+        "four-boards.toml",
         "hypercube-64.toml",
         "peach2-double-ring.toml",
+        "peach2-ring.toml",
         "four-supernodes.toml",
     ] {
         let plan = example(name);
+        check_delivery(&plan);
         let receiver = plan.nodes()[1].id;
         let mut rings: Vec<_> = plan
             .nodes()
