@@ -564,7 +564,12 @@ impl Simulator {
             handed_over: &|pe, now, takes| self.pass_output(pe, now, takes),
             recording,
         };
-        match run_processes(built.platform(), &hardware.settings, begun, &watch) {
+        match run_processes(
+            built.platform(),
+            &hardware.settings,
+            (begun, hardware.models.calls()),
+            &watch,
+        ) {
             Err(WireError::NoMemory {
                 segment_bytes,
                 memory_bytes,

@@ -5,11 +5,12 @@ use std::process::{Command, Output};
 use crate::job::hostwire;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
     "bench",
     "lend",
     "borrow",
+    "compare",
     "doctor",
     "plan",
     "reproduce",

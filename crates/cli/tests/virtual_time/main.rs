@@ -503,6 +503,11 @@ fn experiments_run_programs() {
     assert_eq!(results(&["-j", "2", "--results", &kept]), found);
     let swept = results(&["--results", &kept, "--sweep", "parameters.sfence=600ns"]);
     assert_eq!(swept[..], found[1..]);
+    // Calls that take time.
+    let costly = text(&turns("figures")) + "[calls]\nlook = \"1us\"\n";
+    std::fs::write(&file, costly).unwrap();
+    let costly = results(&[]);
+    assert!(costly[0].1 > barrier + 1_000.0, "{costly:?}");
     std::fs::write(&file, text(&turns("deadlock"))).unwrap();
     let ended = job::run(&["sim", &path]);
     assert_eq!(ended.status, 2, "{ended:?}");

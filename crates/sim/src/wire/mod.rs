@@ -34,6 +34,7 @@
 //! ```
 
 mod board;
+mod calls;
 mod core_program;
 mod error;
 mod hosts;
@@ -47,6 +48,7 @@ mod socket;
 mod sockets;
 mod transport;
 
+pub use calls::CallCosts;
 pub use error::WireError;
 pub use messages::HOST_PES_MAX;
 pub use platform::Platform;

@@ -16,7 +16,7 @@ use crate::engine::{Ps, Summary};
 use crate::record::Recording;
 
 use super::run::run_in;
-use super::{Platform, Settings, VirtualWire, WireError};
+use super::{CallCosts, Platform, Settings, VirtualWire, WireError};
 
 /// Who looks at a run while it runs.
 pub struct Watch<'a> {
@@ -32,6 +32,15 @@ pub struct Watch<'a> {
     pub recording: Option<&'a Recording>,
 }
 
+/// What is served alike for all PEs.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    /// When the run began.
+    begin: Ps,
+    costs: CallCosts,
+    watch: &'a Watch<'a>,
+}
+
 /// Whether a PE takes part in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
@@ -42,6 +51,7 @@ pub enum Takes {
 }
 
 /// Runs a job of processes that have begun, the first one as PE 0: see [`run`](super::run()).
+/// Their calls cost what `costs` say beside what the hardware takes.
 /// `settings` need not say how long segments are. Times, those of `settings` and those that PEs
 /// see, count from here on, and so does what is returned, but for the hash: the boot is in it.
 ///
@@ -51,7 +61,7 @@ pub enum Takes {
 pub fn run_processes<'a, 'w: 'a>(
     platform: impl Into<Platform<'a, 'w>>,
     settings: &Settings,
-    pes: Vec<Begun>,
+    (pes, costs): (Vec<Begun>, &CallCosts),
     watch: &Watch<'_>,
 ) -> Result<Summary, WireError> {
     let segment_bytes = pes.first().map_or(0, |pe| pe.segment.len_bytes());
@@ -77,7 +87,12 @@ pub fn run_processes<'a, 'w: 'a>(
         let Some(end) = ends.get(wire.pe() as usize) else {
             return;
         };
-        match serve((&wire, begin), end, watch) {
+        let terms = Terms {
+            begin,
+            costs: *costs,
+            watch,
+        };
+        match serve(&wire, end, terms) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => *stopped.borrow_mut() = true,
             Err(error) => {
@@ -104,10 +119,15 @@ pub fn run_processes<'a, 'w: 'a>(
 
 /// Does what a PE asks for, until it takes part no longer. `Break`: the watch wants no more.
 fn serve(
-    (wire, begin): (&VirtualWire, Ps),
+    wire: &VirtualWire,
     end: &ModelEnd,
-    watch: &Watch<'_>,
+    terms: Terms<'_>,
 ) -> Result<ControlFlow<()>, TransportError> {
+    let Terms {
+        begin,
+        costs,
+        watch,
+    } = terms;
     let mut told = 0;
     let mut answer = Ok(());
     loop {
@@ -133,6 +153,7 @@ fn serve(
             _ => Takes::Part,
         };
         (watch.handed_over)(end.pe(), wire.now() - begin, takes);
+        let spent = spent + cost(&costs, &request);
         let since = wire.now();
         if spent > Ps::ZERO {
             wire.compute(spent)?;
@@ -156,6 +177,16 @@ fn serve(
             what.unwrap_or_default()
         });
     }
+}
+
+/// What the call costs that led to a request.
+fn cost(costs: &CallCosts, request: &Request) -> Ps {
+    Ps(match request {
+        Request::Store { .. } | Request::Word { .. } | Request::Line { .. } => costs.store_ps,
+        Request::Fence | Request::Quiet => costs.fence_ps,
+        Request::Look | Request::Yield | Request::Sleep => costs.look_ps,
+        Request::Nap(_) | Request::End => 0,
+    })
 }
 
 /// Records what a PE did, if it took time.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use hostwire_sim::engine::Summary;
-use hostwire_sim::wire::{Platform, Settings, Watch, WireError, run_processes};
+use hostwire_sim::wire::{CallCosts, Platform, Settings, Watch, WireError, run_processes};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::Program;
 use hostwire_transport::modelled::{Modelled, Seat};
@@ -44,6 +44,6 @@ pub fn run_threads<'a, 'w: 'a>(
             begun.expect("a PE that begins")
         });
         let begun = begun.collect();
-        run_processes(platform, settings, begun, &watch)
+        run_processes(platform, settings, (begun, &CallCosts::default()), &watch)
     })
 }

@@ -3,6 +3,8 @@
 use hostwire_plan::{CableKind, Fabric, Medium, Plan, Scheme};
 use serde::Serialize;
 
+use crate::wire::CallCosts;
+
 use super::parameter::ParameterValue;
 use super::workload::Workload;
 
@@ -17,6 +19,9 @@ pub struct Configuration {
     pub workload: Workload,
     /// Every parameter of the models.
     pub parameters: Vec<ParameterValue>,
+    /// What calls of a program cost, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallCosts>,
     /// The run is given up after so many events.
     pub events_max: u64,
 }

@@ -16,17 +16,18 @@ use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
 use crate::record::Recording;
 use crate::tca::SubCluster;
-use crate::wire::Platform;
+use crate::wire::{CallCosts, Platform};
 
 use super::parameters::{self, Family, Models};
 use super::read::{BadExperiment, Clusters, FILE_BYTES_MAX, Load, check_damage, check_title};
-use super::tca;
+use super::{calls, tca};
 
 /// A cluster with parameters, read and checked.
 #[derive(Clone, Debug)]
 pub struct Hardware {
     cluster: Cluster,
     models: Models,
+    calls: CallCosts,
 }
 
 /// The use of links until some moment: see [`Built::watch_links`].
@@ -74,6 +75,7 @@ pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardwar
                     Cluster::Htx(_) => Family::Htx,
                 }),
                 cluster,
+                calls: CallCosts::default(),
             }),
             Err(rejected) => Err(BadExperiment {
                 files: vec![rejected],
@@ -110,8 +112,9 @@ fn read_named(
     if models.damages() {
         check_damage(&plan, place, out);
     }
+    let calls = calls::read(file.table("calls", "[calls]", out), out);
     file.finish(out);
-    Some(Hardware::new(plan, models))
+    Some(Hardware::new(plan, models, calls))
 }
 
 /// What a program on this cluster can have as parameters.
@@ -123,9 +126,18 @@ pub(super) fn family(plan: &Plan) -> Family {
 }
 
 impl Hardware {
-    pub(super) fn new(plan: Plan, models: Models) -> Hardware {
+    pub(super) fn new(plan: Plan, models: Models, calls: CallCosts) -> Hardware {
         let cluster = Cluster::AddressMap(Box::new(plan));
-        Hardware { cluster, models }
+        Hardware {
+            cluster,
+            models,
+            calls,
+        }
+    }
+
+    /// What calls of programs cost beside what the hardware takes.
+    pub fn calls(&self) -> &CallCosts {
+        &self.calls
     }
 
     /// Builds it and lets it boot.

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 mod cluster_parameters;
 mod configuration;
 mod ethernet;
@@ -71,6 +72,8 @@ pub use super::monitor::Monitor;
 
 use hostwire_plan::Plan;
 
+use crate::wire::CallCosts;
+
 use parameters::Models;
 
 /// Opens a trace by the path in the experiment.
@@ -118,6 +121,7 @@ struct Point {
     workload: Workload,
     models: Models,
     events_max: u64,
+    calls: CallCosts,
     configuration: Configuration,
 }
 
@@ -141,9 +145,11 @@ impl Experiment {
     pub fn hardware(&self, place: usize) -> Option<Hardware> {
         let point = self.points.get(place)?;
         match (&point.workload, &point.plan) {
-            (Workload::Program(_), Some(plan)) => {
-                Some(Hardware::new(plan.clone(), point.models.clone()))
-            }
+            (Workload::Program(_), Some(plan)) => Some(Hardware::new(
+                plan.clone(),
+                point.models.clone(),
+                point.calls,
+            )),
             _ => None,
         }
     }

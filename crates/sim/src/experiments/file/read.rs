@@ -10,9 +10,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::configuration::{ClusterFigures, Configuration};
+use crate::wire::CallCosts;
+
 use super::parameters::Family;
 use super::range::SweepRange;
-use super::{Experiment, Point, hardware, parameters, read_workload, sweep};
+use super::workload::Workload;
+use super::{Experiment, Point, calls, hardware, parameters, read_workload, sweep};
 
 /// Largest experiment file; it may hold a cluster.
 pub const FILE_BYTES_MAX: usize = hostwire_plan::FILE_BYTES_MAX;
@@ -240,6 +243,10 @@ fn read_point(
     if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
         check_damage(plan, place, out);
     }
+    let calls = match &workload {
+        Some(Workload::Program(_)) => calls::read(file.table("calls", "[calls]", out), out),
+        _ => CallCosts::default(),
+    };
     // Read by the sweep module.
     let _ = file.value("sweep");
     file.finish(out);
@@ -254,8 +261,10 @@ fn read_point(
             cluster: plan.as_ref().map(ClusterFigures::of),
             workload: workload.clone(),
             parameters,
+            calls: (!calls.is_none()).then_some(calls),
             events_max,
         },
+        calls,
         plan,
         workload,
         models,
