@@ -153,6 +153,11 @@ fn serve(
             _ => Takes::Part,
         };
         (watch.handed_over)(end.pe(), wire.now() - begin, takes);
+        // The PE has looked at its memory as it is now. What arrives while it computes has to end
+        // the sleep.
+        if arming != Arming::No {
+            wire.arm(Duration::MAX);
+        }
         let spent = spent + cost(&costs, &request);
         let since = wire.now();
         if spent > Ps::ZERO {
@@ -160,9 +165,6 @@ fn serve(
             record(watch, end.pe(), (since, wire.now()), || {
                 "compute".to_owned()
             });
-        }
-        if arming != Arming::No {
-            wire.arm(Duration::MAX);
         }
         if arming == Arming::Looked {
             wire.poll()?;
