@@ -1,6 +1,6 @@
 //! Lines of caches that no hardware keeps equal: written back and dropped by hand.
 //!
-//! | processor | [`WriteBack`](Flush::WriteBack) | [`BeforeFence`](Flush::BeforeFence) | [`BeforeStore`](Flush::BeforeStore) |
+//! | processor | `WriteBack` | `BeforeFence` | `BeforeStore` |
 //! |---|---|---|---|
 //! | x86-64 that has them | `clwb` | `clflushopt` | `clflush` |
 //! | x86-64 without `clwb` | `clflushopt` | `clflushopt` | `clflush` |

@@ -11,7 +11,7 @@ use super::{EtherEvent, EtherFrame};
 /// Later deadlines are those of links on which nothing is going on: a run does not wait for them.
 const NEVER: Ps = Ps(u64::MAX / 2);
 
-/// See the [module text](self).
+/// An endpoint with its timer and its port: all that an endpoint needs of a simulation.
 pub struct Driver {
     me: u16,
     endpoint: Endpoint,
