@@ -13,9 +13,10 @@ fn recorded() -> (Steady, tempfile::NamedTempFile) {
     (steady, file)
 }
 
+/// Sends from the other host: the frames that come to a host are those that are recorded there.
 fn send(steady: &Steady, how: &str, file: &tempfile::NamedTempFile, times: &str) {
     let path = file.path().to_str().unwrap();
-    steady.on_host_of(0, &[&fault_probe(), "frames", how, path, times]);
+    steady.on_host_of(2, &[&fault_probe(), "frames", how, path, times]);
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn frames_that_are_sent_again_later_are_dropped() {
     let (steady, file) = recorded();
     send(&steady, "replay", &file, "20");
     let ended = steady.end_well();
-    assert!(ended.stderr.contains("hostwire: dropped, "), "{ended:#?}");
+    assert!(dropped(&ended.stderr) > 300, "{ended:#?}");
 }
 
 #[test]
@@ -37,5 +38,19 @@ fn a_flood_of_garbage_is_dropped() {
     let (steady, file) = recorded();
     send(&steady, "garbage", &file, "30000");
     let ended = steady.end_well();
-    assert!(ended.stderr.contains("hostwire: dropped, "), "{ended:#?}");
+    assert!(dropped(&ended.stderr) > 300, "{ended:#?}");
+}
+
+/// Frames that the job has dropped, for all reasons. A few may be the job's own, sent twice; what comes
+/// while a host is busy is lost before.
+fn dropped(stats: &str) -> u64 {
+    let lines = stats.lines();
+    let lines = lines.filter_map(|line| line.strip_prefix("hostwire: dropped, "));
+    let sums = lines.map(|line| {
+        let mut numbers = line
+            .split_whitespace()
+            .skip_while(|word| word.parse::<u64>().is_err());
+        numbers.next().map_or(0, |sum| sum.parse().unwrap())
+    });
+    sums.sum()
 }
