@@ -13,7 +13,8 @@ export LC_ALL=C
 scripts/setup.sh run
 "$cargo" build --locked --release --package hostwire-cli --package hostwire-examples
 mkdir -p "$out"
-rm -f "$out"/*
+# Folders in it are of others, such as bench/shmem/run.sh.
+find "$out" -mindepth 1 -maxdepth 1 ! -type d -delete
 
 begin=$SECONDS
 pes=$(nproc)
