@@ -2,6 +2,10 @@
 //! islands of cables. The suites for transports and for the API run over both, and over a network
 //! that loses, doubles and reorders frames.
 
+#[macro_use]
+#[path = "common/cases.rs"]
+mod cases;
+
 use std::sync::Arc;
 
 use hostwire::AgentMode;
@@ -225,14 +229,6 @@ mod wire {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire_transport::transport_cases!(cases!());
 }
 
@@ -251,13 +247,5 @@ mod api {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire::conformance_cases!(cases!());
 }

@@ -1,6 +1,10 @@
 //! The suites for transports and for the API in virtual time: on booted boards, and on hosts with
 //! PEACH2 chips.
 
+#[macro_use]
+#[path = "common/cases.rs"]
+mod cases;
+
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
 use hostwire_sim::experiments::boards::Boards;
@@ -71,14 +75,6 @@ mod wire {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire_transport::transport_cases!(cases!());
 }
 
@@ -101,13 +97,5 @@ mod api {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire::conformance_cases!(cases!());
 }

@@ -1,6 +1,10 @@
 //! PEs on hosts with HTX boards: the suites for transports and for the API, as coroutines and as
 //! processes have it.
 
+#[macro_use]
+#[path = "common/cases.rs"]
+mod cases;
+
 #[path = "common/boards.rs"]
 mod boards;
 #[path = "common/threads.rs"]
@@ -56,14 +60,6 @@ mod wire {
         (case.run)(&Beside(PAIRS), 4);
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire_transport::transport_cases!(cases!());
 }
 
@@ -87,14 +83,6 @@ mod api {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire::conformance_cases!(cases!());
 }
 

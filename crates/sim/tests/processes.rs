@@ -1,6 +1,10 @@
 //! PEs that are no part of the run: here threads, each with a wire of its own, as processes have
 //! them. The suite for transports runs over it, and the events are those of coroutines.
 
+#[macro_use]
+#[path = "common/cases.rs"]
+mod cases;
+
 #[path = "common/threads.rs"]
 mod threads;
 
@@ -91,14 +95,6 @@ mod wire {
         }
     }
 
-    macro_rules! cases {
-        (; $($case:ident,)*) => {
-            $(#[test]
-            fn $case() {
-                run(stringify!($case));
-            })*
-        };
-    }
     hostwire_transport::transport_cases!(cases!());
 }
 

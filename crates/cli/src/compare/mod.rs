@@ -8,12 +8,12 @@
 mod place;
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
 use hostwire_sim::experiments::file::Metric;
 use serde::Serialize;
 
-use crate::metrics::metrics;
+use crate::metrics;
 use crate::plot::{Chart, Kind, Scale, Series, file_name};
 use crate::report;
 use crate::text::{Align, Table, figure};
@@ -148,20 +148,15 @@ fn row(args: &Args, place: &Place) -> Row {
 
 /// Runs the program once.
 fn once(args: &Args, place: &Place) -> Result<Vec<Metric>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("cannot run the program: {error}");
-    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| format!("cannot run the program: {error}"))?;
     let mut command = Command::new(program);
     command.arg("run").arg(format!("-n{}", args.pes));
     command.arg(format!("--heap={}", args.heap));
     // Kept until the job has ended.
     let _file = place.options(&mut command, &args.compute)?;
-    command.arg("--").args(&args.command).stdin(Stdio::null());
-    let ended = command.output().map_err(|error| failed(&error))?;
-    if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        return Err(said.trim().trim_start_matches("hostwire: ").to_owned());
-    }
-    let found = metrics(&String::from_utf8_lossy(&ended.stdout));
+    command.arg("--").args(&args.command);
+    let found = metrics::of(&metrics::printed(&mut command)?);
     match found.is_empty() {
         true => Err("the program printed no line NAME: VALUE UNIT to compare".to_owned()),
         false => Ok(found),

@@ -137,10 +137,7 @@ impl Hardware {
         let Some(file) = &options.cluster else {
             return Ok(None);
         };
-        let models = match options.point {
-            None => read(file)?,
-            Some(point) => read_point(file, options.swept.as_ref(), point)?,
-        };
+        let models = read(options, file)?;
         let failed = |cause: &dyn std::fmt::Display| StartError::Cluster(cause.to_string());
         let names = models.places().map_err(|cause| failed(&cause))?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -176,23 +173,7 @@ impl Hardware {
     }
 }
 
-fn read(file: &Path) -> Result<file::Hardware, StartError> {
-    let name = file.display().to_string();
-    let bytes = crate::plan::read(file)
-        .map_err(|cause| StartError::Cluster(format!("cannot read {name}: {cause}")))?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let load =
-        |path: &str| crate::plan::read(&folder.join(path)).map_err(|cause| cause.to_string());
-    let read = file::read_hardware(&name, &bytes, &load);
-    read.map_err(|rejected| StartError::Cluster(rejected.to_string()))
-}
-
-/// The hardware of a point of an experiment that runs a program.
-fn read_point(
-    file: &Path,
-    swept: Option<&SweepRange>,
-    point: usize,
-) -> Result<file::Hardware, StartError> {
+fn read(options: &Options, file: &Path) -> Result<file::Hardware, StartError> {
     let name = file.display().to_string();
     let failed = |why: String| StartError::Cluster(why);
     let bytes = crate::plan::read(file);
@@ -200,7 +181,12 @@ fn read_point(
     let folder = file.parent().unwrap_or(Path::new(""));
     let load =
         |path: &str| crate::plan::read(&folder.join(path)).map_err(|cause| cause.to_string());
-    let experiment = file::read_swept(&name, &bytes, swept, &load);
+    let Some(point) = options.point else {
+        let read = file::read_hardware(&name, &bytes, &load);
+        return read.map_err(|bad| failed(bad.to_string()));
+    };
+    // An experiment: the hardware of one of its points that runs a program.
+    let experiment = file::read_swept(&name, &bytes, options.swept.as_ref(), &load);
     let experiment = experiment.map_err(|bad| failed(bad.to_string()))?;
     let hardware = experiment.hardware(point);
     hardware.ok_or_else(|| failed(format!("{name} has no program at point {point}")))

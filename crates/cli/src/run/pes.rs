@@ -186,7 +186,7 @@ impl Drop for Pe {
 }
 
 /// One read. Closes `fd` at its end.
-fn read_some(fd: &mut Option<OwnedFd>) -> Vec<u8> {
+pub fn read_some(fd: &mut Option<OwnedFd>) -> Vec<u8> {
     let Some(open) = fd else { return Vec::new() };
     let mut bytes = vec![0; 64 << 10];
     match rustix::io::read(open.as_fd(), &mut bytes) {

@@ -1,10 +1,10 @@
 //! Programs of experiments: `hostwire run --cluster` runs them, as a process of its own.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use hostwire_sim::experiments::file::{Program, ProgramRan};
 
-use crate::metrics::metrics;
+use crate::metrics;
 
 use super::Args;
 
@@ -33,15 +33,9 @@ pub fn launch(args: &Args, place: usize, program: &Program) -> Result<ProgramRan
         command.arg(format!("--place={}", program.place.join(",")));
     }
     command.arg("--").args(&program.program);
-    command.stdin(Stdio::null());
-    let ended = command.output().map_err(|error| failed(&error))?;
-    if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let said = said.trim().trim_start_matches("hostwire: ");
-        return Err(format!("{name}: {said}"));
-    }
+    let printed = metrics::printed(&mut command).map_err(|why| format!("{name}: {why}"))?;
     let json = std::fs::read(&figures).map_err(|error| failed(&error))?;
     let mut ran: ProgramRan = serde_json::from_slice(&json).map_err(|error| failed(&error))?;
-    ran.metrics = metrics(&String::from_utf8_lossy(&ended.stdout));
+    ran.metrics = metrics::of(&printed);
     Ok(ran)
 }

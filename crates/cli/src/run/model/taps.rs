@@ -1,13 +1,12 @@
 //! What PEs write, taken when they hand their turn over: it then has the time of that turn, and
 //! comes in the order of virtual time, the same in each run.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use hostwire_sim::engine::Ps;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 
-use super::super::pes::Which;
+use super::super::pes::{Which, read_some};
 
 /// Something that a PE has written.
 #[derive(Debug)]
@@ -96,21 +95,4 @@ impl Tap {
         };
         !fds.is_empty() && matches!(poll(&mut fds, Some(&now)), Ok(n) if n > 0)
     }
-}
-
-/// One read. The launcher finds the end of an output by itself.
-fn read_some(output: &mut Option<OwnedFd>) -> Vec<u8> {
-    let Some(open) = output else {
-        return Vec::new();
-    };
-    let mut bytes = vec![0; 64 << 10];
-    match rustix::io::read(open.as_fd(), &mut bytes) {
-        Ok(n) if n > 0 => {
-            bytes.truncate(n);
-            return bytes;
-        }
-        Err(Errno::AGAIN | Errno::INTR) => {}
-        Ok(_) | Err(_) => *output = None,
-    }
-    Vec::new()
 }
