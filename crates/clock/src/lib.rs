@@ -7,13 +7,27 @@
 //!
 //! All clocks run alike, those of processor time too: what a program computes takes no time of its
 //! own. Dates begin at 2000-01-01.
+//!
+//! | file | |
+//! |---|---|
+//! | this one | clocks and sleeps |
+//! | `limit.rs` | how a wait with a time limit waits |
+//! | `descriptors.rs`, `locks.rs`, `futex.rs` | what a program can wait for |
+//! | `real.rs` | the functions of the C library behind those here |
 
+mod descriptors;
+mod futex;
+mod limit;
+mod locks;
+mod real;
+
+use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_uint};
 use std::ptr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use hostwire_transport::modelled::{Clock, EPOCH_S};
+use hostwire_transport::modelled::{Clock, EPOCH_S, Who};
 use libc::{clockid_t, time_t, timespec, timeval, useconds_t};
 
 static CLOCK: OnceLock<Option<Clock>> = OnceLock::new();
@@ -53,18 +67,55 @@ fn model() -> Option<&'static Clock> {
 
 /// The time by this clock of the system; nothing if it is that of something else, such as a device.
 fn now(id: clockid_t) -> Option<Duration> {
-    let since_epoch = match id {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => EPOCH_S,
+    let clock = model()?;
+    let begin = begin(id)?;
+    match clock.who() {
+        Who::Beside => look_beside(clock),
+        Who::User => limit::user_goes_on(),
+        Who::Alone => {}
+    }
+    Some(clock.now() + begin)
+}
+
+/// As [`now`], for what the program does not see as a look.
+fn now_free(id: clockid_t) -> Option<Duration> {
+    Some(model()?.time() + begin(id)?)
+}
+
+/// When the time of the model began by this clock.
+fn begin(id: clockid_t) -> Option<Duration> {
+    match id {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
+            Some(Duration::from_secs(EPOCH_S))
+        }
         libc::CLOCK_MONOTONIC
         | libc::CLOCK_MONOTONIC_COARSE
         | libc::CLOCK_MONOTONIC_RAW
         | libc::CLOCK_BOOTTIME
         | libc::CLOCK_PROCESS_CPUTIME_ID
-        | libc::CLOCK_THREAD_CPUTIME_ID => 0,
-        _ => return None,
-    };
-    let time = model()?.now();
-    Some(time + Duration::from_secs(since_epoch))
+        | libc::CLOCK_THREAD_CPUTIME_ID => Some(Duration::ZERO),
+        _ => None,
+    }
+}
+
+/// Looks of a thread beside the one that uses the job take no time, as their number depends on the
+/// host. But a loop of looks must have an end: when that thread sleeps, so that time stands still,
+/// a thousand of them take as long as a thousand of its own.
+fn look_beside(clock: &Clock) {
+    const LOOKS: u32 = 1000;
+    thread_local! {
+        static LOOKED: Cell<(Duration, u32)> = const { Cell::new((Duration::ZERO, 0)) };
+    }
+    let time = clock.time();
+    LOOKED.with(|looked| match looked.get() {
+        (since, count) if since == time && count + 1 < LOOKS => looked.set((time, count + 1)),
+        (since, _) => {
+            looked.set((time, 0));
+            if since == time && clock.user_is_asleep() {
+                clock.pass_until(time + Clock::look() * LOOKS);
+            }
+        }
+    });
 }
 
 fn to_timespec(time: Duration) -> timespec {
@@ -87,6 +138,13 @@ fn fail(errno: c_int) -> c_int {
     // SAFETY: the `errno` of this thread, which is always there.
     unsafe { *place = errno };
     -1
+}
+
+fn errno() -> c_int {
+    // SAFETY: it has no preconditions.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the `errno` of this thread, which is always there.
+    unsafe { *place }
 }
 
 /// As of the C library.
@@ -177,7 +235,11 @@ pub extern "C" fn clock() -> libc::clock_t {
     now.tv_sec * 1_000_000 + now.tv_nsec / 1_000
 }
 
-/// Lets virtual time pass. Returns whether this process has it.
+unsafe extern "C-unwind" {
+    fn pthread_testcancel();
+}
+
+/// Lets virtual time pass. Returns whether this thread has it.
 fn sleep_for(time: Duration) -> bool {
     model().is_some_and(|clock| clock.sleep(time))
 }
@@ -187,7 +249,7 @@ fn sleep_for(time: Duration) -> bool {
 /// # Safety
 /// `time` is valid for a read, `left` null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
+pub unsafe extern "C-unwind" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
     // SAFETY: as the caller promises.
     let status = unsafe { clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) };
     match status {
@@ -201,7 +263,7 @@ pub unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -
 /// # Safety
 /// `time` is valid for a read, `left` null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clock_nanosleep(
+pub unsafe extern "C-unwind" fn clock_nanosleep(
     id: clockid_t,
     flags: c_int,
     time: *const timespec,
@@ -216,23 +278,32 @@ pub unsafe extern "C" fn clock_nanosleep(
     };
     let wanted = match flags & libc::TIMER_ABSTIME {
         0 => Some(asked),
-        _ => now(id).map(|now| asked.saturating_sub(now)),
+        _ => now_free(id).map(|now| asked.saturating_sub(now)),
     };
-    if wanted.is_some_and(sleep_for) {
-        return 0;
+    // SAFETY: as the caller promises.
+    let real = |id, flags, time| unsafe { real::clock_nanosleep(id, flags, time, left) };
+    if model().is_some() {
+        // SAFETY: it has no conditions. This sleep may end at once, and is a cancellation point all the same.
+        unsafe { pthread_testcancel() };
     }
-    // SAFETY: the kernel checks the addresses.
-    match unsafe { libc::syscall(libc::SYS_clock_nanosleep, id, flags, time, left) } {
-        0 => 0,
-        _ => std::io::Error::last_os_error()
-            .raw_os_error()
-            .unwrap_or(libc::EINVAL),
+    match (model(), wanted) {
+        (Some(_), Some(wanted)) if sleep_for(wanted) => 0,
+        // A thread beside the one that uses the job.
+        (Some(clock), Some(wanted)) => {
+            let slept = limit::wait(clock, wanted, &mut |look| {
+                let time = to_timespec(look.time());
+                let errno = real(libc::CLOCK_MONOTONIC, 0, &raw const time);
+                limit::Seen::something_if(errno != 0, errno)
+            });
+            slept.unwrap_or(0)
+        }
+        _ => real(id, flags, time),
     }
 }
 
 /// As of the C library.
 #[unsafe(no_mangle)]
-pub extern "C" fn usleep(time_us: useconds_t) -> c_int {
+pub extern "C-unwind" fn usleep(time_us: useconds_t) -> c_int {
     let time = to_timespec(Duration::from_micros(time_us.into()));
     // SAFETY: a local variable, and nothing to write to.
     unsafe { nanosleep(&raw const time, ptr::null_mut()) }
@@ -240,7 +311,7 @@ pub extern "C" fn usleep(time_us: useconds_t) -> c_int {
 
 /// As of the C library.
 #[unsafe(no_mangle)]
-pub extern "C" fn sleep(time_s: c_uint) -> c_uint {
+pub extern "C-unwind" fn sleep(time_s: c_uint) -> c_uint {
     let mut left = to_timespec(Duration::from_secs(time_s.into()));
     let time = left;
     // SAFETY: two local variables.

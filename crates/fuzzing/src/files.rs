@@ -2,10 +2,10 @@
 
 use hostwire_plan::Cluster;
 use hostwire_plan::diagnostic::{Diagnostic, Severity};
-use hostwire_sim::engine::TraceReader;
+use hostwire_sim::engine::{TRACE_MAGIC, TRACE_RECORD_BYTES, TraceReader};
 use hostwire_sim::experiments::Claims;
 use hostwire_sim::experiments::file::{SweepRange, read, read_hardware};
-use hostwire_sim::memory_system::trace::{Event, Format, Reader};
+use hostwire_sim::models::memory::trace::{Event, Format, Reader};
 use hostwire_transport::fuzzing::kit::{blames, mark, named, shown, texts};
 
 use crate::Target;
@@ -61,6 +61,26 @@ pub(crate) const TARGETS: &[Target] = &[
                     "addresses",
                     include_str!("../../../examples/clusters/torus-48bit.toml"),
                 ),
+                (
+                    "adapters",
+                    include_str!("../../../examples/clusters/two-islands.toml"),
+                ),
+                (
+                    "islands",
+                    include_str!("../../../examples/clusters/ring-islands.toml"),
+                ),
+                (
+                    "routes",
+                    include_str!("../../../examples/clusters/own-routes.toml"),
+                ),
+                (
+                    "htx",
+                    include_str!("../../../examples/clusters/htx-switch.toml"),
+                ),
+                (
+                    "sockets",
+                    include_str!("../../../examples/clusters/torus-two-sockets.toml"),
+                ),
             ])
         },
         cost: 4,
@@ -70,19 +90,31 @@ pub(crate) const TARGETS: &[Target] = &[
         check: event_trace,
         seeds: || {
             let trace = |names: &[&str], more: &[u8]| {
-                let mut trace = b"HWTRACE1".to_vec();
-                trace.extend((names.len() as u32).to_le_bytes());
-                for name in names {
-                    trace.extend((name.len() as u32).to_le_bytes());
-                    trace.extend(name.bytes());
+                let mut trace = TRACE_MAGIC.to_vec();
+                for names in [names, &["submit", "free"]] {
+                    trace.extend((names.len() as u32).to_le_bytes());
+                    for name in names {
+                        trace.extend((name.len() as u32).to_le_bytes());
+                        trace.extend(name.bytes());
+                    }
                 }
                 [&trace[..], more].concat()
             };
-            let many = [&trace(&[], &[])[..8], &[0xff; 8]].concat();
+            let record = |time: u8| {
+                let mut record = [0; TRACE_RECORD_BYTES];
+                (record[0], record[8], record[11]) = (time, 1, 1);
+                record
+            };
+            let records =
+                |times: &[u8]| -> Vec<u8> { times.iter().flat_map(|time| record(*time)).collect() };
+            let many = [&TRACE_MAGIC[..], &[0xff; 8]].concat();
+            let cut = [&records(&[5])[..], &[7; 6]].concat();
             named(vec![
-                ("two", trace(&["a", "bc"], &[7; 48])),
-                ("cut", trace(&["a"], &[7; 30])),
-                ("other", b"HWTRACE2\0\0\0\0".to_vec()),
+                ("two", trace(&["a", "bc"], &records(&[5, 6]))),
+                ("cut", trace(&["a", "bc"], &cut)),
+                ("backwards", trace(&["a", "bc"], &records(&[6, 5]))),
+                ("unknown", trace(&["a"], &records(&[5]))),
+                ("other", b"HWTRACE1\0\0\0\0".to_vec()),
                 ("many_names", many),
             ])
         },
@@ -147,6 +179,12 @@ pub(crate) const TARGETS: &[Target] = &[
                     "[cluster]\nfabric = \"peach2\"\n[cluster.topology]\nkind = \"ring\"\n\
                      nodes = 4\n[cluster.topology.node]\nmemory = \"8GiB\"\n[parameters]\n\
                      put_engine = \"two-phase\"\ndma_from = \"4KiB\"\n",
+                ),
+                (
+                    "htx",
+                    "[cluster]\nfabric = \"htx\"\n[[cluster.node]]\nname = \"a\"\nmemory = \"2GiB\"\n\
+                     [[cluster.node]]\nname = \"b\"\nmemory = \"2GiB\"\n[[cluster.cable]]\n\
+                     from = \"a.p0\"\nto = \"b.p0\"\n[parameters]\ncompleter_cycles = 6\n",
                 ),
                 ("none", "cluster = \"none\"\n"),
                 ("wrong", "cluster = 3\nworkload = 1\n[parameters]\nx = 1\n"),
@@ -307,24 +345,35 @@ fn event_trace(bytes: &[u8]) {
         Err(error) => return blames(error, &["trace"]),
     };
     mark("names");
-    let names: usize = reader.names().iter().map(|name| 4 + name.len()).sum();
-    let (mut records, mut left) = (0, 0);
-    loop {
+    let names = reader.names().iter().chain(reader.kinds());
+    let names: usize = names.map(|name| 4 + name.len()).sum();
+    let header = TRACE_MAGIC.len() + 4 + 4 + names;
+    let mut records = 0;
+    let mut last = 0;
+    let error = loop {
         match reader.next_record() {
-            Ok(Some(_)) => {
+            Ok(Some(record)) => {
                 mark("record");
+                assert!((record.target as usize) < reader.names().len());
+                assert!(usize::from(record.kind) < reader.kinds().len());
+                assert!(record.time.0 >= last);
+                last = record.time.0;
                 records += 1;
             }
-            Ok(None) => break,
-            Err(error) => {
-                left = bytes.len() - 12 - names - records * 24;
-                assert!((1..24).contains(&left));
-                blames(error, &["trace"]);
-                break;
-            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let at = header + records * TRACE_RECORD_BYTES;
+    match error {
+        None => assert_eq!(at, bytes.len()),
+        Some(error) => {
+            assert!(at < bytes.len());
+            // It says where.
+            blames(&error, &["trace"]);
+            blames(error, &[&format!("at byte {at}")]);
         }
     }
-    assert_eq!(12 + names + records * 24 + left, bytes.len());
 }
 
 fn memory_trace(bytes: &[u8]) {

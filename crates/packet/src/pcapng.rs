@@ -44,6 +44,8 @@ pub enum LinkType {
     User0 = 147,
     /// LINKTYPE_USER1: here PCI Express, which has none either.
     User1 = 148,
+    /// LINKTYPE_USER2: here what HTX boards send each other.
+    User2 = 149,
 }
 
 /// What times count.

@@ -1,16 +1,20 @@
 //! From topology and routes to the plan: links, windows and register values.
 
 use crate::check::map::EXTENDED_START;
+use crate::htx::{Device, LinkPort};
 use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::plan::{
-    AdapterPlan, CablePlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router, Window,
+    AdapterPlan, CablePlan, ChipPlan, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, Router,
+    Window,
 };
-use crate::registers::opteron::{self, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge};
+use crate::registers::opteron::{
+    self, DRAM_GRANULE, Exit, LinkSetup, MemoryPlan, NodeSetup, Northbridge,
+};
 use crate::registers::{RegisterWrite, peach2};
 use crate::route::ranges::{RouteRange, extended_blocks, uses_extended};
-use crate::route::{Adjacency, Routes};
-use crate::spec::{CableKind, EthernetPlan, Fabric, HteaPlan, Medium};
-use crate::topology::{Node, Port, Topology};
+use crate::route::{self, Adjacency, Routes};
+use crate::spec::{AdapterKind, CableKind, EthernetPlan, Fabric, HteaPlan, Medium, SouthRole};
+use crate::topology::{Gate, Node, NodeAdapter, Port, Topology, gate_of};
 use hostwire_address::AddressRange;
 
 /// Everything that was decided about a cluster.
@@ -36,7 +40,7 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         first_processor.push(count);
         count += usize::from(node.processors());
     }
-    let links = links(topology);
+    let links = links(&decided);
     let mut peers = vec![[None; 8]; count];
     for (processor, links) in links.iter().enumerate() {
         for link in links {
@@ -62,11 +66,14 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         .collect();
     let fabric = topology.fabric;
     let adapters = adapters(&decided);
+    let (chips, chip_cables) = chips(&decided);
+    let boards = topology.below.boards.as_ref();
     Plan {
         fabric,
         family: (fabric == Fabric::TcCluster).then_some(topology.family),
         scheme: decided.routes.scheme,
-        shape: topology.shape.clone(),
+        // The shape is that of each island.
+        shape: topology.shape.clone().filter(|_| adapters.is_empty()),
         map: decided.routes.map,
         ring_bytes: decided.ring_bytes,
         nodes,
@@ -78,8 +85,13 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
         adapters,
         ethernet: decided.ethernet,
         htea: decided.htea,
+        boards: boards.map(|boards| boards.plan.clone()),
+        bridge: topology.below.bridge,
+        chips,
+        chip_cables,
         warnings: Vec::new(),
         hops: Default::default(),
+        channels: Default::default(),
         routers,
         first_processor,
         peers,
@@ -88,17 +100,14 @@ pub(crate) fn assemble(decided: Decided<'_>) -> Plan {
 
 /// The adapters, each with what it sends where.
 fn adapters(decided: &Decided<'_>) -> Vec<AdapterPlan> {
-    let (topology, routes) = (decided.topology, &decided.routes);
-    let gateways = topology.gateways();
-    let adapter = |&node: &usize| {
-        let way = decided.adjacency[node].len().checked_sub(1)?;
+    let routes = &decided.routes;
+    let adapter = |gate: &Gate| {
         let mut targets: Vec<(AddressRange, usize)> = Vec::new();
         for (to, entry) in routes.map.entries().iter().enumerate() {
-            if routes.next.slot(node, to) != Some(way) {
+            let arrival = routes.next.arrival(gate.network, to);
+            let Some(target) = arrival.filter(|_| routes.next.leave_by(gate, to)) else {
                 continue;
-            }
-            let arrival = routes.next.arrival(to)?;
-            let target = gateways.iter().position(|gateway| *gateway == arrival)?;
+            };
             match targets.last_mut() {
                 Some((range, last)) if *last == target && range.end() == entry.range.start.0 => {
                     range.bytes += entry.range.bytes;
@@ -106,10 +115,45 @@ fn adapters(decided: &Decided<'_>) -> Vec<AdapterPlan> {
                 _ => targets.push((entry.range, target)),
             }
         }
-        let port = port_id(decided.adjacency[node][way].port);
-        Some(AdapterPlan { port, targets })
+        AdapterPlan {
+            kind: gate.kind,
+            port: port_id(gate.port),
+            network: gate.network,
+            member: gate.member,
+            targets,
+        }
     };
-    gateways.iter().filter_map(adapter).collect()
+    decided.topology.gates().iter().map(adapter).collect()
+}
+
+/// The chips with their registers, and the cables between them.
+fn chips(decided: &Decided<'_>) -> (Vec<ChipPlan>, Vec<[(usize, u8); 2]>) {
+    let (topology, routes) = (decided.topology, &decided.routes);
+    let Some(net) = &topology.below.chips else {
+        return Default::default();
+    };
+    // Bounds that overlap are a finding of the checks before.
+    let bounds = route::chips::bounds(topology, &routes.map, &routes.next).unwrap_or_default();
+    let gates = topology.gates();
+    let chip = |(member, bounds): (usize, &route::chips::Bounds)| {
+        let gate = gate_of(&gates, AdapterKind::Peach2, member);
+        let node = gate.map_or("?", |gate| &topology.nodes[gate.port.node].name);
+        ChipPlan {
+            name: format!("{node}.chip"),
+            registers: peach2::writes(*bounds, DRAM_GRANULE),
+        }
+    };
+    let end = |end: &LinkPort| match end.device {
+        Device::Host(chip) | Device::Switch(chip) => (chip, end.port),
+    };
+    let cables = net
+        .cables
+        .iter()
+        .map(|cable| cable.ends.each_ref().map(end));
+    (
+        bounds.iter().enumerate().map(chip).collect(),
+        cables.collect(),
+    )
 }
 
 fn router(topology: &Topology, processor: &ProcessorPlan) -> Router {
@@ -147,7 +191,8 @@ fn cable_plan(topology: &Topology, cable: &crate::topology::Cable) -> CablePlan 
 }
 
 /// The links in use of every processor, counted over all nodes.
-fn links(topology: &Topology) -> Vec<Vec<LinkPlan>> {
+fn links(decided: &Decided<'_>) -> Vec<Vec<LinkPlan>> {
+    let topology = decided.topology;
     let mut by_node: Vec<Vec<Vec<LinkPlan>>> = topology
         .nodes
         .iter()
@@ -170,7 +215,7 @@ fn links(topology: &Topology) -> Vec<Vec<LinkPlan>> {
         }
     }
     for (number, node) in topology.nodes.iter().enumerate() {
-        own_links(topology.fabric, number, node, &mut by_node[number]);
+        own_links(decided, number, node, &mut by_node[number]);
     }
     let mut links: Vec<_> = by_node.into_iter().flatten().collect();
     for links in &mut links {
@@ -179,8 +224,28 @@ fn links(topology: &Topology) -> Vec<Vec<LinkPlan>> {
     links
 }
 
+/// Width and clock that the link of an adapter can do.
+fn adapter_link(decided: &Decided<'_>, adapter: &NodeAdapter) -> (u64, u64) {
+    let trace = u64::from(Medium::Board.mhz_max());
+    match adapter.kind {
+        AdapterKind::Htea => (u64::MAX, trace),
+        AdapterKind::Htx => {
+            let boards = decided.topology.below.boards.as_ref();
+            let board = boards.and_then(|boards| boards.plan.hosts().get(adapter.member));
+            board.map_or((u64::MAX, trace), |board| {
+                (board.link_width_bits.into(), board.link_mhz.into())
+            })
+        }
+        AdapterKind::Peach2 => {
+            let bridge = decided.topology.below.bridge;
+            let mhz = trace.min(bridge.link_mhz.into());
+            (bridge.link_width_bits.into(), mhz)
+        }
+    }
+}
+
 /// Coherent links, southbridge and host.
-fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPlan>]) {
+fn own_links(decided: &Decided<'_>, number: usize, node: &Node, links: &mut [Vec<LinkPlan>]) {
     for coherent in &node.coherent {
         let caps = coherent.ends.map(|(p, l)| node.capability(p, l));
         let width = caps[0].0.min(caps[1].0);
@@ -201,15 +266,18 @@ fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPl
             });
         }
     }
-    if let Some((processor, link)) = node.adapter {
+    for adapter in &node.adapters {
+        let Some((processor, link)) = adapter.port else {
+            continue;
+        };
         let (width, frequency) = node.capability(processor, link);
-        let frequency = frequency.min(u64::from(Medium::Board.mhz_max()));
+        let (width_max, frequency_max) = adapter_link(decided, adapter);
         links[usize::from(processor)].push(LinkPlan {
             link,
             role: LinkRole::Adapter,
             peer: None,
-            width_bits: u8::try_from(width).ok(),
-            frequency_mhz: u16::try_from(frequency).ok(),
+            width_bits: u8::try_from(width.min(width_max)).ok(),
+            frequency_mhz: u16::try_from(frequency.min(frequency_max)).ok(),
         });
     }
     let other = |link, role| LinkPlan {
@@ -222,7 +290,7 @@ fn own_links(fabric: Fabric, number: usize, node: &Node, links: &mut [Vec<LinkPl
     if let (Some(link), Some(links)) = (node.southbridge, links.first_mut()) {
         links.push(other(link, LinkRole::Southbridge));
     }
-    if let (Fabric::Peach2, Some(links)) = (fabric, links.first_mut()) {
+    if let (Fabric::Peach2, Some(links)) = (decided.topology.fabric, links.first_mut()) {
         links.push(other(LinkIndex::from_bits(peach2::NORTH), LinkRole::Host));
     }
 }
@@ -277,6 +345,10 @@ fn node_plan(decided: &Decided<'_>, number: usize, links: &[Vec<LinkPlan>]) -> N
             .is_some_and(|m| m.windows_write_combining),
         windows,
         processors,
+        south_is_root: {
+            let south = topology.nodes[number].template.south.map(|role| role.value);
+            south == Some(SouthRole::RootComplex)
+        },
     }
 }
 

@@ -53,15 +53,18 @@ mod spec;
 mod topology;
 
 pub use check::delivery::HopStatistics;
+pub use check::usage::ChannelStatistics;
 pub use diagnostic::{Diagnostic, Rejected};
 pub use hostwire_address::{AddressRange, GlobalAddress};
 pub use id::{LinkIndex, NodeId, PortId, ProcessorId};
 pub use plan::{
-    AdapterPlan, CablePlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan, RouteError,
-    ViewEntry, ViewKind, Window,
+    AdapterPlan, CablePlan, ChipPlan, Hop, LinkPlan, LinkRole, NodePlan, Plan, ProcessorPlan,
+    RouteError, ViewEntry, ViewKind, Window,
 };
 pub use route::Scheme;
-pub use spec::{CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium};
+pub use spec::{
+    AdapterKind, BridgePlan, CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium,
+};
 
 use diagnostic::{Findings, Located, Source, Span};
 use file::Section;
@@ -106,6 +109,14 @@ pub enum Cluster {
 }
 
 impl Cluster {
+    /// The plan, if the cluster has an address map.
+    pub fn plan(&self) -> Option<&Plan> {
+        match self {
+            Cluster::AddressMap(plan) => Some(plan),
+            Cluster::Htx(_) => None,
+        }
+    }
+
     /// Findings that did not stop the plan.
     pub fn warnings(&self) -> &[Diagnostic] {
         match self {
@@ -160,17 +171,21 @@ fn plan_text(text: &str, out: &mut Findings) -> Option<Cluster> {
     let root = file::parse(text, out)?;
     let whole = Span { start: 0, end: 0 };
     let file = Section::new("a cluster file", root.get_ref(), whole);
-    if spec::is_htx(&file) {
-        return htx::plan(file, out).map(Cluster::Htx);
-    }
-    plan_table(file, out).map(|plan| Cluster::AddressMap(Box::new(plan)))
+    cluster_table(file, out)
 }
 
 /// Plans the cluster that a table of some file describes, with the keys of a cluster file.
 ///
 /// Faults and warnings go to `out`; if there is no plan, at least one finding is an error.
 /// Never panics.
-pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
+pub fn cluster_table(table: Section<'_>, out: &mut Findings) -> Option<Cluster> {
+    if spec::is_htx(&table) {
+        return htx::plan(table, out).map(Cluster::Htx);
+    }
+    plan_table(table, out).map(|plan| Cluster::AddressMap(Box::new(plan)))
+}
+
+fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
     let (spec, is_read) = out.step(|out| spec::read(table, out));
     let mut spec = spec?;
     let (topology, is_built) = out.step(|out| topology::build(&mut spec, out));
@@ -195,9 +210,16 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
         }
         return None;
     }
-    let (routes, _) =
-        out.step(|out| route::choose(&mut topology, &spec.map, spec.policy, numbered, out));
-    let routes = routes?;
+    let (routes, rules) = match spec.routes.is_empty() {
+        true => (
+            route::choose(&mut topology, &spec.map, spec.policy, numbered, out)?,
+            None,
+        ),
+        false => {
+            let (routes, rules) = route::own::choose(&topology, &spec, out)?;
+            (routes, Some(rules))
+        }
+    };
     check::rings::check(
         &topology,
         &routes.map,
@@ -206,7 +228,8 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
         out,
     );
     let windows = route::ranges::windows_of_all(&routes.map, &routes.next);
-    check::ranges::check_windows(&topology, &routes.map, &windows, out);
+    check::ranges::check_windows(&topology, &routes, &windows, out);
+    check::chips::check_bounds(&topology, &routes, out);
     let mut memory = Vec::new();
     if topology.fabric == Fabric::TcCluster {
         check::ranges::check_dram(
@@ -231,11 +254,15 @@ pub fn plan_table(table: Section<'_>, out: &mut Findings) -> Option<Plan> {
         ethernet: spec.ethernet.map(|given| given.value).unwrap_or_default(),
         htea: spec.htea.map(|given| given.value).unwrap_or_default(),
     });
+    check::chips::check_delivery(&plan, out);
     let (hops, statistics) = check::delivery::check(&plan, out)?;
     plan.hops = statistics;
-    check::deadlock::check(&topology, &plan, &hops, out);
+    let proof = check::deadlock::check(&topology, &plan, &hops, rules.as_ref(), out)?;
+    let usage = check::usage::Usage::count(&plan, &hops);
+    plan.channels = usage.statistics(&plan, &proof);
     check::adapters::check_unused(&topology, &plan, out);
-    check::links::check_unused(&topology, &check::deadlock::used_cables(&plan, &hops), out);
+    let used = usage.used_cables(&plan);
+    check::links::check_unused(&topology, plan.scheme, &used, out);
     (!out.has_errors()).then_some(plan)
 }
 

@@ -4,12 +4,16 @@ use serde::Serialize;
 
 use crate::address_map::{AddressMap, MapPart};
 use crate::check::delivery::HopStatistics;
+use crate::check::usage::ChannelStatistics;
 use crate::diagnostic::Diagnostic;
+use crate::htx::HtxPlan;
 use crate::id::{LinkIndex, NodeId, PortId, ProcessorId};
 use crate::registers::opteron::{MemoryType, Northbridge};
 use crate::registers::{BootStep, Fault, RegisterWrite, Step, peach2};
 use crate::route::Scheme;
-use crate::spec::{CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium, ShapeSpec};
+use crate::spec::{
+    AdapterKind, BridgePlan, CableKind, EthernetPlan, Fabric, Family, HteaPlan, Medium, ShapeSpec,
+};
 use hostwire_address::{AddressRange, GlobalAddress};
 
 /// The use of a link.
@@ -26,7 +30,7 @@ pub enum LinkRole {
     Southbridge,
     /// PEACH2 port north: to the host and the GPUs.
     Host,
-    /// Non-coherent, to an adapter for HyperTransport over Ethernet.
+    /// Non-coherent, to an adapter: HTEA, an HTX board, or a bridge with a PEACH2 chip.
     Adapter,
 }
 
@@ -93,6 +97,9 @@ pub struct NodePlan {
     pub windows: Vec<Window>,
     /// Its processors; the first is the bootstrap processor.
     pub processors: Vec<ProcessorPlan>,
+    /// Port south of its PEACH2 chip is a root complex: it joins an endpoint.
+    #[serde(skip)]
+    pub south_is_root: bool,
 }
 
 /// A cable.
@@ -112,11 +119,19 @@ pub struct CablePlan {
     pub length_um: Option<u64>,
 }
 
-/// An adapter for HyperTransport over Ethernet: what it does with a write.
+/// An adapter: what takes writes for other islands from a link of a processor, and what it does with
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdapterPlan {
+    /// What it is.
+    pub kind: AdapterKind,
     /// The link that it is plugged into.
     pub port: PortId,
+    /// Its network. Adapters with the same number reach each other.
+    pub network: usize,
+    /// Its number among those of its kind: its host in [`Plan::boards`], its place in
+    /// [`Plan::chips`].
+    pub member: usize,
     /// Addresses that it sends to other adapters, ascending, each with the number of the adapter
     /// in [`Plan::adapters`].
     pub targets: Vec<(AddressRange, usize)>,
@@ -131,6 +146,16 @@ impl AdapterPlan {
         let (range, target) = self.targets.get(after.checked_sub(1)?)?;
         (addr <= range.last()).then_some(*target)
     }
+}
+
+/// A PEACH2 chip below a bridge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChipPlan {
+    /// Its name: that of its node and `chip`.
+    pub name: String,
+    /// Routing registers: for each port the addresses that leave by it, by port north those of the
+    /// own island and of islands beyond.
+    pub registers: Vec<RegisterWrite>,
 }
 
 /// One entry of a node's view of the address space.
@@ -220,8 +245,13 @@ pub struct Plan {
     pub(crate) adapters: Vec<AdapterPlan>,
     pub(crate) ethernet: EthernetPlan,
     pub(crate) htea: HteaPlan,
+    pub(crate) boards: Option<HtxPlan>,
+    pub(crate) bridge: BridgePlan,
+    pub(crate) chips: Vec<ChipPlan>,
+    pub(crate) chip_cables: Vec<[(usize, u8); 2]>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) hops: HopStatistics,
+    pub(crate) channels: ChannelStatistics,
     pub(crate) routers: Vec<Router>,
     /// Number of each node's first processor, counted over all nodes.
     pub(crate) first_processor: Vec<usize>,
@@ -275,7 +305,8 @@ impl Plan {
         &self.cables
     }
 
-    /// The adapters for HyperTransport over Ethernet, by the number of their node.
+    /// The adapters: HTEA, then HTX boards, then PEACH2 chips; those of a kind by the number of
+    /// their node.
     pub fn adapters(&self) -> &[AdapterPlan] {
         &self.adapters
     }
@@ -290,6 +321,33 @@ impl Plan {
         &self.htea
     }
 
+    /// The HTX boards of nodes, their switches and cables. A host of it is the board of a node.
+    pub fn boards(&self) -> Option<&HtxPlan> {
+        self.boards.as_ref()
+    }
+
+    /// The bridges above PEACH2 chips.
+    pub fn bridge(&self) -> &BridgePlan {
+        &self.bridge
+    }
+
+    /// The PEACH2 chips of nodes.
+    pub fn chips(&self) -> &[ChipPlan] {
+        &self.chips
+    }
+
+    /// The cables between them: chip and port at both ends.
+    pub fn chip_cables(&self) -> &[[(usize, u8); 2]] {
+        &self.chip_cables
+    }
+
+    /// The name of a port of a chip: `a.chip.east`.
+    pub fn chip_port_name(&self, (chip, port): (usize, u8)) -> String {
+        let name = self.chips.get(chip).map_or("?", |chip| &chip.name);
+        let port = LinkIndex::from_bits(port & 7);
+        format!("{name}.{}", crate::topology::peach2_port_name(port))
+    }
+
     /// Findings that did not stop the plan.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
@@ -298,6 +356,11 @@ impl Plan {
     /// Lengths of routes in link crossings.
     pub fn hop_statistics(&self) -> HopStatistics {
         self.hops
+    }
+
+    /// What the routes make of the links, and that they cannot deadlock.
+    pub fn channel_statistics(&self) -> ChannelStatistics {
+        self.channels
     }
 
     /// The node that owns an address, or `None` outside the map.

@@ -41,14 +41,20 @@ fn all_examples_have_a_test() {
         "four-supernodes.toml",
         "htea-eight.toml",
         "htx-pair.toml",
+        "htx-regions.toml",
         "htx-switch.toml",
         "hypercube-64.toml",
         "mesh-32x32.toml",
+        // Its test is in mixed.rs.
+        "mixed.toml",
         "one-board.toml",
+        "own-routes.toml",
         "peach2-double-ring.toml",
         "peach2-ring.toml",
+        "ring-islands.toml",
         "torus-48bit.toml",
         "torus-4x4x8.toml",
+        "torus-two-sockets.toml",
         "two-boards.toml",
         "two-islands.toml",
     ];
@@ -252,6 +258,74 @@ fn tori_fit_and_use_their_wrap_around_cables() {
 }
 
 #[test]
+fn routes_of_the_file_are_taken() {
+    let plan = example("own-routes.toml");
+    check_delivery(&plan);
+    assert_eq!(plan.scheme(), Scheme::File);
+    let way = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|name| plan.node_by_name(name).expect("in the file"));
+        let hops = plan.route(from.id, to.range.start).expect("a route");
+        let names = hops.iter().map(|hop| plan.port_name(hop.from));
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(way("a", "c"), ["a.l1", "b.l1"]);
+    assert_eq!(way("c", "a"), ["c.l2", "b.l2"]);
+    assert_eq!(way("b", "d"), ["b.l2", "a.l2"]);
+    assert_eq!(way("d", "b"), ["d.l1", "a.l1"]);
+    let text = report::text(&plan, report::TextOptions::new(false));
+    assert!(
+        text.contains("routing: routes of the file, at most 2 hops"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rings_of_peach2_and_switches_of_boards_take_routes() {
+    let mut file = "fabric = \"peach2\"\n".to_owned();
+    for n in 0..3 {
+        file += &format!(
+            "[[node]]\nname = \"n{n}\"\nmemory = \"1GiB\"\n\
+             [[cable]]\nfrom = \"n{n}.east\"\nto = \"n{}.west\"\n",
+            (n + 1) % 3
+        );
+    }
+    // A line: nothing goes between n2 and n0.
+    for (at, by, to) in [
+        ("n0", "east", "\"*\""),
+        ("n1", "east", "\"n2\""),
+        ("n1", "west", "\"n0\""),
+        ("n2", "west", "[\"n0\", \"n1\"]"),
+    ] {
+        file += &format!("[[route]]\nat = \"{at}\"\nby = \"{by}\"\nto = {to}\n");
+    }
+    let plan = hostwire_plan::plan("line.toml", file.as_bytes());
+    let plan = plan.unwrap_or_else(|rejected| panic!("{rejected}"));
+    check_delivery(&plan);
+    assert_eq!(plan.hop_statistics().hops_max, 2);
+    assert_eq!(plan.warnings()[0].code, "unused-cable");
+
+    let mut file = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/clusters/htx-switch.toml"),
+    )
+    .expect("the example is part of the repository");
+    for (at, by, to) in [
+        ("a", "p0", "*"),
+        ("b", "p0", "*"),
+        ("c", "p0", "*"),
+        ("d", "p0", "*"),
+        ("s", "p0", "a"),
+        ("s", "p1", "b"),
+        ("s", "p2", "c"),
+        ("s", "p3", "*"),
+    ] {
+        file += &format!("[[route]]\nat = \"{at}\"\nby = \"{by}\"\nto = \"{to}\"\n");
+    }
+    let plan = boards_of(&file);
+    check_ways(&plan, |from, to| 2 * usize::from(from != to));
+    assert_eq!(plan.scheme(), htx::Scheme::File);
+}
+
+#[test]
 fn peach2_blocks_and_bounds() {
     let plan = example("peach2-double-ring.toml");
     check_delivery(&plan);
@@ -325,9 +399,44 @@ fn islands_send_over_their_gateways() {
     assert_eq!(plan.hop_statistics().hops_max, 5);
     let text = report::text(&plan, report::TextOptions::new(false));
     assert!(text.contains("a0.l3  adapter"), "{text}");
-    assert!(text.contains("no deadlock: links, adapters"), "{text}");
+    let proof = "no deadlock: 22 channels, 20 dependencies between them, no cycle\n";
+    assert!(text.contains(proof), "{text}");
     let dot = report::dot(&plan);
     assert!(dot.contains("-- \"switch\" [taillabel=\"l3\""), "{dot}");
+}
+
+#[test]
+fn generated_islands_have_an_adapter_each() {
+    let plan = example("ring-islands.toml");
+    check_delivery(&plan);
+    let ports: Vec<String> = plan
+        .adapters()
+        .iter()
+        .map(|adapter| plan.port_name(adapter.port))
+        .collect();
+    // Link 0 is the southbridge's, 1 and 3 are those of the ring.
+    assert_eq!(ports, ["n0.l1", "n4.l1", "n8.l1", "n12.l1"]);
+    assert_eq!((plan.nodes().len(), plan.cables().len()), (16, 16));
+    // Two cables, Ethernet, two cables.
+    assert_eq!(plan.hop_statistics().hops_max, 5);
+    // As the same islands, listed.
+    let listed = example("two-islands.toml");
+    let generated = include_str!("../../../examples/clusters/ring-islands.toml");
+    let two = generated.replace("islands = 4", "islands = 2");
+    let two = hostwire_plan::plan("two.toml", two.as_bytes()).expect("planned");
+    assert_eq!(two.hop_statistics(), listed.hop_statistics());
+    let [two, listed] = [two, listed].map(|plan| plan.channel_statistics());
+    assert_eq!(
+        (two.channels, two.cables_used),
+        (listed.channels, listed.cables_used)
+    );
+    // Without cables there is one adapter per node.
+    let alone = "[topology]\nkind = \"full\"\nnodes = 1\nislands = 8\n\
+                 [topology.node]\nmemory = \"4GiB\"\nadapter = \"l1\"\n";
+    let alone = hostwire_plan::plan("alone.toml", alone.as_bytes()).expect("planned");
+    check_delivery(&alone);
+    let eight = example("htea-eight.toml");
+    assert_eq!(alone.channel_statistics(), eight.channel_statistics());
 }
 
 /// Shortest paths over these two rings wait for each other over Ethernet; other routes do not.
@@ -498,6 +607,54 @@ fn htx_boards_around_a_switch() {
         plan.dot()
             .contains("\"d\" -- \"s\" [taillabel=\"p0\", headlabel=\"p3\"]")
     );
+}
+
+/// Each of four hosts uses the end of the others' memory, at addresses one behind the other.
+#[test]
+fn htx_boards_with_regions() {
+    const BYTES: u64 = 128 << 20;
+    let plan = boards("htx-regions.toml");
+    check_ways(&plan, |from, to| usize::from(from != to));
+    assert_eq!(plan.regions().len(), 12);
+    for at in 0..4 {
+        let mut next = htx::REGION_BASE;
+        for region in plan.regions().iter().filter(|region| region.at == at) {
+            assert_eq!((region.address, region.bytes), (next, BYTES));
+            assert_eq!(region.offset, 3 * BYTES);
+            assert_ne!(region.of, at);
+            next += BYTES;
+        }
+        assert_eq!(next, htx::REGION_BASE + 3 * BYTES);
+    }
+    let line = "b0: 0xa000000000 to 0xa007ffffff is 128MiB of b1, from 0x18000000 on";
+    assert!(plan.text().contains(line), "{}", plan.text());
+    assert!(plan.json().expect("JSON").contains("\"offset\": 402653184"));
+}
+
+/// Regions with a place of their own come first; the others take the highest that is left.
+#[test]
+fn regions_fill_the_memory_from_the_top() {
+    let head = "fabric = \"htx\"\n[[node]]\nname = \"a\"\nmemory = \"64MiB\"\n\
+                [[node]]\nname = \"b\"\nmemory = \"64MiB\"\n\
+                [[cable]]\nfrom = \"a.p0\"\nto = \"b.p0\"\n";
+    let region = |size: &str, more: &str| {
+        format!("[[region]]\nof = \"b\"\nat = \"a\"\nsize = \"{size}\"\n{more}")
+    };
+    let file = [
+        head.to_owned(),
+        region("8MiB", ""),
+        region("32MiB", ""),
+        region("16MiB", "offset = \"40MiB\"\n"),
+        region("4MiB", ""),
+    ];
+    let plan = boards_of(&file.concat());
+    let offsets: Vec<u64> = plan.regions().iter().map(|r| r.offset >> 20).collect();
+    assert_eq!(offsets, [56, 8, 40, 4]);
+    let addresses = plan
+        .regions()
+        .iter()
+        .map(|r| (r.address - htx::REGION_BASE) >> 20);
+    assert_eq!(addresses.collect::<Vec<_>>(), [0, 8, 40, 56]);
 }
 
 /// The paper's fully connected network of seven; and a ring, on which shortest paths can deadlock.

@@ -147,6 +147,67 @@ proptest! {
         }
     }
 
+    /// What the planner chose, given as routes of the file, is taken as it is.
+    #[test]
+    fn chosen_routes_as_routes_of_the_file(
+        nodes in 2usize..12,
+        degree in 2usize..5,
+        processors in prop::sample::select(vec![1u8, 2]),
+        picks in prop::collection::vec((0usize..1000, 0usize..1000), 12..40),
+    ) {
+        let file = cluster(nodes, processors, "10h", &graph(nodes, degree, &picks));
+        let plan = plan_or_reject(&file, &[]).expect("planned");
+        // Nodes in the order of their numbers, since a file with routes keeps its own.
+        let mut tables: Vec<&str> = file.split("[[").collect();
+        let place = |table: &str| {
+            let name = table.lines().find_map(|line| line.strip_prefix("name = "));
+            let name = name.map(|name| name.trim_matches('"'));
+            name.map_or(0, |name| 1 + plan.node_by_name(name).expect("named").id.index())
+        };
+        let cables = tables.split_off(1 + nodes);
+        tables.sort_by_key(|table| place(table));
+        tables.extend(cables);
+        let mut own = tables.join("[[");
+        for node in plan.nodes() {
+            for (other, window) in plan.nodes().iter().flat_map(|other| {
+                let holds = |window: &&hostwire_plan::Window| window.range.contains(other.range.start);
+                node.windows.iter().find(holds).map(|window| (other, window))
+            }) {
+                let exit = window.exit;
+                let _ = write!(
+                    own,
+                    "[[route]]\nat = \"{}\"\nby = \"p{}.{}\"\nto = \"{}\"\n",
+                    node.name, exit.processor.index, exit.link, other.name
+                );
+            }
+        }
+        let taken = plan_or_reject(&own, &[]).expect("planned");
+        prop_assert_eq!(taken.scheme(), hostwire_plan::Scheme::File);
+        prop_assert_eq!(taken.nodes(), plan.nodes());
+        prop_assert_eq!(taken.channel_statistics(), plan.channel_statistics());
+    }
+
+    /// Any ways out at all: there is no plan, or one that delivers everything and cannot deadlock.
+    #[test]
+    fn any_routes_of_the_file(
+        nodes in 2usize..7,
+        picks in prop::collection::vec((0usize..1000, 0usize..1000), 12..20),
+        ways in prop::collection::vec(0usize..1000, 49),
+    ) {
+        let edges = graph(nodes, 3, &picks);
+        let mut file = cluster(nodes, 1, "10h", &edges);
+        let degree = |node| edges.iter().filter(|(a, b)| *a == node || *b == node).count();
+        for (at, to) in (0..nodes).flat_map(|at| (0..nodes).map(move |to| (at, to))) {
+            if at != to {
+                let link = 7 - ways[at * 7 + to] % degree(at);
+                let _ = write!(file, "[[route]]\nat = \"n{at}\"\nby = \"l{link}\"\nto = \"n{to}\"\n");
+            }
+        }
+        if let Some(plan) = plan_or_reject(&file, &["route", "deadlock"]) {
+            check_delivery(&plan);
+        }
+    }
+
     #[test]
     fn listed_cables_of_high_degree(
         nodes in 2usize..24,
@@ -162,10 +223,13 @@ proptest! {
     #[test]
     fn grids(
         (kind, processors, a, b, c) in small_grids(),
+        links in prop::sample::select(vec![4u8, 8, 8]),
+        islands in prop::sample::select(vec![1usize, 1, 1, 2, 3]),
         base in prop::sample::select(vec!["", "[map]\nbase = \"2TiB\"\n"]),
     ) {
         let shape = match kind {
             "mesh" => format!("size = [{a}, {b}]"),
+            "torus" if c == 1 => format!("size = [{a}, {b}]"),
             "torus" => format!("size = [{a}, {b}, {c}]"),
             "hypercube" => format!("nodes = {}", 1 << a.min(4)),
             "full" => format!("nodes = {}", a.min(6)),
@@ -174,14 +238,23 @@ proptest! {
         let family = if base.is_empty() { "10h" } else { "15h" };
         let file = format!(
             "family = \"{family}\"\n{base}[topology]\nkind = \"{kind}\"\n{shape}\n\
-             [topology.node]\nmemory = \"1GiB\"\nlinks = 8\nprocessors = {processors}\n"
+             islands = {islands}\n[topology.node]\nmemory = \"1GiB\"\nlinks = {links}\n\
+             processors = {processors}\nadapter = {}\n", islands > 1
         );
-        if let Some(plan) = plan_or_reject(&file, &["interval-routing"]) {
+        if let Some(plan) = plan_or_reject(&file, &["interval-routing", "link-degree"]) {
+            prop_assert_eq!(plan.adapters().len(), if islands > 1 { islands } else { 0 });
             prop_assert!(plan.nodes().len() == 1 || plan.hop_statistics().hops_max > 0);
             check_delivery(&plan);
+            let again = plan_or_reject(&file, &[]);
+            prop_assert!(again.as_ref() == Some(&plan));
+            let tree = format!("{file}[routing]\npolicy = \"tree\"\n");
+            let tree = plan_or_reject(&tree, &["interval-routing"]);
+            let [own, of_tree] = [Some(&plan), tree.as_ref()]
+                .map(|plan| plan.map_or(f64::MAX, |plan| plan.hop_statistics().hops_mean));
+            prop_assert!(islands > 1 || own <= of_tree, "{own} hops, on a tree {of_tree}\n{file}");
         } else {
-            // One processor per node always fits.
-            prop_assert!(processors > 1);
+            // One processor per node always fits, if it has enough links.
+            prop_assert!(processors > 1 || links == 4 || islands > 1);
         }
     }
 

@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 
 use hostwire_plan::LinkRole;
-use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::record::Recording;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,27 +2,24 @@
 //!
 //! - [`engine`]: integer picoseconds, a binary heap, components behind a trait.
 //!   Knows nothing of hardware.
-//! - [`devices`]: link, Opteron node, HTX NIC, switch, cable. Every parameter
-//!   has its source in a doc comment and in `docs/sim/`.
+//! - [`models`]: links and devices by family: HyperTransport, PCI Express, HyperTransport over
+//!   Ethernet, Ethernet, links of today, memory. Every parameter has its source in a doc comment
+//!   and in `docs/sim/`.
 //! - [`machine`]: a cluster of sockets and links, built from a `hostwire-plan`.
 //! - [`firmware`]: boots the modelled machines through their registers.
 //! - [`wire`]: PEs that run ordinary `hostwire` code on those machines.
 //! - [`record`]: pcapng and Perfetto files of what happened.
-//! - [`htea`]: HyperTransport over Ethernet adapters, frame by frame.
 //! - [`tca`]: sub-clusters of PEACH2 chips, and their programming interface.
-//! - [`memory_system`]: processors with a cache over local, remote and swapped memory.
 //! - [`experiments`]: the numbers of the papers, out of simulated events.
 //!
 //! Nothing here is global: any number of simulations may live in one process.
 #![forbid(unsafe_code)]
 
-pub mod devices;
 pub mod engine;
 pub mod experiments;
 pub mod firmware;
-pub mod htea;
 pub mod machine;
-pub mod memory_system;
+pub mod models;
 pub mod record;
 pub mod tca;
 pub mod wire;

@@ -5,19 +5,23 @@
 #[macro_use]
 #[path = "common/cases.rs"]
 mod cases;
+#[path = "common/sockets.rs"]
+mod sockets;
 
 use std::sync::Arc;
 
 use hostwire::AgentMode;
 use hostwire::conformance::Setup;
-use hostwire_sim::devices::htea::Adapter;
-use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::engine::{ComponentId, Ps};
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::{Op, Script};
+use hostwire_sim::models::htea::adapter::Adapter;
+use hostwire_sim::models::htea::fast;
 use hostwire_sim::wire::{Settings, WireError, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Case as WireCase, Fabric, Program};
+use sockets::run_on;
 
 const EIGHT: &str = include_str!("../clusters/htea-eight.toml");
 const ISLANDS: &str = include_str!("../clusters/two-islands.toml");
@@ -26,9 +30,6 @@ const BAD: &str = "[ethernet]\nlost_per_million = 20_000\ndoubled_per_million = 
                    delayed_per_million = 20_000\n\n";
 /// Buffers of four packets for each of seven virtual links.
 const SCARCE: &str = "[htea]\nbuffers_in = \"2128B\"\nbuffers_out = \"2128B\"\n\n";
-
-/// No case needs so many; a job that polls for ever ends here.
-const EVENTS_MAX: u64 = 500_000_000;
 
 /// A cluster with its PEs on these sockets, from the start again.
 struct Cluster {
@@ -53,19 +54,7 @@ impl Cluster {
 
 impl Fabric for Cluster {
     fn run(&self, pes: u32, segment_bytes: usize, program: &Program<'_>) {
-        let mut machine = booted(&self.file).unwrap();
-        let mut settings = Settings {
-            events_max: EVENTS_MAX,
-            ..Settings::new(0, segment_bytes)
-        };
-        let sockets = self.sockets.iter().copied().cycle();
-        settings.sockets = sockets.take(pes as usize).collect();
-        let ran = run(&mut machine, &settings, &|wire| {
-            program(wire as Arc<dyn Transport>)
-        });
-        if let Err(error) = ran {
-            panic!("{error}");
-        }
+        run_on(&self.file, self.sockets, (pes, segment_bytes), program);
     }
 }
 
@@ -129,6 +118,49 @@ fn a_word_takes_what_its_parts_take() {
             took >= parts && took <= parts + bit + Ps(2),
             "{took} is not {parts}"
         );
+    }
+}
+
+/// The device and the fast model take the same time for a stream, from one sender and from seven.
+/// They differ in how it begins: the device sends what is there, so its first frames are not full,
+/// and each of those costs the stage a start more. That is less than two full frames for each
+/// sender, whatever the length of the stream.
+#[test]
+fn streams_take_the_time_of_the_fast_model() {
+    const FRAME: Ps = Ps(222_000 + 19 * 65_400);
+    for senders in [1, 7] {
+        for lines in [2_000, 4_000] {
+            let mut machine = booted(EIGHT).unwrap();
+            let base = machine.plan().nodes()[7].range.start.0 + (1 << 20);
+            for sender in 0..senders {
+                // No line follows another: the paper's adapter has no bursts.
+                let address = |line: u64| base + 128 * (line + lines * sender);
+                let ops = (0..lines).map(|line| Op::Store {
+                    address: address(line),
+                    data: vec![1; 64],
+                });
+                let script = Script::new(ops.collect::<Vec<_>>());
+                machine.start(sender as usize, script).unwrap();
+            }
+            machine.sim.run().unwrap();
+            let first = (0..senders as usize)
+                .filter_map(|sender| adapter(&machine, sender).counters().first_in)
+                .min();
+            let to = adapter(&machine, 7).counters();
+            assert_eq!(to.received, lines * senders);
+            let device = to.last_out - first.unwrap();
+            let fast = fast::run(fast::Config {
+                nodes: senders + 1,
+                packets: lines * senders,
+                ..fast::Config::default()
+            });
+            let fast = fast.unwrap().latency;
+            let apart = device.0.abs_diff(fast.0);
+            assert!(
+                apart < FRAME.0 * 2 * senders,
+                "{senders} senders, {lines} lines: {device} and {fast}"
+            );
+        }
     }
 }
 

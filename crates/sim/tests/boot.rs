@@ -4,12 +4,12 @@
 mod clusters;
 
 use clusters::{FOUR_SUPERNODES, ONE_BOARD, TWO_BOARDS, address, load, machine, store};
-use hostwire_sim::devices::link::End;
-use hostwire_sim::devices::opteron::route::AbortReason;
-use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::engine::{Ps, RunError};
 use hostwire_sim::firmware::{BootFailure, BootOptions, Measure, boot, boot_all};
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::route::AbortReason;
+use hostwire_sim::models::ht::opteron::{Op, Script};
+use hostwire_sim::models::link::End;
 
 const LINE: [u8; 64] = [0xa5; 64];
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clusters::load;
 use hostwire_plan::{Cluster, Fabric, GlobalAddress, LinkRole, Plan};
-use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::experiments::jobs::{Order, Pair, ping_pong, put};
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::machine::htx::HtxCluster;
 use hostwire_sim::machine::{Machine, WireEnd};
+use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::tca::{Config, Device, Place, SubCluster};
 use hostwire_sim::wire::{Settings, run};
 use hostwire_transport::Transport;
@@ -186,5 +186,5 @@ fn every_example_cluster_runs() {
         let put = put.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(put.arrived_mib_s > 100.0, "{name}: {put:?}");
     }
-    assert_eq!(ran, 14, "an example is missing");
+    assert_eq!(ran, 19, "an example is missing");
 }

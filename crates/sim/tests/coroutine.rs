@@ -7,10 +7,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use clusters::{TWO_BOARDS, address, machine};
-use hostwire_sim::devices::DeviceEvent;
-use hostwire_sim::devices::opteron::{CoroutineProgram, OpteronEvent};
 use hostwire_sim::engine::{Ps, RunError};
 use hostwire_sim::firmware::boot_all;
+use hostwire_sim::models::DeviceEvent;
+use hostwire_sim::models::ht::opteron::{CoroutineProgram, OpteronEvent};
 
 #[test]
 fn a_ring_of_messages_in_plain_code() {

@@ -6,11 +6,11 @@
 mod clusters;
 
 use clusters::{address, machine};
-use hostwire_sim::devices::opteron::registers::MMIO_BASE;
-use hostwire_sim::devices::opteron::{Op, Script};
 use hostwire_sim::engine::RunError;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::{Machine, TrainingFailure};
+use hostwire_sim::models::ht::opteron::registers::MMIO_BASE;
+use hostwire_sim::models::ht::opteron::{Op, Script};
 
 const NODES: usize = 4;
 

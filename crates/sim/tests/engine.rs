@@ -82,7 +82,7 @@ fn tracing_changes_nothing_and_reads_back() {
         }
     };
     assert!(
-        matches!(error, Err(TraceError::Truncated { bytes: 23 })),
+        matches!(error, Err(TraceError::Truncated { bytes: 23, .. })),
         "{error:?}"
     );
     assert!(matches!(
@@ -100,6 +100,7 @@ fn trace_filters_by_component_and_time() {
         components: Some([sink].into()),
         from: Ps::from_us(10),
         until: Ps::from_us(20),
+        ..TraceFilter::default()
     };
     sim.trace_to(Box::new(out.clone()), filter).unwrap();
     sim.run().unwrap();

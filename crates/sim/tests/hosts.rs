@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use hostwire_sim::devices::link::Damage;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::sub_clusters::SubClusters;
+use hostwire_sim::models::link::Damage;
 use hostwire_sim::tca::{Config, Engine, Puts};
 use hostwire_sim::wire::{Settings, VirtualWire, run};
 use hostwire_transport::Transport;

@@ -1,11 +1,12 @@
 //! The link alone, between two devices that only send and release.
 
-use hostwire_sim::devices::ht::{Buffers, Link, LinkConfig, LinkMode, Place};
-use hostwire_sim::devices::link::{Damage, End, LinkCounters, LinkEvent};
-use hostwire_sim::devices::opteron::registers::FREQUENCY_MHZ;
-use hostwire_sim::devices::pcie;
-use hostwire_sim::devices::{Command, DeviceEvent, Fabric, Packet, VirtualChannel};
 use hostwire_sim::engine::{Component, ComponentId, Context, Ps, RunError};
+use hostwire_sim::models::ht::opteron::registers::FREQUENCY_MHZ;
+use hostwire_sim::models::ht::{Buffers, Link, LinkConfig, LinkMode, Place};
+use hostwire_sim::models::ht::{Command, Packet, VirtualChannel};
+use hostwire_sim::models::link::{Damage, End, LinkCounters, LinkEvent};
+use hostwire_sim::models::pcie;
+use hostwire_sim::models::{DeviceEvent, Fabric};
 use proptest::prelude::*;
 
 struct Device {

@@ -17,14 +17,16 @@ fn experiment(workload: &str) -> Experiment {
 }
 
 fn run_with(workload: &str, csv: &str, recording: Option<&Recording>) -> RunResult {
-    let csv = csv.to_owned();
+    result_of(&experiment(workload), csv.to_owned(), recording)
+}
+
+fn result_of(experiment: &Experiment, csv: String, recording: Option<&Recording>) -> RunResult {
     let open = move |_: &str| -> std::io::Result<Box<dyn std::io::BufRead>> {
         Ok(Box::new(BufReader::new(Cursor::new(
             csv.clone().into_bytes(),
         ))))
     };
-    let ran =
-        experiment(workload).run_with(&Monitor::default(), recording, Surroundings::opening(&open));
+    let ran = experiment.run_with(&Monitor::default(), recording, Surroundings::opening(&open));
     ran.unwrap_or_else(|error| panic!("{error}"))
         .results
         .remove(0)
@@ -72,6 +74,22 @@ fn every_message_arrives_once_at_its_target() {
         .map(|flow| (flow.to.as_str(), flow.messages))
         .collect();
     assert_eq!(to, [("n2", 5); 3]);
+}
+
+/// Every socket of a torus of boards with two sockets sends to every other, with as few buffers as there
+/// can be: all messages arrive, so that nothing waits in a circle.
+#[test]
+fn boards_of_two_sockets_do_not_deadlock() {
+    let cluster = include_str!("../../../examples/clusters/torus-two-sockets.toml");
+    let open = |_: &str| Ok(cluster.as_bytes().to_vec());
+    let text = "cluster = \"torus.toml\"\n[parameters]\nposted_command_credits = 1\n\
+        posted_data_credits = 1\n[workload]\nkind = \"traffic\"\npattern = \"all-to-all\"\n\
+        messages = 62\nsize = \"256B\"\nin_flight = 31\n";
+    let experiment = read("test.toml", text.as_bytes(), &open);
+    let experiment = experiment.unwrap_or_else(|bad| panic!("{bad}"));
+    let result = result_of(&experiment, String::new(), None);
+    assert_eq!(result.flows.len(), 32 * 31);
+    assert!(result.flows.iter().all(|flow| flow.messages == 2));
 }
 
 /// Alone on its way a message takes the time of the parts that it passes: 47.716 ns out of the

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use hostwire_sim::engine::{Ps, Summary};
-use hostwire_sim::memory_system::trace::{Format, Reader, replay};
-use hostwire_sim::memory_system::{
+use hostwire_sim::models::memory::trace::{Format, Reader, replay};
+use hostwire_sim::models::memory::{
     Access, AccessKind, CacheConfig, Config, Loop, Medium, MemoryError, MemorySystem, Paging,
     Placement, ProcessorKind, Region, RegionKind, Strided,
 };

@@ -1,17 +1,17 @@
 //! NICs, cables and a switch.
 
 use hostwire_plan::htx::PortKind;
-use hostwire_sim::devices::cable::Cable;
-use hostwire_sim::devices::link::Damage;
-use hostwire_sim::devices::link_port::LinkPortConfig;
-use hostwire_sim::devices::nic::{Nic, NicConfig};
-use hostwire_sim::devices::opteron::registers::{MemoryType, msr};
-use hostwire_sim::devices::opteron::{Op, Opteron, OpteronConfig, OpteronEvent, Script};
-use hostwire_sim::devices::switch::{Switch, SwitchConfig};
-use hostwire_sim::devices::{DeviceEvent, Fabric};
 use hostwire_sim::engine::{ComponentId, Ps};
 use hostwire_sim::experiments::htx_board::{HtxHost, Setup, add_host};
 use hostwire_sim::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
+use hostwire_sim::models::ht::cable::Cable;
+use hostwire_sim::models::ht::link_port::LinkPortConfig;
+use hostwire_sim::models::ht::nic::{Nic, NicConfig};
+use hostwire_sim::models::ht::opteron::registers::{MemoryType, msr};
+use hostwire_sim::models::ht::opteron::{Op, Opteron, OpteronConfig, OpteronEvent, Script};
+use hostwire_sim::models::ht::switch::{Switch, SwitchConfig};
+use hostwire_sim::models::link::Damage;
+use hostwire_sim::models::{DeviceEvent, Fabric};
 
 fn plug(sim: &mut Fabric, a: (ComponentId, u8), b: (ComponentId, u8), damage: [Damage; 2]) {
     let cable = sim.add("cable", Cable::new(Ps::from_ns(5), damage));

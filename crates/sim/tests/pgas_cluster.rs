@@ -6,7 +6,7 @@ use hostwire_sim::experiments::pgas_cluster::{
     self as pgas, KERNELS, MEMORY_BYTES, Media, REGIONS, SCENARIOS, STREAM, Scenario, Stream,
 };
 use hostwire_sim::experiments::{Class, Row, Verdict};
-use hostwire_sim::memory_system::{Config, MemorySystem, Placement, RegionKind};
+use hostwire_sim::models::memory::{Config, MemorySystem, Placement, RegionKind};
 
 /// The shipped constants are the solution of the three equations, to their last digit.
 #[test]

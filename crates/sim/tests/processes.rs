@@ -240,6 +240,31 @@ fn pes_of_one_socket_have_cores_and_share_them() {
     }
 }
 
+/// A PE that sleeps leaves its core to others: all sleep at the same time, as many as there are.
+#[test]
+fn a_sleep_keeps_no_core_busy() {
+    let ended = |pes: usize| {
+        let mut settings = Settings::new(0, 0);
+        settings.sockets = vec![0; pes];
+        let program = |wire: Arc<dyn Transport>| {
+            if wire.pe() + 1 < wire.pes() {
+                wire.nap(std::time::Duration::from_micros(50));
+            } else {
+                wire.nap(std::time::Duration::from_micros(1));
+                wire.poll().unwrap();
+                assert!(wire.now() < std::time::Duration::from_micros(2));
+            }
+        };
+        let ran = run_threads(&mut boards(2), &settings, SEGMENT_BYTES, &program);
+        ran.unwrap().virtual_time
+    };
+    // Four cores.
+    let alone = ended(2);
+    assert!(alone.as_ns() < 51_000.0, "{alone}");
+    let crowded = ended(12);
+    assert!(crowded.as_ns() < 51_000.0, "{crowded}");
+}
+
 #[test]
 fn who_waits_for_ever_is_named() {
     let program = |wire: Arc<dyn Transport>| {

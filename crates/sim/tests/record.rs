@@ -228,7 +228,7 @@ fn tshark_reads_htoe() {
     frame.extend([1, 2, 3, 4]);
     let recording = Recording::new();
     let port = recording.add_interface("eth0", Encapsulation::Ethernet);
-    recording.push(Ps(1), Ps(2), port, Direction::AToB, "frame", frame);
+    recording.push([Ps(1), Ps(2)], (port, Direction::AToB), "frame", frame);
     let file = save(&pcapng(&recording));
     let fields = [
         "htoe.seq",

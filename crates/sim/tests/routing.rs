@@ -6,10 +6,10 @@ mod clusters;
 use clusters::{FOUR_SUPERNODES, address, load, machine, store};
 use hostwire_plan::GlobalAddress;
 use hostwire_plan::registers::opteron::{Destination, Northbridge};
-use hostwire_sim::devices::opteron::registers::{DRAM_BASE, MMIO_BASE};
-use hostwire_sim::devices::opteron::route::{AbortReason, Origin, Target, route};
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::registers::{DRAM_BASE, MMIO_BASE};
+use hostwire_sim::models::ht::opteron::route::{AbortReason, Origin, Target, route};
 
 const CHAIN: &str = r#"
 [link]

@@ -1,9 +1,9 @@
 //! TCA sub-clusters: what programs see, on sound and on damaged links.
 
 use hostwire_plan::NodeId;
-use hostwire_sim::devices::link::Damage;
 use hostwire_sim::engine::RunError;
 use hostwire_sim::experiments::tca_peach2::{ping_pong, ring};
+use hostwire_sim::models::link::Damage;
 use hostwire_sim::tca::{
     BuildError, Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError,
 };

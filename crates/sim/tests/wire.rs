@@ -8,12 +8,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use hostwire::{AgentMode, Job, Layout, SendOrder, Sizes};
-use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::engine::{EventHash, Ps, RunError, Summary, TraceFilter};
 use hostwire_sim::experiments::curves::chain;
 use hostwire_sim::experiments::tccluster::booted;
 use hostwire_sim::firmware::boot_all;
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::wire::{Settings, VirtualWire, WireError, run, run_watched};
 use hostwire_transport::{Transport, TransportError};
 

@@ -1,25 +1,25 @@
 //! Adapters have somebody to talk to, and buffers for everybody.
 
-use crate::diagnostic::{Diagnostic, Findings};
+use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::plan::Plan;
-use crate::spec::ClusterSpec;
-use crate::topology::Topology;
+use crate::spec::{AdapterKind, ClusterSpec};
+use crate::topology::{Gate, Topology};
 
 /// Most adapters on one switch.
 pub(crate) const ADAPTERS_MAX: usize = 256;
 
-/// Checks what the file says of adapters and their network.
+/// Checks what the file says of adapters and their networks.
 pub(crate) fn check(spec: &ClusterSpec, topology: &Topology, out: &mut Findings) {
-    let gateways = topology.gateways();
-    let place = |node: &usize| {
-        let node = &topology.nodes[*node];
-        node.adapter_place.map_or(node.span, |place| place.span)
-    };
+    let gates = topology.gates();
+    let htea: Vec<&Gate> = gates
+        .iter()
+        .filter(|gate| gate.kind == AdapterKind::Htea)
+        .collect();
     let sections = [
         ("[ethernet]", spec.ethernet.map(|given| given.span)),
         ("[htea]", spec.htea.map(|given| given.span)),
     ];
-    if gateways.is_empty() {
+    if htea.is_empty() {
         for (name, span) in sections {
             if let Some(span) = span {
                 out.push(
@@ -29,29 +29,65 @@ pub(crate) fn check(spec: &ClusterSpec, topology: &Topology, out: &mut Findings)
                 );
             }
         }
-        return;
     }
-    if let [only] = gateways.as_slice() {
-        out.push(
-            Diagnostic::error(
-                "adapter",
-                format!("only `{}` has an adapter", topology.nodes[*only].name),
-            )
-            .label(place(only), "there is no other one to talk to")
-            .help("give another node an `adapter`, or remove this one"),
-        );
+    for gate in &gates {
+        let beside = |other: &&Gate| other.network == gate.network;
+        if gates.iter().filter(beside).count() == 1 {
+            check_alone(topology, gate, out);
+        }
     }
-    if let Some(extra) = gateways.get(ADAPTERS_MAX) {
-        out.push(
-            Diagnostic::error(
-                "adapter",
-                format!("{} nodes have an adapter", gateways.len()),
-            )
-            .label(place(extra), format!("expected at most {ADAPTERS_MAX}"))
-            .help("give one node of each island an adapter"),
-        );
+    for kind in AdapterKind::ALL {
+        let of_kind: Vec<&Gate> = gates.iter().filter(|gate| gate.kind == kind).collect();
+        if let Some(extra) = of_kind.get(ADAPTERS_MAX) {
+            let what = match kind {
+                AdapterKind::Htea => "an adapter",
+                AdapterKind::Htx => "a board",
+                AdapterKind::Peach2 => "a chip",
+            };
+            out.push(
+                Diagnostic::error("adapter", format!("{} nodes have {what}", of_kind.len()))
+                    .label(
+                        place(topology, extra),
+                        format!("expected at most {ADAPTERS_MAX}"),
+                    )
+                    .help(format!("give one node of each island {what}")),
+            );
+        }
     }
-    check_buffers(spec, gateways.len() as u64, out);
+    if !htea.is_empty() {
+        check_buffers(spec, htea.len() as u64, out);
+    }
+}
+
+/// Where an adapter stands in the file.
+fn place(topology: &Topology, gate: &Gate) -> Span {
+    let node = &topology.nodes[gate.port.node];
+    let adapter = node.adapter(gate.kind);
+    adapter.map_or(node.span, |adapter| adapter.place.span)
+}
+
+/// An adapter with nobody on its network.
+fn check_alone(topology: &Topology, gate: &Gate, out: &mut Findings) {
+    let name = &topology.nodes[gate.port.node].name;
+    let (text, help) = match gate.kind {
+        AdapterKind::Htea => (
+            format!("only `{name}` has an adapter"),
+            "give another node an `adapter`, or remove this one",
+        ),
+        AdapterKind::Htx => (
+            format!("no cable joins the board of `{name}` to another board"),
+            "add a [[cable]] such as `from = \"a.board.p0\"`, `to = \"b.board.p0\"`",
+        ),
+        AdapterKind::Peach2 => (
+            format!("no cable joins the chip of `{name}` to another chip"),
+            "add a [[cable]] such as `from = \"a.chip.east\"`, `to = \"b.chip.west\"`",
+        ),
+    };
+    out.push(
+        Diagnostic::error("adapter", text)
+            .label(place(topology, gate), "there is no other one to talk to")
+            .help(help),
+    );
 }
 
 /// Warns about adapters that no route uses.
@@ -62,10 +98,15 @@ pub(crate) fn check_unused(topology: &Topology, plan: &Plan, out: &mut Findings)
             out.push(
                 Diagnostic::warning(
                     "unused-adapter",
-                    format!("no route uses the adapter of `{}`", node.name),
+                    format!(
+                        "no route uses the {} of `{}`",
+                        adapter.kind.key(),
+                        node.name
+                    ),
                 )
                 .label(
-                    node.adapter_place.map_or(node.span, |place| place.span),
+                    node.adapter(adapter.kind)
+                        .map_or(node.span, |adapter| adapter.place.span),
                     "carries nothing",
                 )
                 .note("where several adapters of an island could deadlock, one does all work")

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostic::{Diagnostic, Findings};
+use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::spec::{CableSpec, Fabric, SouthRole};
 use crate::topology::{Node, Port, peach2_port_name};
 
@@ -52,15 +52,18 @@ pub(crate) fn check(
         }
         for (other, port) in [(first, &cable.from), (second, &cable.to)] {
             if other != number {
-                out.push(
-                    Diagnostic::error("contradictory-link", "two cables are plugged into one port")
-                        .label(port.span, "this port is taken")
-                        .label(cables[other].0.span, "by this cable")
-                        .help("move one of the cables to another link"),
-                );
+                out.push(port_taken(port.span, cables[other].0.span));
             }
         }
     }
+}
+
+/// Two cables in one port: where the second one says so, and the first one.
+pub(crate) fn port_taken(end: Span, other: Span) -> Diagnostic {
+    Diagnostic::error("contradictory-link", "two cables are plugged into one port")
+        .label(end, "this port is taken")
+        .label(other, "by this cable")
+        .help("move one of the cables to another port")
 }
 
 /// A PCI Express link needs a root complex at one end and an endpoint at the other

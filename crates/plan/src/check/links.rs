@@ -1,6 +1,7 @@
 //! Width, clock and length of cables.
 
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
+use crate::route::Scheme;
 use crate::spec::units::display_inches;
 use crate::spec::{CableKind, Medium};
 use crate::topology::{Cable, Topology};
@@ -177,7 +178,7 @@ const LISTED_MAX: usize = 8;
 
 /// Warns about a cable that no route uses: the cable is not needed, or the routing does
 /// not use it.
-pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Findings) {
+pub(crate) fn check_unused(topology: &Topology, scheme: Scheme, used: &[bool], out: &mut Findings) {
     let unused: Vec<_> = topology
         .cables
         .iter()
@@ -197,7 +198,10 @@ pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Finding
                     format!("no route uses the cable {}", name(cable)),
                 )
                 .label(cable.span, "carries nothing")
-                .help("remove it, or change [routing] policy"),
+                .help(match scheme {
+                    Scheme::File => "remove it, or send packets over it",
+                    _ => "remove it, or change [routing] policy",
+                }),
             );
         }
         return;
@@ -221,8 +225,21 @@ pub(crate) fn check_unused(topology: &Topology, used: &[bool], out: &mut Finding
             )
             .label(first.span, "generated here")
             .note(format!("{}{more}", listed.join(", ")))
-            .note("routes follow a spanning tree; docs/plan.md says when and why")
-            .help("with one processor per node no packet crosses coherent links on its way"),
+            .note(match scheme {
+                Scheme::DimensionOrder => {
+                    "routes do not wrap around in a dimension whose cables are on two processors of a \
+                     node: that could deadlock"
+                }
+                Scheme::File => "the routes of the file lead elsewhere",
+                _ => "routes follow a spanning tree; docs/plan.md says when and why",
+            })
+            .help(match scheme {
+                Scheme::File => "send packets over them",
+                _ => {
+                    "with all cables of a node on one processor no packet crosses coherent links on its \
+                     way: use `links = 8`"
+                }
+            }),
         );
     }
 }

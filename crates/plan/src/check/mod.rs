@@ -2,6 +2,7 @@
 
 pub(crate) mod adapters;
 pub(crate) mod cables;
+pub(crate) mod chips;
 pub(crate) mod deadlock;
 pub(crate) mod delivery;
 pub(crate) mod links;
@@ -10,3 +11,4 @@ pub(crate) mod memory_types;
 pub(crate) mod ranges;
 pub(crate) mod reach;
 pub(crate) mod rings;
+pub(crate) mod usage;

@@ -1,9 +1,9 @@
 //! Do the ranges of every node fit its registers?
 
-use crate::address_map::AddressMap;
 use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::registers::opteron::{DRAM_RANGES, EXTENDED_RANGES, MMIO_RANGES};
 use crate::route::ranges::{Budget, RouteRange};
+use crate::route::{Routes, Scheme};
 use crate::topology::Topology;
 
 /// Nodes listed in a note.
@@ -12,10 +12,11 @@ const LISTED_MAX: usize = 8;
 /// MMIO ranges (or PEACH2 bounds) per node.
 pub(crate) fn check_windows(
     topology: &Topology,
-    map: &AddressMap,
+    routes: &Routes,
     windows: &[Vec<RouteRange>],
     out: &mut Findings,
 ) {
+    let map = &routes.map;
     let budget = Budget::new(topology, map);
     let mut over = Vec::new();
     let mut worst = None;
@@ -67,6 +68,7 @@ pub(crate) fn check_windows(
             .note(why)
             .note(format!("{} of {} nodes need too many: {listed}{more}", over.len(), topology.nodes.len()))
             .help(match what {
+                _ if routes.scheme == Scheme::File => "let nodes that one link leads to follow each other: in the file, or by `base`",
                 "extended MMIO ranges" => "use less memory so that the map fits 40 bit, or `family = \"15h\"`",
                 _ => "use another topology or fewer cables per node, or let the plan number the nodes (no `base`, policy \"auto\")",
             }),

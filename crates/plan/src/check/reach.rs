@@ -6,18 +6,22 @@ use crate::topology::{Edge, Topology};
 
 /// Every node has a path to every other over cables that carry traffic.
 pub(crate) fn check_connected(topology: &Topology, adjacency: &[Vec<Edge>], out: &mut Findings) {
-    let gateways = topology.gateways();
+    let gates = topology.gates();
     let reached = flood(0, topology.nodes.len(), |node| {
         let cables = adjacency[node].iter().map(|e| e.peer);
-        // An adapter reaches all others.
-        let others = topology.nodes[node].adapter.map_or(&[][..], |_| &gateways);
-        cables.chain(others.iter().copied()).collect()
+        // An adapter reaches all others of its network.
+        let own = gates.iter().filter(|gate| gate.port.node == node);
+        let others = own.flat_map(|own| {
+            let others = gates.iter().filter(|gate| gate.network == own.network);
+            others.map(|gate| gate.port.node)
+        });
+        cables.chain(others).collect()
     });
     let Some(lost) = reached.iter().position(|&r| !r) else {
         return;
     };
     let count = reached.iter().filter(|&&r| !r).count();
-    let (label, help) = match gateways.is_empty() {
+    let (label, help) = match gates.is_empty() {
         true => (
             "no cable leads here, even over other nodes",
             "add a [[cable]] that joins the parts",

@@ -3,24 +3,28 @@
 use std::collections::HashMap;
 
 use super::read::{CableSpec, HostSpec, Spec};
-use super::{Cable, Device, HOSTS_MAX, Host, LinkPort, PortKind, SENDER_SLOTS_MIN, Switch};
+use super::region;
+use super::{Cable, Device, HOSTS_MAX, Host, LinkPort, PortKind, Region, SENDER_SLOTS_MIN, Switch};
+use crate::check::cables::port_taken;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
-use crate::spec::Policy;
 use crate::spec::units::{display_bytes, display_count};
+use crate::spec::{Policy, RouteSpec};
 
 /// Devices and cables, not yet with routes.
-pub(super) struct Net {
+pub(crate) struct Net {
     pub hosts: Vec<Host>,
     /// Where each host is described.
     pub host_spans: Vec<Span>,
     pub switches: Vec<Switch>,
     pub cables: Vec<Cable>,
+    pub regions: Vec<Region>,
     /// Where each cable is described.
     pub cable_spans: Vec<Span>,
     pub policy: Policy,
+    pub routes: Vec<RouteSpec>,
 }
 
-pub(super) fn build(spec: Spec, out: &mut Findings) -> Option<Net> {
+pub(crate) fn build(spec: &Spec, out: &mut Findings) -> Option<Net> {
     if spec.hosts.len() > HOSTS_MAX {
         out.push(
             Diagnostic::error(
@@ -34,11 +38,9 @@ pub(super) fn build(spec: Spec, out: &mut Findings) -> Option<Net> {
         );
         return None;
     }
-    let names = names(&spec, out);
+    let names = names(spec, out);
     let host_spans = spec.hosts.iter().map(|host| host.span).collect();
-    let count = spec.hosts.len() as u64;
     let hosts: Vec<Host> = spec.hosts.iter().map(|host| make(host, out)).collect();
-    check_rings(&spec.hosts, count, out);
     let switches: Vec<Switch> = spec
         .switches
         .iter()
@@ -51,10 +53,12 @@ pub(super) fn build(spec: Spec, out: &mut Findings) -> Option<Net> {
         })
         .collect();
     let mut net = Net {
+        routes: spec.routes.clone(),
         hosts,
         host_spans,
         switches,
         cables: Vec::new(),
+        regions: Vec::new(),
         cable_spans: Vec::new(),
         policy: spec.policy,
     };
@@ -62,6 +66,7 @@ pub(super) fn build(spec: Spec, out: &mut Findings) -> Option<Net> {
     for cable in &spec.cables {
         plug(cable, &names, &mut taken, &mut net, out);
     }
+    net.regions = region::place(&spec.regions, &net, out);
     Some(net)
 }
 
@@ -119,8 +124,8 @@ fn make(spec: &HostSpec, out: &mut Findings) -> Host {
 }
 
 /// A board writes over messages that nobody has taken, so each sender needs slots of its own.
-fn check_rings(hosts: &[HostSpec], count: u64, out: &mut Findings) {
-    let senders = count.saturating_sub(1);
+pub(super) fn check_rings(hosts: &[HostSpec], out: &mut Findings) {
+    let senders = (hosts.len() as u64).saturating_sub(1);
     for host in hosts {
         let ring = host.board.ring_bytes;
         let slots = ring.value / super::SLOT_BYTES;
@@ -179,12 +184,7 @@ fn plug(
     }
     for (port, end) in [(a, from), (b, to)] {
         if let Some(other) = taken.insert(port, cable.span) {
-            out.push(
-                Diagnostic::error("contradictory-link", "two cables are plugged into one port")
-                    .label(end.span, "this port is taken")
-                    .label(other, "by this cable")
-                    .help("move one of the cables to another port"),
-            );
+            out.push(port_taken(end.span, other));
             return;
         }
     }

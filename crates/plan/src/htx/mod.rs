@@ -1,14 +1,23 @@
 //! Clusters of HTX boards: hosts, switches and cables between link ports.
 //!
-//! An HTX board carries messages, so that such a cluster has no address map: a message names its
-//! destination, and each device has a table from destinations to link ports.
+//! An HTX board carries messages, so that such a cluster has no common address map: a message names
+//! its destination, and each device has a table from destinations to link ports. A host can use
+//! regions of other hosts' memory, at addresses of its own.
 
 mod build;
 mod read;
+mod region;
 mod report;
 mod route;
 
+pub(crate) use build::build;
+pub(crate) use read::{Board, CableSpec, HostSpec, Spec, SwitchSpec};
+pub(crate) use read::{read_board, read_cable, read_switch};
+pub(crate) use route::{Routed, choose_parts, route_cables};
+
 use serde::Serialize;
+
+pub use region::REGION_BASE;
 
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::file::Section;
@@ -17,6 +26,8 @@ use crate::file::Section;
 pub const HOSTS_MAX: usize = 1024;
 /// Bytes of a slot of a board's ring: a line of payload and a line of status.
 pub const SLOT_BYTES: u64 = 128;
+/// Where the ring lies in the memory of a host.
+pub const RING_BASE: u64 = 1 << 20;
 /// Slots that each sender needs in the ring of a host, for flow control by software.
 pub const SENDER_SLOTS_MIN: u64 = 8;
 
@@ -118,6 +129,21 @@ pub struct Cable {
     pub length_um: Option<u64>,
 }
 
+/// A part of a host's memory that another host uses by plain loads and stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Region {
+    /// The host whose memory it is.
+    pub of: usize,
+    /// The host that uses it.
+    pub at: usize,
+    /// Its size.
+    pub bytes: u64,
+    /// Its first address at the host that uses it.
+    pub address: u64,
+    /// Where it lies in the memory of its owner.
+    pub offset: u64,
+}
+
 /// How routes were chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -126,6 +152,8 @@ pub enum Scheme {
     Minimal,
     /// Along a spanning tree.
     Tree,
+    /// As the file says.
+    File,
 }
 
 /// A planned and checked cluster of HTX boards.
@@ -137,6 +165,7 @@ pub struct HtxPlan {
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) cables: Vec<Cable>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) scheme: Scheme,
     pub(crate) warnings: Vec<Diagnostic>,
 }
@@ -155,6 +184,11 @@ impl HtxPlan {
     /// The cables.
     pub fn cables(&self) -> &[Cable] {
         &self.cables
+    }
+
+    /// The regions, in the order of the file; those of one host lie one behind the other.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
     }
 
     /// How routes were chosen.
@@ -235,7 +269,11 @@ pub(crate) fn plan(file: Section<'_>, out: &mut Findings) -> Option<HtxPlan> {
     if !is_read {
         return None;
     }
-    let (net, is_built) = out.step(|out| build::build(spec, out));
+    let (net, is_built) = out.step(|out| {
+        let net = build::build(&spec, out)?;
+        build::check_rings(&spec.hosts, out);
+        Some(net)
+    });
     let net = net.filter(|_| is_built)?;
     let plan = route::choose(net, out);
     (!out.has_errors()).then_some(plan).flatten()

@@ -1,11 +1,12 @@
 //! The keys of a file with HTX boards.
 
 use super::PortKind;
+use super::region::{self, RegionSpec};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::file::Section;
 use crate::spec::Policy;
 use crate::spec::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
-use crate::spec::{check_name, read_policy};
+use crate::spec::{RouteSpec, check_name, read_policy, read_routes};
 
 /// Most ports of a switch. **Assumed.**
 const SWITCH_PORTS_MAX: u64 = 64;
@@ -19,14 +20,16 @@ const RING_BYTES: u64 = 128 << 10;
 /// The link ports count messages in 16 bits, of which half can be told apart.
 const RING_SLOTS_MAX: u64 = 1 << 14;
 
-pub(super) struct Spec {
+pub(crate) struct Spec {
     pub hosts: Vec<HostSpec>,
     pub switches: Vec<SwitchSpec>,
     pub cables: Vec<CableSpec>,
+    pub regions: Vec<RegionSpec>,
     pub policy: Policy,
+    pub routes: Vec<RouteSpec>,
 }
 
-pub(super) struct HostSpec {
+pub(crate) struct HostSpec {
     pub name: Located<String>,
     /// The table header.
     pub span: Span,
@@ -36,8 +39,8 @@ pub(super) struct HostSpec {
 }
 
 /// A board as a file describes it.
-#[derive(Clone, Copy)]
-pub(super) struct Board {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Board {
     pub link_width_bits: u64,
     pub link_mhz: u64,
     pub user_mhz: u64,
@@ -46,14 +49,16 @@ pub(super) struct Board {
     pub ring_bytes: Located<u64>,
 }
 
-pub(super) struct SwitchSpec {
+#[derive(Debug)]
+pub(crate) struct SwitchSpec {
     pub name: Located<String>,
     pub port: PortKind,
     pub ports: u8,
     pub clock_mhz: u32,
 }
 
-pub(super) struct CableSpec {
+#[derive(Debug)]
+pub(crate) struct CableSpec {
     pub span: Span,
     pub ends: [Located<(String, u8)>; 2],
     pub length_um: Option<u64>,
@@ -61,27 +66,16 @@ pub(super) struct CableSpec {
 
 pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
     file.value("fabric");
-    let mut usual = Board {
-        link_width_bits: 8,
-        link_mhz: 200,
-        user_mhz: 100,
-        port: PortKind::Atoll,
-        ports: Located {
-            value: None,
-            span: Span::default(),
-        },
-        ring_bytes: Located {
-            value: RING_BYTES,
-            span: Span::default(),
-        },
-    };
+    let mut usual = Board::default();
     if let Some(mut section) = file.table("board", "[board]", out) {
         usual = read_board(&mut section, usual, out);
+        read_ring(&mut section, &mut usual, out);
         section.finish(out);
     }
     let policy = file
         .table("routing", "[routing]", out)
         .and_then(|section| read_policy(section, out));
+    let routes = read_routes(&mut file, policy, out);
     let nodes = file.tables("node", "[[node]]", out);
     let hosts: Vec<_> = nodes
         .into_iter()
@@ -97,6 +91,11 @@ pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
         .into_iter()
         .filter_map(|section| read_cable(section, out))
         .collect();
+    let regions = file.tables("region", "[[region]]", out);
+    let regions = regions
+        .into_iter()
+        .filter_map(|section| region::read(section, out))
+        .collect();
     if !file.has("node") {
         out.push(
             Diagnostic::error("empty", "the file describes no hosts")
@@ -108,12 +107,35 @@ pub(super) fn read(mut file: Section<'_>, out: &mut Findings) -> Spec {
         hosts,
         switches,
         cables,
+        regions,
         policy: policy.map_or(Policy::Auto, |policy| policy.value),
+        routes,
     }
 }
 
-/// Reads the keys that [board] and [[node]] share; those that are missing are as `usual`.
-fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Findings) -> Board {
+/// The board of the paper.
+impl Default for Board {
+    fn default() -> Self {
+        Self {
+            link_width_bits: 8,
+            link_mhz: 200,
+            user_mhz: 100,
+            port: PortKind::Atoll,
+            ports: Located {
+                value: None,
+                span: Span::default(),
+            },
+            ring_bytes: Located {
+                value: RING_BYTES,
+                span: Span::default(),
+            },
+        }
+    }
+}
+
+/// Reads the keys that [board] and [[node]] share, but for the ring; those that are missing are as
+/// `usual`.
+pub(crate) fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Findings) -> Board {
     let mut board = usual;
     if let Some(width) = section.quantity("link_width", &WIDTH, out) {
         let code = "link-width";
@@ -138,10 +160,14 @@ fn read_board(section: &mut Section<'_>, usual: Board, out: &mut Findings) -> Bo
             span: ports.span,
         };
     }
-    if let Some(ring) = section.quantity("ring", &SIZE, out) {
-        board.ring_bytes = check_ring(ring, out).unwrap_or(usual.ring_bytes);
-    }
     board
+}
+
+/// Reads the ring of a board, if the file gives one.
+fn read_ring(section: &mut Section<'_>, board: &mut Board, out: &mut Findings) {
+    if let Some(ring) = section.quantity("ring", &SIZE, out) {
+        board.ring_bytes = check_ring(ring, out).unwrap_or(board.ring_bytes);
+    }
 }
 
 fn check_ring(ring: Located<u64>, out: &mut Findings) -> Option<Located<u64>> {
@@ -212,7 +238,8 @@ fn read_host(mut section: Section<'_>, usual: Board, out: &mut Findings) -> Opti
         section.missing("memory", "\"2GiB\"", out);
     }
     let cores = section.count("cores", 1, CORES_MAX, out);
-    let board = read_board(&mut section, usual, out);
+    let mut board = read_board(&mut section, usual, out);
+    read_ring(&mut section, &mut board, out);
     section.finish(out);
     Some(HostSpec {
         name: name?,
@@ -238,7 +265,7 @@ fn check_memory(memory: Located<u64>, out: &mut Findings) -> Option<u64> {
     None
 }
 
-fn read_switch(mut section: Section<'_>, out: &mut Findings) -> Option<SwitchSpec> {
+pub(crate) fn read_switch(mut section: Section<'_>, out: &mut Findings) -> Option<SwitchSpec> {
     let name = read_name(&mut section, out);
     let port = read_port_kind(&mut section, out).unwrap_or(PortKind::Atoll);
     let ports = section.count("ports", 2, SWITCH_PORTS_MAX, out);
@@ -257,7 +284,7 @@ fn read_switch(mut section: Section<'_>, out: &mut Findings) -> Option<SwitchSpe
     })
 }
 
-fn read_cable(mut section: Section<'_>, out: &mut Findings) -> Option<CableSpec> {
+pub(crate) fn read_cable(mut section: Section<'_>, out: &mut Findings) -> Option<CableSpec> {
     let span = section.span();
     let from = read_end(&mut section, "from", out);
     let to = read_end(&mut section, "to", out);
@@ -268,6 +295,11 @@ fn read_cable(mut section: Section<'_>, out: &mut Findings) -> Option<CableSpec>
         ends: [from?, to?],
         length_um: length.map(|length| length.value),
     })
+}
+
+/// `p3`.
+pub(super) fn parse_port(text: &str) -> Option<u8> {
+    text.strip_prefix('p')?.parse().ok()
 }
 
 fn read_end(
@@ -282,10 +314,10 @@ fn read_end(
         }
         return None;
     };
-    let parsed = text.value.split_once('.').and_then(|(name, port)| {
-        let port: u8 = port.strip_prefix('p')?.parse().ok()?;
-        Some((name.to_owned(), port))
-    });
+    let parsed = text
+        .value
+        .rsplit_once('.')
+        .and_then(|(name, port)| Some((name.to_owned(), parse_port(port)?)));
     if parsed.is_none() {
         let got = crate::spec::clip_name(text.value);
         out.push(

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use super::{Cable, Host, HtxPlan, PortKind, Scheme, Switch};
+use super::{Cable, Host, HtxPlan, PortKind, Region, Scheme, Switch};
 use crate::spec::units::{display_bytes, display_count, display_inches};
 
 pub(super) fn text(plan: &HtxPlan) -> String {
@@ -29,6 +29,7 @@ fn write(out: &mut String, plan: &HtxPlan) -> fmt::Result {
     let scheme = match plan.scheme {
         Scheme::Minimal => "shortest paths",
         Scheme::Tree => "spanning tree",
+        Scheme::File => "routes of the file",
     };
     let most = display_count(most, "hop");
     writeln!(
@@ -43,6 +44,21 @@ fn write(out: &mut String, plan: &HtxPlan) -> fmt::Result {
             write!(out, ", {}", display_inches(length))?;
         }
         writeln!(out)?;
+    }
+    if !plan.regions.is_empty() {
+        writeln!(out, "\nregions")?;
+    }
+    for region in &plan.regions {
+        let last = region.address + region.bytes - 1;
+        writeln!(
+            out,
+            "  {}: {:#x} to {last:#x} is {} of {}, from {:#x} on",
+            plan.hosts[region.at].name,
+            region.address,
+            display_bytes(region.bytes),
+            plan.hosts[region.of].name,
+            region.offset
+        )?;
     }
     for (number, host) in plan.hosts.iter().enumerate() {
         write_host(out, plan, number, host)?;
@@ -123,6 +139,7 @@ struct Document<'p> {
     cables: &'p [Cable],
     hosts: &'p [Host],
     switches: &'p [Switch],
+    regions: &'p [Region],
 }
 
 pub(super) fn json(plan: &HtxPlan) -> Result<String, serde_json::Error> {
@@ -132,6 +149,7 @@ pub(super) fn json(plan: &HtxPlan) -> Result<String, serde_json::Error> {
         cables: &plan.cables,
         hosts: &plan.hosts,
         switches: &plan.switches,
+        regions: &plan.regions,
     })
 }
 

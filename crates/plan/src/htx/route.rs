@@ -3,9 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::build::Net;
+use super::read::parse_port;
 use super::{Cable, Device, HtxPlan, LinkPort, Scheme};
 use crate::diagnostic::{Diagnostic, Findings, Span};
 use crate::route::channels::Channels;
+use crate::route::own::{Devices, Table, Way};
 use crate::spec::Policy;
 
 /// Devices, hosts first, and their cables by port.
@@ -20,27 +22,65 @@ type Tables = Vec<Vec<u8>>;
 
 /// Channels of a cycle that are printed.
 const PRINTED_MAX: usize = 24;
+/// Rules of the file that are shown.
+const RULES_MAX: usize = 8;
 
-/// Finds routes; shortest paths if these cannot deadlock, else along a spanning tree.
+/// Devices and ports that messages leave by, one after the other, round a cycle.
+type Cycle = Vec<(usize, u8)>;
+
+/// Routes of devices.
+pub(crate) struct Routed {
+    /// For each host, then for each switch, the port by destination host.
+    pub tables: Tables,
+    /// For each host the number of its network: the hosts that cables join have one.
+    pub network: Vec<usize>,
+}
+
+/// Finds routes between devices with ports. Hosts that no cables join have none.
+pub(crate) fn route_cables(
+    hosts: usize,
+    cables: &[Cable],
+    policy: Policy,
+) -> Result<Routed, Cycle> {
+    let graph = Graph::new(hosts, 0, cables);
+    let (_, tables) = graph.pick(policy)?;
+    let network = graph.networks();
+    Ok(Routed { tables, network })
+}
+
+/// Finds routes between all hosts: those of the file, or shortest paths if these cannot deadlock, else
+/// along a spanning tree.
 pub(super) fn choose(net: Net, out: &mut Findings) -> Option<HtxPlan> {
     let graph = Graph::new(net.hosts.len(), net.switches.len(), &net.cables);
     check_reached(&graph, &net, out)?;
-    let minimal = graph.tables();
-    let (scheme, tables) = match (net.policy, graph.cycle(&minimal)) {
-        (Policy::Tree, _) => (Scheme::Tree, graph.tree().tables()),
-        (_, None) => (Scheme::Minimal, minimal),
-        (Policy::Auto, Some(_)) => (Scheme::Tree, graph.tree().tables()),
-        (Policy::Minimal, Some(cycle)) => {
-            report_cycle(&cycle, &net, out);
-            return None;
-        }
+    let (scheme, tables) = match net.routes.is_empty() {
+        true => graph.choose(&net, out)?,
+        false => (Scheme::File, graph.own(&net, out)?),
     };
-    warn_unused(&graph, &tables, &net, out);
+    Some(finish(net, &graph, (scheme, tables), out))
+}
+
+/// Finds routes between the hosts that cables join; and the network of each host.
+pub(crate) fn choose_parts(net: Net, out: &mut Findings) -> Option<(HtxPlan, Vec<usize>)> {
+    let graph = Graph::new(net.hosts.len(), net.switches.len(), &net.cables);
+    let chosen = graph.choose(&net, out)?;
+    let network = graph.networks();
+    Some((finish(net, &graph, chosen, out), network))
+}
+
+fn finish(
+    net: Net,
+    graph: &Graph,
+    (scheme, tables): (Scheme, Tables),
+    out: &mut Findings,
+) -> HtxPlan {
+    warn_unused(graph, &tables, &net, out);
     let mut tables = tables.into_iter();
     let mut plan = HtxPlan {
         hosts: net.hosts,
         switches: net.switches,
         cables: net.cables,
+        regions: net.regions,
         scheme,
         warnings: Vec::new(),
     };
@@ -49,7 +89,7 @@ pub(super) fn choose(net: Net, out: &mut Findings) -> Option<HtxPlan> {
     for routes in hosts.chain(switches) {
         *routes = tables.next().unwrap_or_default();
     }
-    Some(plan)
+    plan
 }
 
 impl Graph {
@@ -69,6 +109,83 @@ impl Graph {
             .iter_mut()
             .for_each(|edges| edges.sort_unstable());
         graph
+    }
+
+    fn pick(&self, policy: Policy) -> Result<(Scheme, Tables), Cycle> {
+        let minimal = self.tables();
+        match (policy, self.cycle(&minimal)) {
+            (Policy::Tree, _) => Ok((Scheme::Tree, self.tree().tables())),
+            (_, None) => Ok((Scheme::Minimal, minimal)),
+            (Policy::Auto, Some(_)) => Ok((Scheme::Tree, self.tree().tables())),
+            (Policy::Minimal, Some(cycle)) => Err(cycle),
+        }
+    }
+
+    fn choose(&self, net: &Net, out: &mut Findings) -> Option<(Scheme, Tables)> {
+        let report = |cycle: Cycle| {
+            let span = net.cable_spans.first().copied().unwrap_or_default();
+            let place = vec![(span, "routes over these cables can deadlock".to_owned())];
+            let help = "use [routing] policy = \"auto\" or \"tree\"";
+            report_cycle(&cycle, net, place, help, out);
+        };
+        self.pick(net.policy).map_err(report).ok()
+    }
+
+    /// The routes of the file, if they are whole and free of cycles.
+    fn own(&self, net: &Net, out: &mut Findings) -> Option<Tables> {
+        let hosts = net.hosts.iter().map(|host| host.name.as_str());
+        let switches = net.switches.iter().map(|switch| switch.name.as_str());
+        let names: Vec<&str> = hosts.chain(switches).collect();
+        let way = |at: usize, &(port, peer, _): &(u8, usize, u8)| Way {
+            port: (0, port),
+            name: format!("{}.p{port}", names[at]),
+            peer,
+        };
+        let ways = self.edges.iter().enumerate();
+        let ways = ways.map(|(at, edges)| edges.iter().map(|edge| way(at, edge)).collect());
+        let devices = Devices {
+            hosts: self.hosts,
+            ways: ways.collect(),
+            names,
+            parse: &|text| Some((0, parse_port(text)?)),
+        };
+        let own = Table::new(&net.routes, &devices, out)?;
+        let port = |at: usize, to| Some(self.edges[at].get(own.way(at, to)?)?.0);
+        let row = |at| {
+            (0..self.hosts)
+                .map(|to| port(at, to).unwrap_or(0))
+                .collect()
+        };
+        let tables: Tables = (0..self.edges.len()).map(row).collect();
+        let Some(cycle) = self.cycle(&tables) else {
+            return Some(tables);
+        };
+        let places = self.blame(&tables, &own, &cycle, net);
+        let help = "let one of these routes take another way: one up a tree of cables and then \
+                    down closes no cycle";
+        report_cycle(&cycle, net, places, help, out);
+        None
+    }
+
+    /// The rules that let messages of a channel of the cycle wait for the next one.
+    fn blame(
+        &self,
+        tables: &Tables,
+        own: &Table,
+        cycle: &[(usize, u8)],
+        net: &Net,
+    ) -> Vec<(Span, String)> {
+        let next = cycle.iter().cycle().skip(1);
+        let places = cycle.iter().zip(next).filter_map(|(held, wanted)| {
+            let comes = |to: &usize| tables[held.0][*to] == held.1 && held.0 != *to;
+            let leaves = |to: &usize| tables[wanted.0][*to] == wanted.1 && wanted.0 != *to;
+            let to = (0..self.hosts).find(|to| comes(to) && leaves(to))?;
+            let [held, on] = [held, wanted].map(|channel| channel_name(channel, net));
+            let host = &net.hosts[to].name;
+            let text = format!("messages for {host} that came by {held} leave by {on}");
+            Some((own.rule(wanted.0, to)?, text))
+        });
+        places.take(RULES_MAX).collect()
     }
 
     fn number(&self, device: Device) -> usize {
@@ -120,10 +237,37 @@ impl Graph {
         tables
     }
 
-    /// Only the cables of a spanning tree, breadth first from the device with the most cables.
+    /// For each host the number of its network.
+    fn networks(&self) -> Vec<usize> {
+        let mut networks = vec![usize::MAX; self.hosts];
+        let mut count = 0;
+        for first in 0..self.hosts {
+            if networks[first] == usize::MAX {
+                let far = self.distances(first);
+                for (host, network) in networks.iter_mut().enumerate() {
+                    if far[host] != usize::MAX {
+                        *network = count;
+                    }
+                }
+                count += 1;
+            }
+        }
+        networks
+    }
+
+    /// Only the cables of a spanning tree of each network, breadth first from the device with the
+    /// most cables.
     fn tree(&self) -> Graph {
-        let most = (0..self.edges.len()).max_by_key(|at| (self.edges[*at].len(), usize::MAX - at));
-        let distances = self.distances(most.unwrap_or(0));
+        let mut roots: Vec<usize> = (0..self.edges.len()).collect();
+        roots.sort_by_key(|at| std::cmp::Reverse(self.edges[*at].len()));
+        let mut distances = vec![usize::MAX; self.edges.len()];
+        for root in roots {
+            if distances[root] == usize::MAX {
+                for (distance, far) in distances.iter_mut().zip(self.distances(root)) {
+                    *distance = far.min(*distance);
+                }
+            }
+        }
         let mut tree = Graph {
             hosts: self.hosts,
             edges: vec![Vec::new(); self.edges.len()],
@@ -163,9 +307,11 @@ impl Graph {
         way
     }
 
+    /// Pairs of hosts that reach each other.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let hosts = self.hosts;
-        (0..hosts).flat_map(move |from| (0..hosts).map(move |to| (from, to)))
+        let (hosts, networks) = (self.hosts, self.networks());
+        let pairs = (0..hosts).flat_map(move |from| (0..hosts).map(move |to| (from, to)));
+        pairs.filter(move |(from, to)| networks[*from] == networks[*to])
     }
 
     /// A cycle of channels that wait for each other.
@@ -220,29 +366,40 @@ fn check_reached(graph: &Graph, net: &Net, out: &mut Findings) -> Option<()> {
     None
 }
 
-fn report_cycle(cycle: &[(usize, u8)], net: &Net, out: &mut Findings) {
-    let name = |&(device, port): &(usize, u8)| {
-        let name = match device.checked_sub(net.hosts.len()) {
-            None => &net.hosts[device].name,
-            Some(switch) => &net.switches[switch].name,
-        };
-        format!("{name}.p{port}")
+/// A channel by the names in the file.
+fn channel_name(&(device, port): &(usize, u8), net: &Net) -> String {
+    let name = match device.checked_sub(net.hosts.len()) {
+        None => &net.hosts[device].name,
+        Some(switch) => &net.switches[switch].name,
     };
+    format!("{name}.p{port}")
+}
+
+fn report_cycle(
+    cycle: &[(usize, u8)],
+    net: &Net,
+    places: Vec<(Span, String)>,
+    help: &str,
+    out: &mut Findings,
+) {
+    let name = |channel| channel_name(channel, net);
     let mut names: Vec<_> = cycle.iter().take(PRINTED_MAX).map(name).collect();
     if cycle.len() > PRINTED_MAX {
         names.push(format!("{} more", cycle.len() - PRINTED_MAX));
     }
     names.extend(names.first().cloned());
-    let span = net.cable_spans.first().copied().unwrap_or_default();
+    let mut finding = Diagnostic::error(
+        "deadlock",
+        format!("{} channels wait for each other in a cycle", cycle.len()),
+    );
+    for (span, text) in places {
+        finding = finding.label(span, text);
+    }
     out.push(
-        Diagnostic::error(
-            "deadlock",
-            format!("{} channels wait for each other in a cycle", cycle.len()),
-        )
-        .label(span, "routes over these cables can deadlock")
-        .note(format!("the cycle: {}", names.join(" -> ")))
-        .note("a frame keeps its place until the next device has room for it")
-        .help("use [routing] policy = \"auto\" or \"tree\""),
+        finding
+            .note(format!("the cycle: {}", names.join(" -> ")))
+            .note("a frame keeps its place until the next device has room for it")
+            .help(help),
     );
 }
 

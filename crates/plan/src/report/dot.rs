@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use super::layout::{self, Place};
-use crate::plan::{LinkRole, NodePlan, Plan};
-use crate::spec::CableKind;
+use crate::plan::{AdapterPlan, LinkRole, NodePlan, Plan};
+use crate::spec::{AdapterKind, CableKind};
 
 /// Distance of two nodes in inches, for nodes of one processor.
 const STEP: Place = (2.1, 1.3);
@@ -43,21 +43,7 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
         let middle = (right * block.step.0, -down * block.step.1);
         write_node(out, node, &block, middle)?;
     }
-    if !plan.adapters().is_empty() {
-        writeln!(
-            out,
-            "  \"switch\" [label=\"Ethernet\", shape=ellipse, pos=\"0.00,{:.2}!\"];",
-            block.step.1
-        )?;
-    }
-    for adapter in plan.adapters() {
-        let at = adapter.port.processor;
-        writeln!(
-            out,
-            "  \"{at}\" -- \"switch\" [taillabel=\"{}\", style=dotted];",
-            adapter.port.link
-        )?;
-    }
+    write_networks(out, plan, &block)?;
     for cable in plan.cables() {
         let [a, b] = cable.ends;
         let style = match cable.kind {
@@ -75,6 +61,42 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
         )?;
     }
     writeln!(out, "}}")
+}
+
+/// The networks of adapters, above the nodes, each with an edge to every adapter.
+fn write_networks(out: &mut String, plan: &Plan, block: &Block) -> fmt::Result {
+    let name = |adapter: &AdapterPlan| match adapter.kind {
+        AdapterKind::Htea => "switch".to_owned(),
+        AdapterKind::Htx => format!("boards {}", adapter.network),
+        AdapterKind::Peach2 => format!("chips {}", adapter.network),
+    };
+    let mut written: Vec<usize> = Vec::new();
+    for adapter in plan.adapters() {
+        if !written.contains(&adapter.network) {
+            let label = match adapter.kind {
+                AdapterKind::Htea => "Ethernet",
+                AdapterKind::Htx => "HTX boards",
+                AdapterKind::Peach2 => "PEACH2",
+            };
+            let (right, up) = (written.len() as f64 * block.step.0, block.step.1);
+            writeln!(
+                out,
+                "  \"{}\" [label=\"{label}\", shape=ellipse, pos=\"{right:.2},{up:.2}!\"];",
+                name(adapter)
+            )?;
+            written.push(adapter.network);
+        }
+    }
+    for adapter in plan.adapters() {
+        let at = adapter.port.processor;
+        writeln!(
+            out,
+            "  \"{at}\" -- \"{}\" [taillabel=\"{}\", style=dotted];",
+            name(adapter),
+            adapter.port.link
+        )?;
+    }
+    Ok(())
 }
 
 /// The arrangement of a node's processors, two or more in a row.

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::address_map::AddressMap;
 use crate::diagnostic::Severity;
+use crate::htx::{Cable, Host, Switch};
 use crate::id::NodeId;
-use crate::plan::{AdapterPlan, CablePlan, LinkPlan, Plan, ViewEntry};
+use crate::plan::{AdapterPlan, CablePlan, ChipPlan, LinkPlan, Plan, ViewEntry};
 use crate::registers::RegisterWrite;
-use crate::spec::{EthernetPlan, Fabric, Family, HteaPlan};
-use crate::{HopStatistics, ProcessorId, Scheme};
+use crate::spec::{AdapterKind, BridgePlan, EthernetPlan, Fabric, Family, HteaPlan};
+use crate::{ChannelStatistics, HopStatistics, ProcessorId, Scheme};
 use hostwire_address::AddressRange;
 
 /// What the JSON holds.
@@ -33,6 +34,7 @@ struct Document<'p> {
     family: Option<Family>,
     scheme: Scheme,
     hops: HopStatistics,
+    channels: ChannelStatistics,
     map: &'p AddressMap,
     cables: &'p [CablePlan],
     #[serde(skip_serializing_if = "<[AdapterPlan]>::is_empty")]
@@ -41,8 +43,24 @@ struct Document<'p> {
     ethernet: Option<&'p EthernetPlan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     htea: Option<&'p HteaPlan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boards: Option<Boards<'p>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bridge: Option<&'p BridgePlan>,
+    #[serde(skip_serializing_if = "<[ChipPlan]>::is_empty")]
+    chips: &'p [ChipPlan],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    chip_cables: &'p [[(usize, u8); 2]],
     nodes: Vec<Node<'p>>,
     warnings: Vec<Warning<'p>>,
+}
+
+/// HTX boards of nodes.
+#[derive(Serialize)]
+struct Boards<'p> {
+    boards: &'p [Host],
+    switches: &'p [Switch],
+    cables: &'p [Cable],
 }
 
 #[derive(Serialize)]
@@ -103,17 +121,28 @@ pub fn json(plan: &Plan, options: JsonOptions) -> Result<String, serde_json::Err
         code: w.code,
         message: &w.message,
     });
-    let has_adapters = !plan.adapters().is_empty();
+    let mut adapters = plan.adapters().iter();
+    let has_htea = adapters.any(|adapter| adapter.kind == AdapterKind::Htea);
+    let boards = plan.boards().map(|boards| Boards {
+        boards: boards.hosts(),
+        switches: boards.switches(),
+        cables: boards.cables(),
+    });
     serde_json::to_string_pretty(&Document {
         fabric: plan.fabric(),
         family: plan.family(),
         scheme: plan.scheme(),
         hops: plan.hop_statistics(),
+        channels: plan.channel_statistics(),
         map: plan.map(),
         cables: plan.cables(),
         adapters: plan.adapters(),
-        ethernet: has_adapters.then(|| plan.ethernet()),
-        htea: has_adapters.then(|| plan.htea()),
+        ethernet: has_htea.then(|| plan.ethernet()),
+        htea: has_htea.then(|| plan.htea()),
+        boards,
+        bridge: (!plan.chips().is_empty()).then(|| plan.bridge()),
+        chips: plan.chips(),
+        chip_cables: plan.chip_cables(),
         nodes: nodes.collect(),
         warnings: warnings.collect(),
     })

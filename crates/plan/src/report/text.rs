@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use crate::plan::{LinkRole, NodePlan, Plan, ViewKind};
+use crate::registers::RegisterWrite;
 use crate::spec::Fabric;
 use crate::spec::units::{display_bytes, display_count, display_inches};
 
@@ -49,6 +50,7 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         display_count(hops.hops_max as usize, "hop"),
         hops.hops_mean
     )?;
+    write_channels(out, plan)?;
     writeln!(
         out,
         "map: {} to {}, {}",
@@ -68,31 +70,79 @@ fn write(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
         }
         writeln!(out)?;
     }
-    write_adapters(out, plan)?;
+    write_adapters(out, plan, options)?;
     for node in plan.nodes() {
         write_node(out, plan, node, options)?;
     }
     Ok(())
 }
 
-fn write_adapters(out: &mut String, plan: &Plan) -> fmt::Result {
+fn write_adapters(out: &mut String, plan: &Plan, options: TextOptions) -> fmt::Result {
     let adapters = plan.adapters();
     if adapters.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nadapters")?;
     for adapter in adapters {
-        writeln!(out, "  {}", plan.port_name(adapter.port))?;
+        let name = plan.port_name(adapter.port);
+        writeln!(out, "  {name}  {}", adapter.kind.noun())?;
         for (range, target) in &adapter.targets {
             let to = adapters.get(*target).map(|to| plan.port_name(to.port));
             let size = display_bytes(range.bytes);
             writeln!(out, "    {range}  {size:>8}  to {}", to.unwrap_or_default())?;
         }
     }
+    if let Some(boards) = plan.boards() {
+        writeln!(out, "\nboards")?;
+        for cable in boards.cables() {
+            let [a, b] = cable.ends.map(|end| boards.port_name(end));
+            write!(out, "  {a} -- {b}")?;
+            if let Some(length) = cable.length_um {
+                write!(out, "  {}", display_inches(length))?;
+            }
+            writeln!(out)?;
+        }
+    }
+    if !plan.chips().is_empty() {
+        writeln!(out, "\nchips")?;
+    }
+    for ends in plan.chip_cables() {
+        let [a, b] = ends.map(|end| plan.chip_port_name(end));
+        writeln!(out, "  {a} -- {b}")?;
+    }
+    for chip in plan.chips().iter().filter(|_| options.registers) {
+        writeln!(out, "  registers of {}", chip.name)?;
+        write_registers(out, &chip.registers)?;
+    }
+    Ok(())
+}
+
+/// The proof that routes cannot deadlock, and the use of cables.
+fn write_channels(out: &mut String, plan: &Plan) -> fmt::Result {
+    let statistics = plan.channel_statistics();
+    if statistics.routes == 0 {
+        return Ok(());
+    }
     writeln!(
         out,
-        "  no deadlock: links, adapters and virtual links do not wait for each other in a cycle"
-    )
+        "no deadlock: {}, {} between them, no cycle",
+        display_count(statistics.channels, "channel"),
+        match statistics.dependencies {
+            1 => "1 dependency".to_owned(),
+            count => format!("{count} dependencies"),
+        },
+    )?;
+    if statistics.cables > 0 {
+        writeln!(
+            out,
+            "use: {} of {}, the busiest direction has {} of {} routes",
+            statistics.cables_used,
+            display_count(statistics.cables, "cable"),
+            statistics.busiest_routes,
+            statistics.routes,
+        )?;
+    }
+    Ok(())
 }
 
 pub(super) fn scheme_name(plan: &Plan) -> &'static str {
@@ -104,6 +154,7 @@ pub(super) fn scheme_name(plan: &Plan) -> &'static str {
         Scheme::Ring => "ring",
         Scheme::Tree => "spanning tree with shortcuts",
         Scheme::Islands => "over adapters between islands",
+        Scheme::File => "routes of the file",
     }
 }
 
@@ -121,7 +172,15 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
                 LinkRole::Configuration => "coherent, for configuration, to",
                 LinkRole::Southbridge => "southbridge",
                 LinkRole::Host => "host",
-                LinkRole::Adapter => "adapter",
+                LinkRole::Adapter => {
+                    let port = crate::PortId {
+                        processor: processor.id,
+                        link: link.link,
+                    };
+                    let mut adapters = plan.adapters().iter();
+                    let own = adapters.find(|adapter| adapter.port == port);
+                    own.map_or("adapter", |own| own.kind.key())
+                }
             };
             match link.peer {
                 Some(peer) => writeln!(out, "  {name}  {role} {}", plan.port_name(peer))?,
@@ -160,15 +219,20 @@ fn write_node(out: &mut String, plan: &Plan, node: &NodePlan, options: TextOptio
     if options.registers {
         for processor in &node.processors {
             writeln!(out, "  registers of p{}", processor.id.index)?;
-            for write in &processor.registers {
-                let name = write.register.to_string();
-                write!(out, "    {name:<12} {:#018x}", write.value)?;
-                if write.mask == u64::MAX || write.mask == 0xFFFF_FFFF {
-                    writeln!(out, "                     {}", write.what)?;
-                } else {
-                    writeln!(out, " /{:#018x} {}", write.mask, write.what)?;
-                }
-            }
+            write_registers(out, &processor.registers)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_registers(out: &mut String, writes: &[RegisterWrite]) -> fmt::Result {
+    for write in writes {
+        let name = write.register.to_string();
+        write!(out, "    {name:<12} {:#018x}", write.value)?;
+        if write.mask == u64::MAX || write.mask == 0xFFFF_FFFF {
+            writeln!(out, "                     {}", write.what)?;
+        } else {
+            writeln!(out, " /{:#018x} {}", write.mask, write.what)?;
         }
     }
     Ok(())

@@ -5,10 +5,12 @@
 //! packets can wait for each other for ever (Dally and Seitz). Posted writes have only
 //! one virtual channel, so the routes themselves have to be free of cycles.
 
+use std::collections::HashMap;
+
 use super::{Adjacency, NextHops};
 use crate::id::LinkIndex;
-use crate::spec::CableKind;
-use crate::topology::Topology;
+use crate::spec::{AdapterKind, CableKind};
+use crate::topology::{Gate, Topology};
 
 /// A channel-dependency graph: for each channel the channels that may come next.
 pub(crate) struct Channels {
@@ -19,6 +21,11 @@ impl Channels {
     /// `next` has, for each channel, those that may come next.
     pub(crate) fn new(next: Vec<Vec<u32>>) -> Self {
         Self { next }
+    }
+
+    /// Pairs of channels of which one may follow the other.
+    pub(crate) fn dependencies(&self) -> usize {
+        self.next.iter().map(Vec::len).sum()
     }
 
     /// A cycle of channels, if there is one.
@@ -93,14 +100,19 @@ pub(crate) struct Follows {
     entries: Vec<u8>,
     /// Virtual links in use, by sender and receiver.
     crossed: Vec<bool>,
+    /// For each adapter the network whose devices and cables it shares with others; `None` where
+    /// what goes to one adapter never waits for another one.
+    shared: Vec<Option<usize>>,
 }
 
 impl Follows {
-    pub(crate) fn new(processors: usize, adapters: usize) -> Self {
+    pub(crate) fn new(processors: usize, shared: Vec<Option<usize>>) -> Self {
+        let adapters = shared.len();
         Self {
             links: vec![0; processors * 8],
             entries: vec![0; adapters],
             crossed: vec![false; adapters * adapters],
+            shared,
         }
     }
 
@@ -143,6 +155,12 @@ impl Follows {
         for (adapter, &(processor, _)) in places.iter().enumerate() {
             next.push(of(processor, self.entries[adapter]).collect());
         }
+        let mut beside: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (adapter, network) in self.shared.iter().enumerate() {
+            if let Some(network) = network {
+                beside.entry(*network).or_default().push(adapter);
+            }
+        }
         for (from, &(processor, link)) in places.iter().enumerate() {
             for to in 0..adapters {
                 let crossed = self.crossed[from * adapters + to];
@@ -150,13 +168,28 @@ impl Follows {
                 if crossed {
                     next[processor * 8 + link.index()].push(own as u32);
                 }
-                next.push(match crossed {
-                    true => vec![(links + to) as u32],
-                    false => Vec::new(),
+                let network = self.shared[to].and_then(|network| beside.get(&network));
+                next.push(match (crossed, network) {
+                    (true, None) => vec![(links + to) as u32],
+                    (true, Some(beside)) => {
+                        // Two neighbours have a direction of their cable each.
+                        let is_pair = beside.len() == 2;
+                        let waits = beside.iter().filter(|at| !is_pair || **at != from);
+                        waits.map(|at| (links + at) as u32).collect()
+                    }
+                    (false, _) => Vec::new(),
                 });
             }
         }
         Channels::new(next)
+    }
+
+    /// Virtual links in use, and ways from an adapter to its processor.
+    pub(crate) fn virtual_channels(&self) -> usize {
+        let adapters = self.entries.len();
+        let entries =
+            (0..adapters).filter(|to| (0..adapters).any(|from| self.crossed[from * adapters + to]));
+        entries.count() + self.crossed.iter().filter(|crossed| **crossed).count()
     }
 
     /// What the number of a channel in that graph stands for.
@@ -179,23 +212,18 @@ impl Follows {
 /// The graph of all links, those inside supernodes included, for routes not yet in registers.
 pub(crate) fn of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) -> Channels {
     let graph = LinkGraph::new(topology);
-    let targets: Vec<(usize, u8)> = graph.processors.clone();
-    let mut follows = Follows::new(graph.processors.len(), graph.adapters.len());
-    let link = |at: (usize, u8), target: (usize, u8)| {
-        let (node, processor) = at;
-        let exit = next.slot(node, target.0).map(|slot| ways[node][slot].port);
-        let towards = exit.map_or(target.1, |port| port.processor);
-        match topology.nodes[node].next_processor(processor, towards) {
-            Some(step) => topology.nodes[node].coherent_link(processor, step),
-            None => exit.map(|port| port.link),
-        }
-    };
+    let shared = graph
+        .gates
+        .iter()
+        .map(|gate| shared(gate.kind, gate.network));
+    let mut follows = Follows::new(graph.processors.len(), shared.collect());
+    let link = |at, target| leave(topology, ways, next, at, target);
     for (number, &at) in graph.processors.iter().enumerate() {
-        for &target in &targets {
+        for &target in &graph.processors {
             let Some(first) = link(at, target) else {
                 continue;
             };
-            let crossing = graph.crossing((number, first), next.arrival(target.0));
+            let crossing = graph.crossing((number, first), next, target.0);
             let peer = match crossing {
                 Some([_, to]) => Some(graph.adapters[to].0),
                 None => graph.peers[number][first.index()],
@@ -210,15 +238,57 @@ pub(crate) fn of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) 
     follows.channels(|number, link| graph.peers[number][link], &graph.adapters)
 }
 
+/// Links that the routes between all pairs of processors cross, in a cluster without adapters.
+pub(crate) fn hops_of_routes(topology: &Topology, ways: &Adjacency, next: &NextHops) -> u64 {
+    let graph = LinkGraph::new(topology);
+    let mut hops = 0;
+    for from in 0..graph.processors.len() {
+        for &target in &graph.processors {
+            let mut at = from;
+            let step = |at: usize| {
+                let link = leave(topology, ways, next, graph.processors[at], target)?;
+                graph.peers[at][link.index()]
+            };
+            while let Some(peer) = step(at) {
+                at = peer;
+                hops += 1;
+            }
+        }
+    }
+    hops
+}
+
+/// The link by which packets for a processor leave another one, both by node and index.
+fn leave(
+    topology: &Topology,
+    ways: &Adjacency,
+    next: &NextHops,
+    (node, processor): (usize, u8),
+    target: (usize, u8),
+) -> Option<LinkIndex> {
+    let exit = next.slot(node, target.0).map(|slot| ways[node][slot].port);
+    let towards = exit.map_or(target.1, |port| port.processor);
+    match topology.nodes[node].next_processor(processor, towards) {
+        Some(step) => topology.nodes[node].coherent_link(processor, step),
+        None => exit.map(|port| port.link),
+    }
+}
+
 /// Processors, numbered over all nodes, and what is at the other end of each link.
 struct LinkGraph {
     /// Node and index.
     processors: Vec<(usize, u8)>,
     peers: Vec<[Option<usize>; 8]>,
-    /// Processor and link of each adapter, by the number of its node.
+    gates: Vec<Gate>,
+    /// Processor and link of each of them.
     adapters: Vec<(usize, LinkIndex)>,
-    /// The adapter of each node.
-    adapter_of: Vec<Option<usize>>,
+}
+
+/// The network whose resources an adapter shares with others. Frames between HTX boards and TLPs between
+/// PEACH2 chips wait behind each other, whatever their destination; virtual links of HTEA adapters
+/// have buffers of their own.
+pub(crate) fn shared(kind: AdapterKind, network: usize) -> Option<usize> {
+    (kind != AdapterKind::Htea).then_some(network)
 }
 
 impl LinkGraph {
@@ -252,25 +322,23 @@ impl LinkGraph {
                 join(a, b);
             }
         }
-        let mut adapters = Vec::new();
-        let adapter_of = topology.nodes.iter().enumerate().map(|(number, node)| {
-            let (processor, link) = node.adapter?;
-            adapters.push((first[number] + usize::from(processor), link));
-            Some(adapters.len() - 1)
-        });
-        let adapter_of = adapter_of.collect();
+        let gates = topology.gates();
+        let place = |gate: &Gate| {
+            let port = gate.port;
+            (first[port.node] + usize::from(port.processor), port.link)
+        };
         Self {
             processors,
             peers,
-            adapters,
-            adapter_of,
+            adapters: gates.iter().map(place).collect(),
+            gates,
         }
     }
 
-    /// The adapters that a packet crosses which leaves by this link, where `arrival` takes it.
-    fn crossing(&self, way: (usize, LinkIndex), arrival: Option<usize>) -> Option<[usize; 2]> {
+    /// The adapters that a packet for node `to` crosses which leaves by this link.
+    fn crossing(&self, way: (usize, LinkIndex), next: &NextHops, to: usize) -> Option<[usize; 2]> {
         let from = self.adapters.iter().position(|adapter| *adapter == way)?;
-        Some([from, self.adapter_of[arrival?]?])
+        Some([from, next.arrival(self.gates[from].network, to)?])
     }
 }
 

@@ -1,27 +1,31 @@
 //! Islands: nodes that cables join, and adapters between the islands.
 //!
 //! Within an island packets go over cables, as in a cluster of its own. A packet for another island
-//! goes to the nearest node with an adapter, over Ethernet to the adapter nearest to its
-//! destination, and on over cables. So it crosses Ethernet once at most, and no island carries
-//! what is for another one.
+//! goes to the nearest node with an adapter of the right network, over that network to the adapter
+//! nearest to its destination, and on over cables. Where no network joins the two islands it goes over
+//! the fewest islands between them ([`Between`]).
 //!
 //! Several adapters of an island can close a cycle: packets that came by one wait behind packets
-//! that leave by another one, and so on in the next island. Then one adapter of each island does all
-//! work. With it and a spanning tree there is no cycle: what has come in goes away from the adapter,
-//! and a tree has no way back to it.
+//! that leave by another one, and so on in the next island. Then one adapter of each island and
+//! network does all work; and if networks close a cycle, only those of a spanning tree of islands and
+//! networks. With these and a spanning tree within each island there is no cycle: all ways together are
+//! a tree, and a packet never turns back in it.
 
+use super::between::Between;
 use super::minimal::distances;
 use super::ring;
 use super::tree::Tree;
-use super::{Adjacency, NextHops, Routes, Scheme, grid_routes, minimal, works};
+use super::{Adjacency, NextHops, Routes, Scheme, grid_routes, minimal, regular, works};
 use crate::check;
-use crate::diagnostic::Findings;
-use crate::spec::{Dimension, MapSpec, Policy};
+use crate::diagnostic::{Findings, Span};
+use crate::spec::{Dimension, MapSpec, Policy, ShapeSpec};
 use crate::topology::{Edge, Grid, Topology};
 
 /// How packets go within an island.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
+    /// As the generated topology has it, whose nodes still have their first numbers.
+    Generated,
     Minimal,
     /// Round it, where it is a ring; shortest paths elsewhere.
     Ring,
@@ -31,6 +35,19 @@ enum Within {
     },
 }
 
+/// How packets go in all.
+#[derive(Clone, Copy)]
+struct Ways {
+    within: Within,
+    /// Adapters of an island on each network that are used.
+    gates_max: usize,
+    /// Only networks of a spanning tree of islands and networks.
+    spanning: bool,
+}
+
+/// Islands from which orders are tried for the sake of chips.
+const STARTS_MAX: usize = 16;
+
 /// Chooses routes of a cluster with adapters.
 pub(super) fn choose(
     topology: &mut Topology,
@@ -39,85 +56,179 @@ pub(super) fn choose(
     numbered: bool,
     out: &mut Findings,
 ) -> Option<Routes> {
-    use Within::{Minimal, Ring, Tree};
+    use Within::{Generated, Minimal, Ring, Tree};
     let (all, one) = (usize::MAX, 1);
-    let schemes: &[(Within, usize)] = match policy {
-        Policy::Minimal => &[(Minimal, all)],
+    let (with, without) = (Tree { shortcuts: true }, Tree { shortcuts: false });
+    let schemes: &[(Within, usize, bool)] = match policy {
+        Policy::Minimal => &[(Minimal, all, false)],
         Policy::Tree => &[
-            (Tree { shortcuts: true }, all),
-            (Tree { shortcuts: false }, all),
-            (Tree { shortcuts: false }, one),
+            (with, all, false),
+            (without, all, false),
+            (without, one, false),
+            (without, one, true),
         ],
         Policy::Auto => &[
-            (Minimal, all),
-            (Ring, all),
-            (Tree { shortcuts: true }, all),
-            (Tree { shortcuts: false }, all),
-            (Minimal, one),
-            (Ring, one),
-            (Tree { shortcuts: false }, one),
+            (Generated, all, false),
+            (Minimal, all, false),
+            (Ring, all, false),
+            (with, all, false),
+            (without, all, false),
+            (Minimal, one, false),
+            (Ring, one, false),
+            (without, one, false),
+            (without, one, true),
         ],
     };
+    let starts = starts(topology, numbered);
     let mut chosen = None;
-    for &(within, gates_max) in schemes {
-        let next = route(topology, within, gates_max, numbered);
-        let map = check::map::lay_out(topology, map_spec, out)?;
-        let ways = topology.ways();
-        let done = works(topology, &ways, &map, &next);
-        chosen = Some(Routes {
-            scheme: Scheme::Islands,
-            next,
-            map,
-        });
-        if done {
-            break;
+    for &(within, gates_max, spanning) in schemes {
+        if within == Generated && topology.shape.is_none() {
+            continue;
+        }
+        let ways = Ways {
+            within,
+            gates_max,
+            spanning,
+        };
+        for start in &starts {
+            let order = order(topology, ways, *start);
+            let next = route(topology, ways, &order, numbered);
+            let map = check::map::lay_out(topology, map_spec, out)?;
+            let done = works(topology, &topology.ways(), &map, &next);
+            chosen = Some(Routes {
+                scheme: Scheme::Islands,
+                next,
+                map,
+            });
+            if done {
+                return chosen;
+            }
         }
     }
     chosen
 }
 
-/// Numbers the nodes island by island, if that is allowed, and finds their routes. At most
-/// `gates_max` adapters of each island are used.
-fn route(topology: &mut Topology, within: Within, gates_max: usize, numbered: bool) -> NextHops {
+/// From where the islands may get their addresses: as they are (`None`), and for the bounds of chips also
+/// along the tree of islands, from that of each of these nodes on. Nodes are named by their place in the
+/// file, because each attempt gives them other numbers.
+fn starts(topology: &Topology, numbered: bool) -> Vec<Option<Span>> {
+    let mut starts = vec![None];
+    if !numbered && topology.below.chips.is_some() {
+        let islands = islands(&topology.adjacency());
+        let first = islands.iter().filter_map(|members| members.first());
+        let first = first.map(|node| Some(topology.nodes[*node].span));
+        starts.extend(first.take(STARTS_MAX));
+    }
+    starts
+}
+
+/// The islands in the order of their addresses.
+fn order(topology: &Topology, ways: Ways, start: Option<Span>) -> Vec<usize> {
+    let islands = islands(&topology.adjacency());
+    let Some(start) = start else {
+        return (0..islands.len()).collect();
+    };
+    let is_start = |members: &Vec<usize>| {
+        let mut members = members.iter();
+        members.any(|node| topology.nodes[*node].span == start)
+    };
+    let first = islands.iter().position(is_start).unwrap_or(0);
+    Between::new(&topology.gates(), &islands, ways.gates_max, ways.spanning).preorder(first)
+}
+
+/// Numbers the nodes island by island in this order, if that is allowed, and finds their routes.
+fn route(topology: &mut Topology, ways: Ways, order: &[usize], numbered: bool) -> NextHops {
     let adjacency = topology.adjacency();
-    let nodes = adjacency.len();
-    let (mut order, mut found) = (Vec::new(), Vec::new());
-    for members in islands(&adjacency) {
-        let edges = inside(&members, &adjacency);
-        let (own_order, next) = within.routes(&edges, numbered);
-        let begin = order.len();
-        order.extend(own_order.iter().map(|local| members[*local]));
-        let members = match numbered {
-            true => members,
-            false => (begin..order.len()).collect(),
+    let all = islands(&adjacency);
+    let (mut numbers, mut found) = (Vec::new(), Vec::new());
+    for members in order.iter().map(|island| &all[*island]) {
+        let edges = inside(members, &adjacency);
+        let (own_order, next) = ways
+            .within
+            .routes(&edges, topology.shape.as_ref(), numbered);
+        let begin = numbers.len();
+        numbers.extend(own_order.iter().map(|local| members[*local]));
+        let members: Vec<usize> = match numbered {
+            true => members.clone(),
+            false => (begin..numbers.len()).collect(),
         };
         found.push((members, next));
     }
     if !numbered {
-        topology.renumber(&order);
+        topology.renumber(&numbers);
     }
-    let (adjacency, gateways) = (topology.adjacency(), topology.gateways());
+    let adjacency = topology.adjacency();
+    let islands: Vec<Island> = found
+        .into_iter()
+        .map(|(members, next)| Island {
+            edges: inside(&members, &adjacency),
+            members,
+            next,
+        })
+        .collect();
+    join(topology, &islands, ways)
+}
+
+/// The routes within the islands and between them.
+fn join(topology: &Topology, islands: &[Island], ways: Ways) -> NextHops {
+    let nodes = topology.nodes.len();
+    let gates = topology.gates();
+    let members: Vec<Vec<usize>> = islands
+        .iter()
+        .map(|island| island.members.clone())
+        .collect();
+    let between = Between::new(&gates, &members, ways.gates_max, ways.spanning);
     let mut slots: Vec<Option<usize>> = vec![None; nodes * nodes];
-    let mut arrivals = vec![0; nodes];
-    for (members, next) in found {
-        let edges = inside(&members, &adjacency);
-        let island = Island { edges, next };
-        let gates = (0..members.len()).filter(|local| gateways.contains(&members[*local]));
-        let gates: Vec<usize> = gates.take(gates_max).collect();
-        for (local, &from) in members.iter().enumerate() {
-            let exit = island.nearest(&gates, |gate| (local, gate));
-            let entry = island.nearest(&gates, |gate| (gate, local));
-            arrivals[from] = entry.map_or(from, |gate| members[gate]);
-            let out = match exit {
-                // The adapter is the last way out.
-                Some(gate) if gate == local => Some(adjacency[from].len()),
-                Some(gate) => island.next.slot(local, gate),
-                None => None,
+    // The adapter at a place of an island.
+    let local = |island: usize, gate: usize| {
+        let node = gates[gate].port.node;
+        let mut members = islands[island].members.iter();
+        members.position(|member| *member == node).unwrap_or(0)
+    };
+    let mut arrivals = vec![vec![None; nodes]; between.networks()];
+    for (here, island) in islands.iter().enumerate() {
+        for (from, &member) in island.members.iter().enumerate() {
+            for (there, other) in islands.iter().enumerate() {
+                for (to, &target) in other.members.iter().enumerate() {
+                    slots[member * nodes + target] = match here == there {
+                        true => island.next.slot(from, to),
+                        false => None,
+                    };
+                }
+                let exit = (here != there).then(|| between.exit(here, there)).flatten();
+                let Some(network) = exit else {
+                    continue;
+                };
+                let exits = between.gates(here, network);
+                let exit = island.nearest(exits, |gate| (from, local(here, gate)));
+                let out = exit.and_then(|gate| match local(here, gate) == from {
+                    true => Some(gates[gate].way),
+                    false => island.next.slot(from, local(here, gate)),
+                });
+                for &target in &other.members {
+                    slots[member * nodes + target] = out;
+                }
+            }
+        }
+        for (network, arrivals) in arrivals.iter_mut().enumerate() {
+            let Some(entry) = between.entry(network, here) else {
+                continue;
             };
-            let row = &mut slots[from * nodes..(from + 1) * nodes];
-            row.fill(out);
-            for (to, &member) in members.iter().enumerate() {
-                row[member] = island.next.slot(local, to);
+            let entries = between.gates(entry, network);
+            for (to, &target) in island.members.iter().enumerate() {
+                arrivals[target] = if entry == here {
+                    island.nearest(entries, |gate| (local(here, gate), to))
+                } else {
+                    // On to the next network.
+                    let onward = between.exit(entry, here);
+                    let exits = onward.map_or(&[][..], |next| between.gates(entry, next));
+                    let hops = |gate: &usize| {
+                        let from = local(entry, *gate);
+                        let exits = exits.iter().map(|exit| (from, local(entry, *exit)));
+                        exits.map(|pair| islands[entry].hops(pair)).min()
+                    };
+                    entries.iter().copied().min_by_key(hops)
+                };
             }
         }
     }
@@ -128,7 +239,12 @@ fn route(topology: &mut Topology, within: Within, gates_max: usize, numbered: bo
 
 impl Within {
     /// The order of an island's nodes, and the routes between them in that order.
-    fn routes(self, edges: &Adjacency, numbered: bool) -> (Vec<usize>, NextHops) {
+    fn routes(
+        self,
+        edges: &Adjacency,
+        shape: Option<&ShapeSpec>,
+        numbered: bool,
+    ) -> (Vec<usize>, NextHops) {
         let as_is = || (0..edges.len()).collect::<Vec<usize>>();
         match self {
             Within::Ring if !numbered => {
@@ -149,6 +265,11 @@ impl Within {
                 let order = tree.preorder().to_vec();
                 let edges = inside(&order, edges);
                 return (order, tree.renumbered().routes(&edges, |_, _| shortcuts));
+            }
+            Within::Generated => {
+                if let Some((_, next)) = regular(shape, edges).next() {
+                    return (as_is(), next);
+                }
             }
             Within::Minimal | Within::Ring => {}
         }
@@ -192,12 +313,13 @@ fn islands(adjacency: &Adjacency) -> Vec<Vec<usize>> {
 
 /// One island by itself.
 struct Island {
+    members: Vec<usize>,
     edges: Vec<Vec<Edge>>,
     next: NextHops,
 }
 
 impl Island {
-    /// The gateway with the shortest of these routes; the first of equals.
+    /// The adapter with the shortest of these routes; the first of equals.
     fn nearest(&self, gates: &[usize], pair: impl Fn(usize) -> (usize, usize)) -> Option<usize> {
         gates
             .iter()

@@ -4,11 +4,15 @@
 //! the destinations behind each cable have consecutive numbers, or nearly so.
 //! Generated topologies use dimension-order routing ([`crate::topology::Grid`]);
 //! listed cables use shortest paths if these fit and cannot deadlock, a ring
-//! scheme if they form a ring, and a spanning tree with shortcuts otherwise.
+//! scheme if they form a ring, and a spanning tree with shortcuts otherwise. A file may also
+//! give all routes itself ([`own`]).
 
+mod between;
 pub(crate) mod channels;
+pub(crate) mod chips;
 mod islands;
 mod minimal;
+pub(crate) mod own;
 pub(crate) mod ranges;
 mod ring;
 mod tree;
@@ -17,7 +21,7 @@ use crate::address_map::AddressMap;
 use crate::check;
 use crate::diagnostic::Findings;
 use crate::spec::{Dimension, MapSpec, Policy, ShapeSpec};
-use crate::topology::{Edge, Grid, Topology};
+use crate::topology::{Edge, Gate, Grid, Topology};
 use ranges::Budget;
 
 /// Ways out of each node, by node.
@@ -40,6 +44,8 @@ pub enum Scheme {
     Tree,
     /// Over cables within islands, over adapters between them.
     Islands,
+    /// As the file says.
+    File,
 }
 
 /// For every node and destination the way out.
@@ -48,9 +54,9 @@ pub(crate) struct NextHops {
     nodes: usize,
     /// Position in the node's adjacency; `u8::MAX` for the node itself.
     slots: Vec<u8>,
-    /// For every destination the node whose adapter takes its packets from other islands;
-    /// empty without adapters.
-    arrivals: Vec<usize>,
+    /// For every network of adapters and every destination the adapter that takes its packets from
+    /// that network, by its place in [`Topology::gates`]; empty without adapters.
+    arrivals: Vec<Vec<Option<usize>>>,
 }
 
 impl NextHops {
@@ -69,9 +75,14 @@ impl NextHops {
         }
     }
 
-    /// The node whose adapter takes packets for `to` from other islands.
-    pub(crate) fn arrival(&self, to: usize) -> Option<usize> {
-        self.arrivals.get(to).copied()
+    /// The adapter that takes packets for `to` from a network.
+    pub(crate) fn arrival(&self, network: usize, to: usize) -> Option<usize> {
+        *self.arrivals.get(network)?.get(to)?
+    }
+
+    /// Whether packets for `to` leave their island by this adapter.
+    pub(crate) fn leave_by(&self, gate: &Gate, to: usize) -> bool {
+        self.slot(gate.port.node, to) == Some(gate.way)
     }
 
     /// The ways out of `from`, by destination.
@@ -100,54 +111,84 @@ pub(crate) fn choose(
     numbered: bool,
     out: &mut Findings,
 ) -> Option<Routes> {
-    if !topology.gateways().is_empty() {
+    if !topology.gates().is_empty() {
         return islands::choose(topology, map_spec, policy, numbered, out);
     }
     let map = check::map::lay_out(topology, map_spec, out)?;
     let adjacency = topology.adjacency();
-    if policy == Policy::Auto
-        && let Some((scheme, next)) = regular(topology, &adjacency)
-        && works(topology, &adjacency, &map, &next)
+    let mut shortest = None;
+    if let Some((scheme, next)) = over_cables(topology, &adjacency, &map, policy) {
+        if policy == Policy::Minimal || !is_small_with_boards(topology) {
+            return Some(Routes { scheme, next, map });
+        }
+        let hops = channels::hops_of_routes(topology, &adjacency, &next);
+        shortest = Some((hops, Routes { scheme, next, map }));
+    } else if policy == Policy::Auto
+        && let Some(order) = ring::order(&adjacency).filter(|_| !numbered)
     {
-        return Some(Routes { scheme, next, map });
-    }
-    if policy != Policy::Tree {
-        let next = minimal::routes(&adjacency);
-        if policy == Policy::Minimal || works(topology, &adjacency, &map, &next) {
+        topology.renumber(&order);
+        let map = check::map::lay_out(topology, map_spec, out)?;
+        let ring = [Dimension {
+            size: order.len(),
+            wraps: true,
+        }];
+        let adjacency = topology.adjacency();
+        let next = grid_routes(&Grid::new(&ring), &adjacency);
+        if works(topology, &adjacency, &map, &next) {
             return Some(Routes {
-                scheme: Scheme::Minimal,
+                scheme: Scheme::Ring,
                 next,
                 map,
             });
         }
-        if let Some(order) = ring::order(&adjacency).filter(|_| !numbered) {
-            topology.renumber(&order);
-            let map = check::map::lay_out(topology, map_spec, out)?;
-            let ring = [Dimension {
-                size: order.len(),
-                wraps: true,
-            }];
-            let adjacency = topology.adjacency();
-            let next = grid_routes(&Grid::new(&ring), &adjacency);
-            if works(topology, &adjacency, &map, &next) {
-                return Some(Routes {
-                    scheme: Scheme::Ring,
-                    next,
-                    map,
-                });
-            }
-        }
     }
-    let tree = tree::Tree::new(&topology.adjacency());
-    let (map, tree) = if numbered {
-        (check::map::lay_out(topology, map_spec, out)?, tree)
-    } else {
-        topology.renumber(tree.preorder());
-        (
-            check::map::lay_out(topology, map_spec, out)?,
-            tree.renumbered(),
-        )
-    };
+    let (order, routes) = along_tree(topology, map_spec, numbered, out)?;
+    if let Some((hops, shortest)) = shortest
+        && hops <= channels::hops_of_routes(topology, &topology.adjacency(), &routes.next)
+    {
+        topology.renumber(&inverse(&order));
+        return Some(shortest);
+    }
+    Some(routes)
+}
+
+/// The best routes in the numbering of the file, if they fit and cannot deadlock: those of the
+/// generated topology, or shortest paths. With policy "minimal" always the shortest paths.
+fn over_cables(
+    topology: &Topology,
+    adjacency: &Adjacency,
+    map: &AddressMap,
+    policy: Policy,
+) -> Option<(Scheme, NextHops)> {
+    let works = |next: &NextHops| works(topology, adjacency, map, next);
+    match policy {
+        Policy::Auto => {
+            let mut schemes = regular(topology.shape.as_ref(), adjacency);
+            let shortest = || (Scheme::Minimal, minimal::routes(adjacency));
+            let scheme = schemes.find(|(_, next)| works(next));
+            scheme.or_else(|| Some(shortest()).filter(|(_, next)| works(next)))
+        }
+        Policy::Minimal => Some((Scheme::Minimal, minimal::routes(adjacency))),
+        Policy::Tree => None,
+    }
+}
+
+/// Routes along a spanning tree. Numbers the nodes along it, if that is allowed, and says in which
+/// order they now are.
+fn along_tree(
+    topology: &mut Topology,
+    map_spec: &MapSpec,
+    numbered: bool,
+    out: &mut Findings,
+) -> Option<(Vec<usize>, Routes)> {
+    let mut tree = tree::Tree::new(&topology.adjacency());
+    let mut order: Vec<usize> = (0..topology.nodes.len()).collect();
+    if !numbered {
+        order = tree.preorder().to_vec();
+        topology.renumber(&order);
+        tree = tree.renumbered();
+    }
+    let map = check::map::lay_out(topology, map_spec, out)?;
     let adjacency = topology.adjacency();
     let budget = Budget::new(topology, &map);
     let next = with_shortcuts(topology, &adjacency, &tree, |node, row| {
@@ -155,11 +196,34 @@ pub(crate) fn choose(
             .excess(node, &map, &ranges::windows(&map, node, row))
             .is_none()
     });
-    Some(Routes {
+    let routes = Routes {
         scheme: Scheme::Tree,
         next,
         map,
-    })
+    };
+    Some((order, routes))
+}
+
+/// Processors of a cluster whose schemes are compared by the lengths of all their routes.
+const COMPARED_MAX: usize = 128;
+
+/// Whether generated nodes have several processors, and there are few enough to compare schemes. With
+/// such nodes the fewest cables are not always the fewest links, since coherent ones count too.
+fn is_small_with_boards(topology: &Topology) -> bool {
+    if topology.shape.is_none() {
+        return false;
+    }
+    let processors = topology.nodes.iter().map(|n| usize::from(n.processors()));
+    let count: usize = processors.sum();
+    count > topology.nodes.len() && count <= COMPARED_MAX
+}
+
+fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; order.len()];
+    for (new, &old) in order.iter().enumerate() {
+        inverse[old] = new;
+    }
+    inverse
 }
 
 /// Steps of work that the search for shortcuts may take.
@@ -216,23 +280,53 @@ fn works(topology: &Topology, adjacency: &Adjacency, map: &AddressMap, next: &Ne
         .iter()
         .enumerate()
         .all(|(node, windows)| budget.excess(node, map, windows).is_none());
-    fit && channels::of_routes(topology, adjacency, next)
-        .cycle()
-        .is_none()
+    fit && chips::bounds(topology, map, next).is_ok()
+        && channels::of_routes(topology, adjacency, next)
+            .cycle()
+            .is_none()
 }
 
-/// The scheme of a generated topology.
-fn regular(topology: &Topology, adjacency: &Adjacency) -> Option<(Scheme, NextHops)> {
-    match topology.shape.as_ref()? {
-        ShapeSpec::Grid(dims) => Some((
-            Scheme::DimensionOrder,
-            grid_routes(&Grid::new(dims), adjacency),
-        )),
-        ShapeSpec::Full(count) => Some((
-            Scheme::Direct,
-            NextHops::build(*count, |from, to| slot_to(&adjacency[from], to)),
-        )),
+/// The schemes of a generated topology, the best first.
+fn regular<'a>(
+    shape: Option<&ShapeSpec>,
+    adjacency: &'a Adjacency,
+) -> Box<dyn Iterator<Item = (Scheme, NextHops)> + 'a> {
+    match shape {
+        None => Box::new(std::iter::empty()),
+        Some(ShapeSpec::Grid(dims)) => Box::new(wrapping(dims).into_iter().map(move |dims| {
+            let next = grid_routes(&Grid::new(&dims), adjacency);
+            (Scheme::DimensionOrder, next)
+        })),
+        Some(&ShapeSpec::Full(count)) => Box::new(std::iter::once_with(move || {
+            let next = NextHops::build(count, |from, to| slot_to(&adjacency[from], to));
+            (Scheme::Direct, next)
+        })),
     }
+}
+
+/// A grid, and the same with some dimensions in which routes do not wrap around; those that leave
+/// the fewest cables unused first. Where a node has cables on several processors, packets that wrap
+/// around can close a cycle through coherent links.
+fn wrapping(dims: &[Dimension]) -> Vec<Vec<Dimension>> {
+    let wraps: Vec<usize> = (0..dims.len())
+        .filter(|&d| dims[d].wraps && dims[d].size > 2)
+        .collect();
+    let nodes: usize = dims.iter().map(|d| d.size).product();
+    let mut choices: Vec<(usize, Vec<Dimension>)> = (0..1usize << wraps.len())
+        .map(|choice| {
+            let mut dims = dims.to_vec();
+            let mut unused = 0;
+            for (bit, &dimension) in wraps.iter().enumerate() {
+                if choice >> bit & 1 == 1 {
+                    dims[dimension].wraps = false;
+                    unused += nodes / dims[dimension].size;
+                }
+            }
+            (unused, dims)
+        })
+        .collect();
+    choices.sort_by_key(|(unused, _)| *unused);
+    choices.into_iter().map(|(_, dims)| dims).collect()
 }
 
 fn grid_routes(grid: &Grid, adjacency: &Adjacency) -> NextHops {

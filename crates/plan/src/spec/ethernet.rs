@@ -90,6 +90,18 @@ pub struct HteaPlan {
     /// Time that a frame which is not full waits after the one before it. **Assumed**: none, so
     /// that what waits for the encapsulation stage leaves together.
     pub hold_ps: u64,
+    /// Credits owed go in a frame of their own after so long. **Assumed**, as the five that follow.
+    pub credit_delay_ps: u64,
+    /// An ack waits for frames of its direction at most so long.
+    pub ack_delay_ps: u64,
+    /// Frames that one ack is for at most.
+    pub ack_frames: u64,
+    /// Between two attempts to open a virtual link.
+    pub hello_ps: u64,
+    /// A frame is sent again without an ack for so long, before a round trip was measured.
+    pub retry_first_ps: u64,
+    /// The same at least, from then on.
+    pub retry_min_ps: u64,
 }
 
 impl Default for HteaPlan {
@@ -112,6 +124,12 @@ impl Default for HteaPlan {
             frames_in_flight: 128,
             credit_batch: 256,
             hold_ps: 0,
+            credit_delay_ps: 100_000_000,
+            ack_delay_ps: 25_000_000,
+            ack_frames: 32,
+            hello_ps: 100_000_000,
+            retry_first_ps: 1_000_000_000,
+            retry_min_ps: 100_000_000,
         }
     }
 }
@@ -120,7 +138,7 @@ impl Default for HteaPlan {
 const PS_MAX: u64 = 1_000_000_000_000;
 
 /// A quantity that a file may give.
-struct Key {
+pub(super) struct Key {
     name: &'static str,
     quantity: &'static Quantity,
     /// Of the numbers that it becomes.
@@ -130,13 +148,22 @@ struct Key {
 }
 
 impl Key {
-    const fn time(name: &'static str) -> Self {
+    pub(super) const fn time(name: &'static str) -> Self {
         Self {
             name,
             quantity: &TIME,
             unit: "ps",
             least: 0,
             most: PS_MAX,
+        }
+    }
+
+    /// A timer of a link, which counts nanoseconds: from a microsecond to the link's longest timeout.
+    const fn timer(name: &'static str) -> Self {
+        Self {
+            least: 1_000_000,
+            most: 200_000_000_000,
+            ..Self::time(name)
         }
     }
 
@@ -151,7 +178,7 @@ impl Key {
     }
 
     /// Puts what the file gives in place of the default.
-    fn read(&self, section: &mut Section<'_>, into: &mut u64, out: &mut Findings) {
+    pub(super) fn read(&self, section: &mut Section<'_>, into: &mut u64, out: &mut Findings) {
         let Some(got) = section.quantity(self.name, self.quantity, out) else {
             return;
         };
@@ -170,8 +197,26 @@ impl Key {
     }
 }
 
+/// Reads `[ethernet]` and `[htea]`.
+pub(super) fn read_network(
+    file: &mut Section<'_>,
+    out: &mut Findings,
+) -> (Option<Located<EthernetPlan>>, Option<Located<HteaPlan>>) {
+    let ethernet = file.table("ethernet", "[ethernet]", out).map(|section| {
+        let span = section.span();
+        let value = read_ethernet(section, out);
+        Located { value, span }
+    });
+    let htea = file.table("htea", "[htea]", out).map(|section| {
+        let span = section.span();
+        let value = read_htea(section, out);
+        Located { value, span }
+    });
+    (ethernet, htea)
+}
+
 /// Reads `[ethernet]`.
-pub(super) fn read_ethernet(mut section: Section<'_>, out: &mut Findings) -> EthernetPlan {
+fn read_ethernet(mut section: Section<'_>, out: &mut Findings) -> EthernetPlan {
     let mut plan = EthernetPlan::default();
     let port = Key {
         name: "port",
@@ -206,7 +251,7 @@ pub(super) fn read_ethernet(mut section: Section<'_>, out: &mut Findings) -> Eth
 }
 
 /// Reads `[htea]`.
-pub(super) fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPlan {
+fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPlan {
     let mut plan = HteaPlan::default();
     for (key, into) in [
         ("mapping", &mut plan.mapping_ps),
@@ -225,6 +270,15 @@ pub(super) fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPla
     ] {
         Key::time(key).read(&mut section, into, out);
     }
+    for (key, into) in [
+        ("credit_delay", &mut plan.credit_delay_ps),
+        ("ack_delay", &mut plan.ack_delay_ps),
+        ("hello", &mut plan.hello_ps),
+        ("retry_first", &mut plan.retry_first_ps),
+        ("retry_min", &mut plan.retry_min_ps),
+    ] {
+        Key::timer(key).read(&mut section, into, out);
+    }
     for (key, bounds, into) in [
         ("buffers_out", [1, 1 << 40], &mut plan.buffers_out_bytes),
         ("buffers_in", [1, 1 << 40], &mut plan.buffers_in_bytes),
@@ -237,6 +291,7 @@ pub(super) fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPla
         ("incoming_frames", [0, 1 << 30], &mut plan.incoming_frames),
         ("frames_in_flight", [1, 8_192], &mut plan.frames_in_flight),
         ("credit_batch", [1, 65_535], &mut plan.credit_batch),
+        ("ack_frames", [1, 1_024], &mut plan.ack_frames),
     ] {
         if let Some(count) = section.count(key, least, most, out) {
             *into = count.value;
@@ -246,16 +301,17 @@ pub(super) fn read_htea(mut section: Section<'_>, out: &mut Findings) -> HteaPla
     plan
 }
 
-/// Reads `adapter` of a node: a link, true or false.
+/// Reads `adapter`, `board` or `chip` of a node: a link, true or false.
 pub(super) fn read_place(
     section: &mut Section<'_>,
+    key: &'static str,
     fabric: Fabric,
     out: &mut Findings,
 ) -> Option<Located<AdapterPlace>> {
     if fabric != Fabric::TcCluster {
         return None;
     }
-    let value = section.value("adapter")?;
+    let value = section.value(key)?;
     let span = span_of(value);
     let place = match value.get_ref() {
         DeValue::Boolean(false) => return None,
@@ -271,13 +327,17 @@ pub(super) fn read_place(
                 AdapterPlace::Auto
             }
         },
-        _ => {
-            wrong_type(
-                "adapter",
-                "true, false or a link such as \"l3\"",
-                value,
-                out,
+        DeValue::Array(_) => {
+            out.push(
+                Diagnostic::error("adapter", format!("a node has one {key} at most"))
+                    .label(span, "a list of links")
+                    .note("a node can have one adapter, one board and one chip")
+                    .help("name one link, and give the others to further nodes of the island"),
             );
+            return None;
+        }
+        _ => {
+            wrong_type(key, "true, false or a link such as \"l3\"", value, out);
             return None;
         }
     };

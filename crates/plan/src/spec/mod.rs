@@ -3,16 +3,21 @@
 //! This module checks the file by itself (keys, units, ranges, names). Whether
 //! the described hardware can work is for [`crate::topology`] and [`crate::check`].
 
+mod below;
 mod ethernet;
 mod read;
+mod routes;
 pub(crate) mod section;
 pub(crate) mod units;
 mod whole;
 
+pub use below::BridgePlan;
+pub(crate) use below::{BelowSpec, ChipCableSpec};
 pub(crate) use ethernet::AdapterPort;
 pub use ethernet::{EthernetPlan, HteaPlan};
 
-pub(crate) use read::{check_name, read};
+pub(crate) use read::{check_name, parse_link_path, read};
+pub(crate) use routes::{RouteSpec, read_routes};
 pub(crate) use whole::{is_htx, read_policy};
 
 use crate::diagnostic::{Located, Span};
@@ -120,7 +125,42 @@ pub(crate) enum Southbridge {
     On(LinkIndex),
 }
 
-/// Where a node's adapter is.
+/// What takes the writes that leave an island by a link, and carries them to another island.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AdapterKind {
+    /// An adapter for HyperTransport over Ethernet.
+    Htea,
+    /// An HTX board.
+    Htx,
+    /// A PEACH2 chip below a bridge from HyperTransport to PCI Express.
+    Peach2,
+}
+
+impl AdapterKind {
+    /// All of them, in the order in which plans list them.
+    pub const ALL: [AdapterKind; 3] = [AdapterKind::Htea, AdapterKind::Htx, AdapterKind::Peach2];
+
+    /// The key of a node that plugs one in.
+    pub const fn key(self) -> &'static str {
+        match self {
+            AdapterKind::Htea => "adapter",
+            AdapterKind::Htx => "board",
+            AdapterKind::Peach2 => "chip",
+        }
+    }
+
+    /// What it is, for reports.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            AdapterKind::Htea => "HTEA",
+            AdapterKind::Htx => "HTX board",
+            AdapterKind::Peach2 => "PEACH2 chip below a bridge",
+        }
+    }
+}
+
+/// Where an adapter of a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdapterPlace {
     /// On the first free link of processor 0.
@@ -137,6 +177,8 @@ pub(crate) struct ClusterSpec {
     pub ring_bytes: Located<u64>,
     pub ring_region: Option<Located<u64>>,
     pub policy: Policy,
+    /// Routes of the file. Where there are any, the planner chooses none.
+    pub routes: Vec<RouteSpec>,
     pub link: LinkSpec,
     pub nodes: Vec<NodeSpec>,
     pub cables: Vec<CableSpec>,
@@ -145,6 +187,8 @@ pub(crate) struct ClusterSpec {
     pub ethernet: Option<Located<EthernetPlan>>,
     /// `[htea]`, if the file has it.
     pub htea: Option<Located<HteaPlan>>,
+    /// HTX boards and PEACH2 chips below sockets.
+    pub below: BelowSpec,
 }
 
 #[derive(Debug, Default)]
@@ -173,7 +217,7 @@ pub(crate) struct LinkSpec {
 pub(crate) struct NodeSpec {
     pub name: Located<String>,
     pub base: Option<Located<u64>>,
-    pub adapter: Option<Located<AdapterPlace>>,
+    pub adapters: Vec<(AdapterKind, Located<AdapterPlace>)>,
     pub template: NodeTemplate,
 }
 
@@ -229,7 +273,12 @@ pub(crate) struct PortRef {
 pub(crate) struct TopologySpec {
     /// Where the kind is written.
     pub span: Span,
+    /// Of each island.
     pub shape: ShapeSpec,
+    /// Copies of the shape, joined by adapters.
+    pub islands: usize,
+    /// Where the first node of each island has its adapter.
+    pub adapter: Option<Located<AdapterPlace>>,
     pub prefix: String,
     pub template: NodeTemplate,
 }

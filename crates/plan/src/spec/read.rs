@@ -3,7 +3,8 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::ethernet::{read_ethernet, read_htea, read_place};
+use super::below::{is_below, read_below, read_below_cable};
+use super::ethernet::{read_network, read_place};
 use super::section::{Section, as_u64, clip, nearest, span_of, wrong_type};
 use super::units::{FREQUENCY, LENGTH, SIZE, WIDTH};
 use super::whole::{check_described, read_fabric, read_family, read_policy};
@@ -35,19 +36,18 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
     let policy = file
         .table("routing", "[routing]", out)
         .and_then(|section| read_policy(section, out));
+    let routes = read_routes(&mut file, policy, out);
     let link = match fabric {
-        Fabric::TcCluster => file.table("link", "[link]", out).map(|mut s| {
-            let before = out.count();
-            let mut link = read_link(&mut s, out);
-            s.finish(out);
-            link.wrong = out.count() > before;
-            link
-        }),
+        Fabric::TcCluster => read_links(&mut file, out),
         Fabric::Peach2 => None,
     };
     let (ethernet, htea) = match fabric {
         Fabric::TcCluster => read_network(&mut file, out),
         Fabric::Peach2 => (None, None),
+    };
+    let mut below = match fabric {
+        Fabric::TcCluster => read_below(&mut file, out),
+        Fabric::Peach2 => BelowSpec::default(),
     };
     let before = out.count();
     let mut nodes = Vec::new();
@@ -62,11 +62,13 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
     // Supernodes and nodes take their place in the map in the order of the file.
     nodes.sort_by_key(|n| n.template.span);
     let mut are_nodes_sound = is_known && out.count() == before;
-    let cables: Vec<_> = file
-        .tables("cable", "[[cable]]", out)
-        .into_iter()
-        .filter_map(|section| read_cable(section, fabric, out))
-        .collect();
+    let mut cables = Vec::new();
+    for section in file.tables("cable", "[[cable]]", out) {
+        match fabric == Fabric::TcCluster && is_below(&section) {
+            true => read_below_cable(section, &mut below, out),
+            false => cables.extend(read_cable(section, fabric, out)),
+        }
+    }
     let before = out.count();
     let topology = file
         .table("topology", "[topology]", out)
@@ -87,30 +89,24 @@ pub(crate) fn read(mut file: Section<'_>, out: &mut Findings) -> Option<ClusterS
         ring_bytes,
         ring_region,
         policy: policy.map_or(Policy::Auto, |p| p.value),
+        routes,
         link: link.unwrap_or_default(),
         nodes,
         cables,
         topology,
         ethernet,
         htea,
+        below,
     })
 }
 
-fn read_network(
-    file: &mut Section<'_>,
-    out: &mut Findings,
-) -> (Option<Located<EthernetPlan>>, Option<Located<HteaPlan>>) {
-    let ethernet = file.table("ethernet", "[ethernet]", out).map(|section| {
-        let span = section.span();
-        let value = read_ethernet(section, out);
-        Located { value, span }
-    });
-    let htea = file.table("htea", "[htea]", out).map(|section| {
-        let span = section.span();
-        let value = read_htea(section, out);
-        Located { value, span }
-    });
-    (ethernet, htea)
+fn read_links(file: &mut Section<'_>, out: &mut Findings) -> Option<LinkSpec> {
+    let mut section = file.table("link", "[link]", out)?;
+    let before = out.count();
+    let mut link = read_link(&mut section, out);
+    section.finish(out);
+    link.wrong = out.count() > before;
+    Some(link)
 }
 
 fn read_map(mut section: Section<'_>, fabric: Fabric, out: &mut Findings) -> MapSpec {
@@ -246,12 +242,16 @@ fn read_node(
         Fabric::TcCluster => section.address("base", out),
         Fabric::Peach2 => None,
     };
-    let adapter = read_place(&mut section, fabric, out);
+    let places = AdapterKind::ALL.into_iter().filter_map(|kind| {
+        let place = read_place(&mut section, kind.key(), fabric, out)?;
+        Some((kind, place))
+    });
+    let adapters = places.collect();
     let template = read_template(section, fabric, supernode, out);
     Some(NodeSpec {
         name: name?,
         base,
-        adapter,
+        adapters,
         template: template?,
     })
 }
@@ -490,7 +490,7 @@ fn read_port(
 }
 
 /// `l2` or `p1.l2`.
-pub(super) fn parse_link_path(path: &str, fabric: Fabric) -> Option<(u8, LinkIndex)> {
+pub(crate) fn parse_link_path(path: &str, fabric: Fabric) -> Option<(u8, LinkIndex)> {
     match path.split_once('.') {
         None => Some((0, parse_link(path, fabric)?)),
         Some((processor, link)) => {
@@ -547,8 +547,8 @@ fn read_topology(
         return None;
     }
     let shape = match kind.value {
-        "mesh" => read_sizes(&mut section, 2, out).map(|s| grid(&s, false)),
-        "torus" => read_sizes(&mut section, 3, out).map(|s| grid(&s, true)),
+        "mesh" => read_sizes(&mut section, out).map(|s| grid(&s, false)),
+        "torus" => read_sizes(&mut section, out).map(|s| grid(&s, true)),
         kind_name => read_count(&mut section, out)
             .and_then(|(count, span)| shape_of_count(kind_name, count, span, out)),
     };
@@ -556,17 +556,31 @@ fn read_topology(
     if let Some(prefix) = prefix {
         check_name(prefix.value, prefix.span, out);
     }
-    let template = match section.table("node", "[topology.node]", out) {
-        Some(node) => read_template(node, fabric, true, out),
-        None => {
-            section.missing("node", "{ memory = \"8GiB\" }", out);
-            None
-        }
+    let islands = match fabric {
+        Fabric::TcCluster => section.count("islands", 1, NODES_MAX as u64, out),
+        Fabric::Peach2 => None,
     };
+    let (mut template, mut adapter) = (None, None);
+    match section.table("node", "[topology.node]", out) {
+        Some(mut node) => {
+            adapter = read_place(&mut node, AdapterKind::Htea.key(), fabric, out);
+            template = read_template(node, fabric, true, out);
+        }
+        None => section.missing("node", "{ memory = \"8GiB\" }", out),
+    }
     section.finish(out);
+    if let (Some(islands), None) = (islands.filter(|count| count.value > 1), adapter) {
+        out.push(
+            Diagnostic::error("adapter", "nothing joins the islands")
+                .label(islands.span, "islands without an adapter")
+                .help("add `adapter = true` to [topology.node]"),
+        );
+    }
     Some(TopologySpec {
         span: kind.span,
         shape: shape?,
+        islands: islands.map_or(1, |count| count.value as usize),
+        adapter,
         prefix: prefix.map_or("n", |p| p.value).to_owned(),
         template: template?,
     })
@@ -644,21 +658,22 @@ fn checked_count(key: &str, value: &Spanned<DeValue<'_>>, out: &mut Findings) ->
     count
 }
 
-fn read_sizes(section: &mut Section<'_>, dims: usize, out: &mut Findings) -> Option<Vec<usize>> {
-    let example = if dims == 2 { "[4, 4]" } else { "[4, 4, 4]" };
+/// The sizes of two or three dimensions.
+fn read_sizes(section: &mut Section<'_>, out: &mut Findings) -> Option<Vec<usize>> {
+    let example = "[4, 4]";
     let Some(value) = section.value("size") else {
         section.missing("size", example, out);
         return None;
     };
-    let array = value.get_ref().as_array().filter(|a| a.len() == dims);
-    let Some(array) = array else {
+    let array = value.get_ref().as_array();
+    let Some(array) = array.filter(|array| (2..=3).contains(&array.len())) else {
         out.push(
-            Diagnostic::error("value", format!("`size` needs {dims} numbers"))
+            Diagnostic::error("value", "`size` needs two or three numbers")
                 .label(
                     span_of(value),
-                    format!("expected {dims} numbers such as {example}"),
+                    format!("expected two or three numbers such as {example}"),
                 )
-                .help(format!("write `size = {example}`")),
+                .help(format!("write `size = {example}` or `size = [4, 4, 4]`")),
         );
         return None;
     };

@@ -1,6 +1,6 @@
 //! What a cluster file says of the whole cluster.
 
-use super::section::{Section, span_of};
+use super::section::Section;
 use super::{Fabric, Family, Policy};
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 
@@ -15,11 +15,6 @@ const HTX: &str = "htx";
 
 /// What connects the nodes of an address map.
 pub(super) fn read_fabric(file: &mut Section<'_>, out: &mut Findings) -> Fabric {
-    if is_htx(file) {
-        let span = file.value("fabric").map(span_of).unwrap_or_default();
-        out.push(crate::no_address_map().label(span, "not possible here"));
-        return Fabric::TcCluster;
-    }
     let fabrics = [
         ("tccluster", Some(Fabric::TcCluster)),
         ("peach2", Some(Fabric::Peach2)),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::wiring::{Taken, wire};
-use super::{Node, Port, Topology, check_names, make_cable};
+use super::{Node, Port, Topology, below, check_names, make_cable};
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located};
 use crate::spec::{CableSpec, ClusterSpec, PortRef};
@@ -79,6 +79,7 @@ pub(super) fn assemble(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Top
         nodes,
         cables,
         shape: None,
+        below: below::Below::default(),
     })
 }
 

@@ -1,11 +1,13 @@
 //! Regular topologies: nodes and cables from a shape.
 
 use super::wiring::{Taken, wire};
-use super::{Cable, Grid, Node, Port, Topology, make_cable};
+use super::{Cable, Grid, Node, NodeAdapter, Port, Topology, make_cable};
 use crate::PROCESSORS_MAX;
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
-use crate::spec::{CableKind, ClusterSpec, Fabric, ShapeSpec, SouthRole, TopologySpec};
+use crate::spec::{
+    AdapterKind, CableKind, ClusterSpec, Fabric, ShapeSpec, SouthRole, TopologySpec,
+};
 use crate::topology::grid::Step;
 
 /// Builds the nodes and cables of a generated topology.
@@ -14,10 +16,12 @@ pub(super) fn generate(
     shape: TopologySpec,
     out: &mut Findings,
 ) -> Option<Topology> {
-    let count = match &shape.shape {
+    let of_island = match &shape.shape {
         ShapeSpec::Grid(dims) => Grid::new(dims).nodes(),
         ShapeSpec::Full(count) => *count,
     };
+    // The reader admits at most NODES_MAX of either.
+    let count = of_island * shape.islands;
     let processors = shape.template.processors.value.saturating_mul(count as u64);
     if processors > PROCESSORS_MAX as u64 {
         out.push(
@@ -30,6 +34,12 @@ pub(super) fn generate(
         );
         return None;
     }
+    let adapter = shape.adapter.map(|place| NodeAdapter {
+        kind: AdapterKind::Htea,
+        place,
+        port: None,
+        member: 0,
+    });
     let mut model = Node {
         name: shape.prefix.clone(),
         span: shape.template.span,
@@ -37,8 +47,8 @@ pub(super) fn generate(
         template: shape.template.clone(),
         coherent: Vec::new(),
         southbridge: None,
-        adapter: None,
-        adapter_place: None,
+        // Nodes are alike, so that the others keep this link free.
+        adapters: adapter.into_iter().collect(),
     };
     let mut taken = Taken::default();
     wire(&mut model, spec.fabric, &mut taken, out);
@@ -48,7 +58,7 @@ pub(super) fn generate(
     let directions = directions(&shape.shape, spec.fabric);
     let needed = directions.iter().copied().max().map_or(0, |d| d + 1);
     let ports = match spec.fabric {
-        Fabric::TcCluster => free_ports(&model, taken, needed),
+        Fabric::TcCluster => plug(&model, taken, &shape.shape, needed),
         Fabric::Peach2 => (0..3).map(|l| (0, LinkIndex::from_bits(l))).collect(),
     };
     if ports.len() < needed {
@@ -56,10 +66,34 @@ pub(super) fn generate(
         return None;
     }
     let nodes: Vec<_> = (0..count)
-        .map(|i| node(spec.fabric, &shape, &model, i, count))
+        .map(|i| node(spec.fabric, &shape, &model, i, of_island))
         .collect();
+    let cables = cables(spec, &shape, &nodes, &ports, out);
+    Some(Topology {
+        fabric: spec.fabric,
+        family: spec.family,
+        nodes,
+        cables,
+        shape: Some(shape.shape),
+        below: super::Below::default(),
+    })
+}
+
+/// The cables of all islands.
+fn cables(
+    spec: &ClusterSpec,
+    shape: &TopologySpec,
+    nodes: &[Node],
+    ports: &[(u8, LinkIndex)],
+    out: &mut Findings,
+) -> Vec<Cable> {
     let mut cables = Vec::new();
-    for (from, to, from_direction, to_direction) in edges(&shape.shape, spec.fabric) {
+    let of_island = nodes.len() / shape.islands.max(1);
+    let islands = (0..shape.islands).flat_map(|island| {
+        let first = island * of_island;
+        edges(&shape.shape, spec.fabric).map(move |(a, b, x, y)| (first + a, first + b, x, y))
+    });
+    for (from, to, from_direction, to_direction) in islands {
         let ends = [(from, from_direction), (to, to_direction)].map(|(node, direction)| {
             let (processor, link) = ports[direction];
             Port {
@@ -73,16 +107,10 @@ pub(super) fn generate(
             break;
         }
         let link = &spec.link;
-        let cable: Cable = make_cable(&nodes, ends, CableKind::Fabric, link, link, shape.span, out);
+        let cable: Cable = make_cable(nodes, ends, CableKind::Fabric, link, link, shape.span, out);
         cables.push(cable);
     }
-    Some(Topology {
-        fabric: spec.fabric,
-        family: spec.family,
-        nodes,
-        cables,
-        shape: Some(shape.shape),
-    })
+    cables
 }
 
 /// The topology needs more links than a node has.
@@ -105,8 +133,9 @@ fn too_few_links(shape: &TopologySpec, model: &Node, needed: usize, free: usize)
     .help("use `links = 8` (sublinks of 8 bit), more processors per node, or a smaller degree")
 }
 
-/// Node `i` of `count`, after the model of all.
+/// Node `i`, after the model of all; islands have `count` nodes.
 fn node(fabric: Fabric, shape: &TopologySpec, model: &Node, i: usize, count: usize) -> Node {
+    let is_first = i.is_multiple_of(count);
     let mut template = model.template.clone();
     if fabric == Fabric::Peach2 {
         // Port south joins the two rings; a PCI Express link needs one end of each role.
@@ -128,28 +157,49 @@ fn node(fabric: Fabric, shape: &TopologySpec, model: &Node, i: usize, count: usi
         base: None,
         coherent: model.coherent.clone(),
         southbridge: model.southbridge,
-        adapter_place: None,
-        adapter: None,
+        adapters: match is_first {
+            true => model.adapters.clone(),
+            false => Vec::new(),
+        },
     }
 }
 
-/// Free links in turn over the processors, so that the directions are spread over them.
-fn free_ports(model: &Node, mut taken: Taken, needed: usize) -> Vec<(u8, LinkIndex)> {
-    let mut ports = Vec::new();
-    loop {
-        let before = ports.len();
-        for processor in 0..model.processors() {
-            if ports.len() < needed
-                && let Some(link) = taken.free(processor, model.links())
-            {
-                taken.take(processor, link);
-                ports.push((processor, link));
-            }
-        }
-        if ports.len() == before {
-            return ports;
-        }
+/// The link of each direction. As few processors as possible have all cables of a node: where one
+/// has them all, packets on their way cross no coherent link, and dimension order is free of
+/// deadlock. Fewer ports than directions mean that there are too few links.
+fn plug(model: &Node, mut taken: Taken, shape: &ShapeSpec, needed: usize) -> Vec<(u8, LinkIndex)> {
+    let mut processors: Vec<u8> = (0..model.processors()).collect();
+    processors.sort_by_key(|&p| std::cmp::Reverse(taken.count_free(p, model.links())));
+    let fits = |&first: &u8| taken.count_free(first, model.links()) >= needed;
+    let order = match processors.first().is_some_and(fits) {
+        true => (0..needed).collect(),
+        false => split_last(shape, needed),
+    };
+    let mut ports = vec![None; needed];
+    for direction in order {
+        ports[direction] = processors
+            .iter()
+            .find_map(|&processor| Some((processor, taken.take_free(processor, model.links())?)));
     }
+    ports.into_iter().flatten().collect()
+}
+
+/// All directions, those of the longest dimension last: where one direction has to be on another
+/// processor than the rest, routes in that dimension cannot wrap around, and the longest has the fewest
+/// cables that would.
+fn split_last(shape: &ShapeSpec, needed: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needed).collect();
+    if let ShapeSpec::Grid(dims) = shape {
+        let longest = dims.iter().map(|d| d.size).max();
+        let split = dims.iter().position(|d| Some(d.size) == longest);
+        let grid = Grid::new(dims);
+        let of_split = [true, false].map(|forward| {
+            let dimension = split.unwrap_or(0);
+            direction(&grid, Step { dimension, forward }, Fabric::TcCluster)
+        });
+        order.sort_by_key(|number| of_split.contains(number));
+    }
+    order
 }
 
 /// The number of a grid direction. Dimensions of size 2 have one direction; so does PEACH2's

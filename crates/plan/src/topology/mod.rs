@@ -3,19 +3,21 @@
 //! Built from a description in one of two ways ([`explicit`] or [`generate`]); in
 //! both, [`wiring`] then gives each node its coherent links and its southbridge.
 
+mod below;
 mod explicit;
 mod generate;
 mod grid;
 mod wiring;
 
+pub(crate) use below::{Below, Chips, Gate, gate_of};
 pub(crate) use grid::Grid;
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Findings, Located, Span};
 use crate::id::LinkIndex;
 use crate::spec::{
-    AdapterPlace, AdapterPort, CableKind, ClusterSpec, Fabric, Family, LinkSpec, Medium, NodeSpec,
-    NodeTemplate, ShapeSpec,
+    AdapterKind, AdapterPlace, AdapterPort, CableKind, ClusterSpec, Fabric, Family, LinkSpec,
+    Medium, NodeSpec, NodeTemplate, ShapeSpec,
 };
 
 pub(crate) struct Topology {
@@ -25,6 +27,8 @@ pub(crate) struct Topology {
     pub cables: Vec<Cable>,
     /// The regular shape, where the cables were generated.
     pub shape: Option<ShapeSpec>,
+    /// The networks of boards and of chips.
+    pub below: Below,
 }
 
 pub(crate) struct Node {
@@ -35,10 +39,20 @@ pub(crate) struct Node {
     pub template: NodeTemplate,
     pub coherent: Vec<CoherentLink>,
     pub southbridge: Option<LinkIndex>,
-    /// Where its adapter is to be.
-    pub adapter_place: Option<Located<AdapterPlace>>,
-    /// The processor and the link of its adapter.
-    pub adapter: Option<AdapterPort>,
+    /// Its adapters, in the order of their kinds.
+    pub adapters: Vec<NodeAdapter>,
+}
+
+/// An adapter of a node.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeAdapter {
+    pub kind: AdapterKind,
+    /// Where it is to be.
+    pub place: Located<AdapterPlace>,
+    /// Its processor and link, when it has been plugged in.
+    pub port: Option<AdapterPort>,
+    /// Its number among those of its kind, in the order of the file.
+    pub member: usize,
 }
 
 /// A coherent link inside a supernode.
@@ -81,9 +95,22 @@ impl Node {
             template: spec.template,
             coherent: Vec::new(),
             southbridge: None,
-            adapter_place: spec.adapter,
-            adapter: None,
+            adapters: spec
+                .adapters
+                .into_iter()
+                .map(|(kind, place)| NodeAdapter {
+                    kind,
+                    place,
+                    port: None,
+                    member: 0,
+                })
+                .collect(),
         }
+    }
+
+    /// Its adapter of a kind.
+    pub(crate) fn adapter(&self, kind: AdapterKind) -> Option<&NodeAdapter> {
+        self.adapters.iter().find(|adapter| adapter.kind == kind)
     }
 
     pub(crate) fn processors(&self) -> u8 {
@@ -127,10 +154,14 @@ impl Node {
 ///
 /// There is also a result after an error if the nodes are without fault; it may lack cables.
 pub(crate) fn build(spec: &mut ClusterSpec, out: &mut Findings) -> Option<Topology> {
-    match spec.topology.take() {
+    let below = std::mem::take(&mut spec.below);
+    let mut topology = match spec.topology.take() {
         Some(shape) => generate::generate(spec, shape, out),
         None => explicit::assemble(spec, out),
-    }
+    }?;
+    below::number(&mut topology.nodes);
+    topology.below = below::build(below, spec.policy, &topology.nodes, out);
+    Some(topology)
 }
 
 impl Topology {
@@ -151,12 +182,12 @@ impl Topology {
         edges
     }
 
-    /// The ways out of every node over cables, and over its adapter, which comes last: its peer is
+    /// The ways out of every node over cables, and over its adapters, which come last: their peer is
     /// the node itself, because who takes a packet depends on the address.
     pub(crate) fn ways(&self) -> Vec<Vec<Edge>> {
         let mut ways = self.adjacency();
         for (number, node) in self.nodes.iter().enumerate() {
-            if let Some((processor, link)) = node.adapter {
+            for (processor, link) in node.adapters.iter().filter_map(|adapter| adapter.port) {
                 let port = Port {
                     node: number,
                     processor,
@@ -166,13 +197,6 @@ impl Topology {
             }
         }
         ways
-    }
-
-    /// The nodes with an adapter.
-    pub(crate) fn gateways(&self) -> Vec<usize> {
-        let nodes = self.nodes.iter().enumerate();
-        let nodes = nodes.filter(|(_, node)| node.adapter.is_some());
-        nodes.map(|(number, _)| number).collect()
     }
 
     /// Renumbers the nodes: `order[new]` is the old number.

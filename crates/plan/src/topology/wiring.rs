@@ -3,7 +3,7 @@
 use super::{CoherentLink, Grid, Node};
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::id::LinkIndex;
-use crate::spec::{AdapterPlace, CoherentShape, Fabric, Southbridge};
+use crate::spec::{AdapterKind, AdapterPlace, CoherentShape, Fabric, Southbridge};
 
 /// The links of one node that are taken.
 #[derive(Clone, Default)]
@@ -17,13 +17,22 @@ impl Taken {
     }
 
     /// The first free link of a processor.
-    pub(super) fn free(&self, processor: u8, links: u8) -> Option<LinkIndex> {
+    fn free(&self, processor: u8, links: u8) -> Option<LinkIndex> {
         (0..links)
             .map(LinkIndex::from_bits)
             .find(|link| !self.0[usize::from(processor & 7)][link.index()])
     }
 
-    fn take_free(&mut self, processor: u8, links: u8) -> Option<LinkIndex> {
+    /// The free links of a processor.
+    pub(super) fn count_free(&self, processor: u8, links: u8) -> usize {
+        let links = (0..links).map(LinkIndex::from_bits);
+        links
+            .filter(|link| !self.0[usize::from(processor & 7)][link.index()])
+            .count()
+    }
+
+    /// Takes the first free link of a processor.
+    pub(super) fn take_free(&mut self, processor: u8, links: u8) -> Option<LinkIndex> {
         let link = self.free(processor, links)?;
         self.take(processor, link);
         Some(link)
@@ -59,7 +68,7 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
         }
         node.southbridge = Some(link);
     }
-    if !plug_adapter(node, taken, out) {
+    if !plug_adapters(node, taken, out) {
         return;
     }
     let Some(pairs) = coherent_pairs(node, out) else {
@@ -80,45 +89,56 @@ pub(super) fn wire(node: &mut Node, fabric: Fabric, taken: &mut Taken, out: &mut
             out.push(too_few_links(node, "its southbridge"));
         }
     }
-    if node.adapter_place.map(|place| place.value) == Some(AdapterPlace::Auto) {
-        node.adapter = taken.take_free(0, links).map(|link| (0, link));
-        if node.adapter.is_none() {
-            out.push(too_few_links(node, "its adapter"));
+    for adapter in 0..node.adapters.len() {
+        let kind = node.adapters[adapter].kind;
+        if node.adapters[adapter].place.value == AdapterPlace::Auto {
+            let port = taken.take_free(0, links).map(|link| (0, link));
+            node.adapters[adapter].port = port;
+            if port.is_none() {
+                out.push(too_few_links(node, &format!("its {}", kind.key())));
+            }
         }
     }
 }
 
-/// Plugs the adapter into the link that the file names. `false` if that cannot be.
-fn plug_adapter(node: &mut Node, taken: &mut Taken, out: &mut Findings) -> bool {
-    let Some(place) = node.adapter_place else {
-        return true;
-    };
-    let AdapterPlace::On(processor, link) = place.value else {
-        return true;
-    };
-    let links = node.links();
-    let why = if processor >= node.processors() {
-        format!("there is no processor p{processor}")
-    } else if link.get() >= links {
-        format!(
-            "a processor has {links} links, l0 to l{}",
-            links.saturating_sub(1)
-        )
-    } else if !taken.take(processor, link) {
-        "a cable or the southbridge uses this link too".to_owned()
-    } else {
-        node.adapter = Some((processor, link));
-        return true;
-    };
-    out.push(
-        Diagnostic::error(
-            "link-use",
-            format!("the adapter of `{}` cannot be on {link}", node.name),
-        )
-        .label(place.span, why)
-        .help("choose a free link, or write `adapter = true` to let the plan choose"),
-    );
-    false
+/// Plugs the adapters into the links that the file names. `false` if that cannot be.
+fn plug_adapters(node: &mut Node, taken: &mut Taken, out: &mut Findings) -> bool {
+    let (links, processors) = (node.links(), node.processors());
+    for adapter in &mut node.adapters {
+        let AdapterPlace::On(processor, link) = adapter.place.value else {
+            continue;
+        };
+        let key = adapter.kind.key();
+        let why = if processor >= processors {
+            format!("there is no processor p{processor}")
+        } else if link.get() >= links {
+            format!(
+                "a processor has {links} links, l0 to l{}",
+                links.saturating_sub(1)
+            )
+        } else if !taken.take(processor, link) {
+            match adapter.kind {
+                AdapterKind::Htea => "a cable or the southbridge uses this link too",
+                _ => "a cable, the southbridge or an adapter uses this link too",
+            }
+            .to_owned()
+        } else {
+            adapter.port = Some((processor, link));
+            continue;
+        };
+        out.push(
+            Diagnostic::error(
+                "link-use",
+                format!("the {key} of `{}` cannot be on {link}", node.name),
+            )
+            .label(adapter.place.span, why)
+            .help(format!(
+                "choose a free link, or write `{key} = true` to let the plan choose"
+            )),
+        );
+        return false;
+    }
+    true
 }
 
 fn too_few_links(node: &Node, what: &str) -> Diagnostic {

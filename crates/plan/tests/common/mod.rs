@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hostwire_plan::registers::Register;
 use hostwire_plan::{AddressRange, Fabric, GlobalAddress, Plan, ProcessorPlan};
@@ -226,7 +226,7 @@ impl File {
 }
 
 /// Sends a write to the first, a middle and the last address of every processor's memory from
-/// every processor and follows it through the registers.
+/// every processor and follows it through the registers. No cycle of channels may wait for each other.
 pub fn check_delivery(plan: &Plan) {
     let processors: Vec<_> = plan.nodes().iter().flat_map(|n| &n.processors).collect();
     let number: HashMap<_, _> = processors
@@ -242,6 +242,7 @@ pub fn check_delivery(plan: &Plan) {
         }
     }
     let opteron = plan.fabric() == Fabric::TcCluster;
+    let mut waits = Waits::default();
     for (target, part) in processors.iter().enumerate() {
         let range = part.memory;
         for addr in [
@@ -259,14 +260,17 @@ pub fn check_delivery(plan: &Plan) {
             };
             let actions: Vec<_> = files.iter().map(act).collect();
             let mut ends = ends.clone();
+            let mut crossings = HashMap::new();
             for adapter in plan.adapters() {
                 let mut targets = adapter.targets.iter();
                 let holds = |range: &AddressRange| (range.start.0..=range.last().0).contains(&addr);
                 let to = targets.find(|(range, _)| holds(range));
                 let to = to.map(|(_, to)| plan.adapters()[*to].port);
                 let port = adapter.port;
-                ends[number[&port.processor]][port.link.index()] =
-                    to.map(|to| (number[&to.processor], to.link.get()));
+                let at = number[&port.processor];
+                let far = to.map(|to| (number[&to.processor], to.link.get()));
+                ends[at][port.link.index()] = far;
+                crossings.extend(far.map(|far| ((at, port.link.get()), far)));
             }
             for (source, file) in files.iter().enumerate() {
                 if opteron {
@@ -276,7 +280,9 @@ pub fn check_delivery(plan: &Plan) {
                     let fine = if local { kind == 6 } else { kind <= 1 };
                     assert!(fine, "{source} at {addr:#x}: type {kind}");
                 }
-                let hops = follow(&actions, &ends, source, target);
+                let way = follow(&actions, &ends, source, target);
+                let hops = way.len();
+                waits.add(&way, &crossings);
                 if addr == range.start.0 && (source + target) % 7 == 0 {
                     let id = processors[source].id;
                     let route = plan.route_from_processor(id, range.start).expect("a route");
@@ -285,18 +291,62 @@ pub fn check_delivery(plan: &Plan) {
             }
         }
     }
+    waits.check();
 }
 
-/// Hops from `source` to `target` by what each processor does.
+/// A channel by processor and link: out of the processor, from one adapter to another, or from an
+/// adapter into its processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Channel {
+    Out(usize, u8),
+    Between((usize, u8), (usize, u8)),
+    In(usize, u8),
+}
+
+/// Which channel a packet in another one can wait for.
+#[derive(Default)]
+struct Waits(HashMap<Channel, HashSet<Channel>>);
+
+impl Waits {
+    fn add(&mut self, way: &[(usize, u8)], crossings: &HashMap<(usize, u8), (usize, u8)>) {
+        let channels = way.iter().flat_map(|&(at, link)| {
+            let mut channels = vec![Channel::Out(at, link)];
+            if let Some(&far) = crossings.get(&(at, link)) {
+                channels.extend([Channel::Between((at, link), far), Channel::In(far.0, far.1)]);
+            }
+            channels
+        });
+        let channels: Vec<_> = channels.collect();
+        for pair in channels.windows(2) {
+            self.0.entry(pair[0]).or_default().insert(pair[1]);
+        }
+    }
+
+    /// Takes away channels that wait for nothing until none is left.
+    fn check(mut self) {
+        loop {
+            let before = self.0.len();
+            let waiting: HashSet<Channel> = self.0.keys().copied().collect();
+            self.0
+                .retain(|_, next| next.iter().any(|next| waiting.contains(next)));
+            if self.0.len() == before {
+                break;
+            }
+        }
+        assert!(self.0.is_empty(), "these can deadlock: {:?}", self.0);
+    }
+}
+
+/// Processor and link of each hop from `source` to `target`, by what each processor does.
 fn follow(
     actions: &[Action],
     ends: &[[Option<(usize, u8)>; 8]],
     source: usize,
     target: usize,
-) -> usize {
+) -> Vec<(usize, u8)> {
     let mut at = source;
     let mut entered = None;
-    let mut hops = 0;
+    let mut way = Vec::new();
     while let Action::Link(link) = actions[at] {
         assert_ne!(
             entered,
@@ -304,10 +354,10 @@ fn follow(
             "a packet from {source} to {target} returns at {at}"
         );
         let (next, port) = ends[at][usize::from(link)].expect("the link leads somewhere");
+        way.push((at, link));
         (at, entered) = (next, Some(port));
-        hops += 1;
         assert!(
-            hops <= actions.len(),
+            way.len() <= actions.len(),
             "a packet from {source} to {target} circles"
         );
     }
@@ -315,5 +365,5 @@ fn follow(
         at, target,
         "a packet from {source} arrived at the wrong processor"
     );
-    hops
+    way
 }

@@ -12,6 +12,14 @@ pub trait Event: 'static {
     /// It must depend on the event's values only, never on an address or on
     /// the platform.
     fn digest(&self) -> u64;
+
+    /// Names of the kinds of events, for traces: at most 256.
+    const KINDS: &'static [&'static str] = &["event"];
+
+    /// Which of [`KINDS`](Self::KINDS) this one is.
+    fn kind(&self) -> u8 {
+        0
+    }
 }
 
 /// Names a component of one simulation.
@@ -21,6 +29,11 @@ pub struct ComponentId(pub(super) u32);
 impl ComponentId {
     /// The source of injected events. It is no component and sorts last.
     pub const EXTERNAL: ComponentId = ComponentId(Tie::SOURCE_MAX);
+
+    /// The component that was added as number `index`, from 0, if a simulation has so many.
+    pub(super) fn at(index: usize) -> ComponentId {
+        ComponentId(index as u32)
+    }
 
     /// Position in the order in which components were added.
     pub fn index(self) -> usize {

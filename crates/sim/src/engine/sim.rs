@@ -115,7 +115,7 @@ impl<M: Event> Sim<M> {
             self.components.len() < Tie::SOURCE_MAX as usize,
             "too many components"
         );
-        let id = ComponentId(self.components.len() as u32);
+        let id = ComponentId::at(self.components.len());
         self.components.push(Place {
             component: Box::new(component),
             sequence: 0,
@@ -143,6 +143,11 @@ impl<M: Event> Sim<M> {
     /// Name of a component.
     pub fn name(&self, id: ComponentId) -> Option<&str> {
         self.names.get(id.index()).map(String::as_str)
+    }
+
+    /// All components, in the order in which they were added.
+    pub fn ids(&self) -> impl Iterator<Item = ComponentId> + use<M> {
+        (0..self.components.len()).map(ComponentId::at)
     }
 
     /// A component by its type, to read its state between events.
@@ -204,7 +209,7 @@ impl<M: Event> Sim<M> {
         self.events += 1;
         self.hash.add(time.0, tie.0, target.0, digest);
         if let Some(trace) = &mut self.trace {
-            trace.record(time, tie.source(), target, digest);
+            trace.record(time, [target, tie.source()], event.kind(), digest);
         }
         // A component may address one that was never added; such an event is
         // counted and has no effect.
@@ -279,7 +284,7 @@ impl<M: Event> Sim<M> {
     pub(crate) fn stall_report(&self) -> StallReport {
         let (mut waits, mut faults) = (Vec::new(), Vec::new());
         for (index, place) in self.components.iter().enumerate() {
-            let id = ComponentId(index as u32);
+            let id = ComponentId::at(index);
             waits.extend(place.component.waits().into_iter().map(|wait| (id, wait)));
             faults.extend(place.component.faults().into_iter().map(|what| (id, what)));
         }
@@ -308,7 +313,7 @@ impl<M: Event> Sim<M> {
     /// # Errors
     /// If the header cannot be written.
     pub fn trace_to(&mut self, out: Box<dyn Write>, filter: TraceFilter) -> Result<(), TraceError> {
-        self.trace = Some(Trace::new(out, filter, &self.names)?);
+        self.trace = Some(Trace::new(out, filter, &self.names, M::KINDS)?);
         Ok(())
     }
 

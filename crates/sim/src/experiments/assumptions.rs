@@ -5,13 +5,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::devices::nic::NicConfig;
-use crate::devices::opteron::OpteronConfig;
 use crate::engine::Ps;
 use crate::firmware;
-use crate::htea::{self, Timing};
 use crate::machine::Machine;
-use crate::memory_system::{self, MemorySystem, RegionKind};
+use crate::models::ht::nic::NicConfig;
+use crate::models::ht::opteron::OpteronConfig;
+use crate::models::htea::fast::{self, Timing};
+use crate::models::memory::{self, MemorySystem, RegionKind};
 use crate::tca::{Config, Device};
 
 use super::htoe::{Optimised, Q1, Q21, Query};
@@ -87,9 +87,9 @@ fn host_hold(ns: f64, bytes: u64) -> f64 {
 }
 
 /// Runs a part of the paper's data with another time of a further packet in encapsulation.
-fn encapsulation(ns: f64, optimised: Optimised, nodes: u64, nops: u64) -> htea::Report {
+fn encapsulation(ns: f64, optimised: Optimised, nodes: u64, nops: u64) -> fast::Report {
     let config = optimised.config(nodes, 20, nops);
-    let config = htea::Config {
+    let config = fast::Config {
         packets: config.packets / 8,
         timing: Timing {
             encapsulation_packet: ps(ns),
@@ -97,7 +97,7 @@ fn encapsulation(ns: f64, optimised: Optimised, nodes: u64, nops: u64) -> htea::
         },
         ..config
     };
-    htea::run(config).unwrap()
+    fast::run(config).unwrap()
 }
 
 /// E9 with other bits in a Gb.
@@ -219,7 +219,7 @@ fn one_region_of_swap_is_slower_than_remote_memory() {
         for region in regions.iter_mut().rev().take(swapped) {
             region.medium = media.of(RegionKind::Swap);
         }
-        let config = memory_system::Config {
+        let config = memory::Config {
             regions,
             ..pgas_cluster::config(scenario)
         };

@@ -6,12 +6,14 @@ use std::rc::Rc;
 use hostwire_link::{Config as LinkConfig, Endpoint, Identity, Node};
 use serde::Serialize;
 
-use crate::devices::ethernet::{
+use crate::engine::{ComponentId, Ps, Summary};
+use crate::models::ethernet::{
     EtherEvent, Host, HostConfig, Log, Switch, SwitchConfig, SwitchCounters,
 };
-use crate::devices::{DeviceEvent, Fabric};
-use crate::engine::{ComponentId, Ps, Summary};
+use crate::models::{DeviceEvent, Fabric};
+use crate::record::Recording;
 
+use super::link_use::{LinkUse, LinkWatch};
 use super::load::{Arrived, Latencies};
 use super::{ExperimentError, Monitor};
 
@@ -51,6 +53,8 @@ pub struct Ran {
     pub switch: SwitchCounters,
     /// Frames that endpoints sent again.
     pub resent: u64,
+    /// Every direction of every cable.
+    pub links: Vec<LinkUse>,
     /// The cost of the simulation.
     pub summary: Summary,
 }
@@ -72,7 +76,12 @@ impl Ethernet {
     ///
     /// # Errors
     /// [`ExperimentError`] if they do not, or a line arrives twice, out of order or damaged.
-    pub fn run(&self, events_max: u64, monitor: &Monitor) -> Result<Ran, ExperimentError> {
+    pub fn run(
+        &self,
+        events_max: u64,
+        monitor: &Monitor,
+        recording: Option<&Recording>,
+    ) -> Result<Ran, ExperimentError> {
         let senders = (0..self.hosts).filter(|host| self.target(*host).is_some());
         let left = senders.count() as u64 * self.lines;
         let log = Rc::new(RefCell::new(Log::new(usize::from(self.hosts), left)));
@@ -91,6 +100,10 @@ impl Ethernet {
             let _ = sim.inject(Ps::ZERO, host, DeviceEvent::Ethernet(EtherEvent::Start));
             hosts.push(host);
         }
+        if let Some(recording) = recording {
+            recording.watch_all(&mut sim)?;
+        }
+        let links = LinkWatch::new(&sim);
         monitor.run_until(&mut sim, events_max, |sim| {
             let log = log.borrow();
             log.left == 0 || log.failed.is_some() || sim.now() > TIME_MAX
@@ -103,15 +116,15 @@ impl Ethernet {
             let text = format!("{} lines have not arrived", log.left);
             return Err(ExperimentError::Ethernet(text));
         }
-        self.ran(&mut log, &sim, switch, &hosts)
+        self.ran(&mut log, &sim, (switch, &hosts), &links)
     }
 
     fn ran(
         &self,
         log: &mut Log,
         sim: &Fabric,
-        switch: ComponentId,
-        hosts: &[ComponentId],
+        (switch, hosts): (ComponentId, &[ComponentId]),
+        links: &LinkWatch,
     ) -> Result<Ran, ExperimentError> {
         let arrived = std::mem::take(&mut log.arrived).into_iter();
         let arrived = arrived.map(|(from, to, latency)| Arrived {
@@ -129,6 +142,7 @@ impl Ethernet {
                 .map(|switch| switch.counters)
                 .unwrap_or_default(),
             resent: resent.sum(),
+            links: links.used(sim, log.last),
             summary: sim.summary(),
         })
     }

@@ -1,14 +1,17 @@
 //! Experiments of the HTX board paper.
 
-use crate::devices::ht::{Link, LinkMode};
-use crate::devices::link::{End, LinkEvent};
-use crate::devices::link_port::LinkPortConfig;
-use crate::devices::nic::{Nic, NicConfig};
-use crate::devices::opteron::registers::FREQUENCY_MHZ;
-use crate::devices::opteron::{LINE_BYTES, Op, OpteronConfig};
-use crate::devices::{DeviceEvent, Fabric, Packet};
+use hostwire_plan::htx::PortKind;
+
 use crate::engine::Ps;
-use crate::machine::htx::{WINDOW, add_host_with, join};
+use crate::machine::htx::{WINDOW, add_host_with, join, link_port};
+use crate::models::ht::Packet;
+use crate::models::ht::link_port::LinkPortConfig;
+use crate::models::ht::nic::{Nic, NicConfig};
+use crate::models::ht::opteron::registers::FREQUENCY_MHZ;
+use crate::models::ht::opteron::{LINE_BYTES, Op, OpteronConfig};
+use crate::models::ht::{Link, LinkMode};
+use crate::models::link::{End, LinkEvent};
+use crate::models::{DeviceEvent, Fabric};
 
 pub use crate::machine::htx::{HtxHost, Setup, add_host};
 
@@ -234,13 +237,13 @@ pub(super) fn end_to_end_with(
     for phase in 0..phases {
         let mut sim = Fabric::new();
         let nic = NicConfig {
-            ports: vec![LinkPortConfig::atoll(setup.user_mhz)],
+            ports: vec![link_port(PortKind::Atoll, setup.user_mhz, &nic)],
             ..nic.clone()
         };
         let (send, ring) = (nic.send_base, nic.ring_base);
         let host = add_host_with(&mut sim, "host", setup, nic, processor.clone());
         let ends = [(host.nic, 0); 2];
-        join(&mut sim, "loop back".to_owned(), ends, LOOP_BACK);
+        join(&mut sim, "board - cable".to_owned(), ends, LOOP_BACK);
         sim.run_until(Ps::from_us(20));
         // The poll starts after the fence; other work before it moves its phase.
         let steps = vec![

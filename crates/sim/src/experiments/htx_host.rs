@@ -1,11 +1,11 @@
 //! What runs on a host with an HTX board, and a link without hosts.
 
-use crate::devices::ht::{Link, LinkConfig, LinkMode};
-use crate::devices::nic::NicConfig;
-use crate::devices::opteron::{Opteron, OpteronEvent, Program};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps};
 use crate::machine::htx::{HtxHost, Setup, add_host};
+use crate::models::ht::nic::NicConfig;
+use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
+use crate::models::ht::{Link, LinkConfig, LinkMode};
+use crate::models::{DeviceEvent, Fabric};
 
 use super::ExperimentError;
 

@@ -5,15 +5,16 @@ use std::rc::Rc;
 
 use hostwire_plan::htx::PortKind;
 
-use crate::devices::ht::Link;
-use crate::devices::link::End;
-use crate::devices::nic::{Nic, NicConfig};
-use crate::devices::opteron::{LINE_BYTES, Op, Opteron, OpteronConfig, WriteObserver};
-use crate::devices::{Fabric, Packet};
 use crate::engine::Ps;
 use crate::machine::htx::{
     DESTINATION_BYTES, HtxHost, SETTLE, Setup, add_host_with, join, link_port,
 };
+use crate::models::Fabric;
+use crate::models::ht::Link;
+use crate::models::ht::Packet;
+use crate::models::ht::nic::{Nic, NicConfig};
+use crate::models::ht::opteron::{LINE_BYTES, Op, Opteron, OpteronConfig, WriteObserver};
+use crate::models::link::End;
 
 use super::ExperimentError;
 use super::htx_host::start;
@@ -95,7 +96,12 @@ pub fn ping_pong(
     let mut sim = Fabric::new();
     let hosts = [0, 1].map(|id| add(&mut sim, pair, id, rounds));
     let ends = [(hosts[0].nic, 0), (hosts[1].nic, 0)];
-    join(&mut sim, "cable".to_owned(), ends, pair.propagation);
+    join(
+        &mut sim,
+        "board 0 - board 1".to_owned(),
+        ends,
+        pair.propagation,
+    );
     sim.run_until(SETTLE);
     let mut sides = Vec::new();
     for (id, host) in (0..).zip(hosts) {
@@ -157,7 +163,7 @@ pub fn ping_pong(
 fn add(sim: &mut Fabric, pair: &Pair, id: u16, rounds: u64) -> HtxHost {
     let nic = NicConfig {
         id,
-        ports: vec![link_port(pair.port, pair.setup.user_mhz)],
+        ports: vec![link_port(pair.port, pair.setup.user_mhz, &pair.nic)],
         // Each message finds a slot that is still zero.
         ring_slots: rounds,
         ..pair.nic.clone()

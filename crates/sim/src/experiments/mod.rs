@@ -19,14 +19,15 @@ pub mod file;
 pub mod htoe;
 pub mod htx_board;
 mod htx_host;
-mod htx_links;
 pub mod htx_ping_pong;
 pub mod jobs;
+pub mod link_use;
 mod links;
 mod load;
 mod monitor;
 pub mod pgas_cluster;
 mod programs;
+pub mod remote;
 pub mod sub_clusters;
 pub mod tca_peach2;
 pub mod tccluster;
@@ -74,10 +75,10 @@ pub enum ExperimentError {
     Wire(#[from] crate::wire::WireError),
     /// A memory system cannot be, or did not come to its end.
     #[error(transparent)]
-    Memory(#[from] crate::memory_system::MemoryError),
+    Memory(#[from] crate::models::memory::MemoryError),
     /// Adapters cannot be, or did not come to their end.
     #[error(transparent)]
-    Htea(#[from] crate::htea::HteaError),
+    Htea(#[from] crate::models::htea::fast::HteaError),
     /// A trace of memory accesses or messages cannot be read.
     #[error("{file}: {message}")]
     Trace {
@@ -101,6 +102,9 @@ pub enum ExperimentError {
     /// A call of the TCA programming interface failed.
     #[error(transparent)]
     Tca(#[from] crate::tca::TcaError),
+    /// The run could not be recorded.
+    #[error(transparent)]
+    Record(#[from] crate::record::RecordError),
     /// Somebody ended the run.
     #[error("interrupted at {time} after {events} events")]
     Cancelled {

@@ -1,13 +1,14 @@
 //! Experiments of the TCCluster paper.
 
-use crate::devices::ht::{Link, LinkMode};
-use crate::devices::link::{End, LinkEvent};
-use crate::devices::opteron::registers::{EXTENDED_INDEX, Registers};
-use crate::devices::opteron::route::{AbortReason, Origin, Target, route};
-use crate::devices::opteron::{LINE_BYTES, OpteronConfig};
-use crate::devices::{DeviceEvent, Packet, cable};
 use crate::firmware;
 use crate::machine::{Machine, Reset};
+use crate::models::DeviceEvent;
+use crate::models::ht::opteron::registers::{EXTENDED_INDEX, Registers};
+use crate::models::ht::opteron::route::{AbortReason, Origin, Target, route};
+use crate::models::ht::opteron::{LINE_BYTES, OpteronConfig};
+use crate::models::ht::{Link, LinkMode};
+use crate::models::ht::{Packet, cable};
+use crate::models::link::{End, LinkEvent};
 use hostwire_plan::{LinkRole, NodeId};
 
 use super::jobs::{self, LINE_PAYLOAD_BYTES, Order, Pair, Put};
@@ -185,7 +186,7 @@ fn strict_peak(sizes: &[(u64, f64)]) -> Option<u64> {
 pub fn raw_mb_s(mode: LinkMode) -> Result<f64, ExperimentError> {
     let (mut sim, link) = super::htx_host::bare_link(mode);
     let packet = Box::new(Packet::write(0x1000, vec![0; LINE_BYTES as usize]));
-    let counters = |sim: &crate::devices::Fabric| {
+    let counters = |sim: &crate::models::Fabric| {
         sim.component::<Link>(link)
             .map(|link| link.counters(End::A))
             .unwrap_or_default()

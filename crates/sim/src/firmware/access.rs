@@ -1,7 +1,7 @@
 //! Configuration accesses through the fabric.
 
-use crate::devices::opteron::registers::{INIT_CONTROL, LINKS, ROUTE_TABLE_DISABLED};
 use crate::machine::WireEnd;
+use crate::models::ht::opteron::registers::{INIT_CONTROL, LINKS, ROUTE_TABLE_DISABLED};
 
 use super::coherent::TEMPORARY;
 use super::{Boot, BootFailure};

@@ -10,11 +10,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::devices::opteron::registers::{
+use crate::machine::WireEnd;
+use crate::models::ht::opteron::registers::{
     INIT_CONTROL, LINKS, NODE_ID, NODE_ID_RESET, NODES_MAX, REQUEST_DISABLED, ROUTE_TABLE_DISABLED,
     ROUTING,
 };
-use crate::machine::WireEnd;
 use hostwire_plan::LinkRole;
 
 use super::{Boot, BootFailure, Measure};

@@ -1,7 +1,7 @@
 //! Non-coherent enumeration: devices on I/O links get UnitIDs.
 
-use crate::devices::opteron::registers::LINKS;
 use crate::machine::WireEnd;
+use crate::models::ht::opteron::registers::LINKS;
 
 use super::{Boot, BootFailure, Measure};
 

@@ -1,7 +1,7 @@
 //! Link settings that take effect at the warm reset: force non-coherent, width,
 //! frequency, retry.
 
-use crate::devices::opteron::registers::{
+use crate::models::ht::opteron::registers::{
     FORCE_NONCOHERENT, LINK_CONTROL, LINK_EXT_CONTROL, LINK_RETRY,
 };
 use hostwire_plan::LinkRole;

@@ -1,7 +1,7 @@
 //! Northbridge, memory types, memory controllers.
 
-use crate::devices::opteron::registers::{NODE_ID, NODES_MAX, ROUTING, msr};
 use crate::engine::Ps;
+use crate::models::ht::opteron::registers::{NODE_ID, NODES_MAX, ROUTING, msr};
 use hostwire_plan::registers::Register;
 
 use super::links::is_link_setting;

@@ -1,8 +1,8 @@
 //! Hand-over to the operating system, and its driver.
 
-use crate::devices::opteron::registers::MemoryType;
-use crate::devices::opteron::{Mapping, Op, Script};
 use crate::machine::WireEnd;
+use crate::models::ht::opteron::registers::MemoryType;
+use crate::models::ht::opteron::{Mapping, Op, Script};
 use hostwire_plan::LinkRole;
 
 use super::{Boot, BootFailure, Measure};

@@ -4,14 +4,17 @@ use hostwire_plan::{
     CablePlan, Fabric as PlanFabric, LinkRole, Medium as PlanMedium, Plan, PortId,
 };
 
-use crate::devices::cable::Medium;
-use crate::devices::ht::{Buffers, Link, LinkConfig};
-use crate::devices::link::{Damage, End};
-use crate::devices::opteron::{Opteron, OpteronConfig};
-use crate::devices::southbridge::Southbridge;
-use crate::devices::{Fabric, Port};
 use crate::engine::ComponentId;
+use crate::models::Fabric;
+use crate::models::ht::Port;
+use crate::models::ht::cable::Medium;
+use crate::models::ht::opteron::{Opteron, OpteronConfig};
+use crate::models::ht::southbridge::Southbridge;
+use crate::models::ht::{Buffers, Link, LinkConfig};
+use crate::models::link::{Damage, End};
 
+use super::below::Below;
+use super::htx::BoardNetwork;
 use super::{Machine, Socket, Wire, WireEnd};
 
 /// Assumed where the plan gives no length: inches of trace between processors
@@ -52,6 +55,18 @@ impl Machine {
     /// # Errors
     /// [`BuildError`] if the plan is not one for Opterons.
     pub fn new(plan: Plan, config: &OpteronConfig) -> Result<Machine, BuildError> {
+        Self::with_below(plan, config, &Below::default())
+    }
+
+    /// As [`new`](Self::new), with HTX boards and PEACH2 chips like these.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_below(
+        plan: Plan,
+        config: &OpteronConfig,
+        below: &Below,
+    ) -> Result<Machine, BuildError> {
         if plan.fabric() != PlanFabric::TcCluster {
             return Err(BuildError::Fabric { got: plan.fabric() });
         }
@@ -62,10 +77,15 @@ impl Machine {
             wires: Vec::new(),
             systems: 0,
             adapters: Vec::new(),
+            boards: BoardNetwork::default(),
+            chips: Vec::new(),
+            pcie: Vec::new(),
         };
         machine.add_sockets(config);
         machine.add_wires(config)?;
-        machine.add_adapters(config)?;
+        machine.add_htea(config)?;
+        machine.add_boards(config, &below.boards)?;
+        machine.add_chips(config, below)?;
         machine.group_systems();
         Ok(machine)
     }

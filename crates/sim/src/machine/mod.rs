@@ -5,21 +5,25 @@
 //! the registers at both ends say; [`crate::firmware`] does the rest.
 
 mod adapters;
+mod below;
 mod build;
 pub mod htx;
 mod training;
 
+pub use below::Below;
 pub use build::BuildError;
 pub use training::{Reset, TrainingFailure};
 
 use hostwire_plan::{LinkRole, Plan, ProcessorId};
 
-use crate::devices::DeviceEvent;
-use crate::devices::Fabric;
-use crate::devices::ht::Link;
-use crate::devices::opteron::{Opteron, OpteronEvent, Program};
-use crate::devices::southbridge::Southbridge;
 use crate::engine::{ComponentId, Ps};
+use crate::models::DeviceEvent;
+use crate::models::Fabric;
+use crate::models::ht::Link;
+use crate::models::ht::opteron::{Opteron, OpteronEvent, Program};
+use crate::models::ht::southbridge::Southbridge;
+
+use htx::BoardNetwork;
 
 /// A processor of the cluster.
 #[derive(Clone, Debug)]
@@ -51,7 +55,7 @@ pub enum WireEnd {
         /// The component.
         component: ComponentId,
     },
-    /// An adapter for HyperTransport over Ethernet.
+    /// An adapter of any kind.
     Adapter {
         /// The component.
         component: ComponentId,
@@ -80,6 +84,18 @@ pub struct Machine {
     wires: Vec<Wire>,
     systems: usize,
     adapters: Vec<ComponentId>,
+    boards: BoardNetwork,
+    chips: Vec<ComponentId>,
+    pcie: Vec<PcieWire>,
+}
+
+/// A PCI Express link: of a bridge, or between chips.
+#[derive(Clone, Debug)]
+pub struct PcieWire {
+    /// The component.
+    pub link: ComponentId,
+    /// The names of its ends.
+    pub ends: [String; 2],
 }
 
 impl Machine {
@@ -185,9 +201,24 @@ impl Machine {
         Some(core)
     }
 
-    /// The adapters for HyperTransport over Ethernet, as in the plan.
+    /// The adapters, as in the plan: HTEA adapters, HTX boards, bridges.
     pub fn adapters(&self) -> &[ComponentId] {
         &self.adapters
+    }
+
+    /// The HTX boards and their switches.
+    pub fn boards(&self) -> &BoardNetwork {
+        &self.boards
+    }
+
+    /// The PEACH2 chips, as in the plan.
+    pub fn chips(&self) -> &[ComponentId] {
+        &self.chips
+    }
+
+    /// The PCI Express links.
+    pub fn pcie(&self) -> &[PcieWire] {
+        &self.pcie
     }
 
     /// Lets time pass.

@@ -4,13 +4,13 @@
 //! identify themselves as coherent unless the debug register says otherwise,
 //! and settings take effect at a warm reset.
 
-use crate::devices::ht::LinkMode;
-use crate::devices::opteron::registers::{
+use crate::engine::Ps;
+use crate::models::ht::LinkMode;
+use crate::models::ht::opteron::registers::{
     END_OF_CHAIN, FORCE_NONCOHERENT, FREQUENCY_MHZ, INIT_COMPLETE, LINK_CONNECTED, LINK_CONTROL,
     LINK_FAIL, LINK_FREQUENCY, LINK_FREQUENCY_EXT, LINK_NONCOHERENT, LINK_READY, LINK_RETRY,
     LINK_TYPE, LINKS, Registers,
 };
-use crate::engine::Ps;
 
 use super::{Machine, WireEnd};
 

@@ -2,8 +2,8 @@
 
 use hostwire_packet::ht::{ChannelCredits, NopRepr};
 
-use crate::devices::ht::Credits;
-use crate::devices::{Command, EncodeError, Packet};
+use crate::models::ht::Credits;
+use crate::models::ht::{Command, EncodeError, Packet};
 
 /// The name of a packet in traces.
 pub(super) fn name(packet: &Packet) -> String {

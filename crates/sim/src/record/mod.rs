@@ -1,24 +1,27 @@
 //! Recordings of what crossed the modelled wires.
 //!
 //! A [`Recording`] watches links, and writes their packets as pcapng (for Wireshark,
-//! with `tools/wireshark/hostwire.lua`) and as a Perfetto trace. Watching changes
-//! nothing in the simulation.
+//! with `tools/wireshark/hostwire.lua`) and as a Perfetto trace. It can also write the events of the
+//! simulation. Watching changes nothing in the simulation.
 
 mod encode;
+mod events;
+mod frames;
 mod pcapng;
 mod perfetto;
+mod watch;
 
 pub use encode::nop_bytes;
+pub use events::{Events, RecordError};
 pub use perfetto::TimeUnit;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use crate::devices::ht::{Link, Unit};
-use crate::devices::link::End;
-use crate::devices::{Fabric, packet_bytes};
-use crate::engine::{ComponentId, Ps};
+use crate::engine::Ps;
+
+use events::EventTrace;
 
 /// The protocol of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub enum Encapsulation {
     Ethernet,
     /// TLPs of PCI Express, with sequence number and LCRC.
     PciExpress,
+    /// Frames between HTX boards, in a layout of recordings.
+    HtxBoard,
 }
 
 /// Direction on an interface.
@@ -38,15 +43,6 @@ pub enum Direction {
     AToB,
     /// From end B to end A.
     BToA,
-}
-
-impl From<End> for Direction {
-    fn from(from: End) -> Direction {
-        match from {
-            End::A => Direction::AToB,
-            End::B => Direction::BToA,
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -98,6 +94,9 @@ struct Inner {
     /// Times count from here on.
     origin: Ps,
     skipped: u64,
+    events: Option<EventTrace>,
+    /// It has nothing but events.
+    events_only: bool,
 }
 
 /// A recording. Clones share it.
@@ -108,6 +107,17 @@ impl Recording {
     /// An empty recording.
     pub fn new() -> Recording {
         Recording::default()
+    }
+
+    /// One that records nothing but events, for long runs: what crosses links is kept in memory.
+    pub fn of_events() -> Recording {
+        let recording = Recording::default();
+        recording.0.borrow_mut().events_only = true;
+        recording
+    }
+
+    fn has_links(&self) -> bool {
+        !self.0.borrow().events_only
     }
 
     /// Times of what is recorded from now on count from `origin` on.
@@ -126,6 +136,9 @@ impl Recording {
     /// Records what somebody did on a track that was added, one thing at a time.
     pub fn push_span(&self, track: u32, begin: Ps, end: Ps, what: impl Into<String>) {
         let mut inner = self.0.borrow_mut();
+        if inner.events_only {
+            return;
+        }
         let origin = inner.origin;
         inner.spans.push(Span {
             track,
@@ -133,34 +146,6 @@ impl Recording {
             end: end.saturating_sub(origin),
             what: what.into(),
         });
-    }
-
-    /// Records everything that crosses `link` from now on; NOPs only if asked,
-    /// since there are as many as packets. `false` if it is no link.
-    pub fn watch(&self, sim: &mut Fabric, link: ComponentId, nops: bool) -> bool {
-        let name = sim.name(link).unwrap_or_default().to_string();
-        let Some(model) = sim.component_mut::<Link>(link) else {
-            return false;
-        };
-        let interface = self.add_interface(name, Encapsulation::HyperTransport);
-        let recording = self.clone();
-        model.set_tap(Box::new(move |tapped| {
-            let (what, bytes) = match tapped.unit {
-                Unit::Control { .. } if !nops => return,
-                Unit::Control { control: nop, .. } => {
-                    ("NOP".to_string(), nop_bytes(&nop.credits, nop.acknowledge))
-                }
-                Unit::Packet { packet, .. } => (encode::name(packet), packet_bytes(packet)),
-            };
-            let direction = Direction::from(tapped.from);
-            match bytes {
-                Ok(bytes) => {
-                    recording.push(tapped.begin, tapped.end, interface, direction, what, bytes)
-                }
-                Err(_) => recording.0.borrow_mut().skipped += 1,
-            }
-        }));
-        true
     }
 
     /// Adds an interface; returns its number.
@@ -173,14 +158,16 @@ impl Recording {
         (inner.interfaces.len() - 1) as u32
     }
 
-    /// Records bytes on an interface. Bytes on an interface that was never added
-    /// are counted as skipped.
+    fn skip(&self) {
+        self.0.borrow_mut().skipped += 1;
+    }
+
+    /// Records bytes on an interface, from one time to another. Bytes on an interface that was
+    /// never added are counted as skipped.
     pub fn push(
         &self,
-        begin: Ps,
-        end: Ps,
-        interface: u32,
-        direction: Direction,
+        [begin, end]: [Ps; 2],
+        (interface, direction): (u32, Direction),
         what: impl Into<String>,
         bytes: Vec<u8>,
     ) {
@@ -227,13 +214,13 @@ impl Recording {
         self.len() == 0
     }
 
-    /// Packets that could not be written as HyperTransport packets.
+    /// Packets and frames that HyperTransport cannot express.
     pub fn skipped(&self) -> u64 {
         self.0.borrow().skipped
     }
 
     /// Writes a pcapng file: one interface per link, times in picoseconds, link
-    /// type USER0 for HyperTransport.
+    /// types USER0 for HyperTransport, USER1 for PCI Express, USER2 for HTX boards.
     ///
     /// # Errors
     /// If `out` cannot be written.

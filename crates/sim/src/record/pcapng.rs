@@ -26,6 +26,7 @@ pub(super) fn write(
                 Encapsulation::HyperTransport => LinkType::User0,
                 Encapsulation::Ethernet => LinkType::Ethernet,
                 Encapsulation::PciExpress => LinkType::User1,
+                Encapsulation::HtxBoard => LinkType::User2,
             },
             name: &interface.name,
             resolution: Resolution::Picoseconds,

@@ -3,14 +3,15 @@
 use hostwire_packet::pcie::RoutingId;
 use hostwire_plan::address_map::{MapEntry, Target};
 use hostwire_plan::registers::peach2::NORTH;
-use hostwire_plan::{Fabric as FabricKind, NodePlan, Plan, ProcessorId};
+use hostwire_plan::registers::{Register, RegisterWrite};
+use hostwire_plan::{AddressRange, Fabric as FabricKind, NodePlan, Plan, PortId, ProcessorId};
 
-use crate::devices::Fabric;
-use crate::devices::link::{Damage, End};
-use crate::devices::pcie::{Link, LinkConfig};
-use crate::devices::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
-use crate::devices::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
-use crate::engine::ComponentId;
+use crate::engine::{ComponentId, Ps};
+use crate::models::Fabric;
+use crate::models::link::{Damage, End};
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig, REGISTER_BYTES};
+use crate::models::pcie::peach2::host::{GPU_BUS, Gpu, Host, HostConfig, MEMORY_BUS};
+use crate::models::pcie::{Link, LinkConfig, Role};
 
 use super::driver::{DRIVER_BYTES, Engine};
 use super::error::{BuildError, NODES_MAX};
@@ -38,7 +39,7 @@ to = "b.west"
 "#;
 
 /// Parameters of everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Hosts.
     pub host: HostConfig,
@@ -53,6 +54,48 @@ pub struct Config {
     pub one_host: bool,
     /// How programs on the hosts move what they put.
     pub puts: Puts,
+    /// The links at the start.
+    pub start: Start,
+    /// Between two looks of a driver at the mailbox of its chip's management processor. **Assumed.**
+    pub driver_poll: Ps,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            host: HostConfig::default(),
+            chip: ChipConfig::default(),
+            link: LinkConfig::default(),
+            gpu_on_other_socket: [false; 2],
+            one_host: false,
+            puts: Puts::default(),
+            start: Start::default(),
+            driver_poll: Ps::from_us(10),
+        }
+    }
+}
+
+/// How the links between chips are when a sub-cluster starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// All trained, with the roles of the plan.
+    #[default]
+    Trained,
+    /// Those of ports south are down and nothing is routed to them: rings for themselves. All
+    /// ports south are endpoints, as one FPGA image for all boards makes them.
+    Separate,
+    /// All down, until the management processors start them.
+    Down,
+}
+
+/// Number of port south.
+pub(super) const SOUTH: u8 = 2;
+
+/// A cable between two ports south.
+pub(super) struct SouthCable {
+    pub(super) link: ComponentId,
+    /// The nodes at its ends.
+    pub(super) nodes: [u16; 2],
 }
 
 /// Which way puts of programs go.
@@ -85,6 +128,8 @@ pub(super) struct Node {
     pub(super) block_bytes: u64,
     /// Bytes behind the start of each block.
     pub(super) backed: [u64; 4],
+    /// What the plan makes of port south, and its mask and bounds.
+    pub(super) south: (Role, [u64; 3]),
 }
 
 /// A link, by its ends.
@@ -97,6 +142,7 @@ pub(super) struct Built {
     pub(super) sim: Fabric,
     pub(super) nodes: Vec<Node>,
     pub(super) wires: Vec<Wire>,
+    pub(super) south: Vec<SouthCable>,
 }
 
 pub(super) fn build(plan: &Plan, config: &Config) -> Result<Built, BuildError> {
@@ -111,17 +157,13 @@ pub(super) fn build(plan: &Plan, config: &Config) -> Result<Built, BuildError> {
         sim: Fabric::new(),
         nodes: Vec::new(),
         wires: Vec::new(),
+        south: Vec::new(),
     };
     for (node, entry) in plan.nodes().iter().zip(plan.map().entries()) {
         built.add_node(node, entry, plan, config)?;
     }
     for (index, cable) in plan.cables().iter().enumerate() {
-        let mut link = config.link.clone();
-        for damage in link.tlp_damage.iter_mut().chain(&mut link.dllp_damage) {
-            if let Damage::Random { seed, .. } = damage {
-                *seed = seed.wrapping_add((index as u64) << 1);
-            }
-        }
+        let link = config.link.of_cable(index);
         let names = cable.ends.map(|port| plan.port_name(port));
         let id = built.sim.add(names.join(" - "), Link::new(link));
         built.wires.push(Wire {
@@ -133,6 +175,14 @@ pub(super) fn build(plan: &Plan, config: &Config) -> Result<Built, BuildError> {
             if let Some(chip) = built.nodes.get(node).map(|node| node.chip) {
                 built.join(id, end, chip, port.link.get());
             }
+        }
+        if cable.ends.iter().all(|port| port.link.get() == SOUTH) {
+            let nodes = cable.ends.map(|port| port.processor.node.0);
+            built.south.push(SouthCable { link: id, nodes });
+        }
+        let is_south = built.south.last().is_some_and(|south| south.link == id);
+        if config.start == Start::Down || is_south && config.start == Start::Separate {
+            built.darken(id, cable.ends);
         }
     }
     Ok(built)
@@ -183,15 +233,8 @@ impl Built {
                 (self.sim.add(format!("{} host", node.name), host), 0)
             }
         };
-        let mut chip = Chip::new(id(1), config.chip.clone());
-        let first = ProcessorId {
-            node: node.id,
-            index: 0,
-        };
-        if let Some(processor) = plan.processor(first) {
-            chip.configure(&processor.registers);
-        }
         let base = entry.range.start.0;
+        let (mut chip, south) = routed_chip(plan, node, config);
         chip.place(base, block_bytes, [GPU_BUS[0], GPU_BUS[1], MEMORY_BUS]);
         let chip = self.sim.add(format!("{} chip", node.name), chip);
         let north = LinkConfig {
@@ -199,12 +242,12 @@ impl Built {
             dllp_damage: [Damage::Never, Damage::Never],
             ..config.link.clone()
         };
-        let name = format!("{}.north", node.name);
-        let link = self.sim.add(&name, Link::new(north));
-        self.wires.push(Wire {
-            link,
-            ends: [format!("{} host", node.name), name],
-        });
+        let ends = [
+            format!("{} host", node.name),
+            format!("{}.north", node.name),
+        ];
+        let link = self.sim.add(ends.join(" - "), Link::new(north));
+        self.wires.push(Wire { link, ends });
         self.join(link, End::A, host, port);
         self.join(link, End::B, chip, NORTH);
         self.nodes.push(Node {
@@ -215,8 +258,23 @@ impl Built {
             base,
             block_bytes,
             backed,
+            south,
         });
         Ok(())
+    }
+
+    /// The link of a cable is down, and so are the ports at its ends.
+    fn darken(&mut self, link: ComponentId, ends: [PortId; 2]) {
+        if let Some(link) = self.sim.component_mut::<Link>(link) {
+            link.take_down("its ports are off");
+        }
+        for port in ends {
+            let node = self.nodes.get(port.processor.node.index());
+            let chip = node.map(|node| node.chip);
+            if let Some(chip) = chip.and_then(|chip| self.sim.component_mut::<Chip>(chip)) {
+                chip.darken(port.link.get());
+            }
+        }
     }
 
     fn join(&mut self, link: ComponentId, end: End, device: ComponentId, port: u8) {
@@ -229,6 +287,47 @@ impl Built {
             host.attach(link, end);
         }
     }
+}
+
+/// A chip with the plan's registers, and what the plan makes of its port south.
+fn routed_chip(plan: &Plan, node: &NodePlan, config: &Config) -> (Chip, (Role, [u64; 3])) {
+    let mut chip = Chip::new(requester_id(1, node.id.0), config.chip.clone());
+    let first = ProcessorId {
+        node: node.id,
+        index: 0,
+    };
+    let registers = plan.processor(first).map(|processor| &processor.registers);
+    let registers = registers.map_or(&[][..], Vec::as_slice);
+    chip.configure(registers);
+    let role = match node.south_is_root {
+        true => Role::RootComplex,
+        false => Role::Endpoint,
+    };
+    // Mask, lower and upper bound.
+    let offsets = [0, 8, 16].map(|place| u16::from(SOUTH) * 0x20 + place);
+    let find = |offset| {
+        let mut writes = registers.iter();
+        writes.find(|write| write.register == Register::Peach2(offset))
+    };
+    let routing = offsets.map(|offset| find(offset).map_or(0, |write| write.value));
+    if config.start == Start::Separate {
+        let [_, lower, upper] = offsets;
+        let closed = [(lower, u64::MAX), (upper, 0)].into_iter();
+        let writes = closed.filter_map(|(offset, value)| {
+            let write = *find(offset)?;
+            Some(RegisterWrite { value, ..write })
+        });
+        chip.configure(&writes.collect::<Vec<_>>());
+    } else {
+        chip.set_south(role);
+    }
+    let whole = plan.map().entries().iter().map(|entry| entry.range);
+    let first_byte = whole.clone().map(|range| range.start.0).min().unwrap_or(0);
+    let end = whole.map(|range| range.end()).max().unwrap_or(0);
+    if let Some(window) = AddressRange::new(first_byte..end) {
+        chip.set_window(window);
+    }
+    (chip, (role, routing))
 }
 
 /// Names a host (kind 0) or a chip (kind 1) in its TLPs.

@@ -1,6 +1,6 @@
 //! Chains of transfers, as one table of descriptors holds them.
 
-use crate::devices::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX};
+use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX};
 
 use super::error::TcaError;
 use super::place::Place;

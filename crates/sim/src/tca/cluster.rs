@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use hostwire_plan::Plan;
 
-use crate::devices::link::{End, LinkCounters, Unit};
-use crate::devices::pcie::{Link, parts};
-use crate::devices::peach2::chip::{Chip, ChipCounters, REGISTER_BYTES};
-use crate::devices::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS, Store};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps, RunError, Summary};
-use crate::record::{Direction, Encapsulation, Recording};
+use crate::models::link::{End, LinkCounters};
+use crate::models::pcie::peach2::chip::{Chip, ChipCounters, REGISTER_BYTES};
+use crate::models::pcie::peach2::host::{GPU_BUS, Host, HostEvent, MEMORY_BUS, Store};
+use crate::models::pcie::{Link, parts};
+use crate::models::{DeviceEvent, Fabric};
+use crate::record::{RecordError, Recording};
 
-use super::build::{Built, Config, Node, Wire, build};
+use super::build::{Built, Config, Node, SouthCable, Wire, build};
 use super::chain::Chain;
 use super::driver::{DRIVER_BYTES, Driver, Engine};
 use super::error::{BuildError, TcaError};
@@ -41,6 +41,9 @@ pub struct SubCluster<'w> {
     pub(super) sim: Fabric,
     nodes: Vec<Node>,
     wires: Vec<Wire>,
+    pub(super) south: Vec<SouthCable>,
+    /// The management processors run.
+    pub(super) is_managed: bool,
     pub(super) drivers: Vec<Driver>,
     config: Config,
     events_max: u64,
@@ -55,12 +58,19 @@ impl<'w> SubCluster<'w> {
     /// # Errors
     /// [`BuildError`].
     pub fn new(plan: &Plan, config: &Config) -> Result<SubCluster<'w>, BuildError> {
-        let Built { sim, nodes, wires } = build(plan, config)?;
+        let Built {
+            sim,
+            nodes,
+            wires,
+            south,
+        } = build(plan, config)?;
         Ok(SubCluster {
             sim,
             drivers: nodes.iter().map(|_| Driver::default()).collect(),
             nodes,
             wires,
+            south,
+            is_managed: false,
             config: config.clone(),
             events_max: EVENTS_MAX,
             watch: None,
@@ -73,25 +83,12 @@ impl<'w> SubCluster<'w> {
         self.watch = watch;
     }
 
-    /// Records every TLP that crosses a link from now on, one interface per link.
-    pub fn record(&mut self, recording: &Recording) {
-        for wire in &self.wires {
-            let Some(link) = self.sim.component_mut::<Link>(wire.link) else {
-                continue;
-            };
-            let name = format!("{} - {}", wire.ends[0], wire.ends[1]);
-            let interface = recording.add_interface(name, Encapsulation::PciExpress);
-            let recording = recording.clone();
-            link.set_tap(Box::new(move |tapped| {
-                let Unit::Packet { number, packet, .. } = tapped.unit else {
-                    return;
-                };
-                let direction = Direction::from(tapped.from);
-                let bytes = packet.on_the_link(*number).unwrap_or_default();
-                let (begin, end) = (tapped.begin, tapped.end);
-                recording.push(begin, end, interface, direction, packet.name(), bytes);
-            }));
-        }
+    /// Records what crosses its links from now on, and its events if they are wanted.
+    ///
+    /// # Errors
+    /// [`RecordError`] if the event trace cannot begin.
+    pub fn record(&mut self, recording: &Recording) -> Result<(), RecordError> {
+        recording.watch_all(&mut self.sim)
     }
 
     pub(crate) fn sim(&self) -> &Fabric {
@@ -241,6 +238,26 @@ impl<'w> SubCluster<'w> {
         let address = self.address(place)?;
         let issuer = self.node(node)?;
         let (host, port) = (issuer.host, issuer.port);
+        match self.read(host, port, node, address, len)? {
+            Some(mut bytes) => {
+                let skip = (place.offset % 4) as usize;
+                bytes.drain(..skip.min(bytes.len()));
+                bytes.truncate(len);
+                Ok(bytes)
+            }
+            None => Err(TcaError::Refused { target: place }),
+        }
+    }
+
+    /// A read of the processor through a root port; `None` if it was refused.
+    pub(super) fn read(
+        &mut self,
+        host: ComponentId,
+        port: u8,
+        node: u16,
+        address: u64,
+        len: usize,
+    ) -> Result<Option<Vec<u8>>, TcaError> {
         let load = DeviceEvent::Host(HostEvent::Load { port, address, len });
         self.inject(host, load);
         let mut loaded = None;
@@ -248,15 +265,7 @@ impl<'w> SubCluster<'w> {
             loaded = sim.component_mut::<Host>(host).and_then(Host::take_loaded);
             loaded.is_some()
         })?;
-        match loaded {
-            Some(Ok(mut bytes)) => {
-                let skip = (place.offset % 4) as usize;
-                bytes.drain(..skip.min(bytes.len()));
-                bytes.truncate(len);
-                Ok(bytes)
-            }
-            _ => Err(TcaError::Refused { target: place }),
-        }
+        Ok(loaded.and_then(Result::ok))
     }
 
     /// A program on `node` polls its host's memory until `bytes` are there.
@@ -406,7 +415,7 @@ impl<'w> SubCluster<'w> {
         }
     }
 
-    fn inject(&mut self, target: ComponentId, event: DeviceEvent) {
+    pub(super) fn inject(&mut self, target: ComponentId, event: DeviceEvent) {
         let now = self.sim.now();
         // The host is a component, and now has not passed.
         let _ = self.sim.inject(now, target, event);
@@ -426,7 +435,10 @@ impl<'w> SubCluster<'w> {
     }
 
     /// Steps until `done` says so; false if no event is left first.
-    fn steps(&mut self, done: &mut dyn FnMut(&mut Fabric) -> bool) -> Result<bool, TcaError> {
+    pub(super) fn steps(
+        &mut self,
+        done: &mut dyn FnMut(&mut Fabric) -> bool,
+    ) -> Result<bool, TcaError> {
         let started = std::time::Instant::now();
         let mut since_look = 0;
         let ended = loop {
@@ -448,7 +460,7 @@ impl<'w> SubCluster<'w> {
         ended.and_then(|found| self.look().map(|()| found))
     }
 
-    fn look(&self) -> Result<(), TcaError> {
+    pub(super) fn look(&self) -> Result<(), TcaError> {
         let summary = self.sim.summary();
         let (events, time) = (summary.events, summary.virtual_time);
         if self.watch.is_some_and(|watch| watch(&summary).is_break()) {

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::devices::Fabric;
-use crate::devices::peach2::chip::{
+use crate::engine::Ps;
+use crate::models::Fabric;
+use crate::models::pcie::peach2::chip::{
     CONTROL_EPLAST, CONTROL_INTERRUPT, Chip, Descriptor, DmaKind, DmaStatus, REGISTER_BYTES,
     TABLE_BYTES,
 };
-use crate::devices::peach2::host::{Host, MEMORY_BUS};
-use crate::engine::Ps;
+use crate::models::pcie::peach2::host::{Host, MEMORY_BUS};
 
 use super::chain::{Chain, Piece};
 use super::cluster::SubCluster;

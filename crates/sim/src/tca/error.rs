@@ -1,7 +1,8 @@
 //! Errors, and who is at fault.
 
-use crate::devices::peach2::chip::{DESCRIPTORS_MAX, DmaStatus};
 use crate::engine::{Ps, RunError};
+use crate::models::pcie::Role;
+use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, DmaStatus, ManagementCommand};
 
 use super::place::{Device, Place};
 
@@ -112,6 +113,42 @@ pub enum TcaError {
     Refused {
         /// The place that the caller wanted to read.
         target: Place,
+    },
+    /// The cluster has no second ring to couple.
+    #[error("no cable joins two ports south: a double ring has them")]
+    NoSouth,
+    /// The caller gave both ends of a cable the same role.
+    #[error(
+        "ports {} and {} are both {role}: a PCI Express link needs a root complex at one end and \
+         an endpoint at the other",
+        ports[0],
+        ports[1]
+    )]
+    SameRoles {
+        /// Their names.
+        ports: [String; 2],
+        /// What both are.
+        role: Role,
+    },
+    /// A port is on and has no cable.
+    #[error("port {port} has no cable, or its cable is pulled")]
+    NoCable {
+        /// Its name.
+        port: String,
+    },
+    /// A link does not come up.
+    #[error("the link at port {port} does not come up: is the port at its other end on?")]
+    LinkDown {
+        /// The name of a port of it.
+        port: String,
+    },
+    /// A management processor does not answer.
+    #[error("the management processor of node {node} has not answered {command:?} in a second")]
+    Management {
+        /// Its node.
+        node: u16,
+        /// The command.
+        command: ManagementCommand,
     },
     /// The awaited event cannot happen any more.
     #[error("node {node} waits for {what}, and nothing is under way any more")]

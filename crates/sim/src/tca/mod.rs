@@ -33,10 +33,11 @@ mod chain;
 mod cluster;
 mod driver;
 mod error;
+mod manage;
 mod place;
 
 pub(crate) use build::requester_node;
-pub use build::{Config, LOOPBACK, Puts};
+pub use build::{Config, LOOPBACK, Puts, Start};
 pub use chain::{Chain, Piece, Stride};
 pub use cluster::{LinkUse, SubCluster};
 pub use driver::{Engine, Transfer};

@@ -43,6 +43,8 @@ pub(super) enum Request {
     Store { since: Ps },
     /// All stores that its node has sent are in memory.
     Arrival,
+    /// This time. Its core does nothing for it meanwhile.
+    Nap { until: Ps },
 }
 
 /// One PE.

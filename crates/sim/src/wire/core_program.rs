@@ -1,7 +1,7 @@
 //! The program on a modelled core: it carries out the operations of its PEs.
 
-use crate::devices::opteron::{Local, Op, Outcome, Program};
 use crate::engine::Ps;
+use crate::models::ht::opteron::{Local, Op, Outcome, Program};
 
 use super::board::{self, Board, Request, SharedBoard};
 

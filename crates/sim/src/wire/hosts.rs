@@ -12,12 +12,12 @@ use std::ops::Range;
 use hostwire_packet::pcie::RoutingId;
 use hostwire_transport::{Memory, Visibility, Window};
 
-use crate::devices::pcie::parts;
-use crate::devices::peach2::HostEvent;
-use crate::devices::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX, REGISTER_BYTES};
-use crate::devices::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps, Stepped};
+use crate::models::pcie::parts;
+use crate::models::pcie::peach2::HostEvent;
+use crate::models::pcie::peach2::chip::{DESCRIPTORS_MAX, LENGTH_BYTES_MAX, REGISTER_BYTES};
+use crate::models::pcie::peach2::host::{Host, MEMORY_BUS, Signal, Store, WriteObserver};
+use crate::models::{DeviceEvent, Fabric};
 use crate::tca::{Chain, Device, Place, SubCluster, TcaError, Transfer, requester_node};
 
 use super::board::{Node, Op, Outcome, Request, SharedBoard};

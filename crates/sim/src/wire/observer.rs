@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use hostwire_transport::Memory;
 
-use crate::devices::opteron::{OpteronConfig, WriteObserver, origin};
-use crate::devices::{Command, Packet};
 use crate::engine::Ps;
+use crate::models::ht::opteron::{OpteronConfig, WriteObserver, origin};
+use crate::models::ht::{Command, Packet};
 
 use super::board::SharedBoard;
 use super::messages::Looks;

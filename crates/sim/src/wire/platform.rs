@@ -3,10 +3,10 @@
 
 use hostwire_transport::Memory;
 
-use crate::devices::Fabric;
 use crate::engine::{Ps, Stepped};
 use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
+use crate::models::Fabric;
 use crate::tca::SubCluster;
 
 use super::{VirtualWire, WireError};

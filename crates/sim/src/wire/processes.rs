@@ -74,7 +74,6 @@ pub fn run_processes<'a, 'w: 'a>(
         ..settings.clone()
     };
     if let Some(recording) = watch.recording {
-        recording.count_from(begin);
         for pe in 0..pes.len() {
             recording.add_track(format!("PE {pe}"));
         }

@@ -262,6 +262,11 @@ impl<'a, H: Cores> Driver<'a, H> {
                 }
             }
             (Resumed::Suspended, Request::Store { .. }) => {}
+            (Resumed::Suspended, Request::Nap { until }) => {
+                let until = *until;
+                entry.wakes_at = Some(until);
+                self.hardware.wake(pe, until);
+            }
             (Resumed::Suspended, Request::Do(_) | Request::Doing | Request::None) => {
                 drop(board);
                 self.hardware.take(pe)?;
@@ -335,6 +340,7 @@ impl<'a, H: Cores> Driver<'a, H> {
                 entry.awaited.unwrap_or(0),
                 self.hardware.unit()
             ),
+            Request::Nap { until } => format!("sleeps until {}", self.since_origin(*until)),
             other => format!("waits for its core: {other:?}"),
         }
     }

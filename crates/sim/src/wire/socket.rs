@@ -2,10 +2,10 @@
 
 use hostwire_plan::NodeId;
 
-use crate::devices::nic::{Nic, NicConfig};
 use crate::engine::ComponentId;
 use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
+use crate::models::ht::nic::{Nic, NicConfig};
 
 /// A processor. A job names it by its place in the list of all.
 #[derive(Clone, Debug)]

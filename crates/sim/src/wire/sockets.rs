@@ -3,9 +3,9 @@
 use hostwire_plan::NodeId;
 use hostwire_transport::{Memory, Visibility, Window};
 
-use crate::devices::opteron::{LINE_BYTES, Opteron, OpteronEvent};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps};
+use crate::models::ht::opteron::{LINE_BYTES, Opteron, OpteronEvent};
+use crate::models::{DeviceEvent, Fabric};
 
 use super::board::{self, Node, SharedBoard};
 use super::core_program::CoreProgram;
@@ -255,8 +255,8 @@ impl Cores for Sockets<'_> {
 
     fn is_idle_core(&self, component: &str, resource: &str) -> bool {
         self.cores.iter().any(|core| {
-            let name = self.sockets[core.socket].name.as_str();
-            name == component && resource == format!("core {}: a wake-up", core.core)
+            let name = self.sim.name(core.component);
+            name == Some(component) && resource == format!("core {}: a wake-up", core.core)
         })
     }
 }

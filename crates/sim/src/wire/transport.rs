@@ -5,8 +5,8 @@ use std::time::Duration;
 use hostwire_transport::wait::WaitLimits;
 use hostwire_transport::{Memory, PeId, Route, Transport, TransportError, Window, coroutine};
 
-use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Ps;
+use crate::models::ht::opteron::LINE_BYTES;
 
 use super::board::{Op, Outcome, Pe, Request, SharedBoard};
 use super::messages::Messages;
@@ -49,13 +49,14 @@ impl VirtualWire {
         self.perform(Op::Compute(time)).map(drop)
     }
 
-    /// Lets this PE do nothing for `time`.
+    /// Lets this PE do nothing for `time`. A core that it shares with others is theirs meanwhile.
     ///
     /// # Errors
     /// As [`compute`](Self::compute).
     pub(super) fn rest(&self, time: Ps) -> Result<(), TransportError> {
         self.close_lines()?;
-        self.compute(time)
+        let until = self.now() + time;
+        self.request(Request::Nap { until }).map(drop)
     }
 
     /// The PEs that have ended, but for the first `known`.
@@ -65,9 +66,9 @@ impl VirtualWire {
         later.iter().map(|pe| *pe as PeId).collect()
     }
 
-    /// The work of the processor before the stores of a put or of a line of a message:
-    /// one cost for both and for all sizes.
-    fn work_to_send(&self) -> Result<(), TransportError> {
+    /// The work of the processor before the stores of a put or of a line of a message, or of a message
+    /// over a board: one cost for all of them and for all sizes.
+    pub(super) fn work_to_send(&self) -> Result<(), TransportError> {
         match self.send_work {
             Ps::ZERO => Ok(()),
             work => self.compute(work),

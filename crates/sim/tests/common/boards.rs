@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hostwire_plan::Cluster;
-use hostwire_sim::devices::opteron::OpteronConfig;
 use hostwire_sim::machine::htx::HtxCluster;
+use hostwire_sim::models::ht::opteron::OpteronConfig;
 use hostwire_sim::wire::{Settings, run};
 use hostwire_transport::Transport;
 use hostwire_transport::conformance::{Fabric, Program};

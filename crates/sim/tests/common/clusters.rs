@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use hostwire_plan::{GlobalAddress, NodeId};
-use hostwire_sim::devices::opteron::{Op, OpteronConfig, Script};
 use hostwire_sim::machine::Machine;
+use hostwire_sim::models::ht::opteron::{Op, OpteronConfig, Script};
 
 /// The paper's second prototype.
 pub const TWO_BOARDS: &str = include_str!("../../../../examples/clusters/two-boards.toml");

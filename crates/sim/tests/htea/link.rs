@@ -2,7 +2,7 @@
 
 use hostwire_link::{Config as LinkConfig, Endpoint, Identity, LinkId, Node, Ns};
 use hostwire_packet::ht::VirtualChannel;
-use hostwire_sim::htea::{Config, Counts, CreditsLeft};
+use hostwire_sim::models::htea::fast::{Config, Counts, CreditsLeft};
 
 /// Time stands still, so no timer of the engine runs out.
 const NOW: Ns = Ns(1);

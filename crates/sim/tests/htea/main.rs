@@ -6,7 +6,7 @@ mod link;
 use hostwire_sim::engine::Ps;
 use hostwire_sim::experiments::htoe::{self, Optimised, Transfer};
 use hostwire_sim::experiments::{Class, Row, Verdict};
-use hostwire_sim::htea::{Config, ConfigError, HteaError, Report, run};
+use hostwire_sim::models::htea::fast::{Config, ConfigError, HteaError, Report, run};
 use proptest::prelude::*;
 
 fn ran(config: Config) -> Report {
@@ -132,6 +132,93 @@ fn the_way_to_the_accelerator_can_be_the_limit() {
         let rate = ran(config).throughput_gb_s;
         assert!((rate / gb_s - 1.0).abs() < 3e-3, "{transfer:?}: {rate}");
     }
+}
+
+/// A get of one packet: its request, and then table I. A frame that is shorter than one with a
+/// packet takes no less in a MAC.
+#[test]
+fn a_get_takes_its_request_and_its_answer() {
+    let one = Config {
+        nodes: 2,
+        packets: 1,
+        gets: 1,
+        get_packets: 1,
+        ..Config::default()
+    };
+    let stages = Ps(244_000 - 60_000 + 2 * 3_333) + Ps(222_000 - 65_400 + 2 * 3_333);
+    let wires = Ps::from_ns(192 + 122 + 244 + 298 + 156);
+    assert_eq!(ran(one).latency, stages + wires + Ps::from_ns(1_478));
+    // The second of two follows when the first packet has left for the accelerator.
+    let two = ran(Config { packets: 2, ..one });
+    let again = Ps(5_625);
+    assert_eq!(
+        two.latency,
+        (stages + wires + Ps::from_ns(1_478)) * 2 + again
+    );
+}
+
+/// Gets that overlap hide the way of their requests; all data come, whatever the sizes.
+#[test]
+fn enough_gets_are_as_fast_as_senders_that_send_of_themselves() {
+    let with = |gets, get_packets| {
+        let config = Config {
+            packets: 30_001,
+            gets,
+            get_packets,
+            ..Optimised::Nothing.config(2, 20, 50)
+        };
+        let report = ran(config);
+        conserves(&report, 30_001);
+        report.throughput_gb_s
+    };
+    let pushed = with(0, 64);
+    let overlapped = [1, 2, 4, 8].map(|gets| with(gets, 64));
+    assert!(overlapped[0] < pushed * 0.9, "{overlapped:?} {pushed}");
+    assert!(overlapped[..3].is_sorted(), "{overlapped:?}");
+    // Frames that carry the last packets of all that is asked for are not full.
+    for enough in &overlapped[2..] {
+        assert!(
+            (enough / pushed - 1.0).abs() < 0.01,
+            "{overlapped:?} {pushed}"
+        );
+    }
+    // Whatever their size, all data come.
+    with(3, 7);
+}
+
+/// Four queues on one link of 40 Gb/s. The stages limit both; without them, the link that all share
+/// has no fullest port.
+#[test]
+fn queues_on_one_link_are_as_fast_as_ports() {
+    let rate = |multiplexed, fast_stages| {
+        let mut config = Config {
+            packets: 700_000,
+            multiplexed,
+            ..Optimised::Both.config(8, 20, 50)
+        };
+        if fast_stages {
+            config.timing.deencapsulation = Ps::from_ns(70);
+            config.timing.deencapsulation_packet = Ps::from_ns(1);
+        }
+        let report = ran(config);
+        conserves(&report, 700_000);
+        report
+    };
+    let (ports, queues) = (rate(false, false), rate(true, false));
+    let off = queues.throughput_gb_s / ports.throughput_gb_s - 1.0;
+    assert!(off.abs() < 2e-3, "{off}");
+    // Of the link 1280 of 1498 bytes are data; of four ports two of seven senders share one.
+    let data = 1280.0 / 1498.0;
+    for (multiplexed, gb_s) in [(false, 3.5 * 10.0 * data), (true, 40.0 * data)] {
+        let got = rate(multiplexed, true);
+        let off = got.throughput_gb_s / gb_s - 1.0;
+        assert!(
+            off.abs() < 5e-3,
+            "{multiplexed}: {} {gb_s}",
+            got.throughput_gb_s
+        );
+    }
+    assert!(rate(true, true).incoming_use > 0.99);
 }
 
 /// 8 nodes, 1 GiB: 16.8 million packets. The time is checked by `cargo bench` and by hand;

@@ -1,7 +1,7 @@
 //! Parameters of clusters of Opterons and of HTX boards.
 
-use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Ps;
+use crate::models::ht::opteron::LINE_BYTES;
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
 
@@ -38,6 +38,28 @@ macro_rules! credits {
 macro_rules! cycles {
     ($key:ident, $class:ident) => {
         number!(Count, stringify!($key), nic.$key, 0, 10_000, $class)
+    };
+}
+
+/// Of all link ports of boards and switches.
+macro_rules! port {
+    ($kind:ident, $key:literal, $field:ident, $least:expr, $most:expr) => {
+        Parameter {
+            key: $key,
+            kind: Kind::$kind,
+            least: $least,
+            most: $most,
+            class: Origin::Assumed,
+            read: |models| {
+                let port = models.nic.ports.first();
+                port.map_or(0, |port| port.$field as u64)
+            },
+            write: |models, value| {
+                for port in &mut models.nic.ports {
+                    port.$field = value as _;
+                }
+            },
+        }
     };
 }
 
@@ -155,5 +177,85 @@ pub(super) const HTX: &[Parameter] = &[
     cycles!(network_out_cycles, Assumed),
     cycles!(network_in_cycles, Assumed),
     cycles!(completer_cycles, Assumed),
-    cycles!(crossbar_cycles, Published),
+    number!(
+        Count,
+        "receive_messages",
+        nic.receive_messages_max,
+        1,
+        1_024,
+        Assumed
+    ),
+    port!(Bytes, "frame_overhead", overhead_bytes, 0, 1_024),
+    port!(Count, "frames_in_flight", frames_in_flight_max, 1, 32_767),
+    port!(Count, "port_messages", messages_max, 1, 65_536),
+    Parameter {
+        key: "frame_timeout",
+        kind: Kind::Time,
+        // A full frame there and an acknowledgement back, and more.
+        least: 2_000_000,
+        most: 1_000_000_000,
+        class: Origin::Assumed,
+        read: |models| models.nic.ports.first().map_or(0, |port| port.timeout.0),
+        write: |models, value| {
+            for port in &mut models.nic.ports {
+                port.timeout = Ps(value);
+            }
+        },
+    },
+];
+
+/// The paper's board had none.
+pub(super) const HTX_CROSSBAR: &[Parameter] = &[cycles!(crossbar_cycles, Published)];
+
+/// Of boards with more than one cable, and of the switches between them.
+pub(super) const BOARDS_NETWORK: &[Parameter] = &[
+    cycles!(crossbar_cycles, Assumed),
+    number!(
+        Count,
+        "switch_cycles",
+        switch.crossbar_cycles,
+        0,
+        10_000,
+        Assumed
+    ),
+    number!(
+        Count,
+        "switch_messages",
+        switch.input_messages_max,
+        1,
+        1_024,
+        Assumed
+    ),
+];
+
+/// Of programs on hosts with boards.
+pub(super) const HTX_JOBS: &[Parameter] = &[processor!(send_work, 0, Assumed)];
+
+/// Parameters of [`HTX`] of a board that is a window below a socket: the socket's are those of the
+/// cluster, and no board answers reads.
+pub(super) const HTX_BELOW: &[&str] = &[
+    "core_in_cycles",
+    "core_out_cycles",
+    "requester_cycles",
+    "network_out_cycles",
+    "network_in_cycles",
+    "completer_cycles",
+    "receive_messages",
+    "frame_overhead",
+    "frames_in_flight",
+    "port_messages",
+    "frame_timeout",
+];
+
+/// Of boards that reach memory of other hosts.
+pub(super) const REMOTE: &[Parameter] = &[
+    number!(
+        Count,
+        "source_tags",
+        processor.source_tags,
+        1,
+        32,
+        Published
+    ),
+    number!(Count, "read_tags", nic.read_tags, 1, 32, Published),
 ];

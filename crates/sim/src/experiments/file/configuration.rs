@@ -1,6 +1,10 @@
 //! The resolved configuration: all that a run depends on, and its hash.
 
-use hostwire_plan::{CableKind, Fabric, Medium, Plan, Scheme};
+use hostwire_plan::htx::{Cable, Host, HtxPlan, Region, Switch};
+use hostwire_plan::{
+    AdapterKind, AdapterPlan, BridgePlan, CableKind, EthernetPlan, Fabric, HteaPlan, Medium, Plan,
+    Scheme, Window,
+};
 use serde::Serialize;
 
 use crate::wire::CallCosts;
@@ -15,6 +19,9 @@ pub struct Configuration {
     /// The cluster; none for an HTX board, whose host is built in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterFigures>,
+    /// The cluster of HTX boards that a program runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boards: Option<BoardsFigures>,
     /// What is run.
     pub workload: Workload,
     /// Every parameter of the models.
@@ -37,6 +44,106 @@ pub struct ClusterFigures {
     pub nodes: Vec<NodeFigures>,
     /// The cables between them.
     pub cables: Vec<CableFigures>,
+    /// Routes that the file gives or has chosen; others follow from the rest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<Vec<Window>>,
+    /// Adapters of the nodes, and the networks between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<DeviceFigures>,
+}
+
+/// The adapters of a cluster, and their networks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceFigures {
+    /// The adapters.
+    pub adapters: Vec<AdapterFigures>,
+    /// What all HTEA adapters are like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub htea: Option<HteaPlan>,
+    /// Their network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ethernet: Option<EthernetPlan>,
+    /// HTX boards, their switches and cables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boards: Option<BoardsFigures>,
+    /// What all bridges are like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bridge: Option<BridgePlan>,
+    /// Cables between chips, by the names of their ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chip_cables: Vec<[String; 2]>,
+}
+
+/// An adapter in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AdapterFigures {
+    /// What it is.
+    pub kind: AdapterKind,
+    /// The link that it is plugged into.
+    pub port: String,
+    /// Lanes of that link.
+    pub width_bits: Option<u8>,
+    /// Its clock.
+    pub frequency_mhz: Option<u16>,
+}
+
+impl AdapterFigures {
+    fn of(plan: &Plan, adapter: &AdapterPlan) -> AdapterFigures {
+        let processor = plan.processor(adapter.port.processor);
+        let mut links = processor.into_iter().flat_map(|found| &found.links);
+        let link = links.find(|link| link.link == adapter.port.link);
+        AdapterFigures {
+            kind: adapter.kind,
+            port: plan.port_name(adapter.port),
+            width_bits: link.and_then(|link| link.width_bits),
+            frequency_mhz: link.and_then(|link| link.frequency_mhz),
+        }
+    }
+}
+
+impl DeviceFigures {
+    /// `None` if no node has an adapter.
+    fn of(plan: &Plan) -> Option<DeviceFigures> {
+        let adapters = plan.adapters().iter();
+        let adapters: Vec<_> = adapters.map(|one| AdapterFigures::of(plan, one)).collect();
+        let has = |kind| adapters.iter().any(|adapter| adapter.kind == kind);
+        let cables = plan.chip_cables().iter();
+        let cables = cables.map(|ends| ends.map(|end| plan.chip_port_name(end)));
+        let [has_htea, has_chips] = [AdapterKind::Htea, AdapterKind::Peach2].map(has);
+        (!adapters.is_empty()).then(|| DeviceFigures {
+            htea: has_htea.then(|| *plan.htea()),
+            ethernet: has_htea.then(|| *plan.ethernet()),
+            boards: plan.boards().map(BoardsFigures::of),
+            bridge: has_chips.then(|| *plan.bridge()),
+            chip_cables: cables.collect(),
+            adapters,
+        })
+    }
+}
+
+/// A planned cluster of HTX boards.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardsFigures {
+    /// The hosts, in the order of the file, with the routes of their boards.
+    pub hosts: Vec<Host>,
+    /// The switches, with their routes.
+    pub switches: Vec<Switch>,
+    /// The cables between link ports.
+    pub cables: Vec<Cable>,
+    /// Memory that hosts use of others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<Region>,
+}
+
+impl BoardsFigures {
+    pub(super) fn of(plan: &HtxPlan) -> BoardsFigures {
+        BoardsFigures {
+            hosts: plan.hosts().to_vec(),
+            switches: plan.switches().to_vec(),
+            cables: plan.cables().to_vec(),
+            regions: plan.regions().to_vec(),
+        }
+    }
 }
 
 /// A node in short.
@@ -90,6 +197,14 @@ impl ClusterFigures {
             scheme: plan.scheme(),
             nodes: nodes.collect(),
             cables: cables.collect(),
+            routes: match plan.scheme() {
+                // Islands have several ways; the policy of the file chooses.
+                Scheme::File | Scheme::Islands => {
+                    plan.nodes().iter().map(|n| n.windows.clone()).collect()
+                }
+                _ => Vec::new(),
+            },
+            devices: DeviceFigures::of(plan),
         }
     }
 }

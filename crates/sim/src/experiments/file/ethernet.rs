@@ -5,6 +5,7 @@ use hostwire_plan::file::{Findings, Section};
 
 use crate::experiments::ethernet::{Ethernet, LINE_BYTES, Towards};
 use crate::experiments::{ExperimentError, Monitor};
+use crate::record::Recording;
 
 use super::ethernet_parameters::EthernetModels;
 use super::read_workload::LINES_MAX;
@@ -42,8 +43,9 @@ pub(super) fn run(
     network: &Ethernet,
     events_max: u64,
     monitor: &Monitor,
+    recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
-    let ran = network.run(events_max, monitor)?;
+    let ran = network.run(events_max, monitor, recording)?;
     let (latencies, switch) = (&ran.latencies, &ran.switch);
     let bits = latencies.count() as f64 * LINE_BYTES as f64 * 8.0;
     let mut metrics = vec![
@@ -66,6 +68,7 @@ pub(super) fn run(
     metrics.extend(seen.map(|(name, count)| metric(name, count as f64, "")));
     Ok(Measured {
         metrics,
+        links: ran.links,
         flows: latencies.flows(|host| host.to_string()),
         histogram: latencies.histogram(),
         summaries: vec![ran.summary],

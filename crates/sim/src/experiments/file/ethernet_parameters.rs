@@ -2,8 +2,8 @@
 
 use hostwire_link::Config as LinkConfig;
 
-use crate::devices::ethernet::{HostConfig, SwitchConfig};
 use crate::engine::Ps;
+use crate::models::ethernet::{HostConfig, SwitchConfig};
 
 use super::parameter::{Kind, Origin, Parameter, number, time};
 

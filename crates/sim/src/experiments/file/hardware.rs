@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 
 use hostwire_plan::diagnostic::{Rejected, Source, Span};
 use hostwire_plan::file::{Findings, Section, decode, parse};
-use hostwire_plan::{Cluster, Fabric, LinkRole, Plan};
+use hostwire_plan::{Cluster, Fabric};
 use toml::de::DeTable;
 
-use crate::engine::{ComponentId, Ps, Summary};
+use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
-use crate::experiments::htx_links::BoardWatch;
-use crate::experiments::traffic::{LinkUse, LinkWatch};
+use crate::experiments::link_use::{LinkUse, LinkWatch};
 use crate::machine::Machine;
 use crate::machine::htx::HtxCluster;
-use crate::record::Recording;
+use crate::models;
+use crate::record::{RecordError, Recording};
 use crate::tca::SubCluster;
 use crate::wire::{CallCosts, Platform};
 
+use super::calls;
 use super::parameters::{self, Family, Models};
 use super::read::{BadExperiment, Clusters, FILE_BYTES_MAX, Load, check_damage, check_title};
-use super::{calls, tca};
 
 /// A cluster with parameters, read and checked.
 #[derive(Clone, Debug)]
@@ -31,14 +31,7 @@ pub struct Hardware {
 }
 
 /// The use of links until some moment: see [`Built::watch_links`].
-pub struct LinksBefore(Before);
-
-enum Before {
-    Sockets(LinkWatch),
-    Boards(BoardWatch),
-    /// Nothing has crossed them before a job.
-    Unused,
-}
+pub struct LinksBefore(LinkWatch);
 
 /// Hardware that has been built and has booted.
 pub enum Built {
@@ -70,10 +63,7 @@ pub fn read_hardware(name: &str, bytes: &[u8], load: Load<'_>) -> Result<Hardwar
         // A cluster file, or what is none of both.
         return match hostwire_plan::cluster(name, bytes) {
             Ok(cluster) => Ok(Hardware {
-                models: Models::new(match &cluster {
-                    Cluster::AddressMap(plan) => family(plan),
-                    Cluster::Htx(_) => Family::Htx,
-                }),
+                models: Models::new(family(&cluster)),
                 cluster,
                 calls: CallCosts::default(),
             }),
@@ -103,31 +93,33 @@ fn read_named(
     let whole = Span::default();
     let mut file = Section::new("a file of hardware", root, whole);
     check_title(&mut file, out);
-    let plan = file
+    let cluster = file
         .value("cluster")
-        .and_then(|cluster| clusters.any_plan(cluster, out))?;
+        .and_then(|cluster| clusters.any(cluster, out))?;
     let section = file.table("parameters", "[parameters]", out);
     let place = section.as_ref().map_or(whole, Section::span);
-    let (models, _) = parameters::read(section, family(&plan), out);
-    if models.damages() {
-        check_damage(&plan, place, out);
+    let (models, _) = parameters::read(section, family(&cluster), cluster.plan(), out);
+    if let (Cluster::AddressMap(plan), true) = (&cluster, models.damages()) {
+        check_damage(plan, place, out);
     }
     let calls = calls::read(file.table("calls", "[calls]", out), out);
     file.finish(out);
-    Some(Hardware::new(plan, models, calls))
+    Some(Hardware::new(cluster, models, calls))
 }
 
 /// What a program on this cluster can have as parameters.
-pub(super) fn family(plan: &Plan) -> Family {
-    match plan.fabric() {
-        Fabric::TcCluster => Family::Cluster,
-        Fabric::Peach2 => Family::TcaJobs,
+pub(super) fn family(cluster: &Cluster) -> Family {
+    match cluster {
+        Cluster::Htx(_) => Family::HtxBoards,
+        Cluster::AddressMap(plan) => match plan.fabric() {
+            Fabric::TcCluster => Family::Cluster,
+            Fabric::Peach2 => Family::TcaJobs,
+        },
     }
 }
 
 impl Hardware {
-    pub(super) fn new(plan: Plan, models: Models, calls: CallCosts) -> Hardware {
-        let cluster = Cluster::AddressMap(Box::new(plan));
+    pub(super) fn new(cluster: Cluster, models: Models, calls: CallCosts) -> Hardware {
         Hardware {
             cluster,
             models,
@@ -148,7 +140,9 @@ impl Hardware {
         let plan = match &self.cluster {
             Cluster::AddressMap(plan) => plan,
             Cluster::Htx(plan) => {
-                let cluster = HtxCluster::new(plan.clone(), &self.models.processor);
+                let models = &self.models;
+                let cluster =
+                    HtxCluster::with_boards(plan.clone(), &models.processor, &models.boards());
                 return Ok(Built::Boards(Box::new(cluster)));
             }
         };
@@ -198,39 +192,43 @@ impl Built {
         }
     }
 
-    /// Records what crosses its links from now on.
-    pub fn record(&mut self, recording: &Recording) {
+    /// Records what crosses its links from now on, and its events if they are wanted. Times count
+    /// from now on.
+    ///
+    /// # Errors
+    /// [`RecordError`] if the event trace cannot begin.
+    pub fn record(&mut self, recording: &Recording) -> Result<(), RecordError> {
+        let sim = self.sim_mut();
+        recording.count_from(sim.now());
+        recording.watch_all(sim)
+    }
+
+    fn sim_mut(&mut self) -> &mut models::Fabric {
         match self {
-            Built::Sockets(machine) => record(machine, recording),
-            Built::Boards(cluster) => {
-                let links: Vec<_> = cluster.hosts().iter().map(|host| host.link).collect();
-                for link in links {
-                    recording.watch(&mut cluster.sim, link, false);
-                }
-            }
-            Built::SubCluster(cluster) => cluster.record(recording),
+            Built::Sockets(machine) => &mut machine.sim,
+            Built::Boards(cluster) => &mut cluster.sim,
+            Built::SubCluster(cluster) => cluster.sim_mut(),
         }
     }
 
     /// Counts the use of its links from now on.
     pub fn watch_links(&self) -> LinksBefore {
-        LinksBefore(match self {
-            Built::Sockets(machine) => Before::Sockets(LinkWatch::new(machine)),
-            Built::Boards(cluster) => Before::Boards(BoardWatch::new(cluster)),
-            Built::SubCluster(_) => Before::Unused,
-        })
+        LinksBefore(LinkWatch::new(self.sim()))
     }
 
     /// Every direction of every link that was used, over `time`.
-    pub fn links(&self, before: LinksBefore, time: Ps) -> Vec<LinkUse> {
-        let mut links = match (self, before.0) {
-            (Built::Sockets(machine), Before::Sockets(before)) => before.used(machine, time),
-            (Built::Boards(cluster), Before::Boards(before)) => before.used(cluster, time),
-            (Built::SubCluster(cluster), _) => tca::links(cluster),
-            (Built::Sockets(_) | Built::Boards(_), _) => Vec::new(),
-        };
+    pub fn links(&self, before: &LinksBefore, time: Ps) -> Vec<LinkUse> {
+        let mut links = before.0.used(self.sim(), time);
         links.retain(|link| link.utilisation > 0.0 && !link.link.ends_with("southbridge"));
         links
+    }
+
+    fn sim(&self) -> &models::Fabric {
+        match self {
+            Built::Sockets(machine) => &machine.sim,
+            Built::Boards(cluster) => &cluster.sim,
+            Built::SubCluster(cluster) => cluster.sim(),
+        }
     }
 
     /// Figures so far.
@@ -243,16 +241,6 @@ impl Built {
     }
 }
 
-/// Records what crosses the links of a machine from now on, but for those of southbridges.
-pub(super) fn record(machine: &mut Machine, recording: &Recording) {
-    let wires = machine.wires().iter();
-    let between = wires.filter(|wire| wire.role != LinkRole::Southbridge);
-    let links: Vec<ComponentId> = between.map(|wire| wire.link).collect();
-    for link in links {
-        recording.watch(&mut machine.sim, link, false);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,9 +249,12 @@ mod tests {
     const RING: &str = "fabric = \"peach2\"\n[topology]\nkind = \"ring\"\nnodes = 4\n\
                         [topology.node]\nmemory = \"8GiB\"\n";
 
+    const BOARDS: &str = include_str!("../../../clusters/htx-switch.toml");
+
     fn read(text: &str) -> Result<Hardware, String> {
         let load = |path: &str| match path {
             "ring.toml" => Ok(RING.as_bytes().to_vec()),
+            "boards.toml" => Ok(BOARDS.as_bytes().to_vec()),
             _ => Err("no such file".to_owned()),
         };
         read_hardware("it.toml", text.as_bytes(), &load).map_err(|error| error.to_string())
@@ -276,9 +267,8 @@ mod tests {
         assert_eq!(ring.models.tca.config.puts.dma_from_bytes, 16 << 10);
         let boards = include_str!("../../../clusters/two-boards.toml");
         assert_eq!(read(boards).unwrap().places().unwrap().len(), 2);
-        let boards = include_str!("../../../clusters/htx-switch.toml");
         assert_eq!(
-            read(boards).unwrap().places().unwrap(),
+            read(BOARDS).unwrap().places().unwrap(),
             ["a", "b", "c", "d"]
         );
     }
@@ -291,6 +281,52 @@ mod tests {
         assert_eq!(config.link.speed.rate_mt_s, 8_000);
         assert_eq!(config.puts.dma_from_bytes, 4096);
         assert_eq!(config.puts.engine, Engine::TwoPhase);
+    }
+
+    #[test]
+    fn boards_have_parameters_too() {
+        let text = "cluster = \"boards.toml\"\n[parameters]\ncompleter_cycles = 9\n\
+                    send_work = \"40ns\"\nio_read = \"40ns\"\n";
+        let boards = read(text).unwrap();
+        assert_eq!(boards.places().unwrap(), ["a", "b", "c", "d"]);
+        assert_eq!(boards.models.nic.completer_cycles, 9);
+        assert_eq!(boards.models.processor.io_read, Ps::from_ns(40));
+        assert_eq!(boards.models.processor.send_work, Ps::from_ns(40));
+        // As a cluster file by itself has it.
+        assert_eq!(boards.models.nic.crossbar_cycles, 4);
+        let Ok(Built::Boards(built)) = boards.build() else {
+            panic!("not boards");
+        };
+        assert_eq!(built.board(0).unwrap().config().completer_cycles, 9);
+        let table = format!(
+            "[cluster]\n{}",
+            BOARDS
+                .replace("[[", "[[cluster.")
+                .replace("[board]", "[cluster.board]")
+        );
+        assert_eq!(read(&table).unwrap().places().unwrap().len(), 4);
+        let error = read("cluster = \"boards.toml\"\n[parameters]\nhop = \"1ns\"\n").unwrap_err();
+        assert!(error.contains("hop"), "{error}");
+    }
+
+    #[test]
+    fn experiments_sweep_boards() {
+        let load = |_: &str| Ok(BOARDS.as_bytes().to_vec());
+        let text = "cluster = \"boards.toml\"\n[workload]\nkind = \"program\"\nprogram = [\"x\"]\npes = 2\n\
+                    [sweep]\nkey = \"cluster.board.user_frequency\"\nvalues = [\"100MHz\", \"200MHz\"]\n";
+        let experiment = super::super::read("it.toml", text.as_bytes(), &load).unwrap();
+        for (point, mhz) in [100, 200].into_iter().enumerate() {
+            let Ok(Built::Boards(built)) = experiment.hardware(point).unwrap().build() else {
+                panic!("not boards");
+            };
+            assert_eq!(built.plan().hosts()[0].user_mhz, mhz);
+        }
+        let ping_pong = "cluster = \"boards.toml\"\n[workload]\nkind = \"ping-pong\"\n";
+        let error = super::super::read("it.toml", ping_pong.as_bytes(), &load).unwrap_err();
+        assert!(
+            error.to_string().contains("this one is of HTX boards"),
+            "{error}"
+        );
     }
 
     #[test]

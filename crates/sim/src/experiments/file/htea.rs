@@ -1,9 +1,10 @@
 //! Running adapters.
 
 use crate::experiments::htoe::bottlenecks_of;
-use crate::experiments::traffic::LinkUse;
+use crate::experiments::link_use::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
-use crate::htea::{Config, HteaError, Model, PortUse};
+use crate::models::htea::fast::{Config, HteaError, Model, PortUse};
+use crate::record::Recording;
 
 use super::run::{Measured, metric};
 
@@ -11,8 +12,12 @@ pub(super) fn run(
     config: Config,
     events_max: u64,
     monitor: &Monitor,
+    recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
     let mut model = Model::new(config).map_err(HteaError::from)?;
+    if let Some(recording) = recording {
+        recording.watch_events(model.sim())?;
+    }
     let summary = monitor.run(model.sim(), events_max)?;
     let report = model.report();
     let counts = &report.counts;

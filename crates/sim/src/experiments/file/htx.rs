@@ -1,18 +1,18 @@
 //! Workloads of the HTX board.
 
-use crate::devices::Fabric;
-use crate::devices::cable::Medium;
-use crate::devices::ht::Link;
-use crate::devices::link::End;
-use crate::devices::opteron::Op;
 use crate::engine::{Ps, Summary};
 use crate::experiments::htx_board::{end_to_end_with, written};
 use crate::experiments::htx_host::start;
 use crate::experiments::htx_ping_pong::{PARTS, Pair, ping_pong};
+use crate::experiments::link_use::LinkUse;
 use crate::experiments::programs::{BareStores, Step, Timed};
-use crate::experiments::traffic::LinkUse;
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::htx::{HtxHost, Setup, WINDOW, add_host_with};
+use crate::models::Fabric;
+use crate::models::ht::Link;
+use crate::models::ht::cable::Medium;
+use crate::models::ht::opteron::Op;
+use crate::models::link::End;
 use crate::record::Recording;
 
 use super::Point;
@@ -99,10 +99,10 @@ fn message(
     let models = (point.models.nic.clone(), point.models.processor.clone());
     let mut summaries = Vec::new();
     let mut watch = recording;
-    let result = end_to_end_with(&setup(link), models, bytes, |sim, host| {
+    let result = end_to_end_with(&setup(link), models, bytes, |sim, _| {
         // The phases of the poll loop differ by a nanosecond; one is enough to see.
         if let Some(recording) = watch.take() {
-            recording.watch(sim, host.link, false);
+            recording.watch_all(sim)?;
         }
         summaries.push(monitor.run(sim, point.events_max)?);
         Ok(())
@@ -123,9 +123,9 @@ fn ping_pong_of(
     recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
     let mut summaries = Vec::new();
-    let result = ping_pong(pair, bytes, |sim, host, after| {
+    let result = ping_pong(pair, bytes, |sim, _, after| {
         if let Some(recording) = recording {
-            recording.watch(sim, host.link, false);
+            recording.watch_all(sim)?;
         }
         summaries.push(monitor.run_stepping(sim, point.events_max, after)?);
         Ok(())
@@ -160,7 +160,7 @@ fn bench(
     );
     sim.run_until(SETTLE);
     if let Some(recording) = recording {
-        recording.watch(&mut sim, host.link, false);
+        recording.watch_all(&mut sim)?;
     }
     start(&mut sim, host.host, program)?;
     let summary = monitor.run(&mut sim, point.events_max)?;

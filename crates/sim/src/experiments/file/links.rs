@@ -6,6 +6,7 @@ use hostwire_plan::file::{BANDWIDTH, Findings, Section};
 use crate::experiments::links::{FlowChoice, Network, NetworkTerms, Preset, RetryChoice};
 use crate::experiments::load::{Load, Pacing, Pattern};
 use crate::experiments::{ExperimentError, Monitor};
+use crate::record::Recording;
 
 use super::read_load::{self, PATTERNS, pacing};
 use super::read_workload::{LINES_MAX, size, up_to};
@@ -126,8 +127,9 @@ pub(super) fn run(
     network: &Network,
     events_max: u64,
     monitor: &Monitor,
+    recording: Option<&Recording>,
 ) -> Result<Measured, ExperimentError> {
-    let ran = network.run(events_max, monitor)?;
+    let ran = network.run(events_max, monitor, recording)?;
     let latencies = &ran.latencies;
     let bits = latencies.bytes as f64 * 8.0;
     let puts = latencies.count() as f64;

@@ -3,8 +3,8 @@
 use crate::engine::{Ps, Summary};
 use crate::experiments::pgas_cluster::{DeviceCost, Kernel, Stream, break_even};
 use crate::experiments::{ExperimentError, Monitor};
-use crate::memory_system::trace::{Format, Reader, ReplayError, replay};
-use crate::memory_system::{MemoryError, MemorySystem, Totals, Watch};
+use crate::models::memory::trace::{Format, Reader, ReplayError, replay};
+use crate::models::memory::{MemoryError, MemorySystem, Totals, Watch};
 
 use super::hashed::Hashed;
 use super::memory_workload::MemoryFigures;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Ps;
-use crate::memory_system::{Config, Placement, ProcessorKind, Region, RegionKind};
+use crate::models::memory::{Config, Placement, ProcessorKind, Region, RegionKind};
 
 /// A memory system with all its keys resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,7 +60,7 @@ pub struct RegionFigures {
 impl RegionFigures {
     fn of(region: &Region) -> RegionFigures {
         let limited = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
-        let paging = |of: fn(&crate::memory_system::Paging) -> Ps| {
+        let paging = |of: fn(&crate::models::memory::Paging) -> Ps| {
             region.paging.as_ref().map(|paging| of(paging).0)
         };
         RegionFigures {

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod below_parameters;
 mod calls;
 mod cluster_parameters;
 mod configuration;
@@ -48,15 +49,20 @@ mod read;
 mod read_htea;
 mod read_load;
 mod read_memory;
+mod read_remote;
 mod read_tca;
 mod read_workload;
+mod remote;
 mod run;
 mod sweep;
 mod tca;
 mod tca_parameters;
 mod workload;
 
-pub use configuration::{CableFigures, ClusterFigures, Configuration, NodeFigures};
+pub use configuration::{
+    AdapterFigures, BoardsFigures, CableFigures, ClusterFigures, Configuration, DeviceFigures,
+    NodeFigures,
+};
 pub use hardware::{Built, Hardware, read_hardware};
 pub use memory_workload::{MemoryFigures, RegionFigures};
 pub use outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
@@ -70,7 +76,7 @@ pub use super::jobs::Order;
 pub use super::load::{Bucket, FlowUse};
 pub use super::monitor::Monitor;
 
-use hostwire_plan::Plan;
+use hostwire_plan::{Cluster, Plan};
 
 use crate::wire::CallCosts;
 
@@ -117,12 +123,19 @@ struct Point {
     place: usize,
     /// The swept value, as written.
     label: Option<String>,
-    plan: Option<Plan>,
+    cluster: Option<Cluster>,
     workload: Workload,
     models: Models,
     events_max: u64,
     calls: CallCosts,
     configuration: Configuration,
+}
+
+impl Point {
+    /// The plan of its cluster, if that has an address map.
+    fn plan(&self) -> Option<&Plan> {
+        self.cluster.as_ref().and_then(Cluster::plan)
+    }
 }
 
 impl Experiment {
@@ -141,12 +154,23 @@ impl Experiment {
         self.points.iter().any(|point| point.workload.has_links())
     }
 
+    /// Whether there are events that a recording could have.
+    pub fn has_events(&self) -> bool {
+        self.points.iter().any(|point| point.workload.has_events())
+    }
+
+    /// Whether a program is run, as a process of its own.
+    pub fn runs_program(&self) -> bool {
+        let mut points = self.points.iter();
+        points.any(|point| matches!(point.workload, Workload::Program(_)))
+    }
+
     /// The hardware of a point that runs a program; `None` for others.
     pub fn hardware(&self, place: usize) -> Option<Hardware> {
         let point = self.points.get(place)?;
-        match (&point.workload, &point.plan) {
-            (Workload::Program(_), Some(plan)) => Some(Hardware::new(
-                plan.clone(),
+        match (&point.workload, &point.cluster) {
+            (Workload::Program(_), Some(cluster)) => Some(Hardware::new(
+                cluster.clone(),
                 point.models.clone(),
                 point.calls,
             )),

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::engine::Summary;
 use crate::experiments::htoe::Bottleneck;
+use crate::experiments::link_use::LinkUse;
 use crate::experiments::load::{Bucket, FlowUse};
-use crate::experiments::traffic::LinkUse;
-use crate::memory_system::{Region, RegionCounters, RegionKind};
+use crate::models::memory::{Region, RegionCounters, RegionKind};
 
 use super::configuration::Configuration;
 

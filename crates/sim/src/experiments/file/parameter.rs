@@ -1,12 +1,14 @@
 //! A parameter: its bounds, the source of its default, and the value that it changes.
 
+use std::borrow::Cow;
+
 use hostwire_plan::file::{
     BANDWIDTH, FREQUENCY, Findings, Quantity, RATE, SIZE, Section, TIME, display_bytes,
 };
 use hostwire_plan::{Diagnostic, diagnostic::Located};
 use serde::Serialize;
 
-use crate::devices::pcie::{LANES, RATES_MT_S};
+use crate::models::pcie::{LANES, RATES_MT_S};
 
 use super::parameters::Models;
 use super::read_tca::ENGINES;
@@ -30,8 +32,8 @@ pub enum Origin {
 /// A parameter with the value of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParameterValue {
-    /// Key in `[parameters]`.
-    pub key: &'static str,
+    /// Key in `[parameters]`; behind the name of its table, if it is in a table there.
+    pub key: Cow<'static, str>,
     /// Its value, with unit.
     pub value: String,
     /// The value without the file, with unit.
@@ -129,7 +131,7 @@ impl Parameter {
     pub(super) fn shown(&self, models: &Models, default: &Models) -> ParameterValue {
         let (value, usual) = ((self.read)(models), (self.read)(default));
         ParameterValue {
-            key: self.key,
+            key: self.key.into(),
             value: self.kind.display(value),
             default: self.kind.display(usual),
             class: self.class,

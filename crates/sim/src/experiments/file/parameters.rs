@@ -3,23 +3,26 @@
 use hostwire_plan::file::{Findings, Section};
 use hostwire_plan::{LinkRole, Plan};
 
-use crate::devices::ht::{Buffers, LinkConfig};
-use crate::devices::link::Damage;
-use crate::devices::nic::NicConfig;
-use crate::devices::opteron::OpteronConfig;
 use crate::experiments::ExperimentError;
 use crate::experiments::links::NetworkTerms;
 use crate::firmware;
-use crate::htea;
-use crate::machine::Machine;
+use crate::machine::htx::Boards;
+use crate::machine::{Below, Machine};
+use crate::models::ht::nic::NicConfig;
+use crate::models::ht::opteron::OpteronConfig;
+use crate::models::ht::switch::SwitchConfig;
+use crate::models::ht::{Buffers, LinkConfig};
+use crate::models::htea::fast;
+use crate::models::link::Damage;
 
-use super::cluster_parameters::{CLUSTER, HTX};
+use super::below_parameters;
+use super::cluster_parameters::{BOARDS_NETWORK, CLUSTER, HTX, HTX_CROSSBAR, HTX_JOBS, REMOTE};
 use super::ethernet_parameters::{ETHERNET, EthernetModels};
 use super::htea_parameters::HTEA;
 use super::links_parameters::LINKS;
 use super::memory_parameters::{MEMORY, MemoryModels};
 use super::parameter::{Parameter, ParameterValue};
-use super::tca_parameters::{self, TCA, TCA_JOBS, TcaModels};
+use super::tca_parameters::{self, TCA, TCA_COPIES, TCA_JOBS, TcaModels};
 
 /// What is modelled; each kind has its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +31,16 @@ pub(super) enum Family {
     Cluster,
     /// An HTX board in its host.
     Htx,
+    /// Hosts with HTX boards of a planned cluster.
+    HtxBoards,
     /// A memory system.
     Memory,
     /// A TCA sub-cluster.
     Tca,
     /// The same, with programs on its hosts.
     TcaJobs,
+    /// The same, beside three copies over InfiniBand.
+    TcaCopies,
     /// Two PEACH2 boards in one host.
     TcaHost,
     /// Ethernet adapters.
@@ -50,9 +57,10 @@ pub(super) struct Models {
     pub(super) processor: OpteronConfig,
     pub(super) link: LinkConfig,
     pub(super) nic: NicConfig,
+    pub(super) switch: SwitchConfig,
     pub(super) memory: MemoryModels,
     pub(super) tca: TcaModels,
-    pub(super) htea: htea::Config,
+    pub(super) htea: fast::Config,
     pub(super) ethernet: EthernetModels,
     pub(super) links: NetworkTerms,
     pub(super) damage_per_million: u32,
@@ -63,17 +71,21 @@ impl Models {
     pub(super) fn new(family: Family) -> Models {
         Models {
             processor: match family {
-                Family::Htx => OpteronConfig::opteron_246(),
+                Family::Htx | Family::HtxBoards => OpteronConfig::opteron_246(),
                 _ => OpteronConfig::shanghai(),
             },
             link: LinkConfig {
                 buffers: [Buffers::FAM10H; 2],
                 ..LinkConfig::default()
             },
-            nic: NicConfig::htx_board(0),
+            nic: match family {
+                Family::Htx => NicConfig::htx_board(0),
+                _ => Boards::default().nic,
+            },
+            switch: SwitchConfig::default(),
             memory: MemoryModels::default(),
             tca: TcaModels::default(),
-            htea: htea::Config::default(),
+            htea: fast::Config::default(),
             ethernet: EthernetModels::default(),
             links: NetworkTerms::default(),
             damage_per_million: 0,
@@ -83,7 +95,7 @@ impl Models {
 
     /// A machine of this plan that has booted.
     pub(super) fn booted(&self, plan: &Plan) -> Result<Machine, ExperimentError> {
-        let mut machine = Machine::new(plan.clone(), &self.processor)?;
+        let mut machine = Machine::with_below(plan.clone(), &self.processor, &self.below())?;
         for wire in 0..machine.wires().len() {
             if machine.wires()[wire].role != LinkRole::Fabric {
                 continue;
@@ -96,6 +108,24 @@ impl Models {
         }
         firmware::boot_all(&mut machine)?;
         Ok(machine)
+    }
+
+    /// Boards and switches.
+    pub(super) fn boards(&self) -> Boards {
+        Boards {
+            nic: self.nic.clone(),
+            switch: self.switch.clone(),
+        }
+    }
+
+    /// Devices below sockets.
+    fn below(&self) -> Below {
+        let chips = self.tca.resolved();
+        Below {
+            boards: self.boards(),
+            chip: chips.chip,
+            chip_link: chips.link,
+        }
     }
 
     /// Whether links damage packets.
@@ -118,17 +148,20 @@ impl Models {
     }
 }
 
-/// Reads `[parameters]` for one kind of workload.
+/// Reads `[parameters]` for one kind of workload; `plan` is that of a cluster with an address map.
 pub(super) fn read(
     section: Option<Section<'_>>,
     family: Family,
+    plan: Option<&Plan>,
     out: &mut Findings,
 ) -> (Models, Vec<ParameterValue>) {
     let tables: &[&[Parameter]] = match family {
         Family::Cluster => &[CLUSTER],
-        Family::Htx => &[HTX],
+        Family::Htx => &[HTX, HTX_CROSSBAR],
+        Family::HtxBoards => &[HTX, BOARDS_NETWORK, REMOTE, HTX_JOBS],
         Family::Memory => &[MEMORY],
         Family::Tca | Family::TcaHost => &[TCA],
+        Family::TcaCopies => &[TCA, TCA_COPIES],
         Family::TcaJobs => &[TCA, TCA_JOBS],
         Family::Htea => &[HTEA],
         Family::Ethernet => &[ETHERNET],
@@ -141,12 +174,25 @@ pub(super) fn read(
         for parameter in table() {
             parameter.set(&mut models, &mut section, out);
         }
-        if matches!(family, Family::Tca | Family::TcaHost | Family::TcaJobs) {
-            tca_parameters::check(&models.tca, &section, out);
+        match family {
+            Family::Tca | Family::TcaHost | Family::TcaJobs => {
+                tca_parameters::check(&models.tca, &section, out);
+            }
+            Family::TcaCopies => {
+                tca_parameters::check(&models.tca, &section, out);
+                tca_parameters::check_copies(&models.tca, &section, out);
+            }
+            _ => {}
+        }
+        if family == Family::Cluster {
+            below_parameters::read(&mut models, &mut section, plan, out);
         }
         section.finish(out);
     }
     let values = table().map(|parameter| parameter.shown(&models, &default));
-    let values = values.collect();
+    let mut values: Vec<_> = values.collect();
+    if let (Family::Cluster, Some(plan)) = (family, plan) {
+        values.extend(below_parameters::shown(&models, &default, plan));
+    }
     (models, values)
 }

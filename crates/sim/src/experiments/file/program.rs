@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use crate::experiments::ExperimentError;
-use crate::experiments::traffic::LinkUse;
+use crate::experiments::link_use::LinkUse;
 
 use super::Launch;
 use super::outcome::{Metric, RunFigures};

@@ -5,11 +5,11 @@ use std::fmt;
 
 use hostwire_plan::diagnostic::{Rejected, Source, Span};
 use hostwire_plan::file::{Findings, Section, decode, parse, span_of, wrong_type};
-use hostwire_plan::{Diagnostic, Fabric, Plan, plan_table};
+use hostwire_plan::{Cluster, Diagnostic, Fabric, Plan, cluster_table};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::configuration::{ClusterFigures, Configuration};
+use super::configuration::{BoardsFigures, ClusterFigures, Configuration};
 use crate::wire::CallCosts;
 
 use super::parameters::Family;
@@ -218,18 +218,22 @@ fn read_point(
     let family = section
         .as_ref()
         .map_or(Some(Family::Cluster), read_workload::family);
-    let plan = cluster.and_then(|cluster| match family {
-        Some(Family::Tca | Family::TcaJobs) => clusters.plan(cluster, Fabric::Peach2, out),
-        Some(_) => clusters.plan(cluster, Fabric::TcCluster, out),
-        None => clusters.any_plan(cluster, out),
+    let described = cluster.and_then(|cluster| match family {
+        Some(Family::HtxBoards) => clusters.boards(cluster, out),
+        Some(Family::Tca | Family::TcaCopies | Family::TcaJobs) => {
+            clusters.of(cluster, Fabric::Peach2, out)
+        }
+        Some(_) => clusters.of(cluster, Fabric::TcCluster, out),
+        None => clusters.any(cluster, out),
     });
     // A program runs on any cluster.
-    let usual = plan.as_ref().map_or(Family::Cluster, hardware::family);
+    let usual = described.as_ref().map_or(Family::Cluster, hardware::family);
     let family = family.unwrap_or(usual);
     check_cluster(section.as_ref(), cluster, family, out);
+    let plan = described.as_ref().and_then(Cluster::plan);
     let parameters = file.table("parameters", "[parameters]", out);
     let place = parameters.as_ref().map_or(whole, Section::span);
-    let (models, parameters) = parameters::read(parameters, family, out);
+    let (models, parameters) = parameters::read(parameters, family, plan, out);
     let limits = file
         .table("limits", "[limits]", out)
         .and_then(|mut limits| {
@@ -238,9 +242,13 @@ fn read_point(
             events
         });
     let events_max = limits.map_or(EVENTS_MAX, |events| events.value);
+    let boards = match &described {
+        Some(Cluster::Htx(boards)) => Some(boards),
+        _ => None,
+    };
     let workload = section
-        .and_then(|section| read_workload::read(section, plan.as_ref(), &models, events_max, out));
-    if let Some(plan) = plan.as_ref().filter(|_| models.damages()) {
+        .and_then(|section| read_workload::read(section, (plan, boards), &models, events_max, out));
+    if let Some(plan) = plan.filter(|_| models.damages()) {
         check_damage(plan, place, out);
     }
     let calls = match &workload {
@@ -258,14 +266,15 @@ fn read_point(
         place: 0,
         label,
         configuration: Configuration {
-            cluster: plan.as_ref().map(ClusterFigures::of),
+            cluster: plan.map(ClusterFigures::of),
+            boards: boards.map(BoardsFigures::of),
             workload: workload.clone(),
             parameters,
             calls: (!calls.is_none()).then_some(calls),
             events_max,
         },
         calls,
-        plan,
+        cluster: described,
         workload,
         models,
         events_max,
@@ -292,8 +301,11 @@ fn check_cluster(
     family: Family,
     out: &mut Findings,
 ) {
-    if let (Some(section), None, Family::Cluster | Family::Tca | Family::TcaJobs) =
-        (section, cluster, family)
+    if let (
+        Some(section),
+        None,
+        Family::Cluster | Family::HtxBoards | Family::Tca | Family::TcaCopies | Family::TcaJobs,
+    ) = (section, cluster, family)
     {
         out.push(
             Diagnostic::error("missing-key", "an experiment file has no `cluster`")
@@ -302,7 +314,9 @@ fn check_cluster(
         );
     }
     let without = match family {
-        Family::Cluster | Family::Tca | Family::TcaJobs => None,
+        Family::Cluster | Family::Tca | Family::TcaCopies | Family::TcaJobs | Family::HtxBoards => {
+            None
+        }
         Family::Htx => Some(("the HTX board", "the board's host is built in")),
         Family::Memory => Some(("a memory system", "its regions are all there is")),
         Family::TcaHost => Some(("two boards in one host", "the host is built in")),
@@ -347,8 +361,8 @@ pub(super) fn check_damage(plan: &Plan, parameters: Span, out: &mut Findings) {
 /// Plans, by where they come from: points of a sweep mostly share one.
 pub(super) struct Clusters<'l> {
     pub(super) load: Load<'l>,
-    pub(super) files: BTreeMap<String, Plan>,
-    pub(super) inline: Option<Plan>,
+    pub(super) files: BTreeMap<String, Cluster>,
+    pub(super) inline: Option<Cluster>,
     pub(super) rejected: Option<Rejected>,
 }
 
@@ -395,18 +409,18 @@ impl Clusters<'_> {
             .ok()
     }
 
-    /// The plan that the file or the table gives.
-    pub(super) fn any_plan(
+    /// The cluster that the file or the table gives.
+    pub(super) fn any(
         &mut self,
         value: &Spanned<DeValue<'_>>,
         out: &mut Findings,
-    ) -> Option<Plan> {
+    ) -> Option<Cluster> {
         match value.get_ref() {
             DeValue::String(path) => self.plan_file(path, span_of(value), out),
             DeValue::Table(table) => {
                 if self.inline.is_none() {
                     let section = Section::new("[cluster]", table, span_of(value));
-                    self.inline = plan_table(section, out);
+                    self.inline = cluster_table(section, out);
                 }
                 self.inline.clone()
             }
@@ -418,43 +432,61 @@ impl Clusters<'_> {
         }
     }
 
+    /// The same; it has to be of HTX boards.
+    fn boards(&mut self, value: &Spanned<DeValue<'_>>, out: &mut Findings) -> Option<Cluster> {
+        let cluster = self.any(value, out)?;
+        if matches!(cluster, Cluster::Htx(_)) {
+            return Some(cluster);
+        }
+        out.push(
+            Diagnostic::error("fabric", "this workload runs on HTX boards")
+                .label(span_of(value), "this is a cluster of another kind")
+                .help("use a cluster with `fabric = \"htx\"`"),
+        );
+        None
+    }
+
     /// The same; it has to be for `fabric`.
-    fn plan(
+    fn of(
         &mut self,
         value: &Spanned<DeValue<'_>>,
         fabric: Fabric,
         out: &mut Findings,
-    ) -> Option<Plan> {
-        let plan = self.any_plan(value, out)?;
-        if plan.fabric() != fabric {
-            let (what, is, help) = match fabric {
-                Fabric::TcCluster => (
-                    "this workload runs on a TCCluster",
-                    "this one is for PEACH2",
-                    "use a cluster of Opterons, or a workload \"tca-...\"",
-                ),
-                Fabric::Peach2 => (
-                    "this workload runs on a TCA sub-cluster",
-                    "this one is a TCCluster",
-                    "use a cluster with `fabric = \"peach2\"`",
-                ),
-            };
-            let wrong = Diagnostic::error("fabric", what);
-            out.push(wrong.label(span_of(value), is).help(help));
-            return None;
+    ) -> Option<Cluster> {
+        let cluster = self.any(value, out)?;
+        let is = cluster.plan().map(Plan::fabric);
+        if is == Some(fabric) {
+            return Some(cluster);
         }
-        Some(plan)
+        let (what, help) = match fabric {
+            Fabric::TcCluster => (
+                "this workload runs on a TCCluster",
+                "use a cluster of Opterons, or a workload \"tca-...\"",
+            ),
+            Fabric::Peach2 => (
+                "this workload runs on a TCA sub-cluster",
+                "use a cluster with `fabric = \"peach2\"`",
+            ),
+        };
+        let is = match is {
+            None => "this one is of HTX boards",
+            Some(Fabric::TcCluster) => "this one is a TCCluster",
+            Some(Fabric::Peach2) => "this one is for PEACH2",
+        };
+        let wrong = Diagnostic::error("fabric", what);
+        out.push(wrong.label(span_of(value), is).help(help));
+        None
     }
 
-    fn plan_file(&mut self, path: &str, span: Span, out: &mut Findings) -> Option<Plan> {
+    fn plan_file(&mut self, path: &str, span: Span, out: &mut Findings) -> Option<Cluster> {
         if let Some(plan) = self.files.get(path) {
             return Some(plan.clone());
         }
         let bytes = self.load_file(path, span, out)?;
-        match hostwire_plan::plan(path, &bytes) {
-            Ok(plan) => {
-                self.files.insert(path.to_owned(), plan.clone());
-                Some(plan)
+        match hostwire_plan::cluster(path, &bytes) {
+            Ok(cluster) => {
+                self.files.insert(path.to_owned(), cluster.clone());
+                Some(cluster)
             }
             Err(rejected) => {
                 self.rejected = Some(rejected);

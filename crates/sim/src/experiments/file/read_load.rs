@@ -4,9 +4,9 @@ use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{Findings, Section, TIME, clip, nearest};
 use hostwire_plan::{Diagnostic, Plan};
 
-use crate::devices::opteron::LINE_BYTES;
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::load::{Arrivals, Load, Pacing, Pattern};
+use crate::models::ht::opteron::LINE_BYTES;
 
 use super::read_workload::{LINES_MAX, check_fits, check_lines, processors, size, up_to};
 use super::workload::Workload;

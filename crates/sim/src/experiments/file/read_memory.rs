@@ -6,8 +6,8 @@ use hostwire_plan::file::{Findings, SIZE, Section, TIME, display_bytes};
 
 use crate::engine::Ps;
 use crate::experiments::pgas_cluster::{MEMORY_BYTES, Pattern, REGIONS, SCENARIOS, STREAM};
-use crate::memory_system::trace::Format;
-use crate::memory_system::{
+use crate::models::memory::trace::Format;
+use crate::models::memory::{
     CacheConfig, Config, Medium, MemorySystem, Paging, Placement, ProcessorKind, Region, RegionKind,
 };
 
@@ -25,7 +25,8 @@ const KINDS: [(&str, RegionKind); 4] = [
     ("remote", RegionKind::Remote),
     ("swap", RegionKind::Swap),
 ];
-const FORMATS: [(&str, Format); 2] = [("simple", Format::Simple), ("lackey", Format::Lackey)];
+pub(super) const FORMATS: [(&str, Format); 2] =
+    [("simple", Format::Simple), ("lackey", Format::Lackey)];
 /// Most elements of an array: 10 million pages, if they are small.
 const ELEMENTS_MAX: u64 = 200_000_000;
 /// Largest memory. Pages that are never touched cost nothing.

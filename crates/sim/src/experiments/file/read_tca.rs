@@ -4,7 +4,7 @@ use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{Findings, SIZE, Section, clip, nearest};
 use hostwire_plan::{Diagnostic, Plan};
 
-use crate::experiments::tca_peach2::LOOPBACK_BYTES;
+use crate::experiments::tca_peach2::{Dma, Grade, LOOPBACK_BYTES};
 use crate::tca::{Device, Engine, SubCluster};
 
 use super::tca_parameters::TcaModels;
@@ -21,9 +21,12 @@ pub(super) const ENGINES: [(&str, Engine); 2] = [
     ("two-phase", Engine::TwoPhase),
     ("pipelined", Engine::Pipelined),
 ];
+const ENDS: [(&str, Device); 2] = [("gpu", Device::Gpu0), ("host", Device::Host)];
 const GPUS: [(&str, Device); 2] = [("gpu0", Device::Gpu0), ("gpu1", Device::Gpu1)];
 /// Longest message by PIO.
 const PIO_BYTES_MAX: u64 = 64 << 10;
+/// Most bytes of three copies.
+const COPY_BYTES_MAX: u64 = 16 << 20;
 /// Most bytes of a chain: some 60 million events.
 const CHAIN_BYTES_MAX: u64 = 1 << 30;
 
@@ -100,13 +103,8 @@ pub(super) fn dma(
     let plan = plan?;
     let cluster = sub_cluster(plan, models, section.span(), out)?;
     let dma = workload.dma(plan)?;
-    let refused = match dma.check(&cluster) {
-        Ok(()) if dma.bytes == 0 => "a transfer of 0 bytes".to_owned(),
-        Ok(()) if dma.total_bytes() > CHAIN_BYTES_MAX => {
-            format!("{} bytes are too many: at most 1GiB", dma.total_bytes())
-        }
-        Ok(()) => return Some(workload),
-        Err(error) => error.to_string(),
+    let Some(refused) = refused(&dma, &cluster) else {
+        return Some(workload);
     };
     out.push(
         Diagnostic::error("transfer", refused)
@@ -115,6 +113,104 @@ pub(super) fn dma(
             .help("use fewer or smaller blocks, in steps of 4B, inside of both devices"),
     );
     None
+}
+
+/// Reads `tca-rings`.
+pub(super) fn rings(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    models: &TcaModels,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let nodes = ends(section, plan, out);
+    let size = section.quantity("size", &SIZE, out);
+    let descriptors = section.count("descriptors", 1, 1 << 20, out);
+    let (from, to) = nodes?;
+    let workload = Workload::TcaRings {
+        from: from.0,
+        to: to.0,
+        size_bytes: size.map_or(64 << 10, |size| size.value),
+        descriptors: descriptors.map_or(255, |count| count.value),
+    };
+    let place = descriptors.or(size).map_or(section.span(), |key| key.span);
+    let plan = plan?;
+    let cluster = sub_cluster(plan, models, section.span(), out)?;
+    let dma = workload.dma(plan)?;
+    let refused = if cluster.south_peer(from.1).is_none() {
+        "no cable joins two ports south: there is nothing to couple".to_owned()
+    } else if !cluster.in_one_ring(from.1, to.1) {
+        "`from` and `to` are in two rings: they cannot reach each other at first".to_owned()
+    } else {
+        match refused(&dma, &cluster) {
+            Some(refused) => refused,
+            None => return Some(workload),
+        }
+    };
+    out.push(
+        Diagnostic::error("transfer", refused)
+            .label(place, "this cannot be run")
+            .help("use a double ring, two nodes of one of its rings, and at most 255 blocks"),
+    );
+    None
+}
+
+/// Reads `tca-three-copies`.
+pub(super) fn three_copies(
+    section: &mut Section<'_>,
+    plan: Option<&Plan>,
+    models: &TcaModels,
+    out: &mut Findings,
+) -> Option<Workload> {
+    let nodes = ends(section, plan, out);
+    let devices = section.choice("devices", &ENDS, out);
+    let network = section.choice("network", &Grade::ALL, out);
+    let size = section.quantity("size", &SIZE, out);
+    let (from, to) = nodes?;
+    let size_bytes = size.map_or(4096, |size| size.value);
+    let place = size.map_or(section.span(), |size| size.span);
+    let allowed = size_bytes > 0 && size_bytes <= COPY_BYTES_MAX && size_bytes.is_multiple_of(4);
+    if !allowed || from.1 == to.1 {
+        out.push(
+            Diagnostic::error("transfer", "this cannot be copied")
+                .label(
+                    place,
+                    "expected 4B to 16MiB in steps of 4B, from a node to another one",
+                )
+                .help("change `size`, or `from` and `to`"),
+        );
+        return None;
+    }
+    let workload = Workload::TcaThreeCopies {
+        from: from.0,
+        to: to.0,
+        devices: devices.map_or(Device::Gpu0, |devices| devices.value),
+        size_bytes,
+        network: network.map_or(Grade::Qdr, |network| network.value),
+    };
+    let plan = plan?;
+    let cluster = sub_cluster(plan, models, section.span(), out)?;
+    if let Err(error) = workload.dma(plan)?.check(&cluster) {
+        out.push(
+            Diagnostic::error("transfer", error.to_string())
+                .label(place, "this cannot be copied")
+                .help("use devices that the nodes have, and less than their memory"),
+        );
+        return None;
+    }
+    Some(workload)
+}
+
+/// Why a chain cannot be run.
+fn refused(dma: &Dma, cluster: &SubCluster<'_>) -> Option<String> {
+    let bytes = dma.total_bytes();
+    match dma.check(cluster) {
+        Err(error) => Some(error.to_string()),
+        Ok(()) if dma.bytes == 0 => Some("a transfer of 0 bytes".to_owned()),
+        Ok(()) if bytes > CHAIN_BYTES_MAX => {
+            Some(format!("{bytes} bytes are too many: at most 1GiB"))
+        }
+        Ok(()) => None,
+    }
 }
 
 /// The cluster with these parameters, which later runs build again.

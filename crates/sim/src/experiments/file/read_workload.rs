@@ -4,18 +4,18 @@ use hostwire_plan::diagnostic::{Located, Span};
 use hostwire_plan::file::{
     FREQUENCY, Findings, LENGTH, SIZE, Section, WIDTH, clip, display_bytes, nearest,
 };
-use hostwire_plan::htx::PortKind;
+use hostwire_plan::htx::{HtxPlan, PortKind};
 use hostwire_plan::{Diagnostic, Plan};
 
-use crate::devices::opteron::LINE_BYTES;
-use crate::devices::opteron::registers::FREQUENCY_MHZ;
+use crate::models::ht::opteron::LINE_BYTES;
+use crate::models::ht::opteron::registers::FREQUENCY_MHZ;
 
 use crate::experiments::MEMORY_OFFSET;
 use crate::experiments::jobs::{LINE_PAYLOAD_BYTES, Order, segment_bytes};
 
 use super::parameters::{Family, Models};
 use super::workload::{HtxLink, Workload};
-use super::{ethernet, links, program, read_htea, read_load, read_memory, read_tca};
+use super::{ethernet, links, program, read_htea, read_load, read_memory, read_remote, read_tca};
 
 const MIB: u64 = 1 << 20;
 /// Lines that all processors together may store: some minutes of simulation.
@@ -44,14 +44,17 @@ enum Kind {
     BreakEven,
     TcaPingPong,
     TcaLoopback,
+    TcaRings,
+    TcaThreeCopies,
     TcaDma,
     Htea,
     Ethernet,
     Links,
+    RemoteMemory,
     Program,
 }
 
-const KINDS: [(&str, Kind); 20] = [
+const KINDS: [(&str, Kind); 23] = [
     ("ping-pong", Kind::PingPong),
     ("stream", Kind::Stream),
     ("put", Kind::Put),
@@ -67,10 +70,13 @@ const KINDS: [(&str, Kind); 20] = [
     ("break-even", Kind::BreakEven),
     ("tca-ping-pong", Kind::TcaPingPong),
     ("tca-loopback", Kind::TcaLoopback),
+    ("tca-rings", Kind::TcaRings),
+    ("tca-three-copies", Kind::TcaThreeCopies),
     ("tca-dma", Kind::TcaDma),
     ("htea", Kind::Htea),
     ("ethernet", Kind::Ethernet),
     ("links", Kind::Links),
+    ("remote-memory", Kind::RemoteMemory),
     ("program", Kind::Program),
 ];
 
@@ -84,20 +90,22 @@ pub(super) fn family(section: &Section<'_>) -> Option<Family> {
     Some(match kind {
         Some("program") => return None,
         Some("tca-loopback") => Family::TcaHost,
+        Some("tca-three-copies") => Family::TcaCopies,
         Some(kind) if kind.starts_with("tca-") => Family::Tca,
         Some(kind) if kind.starts_with("htx-") => Family::Htx,
         Some(kind) if kind.starts_with("memory-") || kind == "break-even" => Family::Memory,
         Some("htea") => Family::Htea,
         Some("ethernet") => Family::Ethernet,
         Some("links") => Family::Links,
+        Some("remote-memory") => Family::HtxBoards,
         _ => Family::Cluster,
     })
 }
 
-/// Reads the workload; `plan` is the cluster's, if there is one.
+/// Reads the workload; `plan` and `boards` are the cluster's, if there is one.
 pub(super) fn read(
     mut section: Section<'_>,
-    plan: Option<&Plan>,
+    (plan, boards): (Option<&Plan>, Option<&HtxPlan>),
     models: &Models,
     events_max: u64,
     out: &mut Findings,
@@ -146,10 +154,13 @@ pub(super) fn read(
         Kind::BreakEven => read_memory::break_even(&mut section, memory, events_max, out),
         Kind::TcaPingPong => read_tca::ping_pong(&mut section, plan, tca, out),
         Kind::TcaLoopback => read_tca::loopback(&mut section, out),
+        Kind::TcaThreeCopies => read_tca::three_copies(&mut section, plan, tca, out),
+        Kind::TcaRings => read_tca::rings(&mut section, plan, tca, out),
         Kind::TcaDma => read_tca::dma(&mut section, plan, tca, out),
         Kind::Htea => read_htea::read(&mut section, &models.htea, out),
         Kind::Ethernet => ethernet::read(&mut section, &models.ethernet, out),
         Kind::Links => links::read(&mut section, &models.links, out),
+        Kind::RemoteMemory => read_remote::read(&mut section, boards, out),
         Kind::Program => program::read(&mut section, out),
     };
     section.finish(out);

@@ -1,22 +1,23 @@
 //! Running the points of an experiment.
 
-use crate::devices::opteron::LINE_BYTES;
 use crate::engine::Summary;
 use crate::experiments::ethernet::Ethernet;
 use crate::experiments::htoe::Bottleneck;
 use crate::experiments::jobs::{self, Pair};
+use crate::experiments::link_use::LinkUse;
 use crate::experiments::load::{Bucket, FlowUse};
-use crate::experiments::traffic::{LinkUse, all_to_all_on};
+use crate::experiments::traffic::all_to_all_on;
 use crate::experiments::{ExperimentError, Monitor};
 use crate::machine::Machine;
+use crate::models::ht::opteron::LINE_BYTES;
 use crate::record::Recording;
-use hostwire_plan::Plan;
+use hostwire_plan::{Cluster, Plan};
 
 use super::outcome::{Metric, Outcome, RegionUse, RunFigures, RunResult};
 use super::workload::Workload;
 use super::{
-    Experiment, Open, Point, Surroundings, ethernet, hardware, htea, htx, links, load, memory,
-    program, tca,
+    Experiment, Open, Point, Surroundings, ethernet, htea, htx, links, load, memory, program,
+    remote, tca,
 };
 
 /// The measured values of a run.
@@ -89,7 +90,12 @@ impl Experiment {
             monitor.check()?;
             let (measured, run) = match &point.workload {
                 Workload::Program(program) => {
-                    program::run(program, point.place, surroundings.launch)?
+                    let ran = program::run(program, point.place, surroundings.launch);
+                    if ran.is_err() {
+                        // One that was ended has not failed.
+                        monitor.check()?;
+                    }
+                    ran?
                 }
                 _ => {
                     let measured = point.run(monitor, recording, surroundings.open)?;
@@ -137,7 +143,7 @@ impl Point {
             return tca::run(self, monitor, recording);
         }
         if let Workload::Htea { config, .. } = &self.workload {
-            return htea::run(*config, self.events_max, monitor);
+            return htea::run(*config, self.events_max, monitor, recording);
         }
         if let Workload::Ethernet {
             hosts,
@@ -154,17 +160,22 @@ impl Point {
                 port: models.port,
                 switch: models.switch,
             };
-            return ethernet::run(&network, self.events_max, monitor);
+            return ethernet::run(&network, self.events_max, monitor, recording);
         }
         if let Workload::Links(network) = &self.workload {
-            return links::run(network, self.events_max, monitor);
+            return links::run(network, self.events_max, monitor, recording);
         }
-        let Some(plan) = &self.plan else {
+        if let (Workload::RemoteMemory(walk), Some(Cluster::Htx(boards))) =
+            (&self.workload, &self.cluster)
+        {
+            return remote::run(self, boards, walk, monitor, recording, open);
+        }
+        let Some(plan) = self.plan() else {
             return htx::run(self, monitor, recording);
         };
         let mut machine = self.boot(plan)?;
         if let Some(recording) = recording {
-            hardware::record(&mut machine, recording);
+            recording.watch_all(&mut machine.sim)?;
         }
         match load::run(self, &mut machine, monitor, open) {
             Some(measured) => measured,

@@ -1,7 +1,8 @@
 //! Parameters of TCA sub-clusters.
 
-use crate::devices::link::Damage;
-use crate::devices::peach2::host::kib_at;
+use crate::experiments::tca_peach2::ThreeCopies;
+use crate::models::link::Damage;
+use crate::models::pcie::peach2::host::kib_at;
 use crate::tca::{Config, Engine};
 
 use hostwire_plan::Diagnostic;
@@ -14,6 +15,8 @@ use super::read_tca::ENGINES;
 #[derive(Clone, Debug)]
 pub(super) struct TcaModels {
     pub(super) config: Config,
+    /// The way by InfiniBand, but for its hosts and its grade.
+    pub(super) copies: ThreeCopies,
     damaged_tlps: u32,
     damaged_dllps: u32,
     seed: u64,
@@ -23,6 +26,7 @@ impl Default for TcaModels {
     fn default() -> Self {
         TcaModels {
             config: Config::default(),
+            copies: ThreeCopies::default(),
             damaged_tlps: 0,
             damaged_dllps: 0,
             seed: 1,
@@ -53,12 +57,20 @@ impl TcaModels {
 
 /// Bytes that a data credit stands for.
 const CREDIT_BYTES: u64 = 16;
+/// Longest time of a training or a partial reconfiguration: a second.
+const SLOW_MAX: u64 = 1_000_000_000_000;
 /// Longest time.
 const TIME_MAX: u64 = 1_000_000_000;
 
 macro_rules! delay {
     ($key:literal, $($field:ident).+, $least:expr, $class:ident) => {
         time!($key, tca.config.$($field).+, $least, TIME_MAX, $class)
+    };
+}
+
+macro_rules! slow {
+    ($key:literal, $($field:ident).+, $least:expr) => {
+        time!($key, tca.config.$($field).+, $least, SLOW_MAX, Assumed)
     };
 }
 
@@ -159,6 +171,18 @@ pub(super) const TCA: &[Parameter] = &[
         1 << 40,
         Assumed
     ),
+    slow!("training", link.training, 1),
+    slow!("reconfiguration", chip.reconfiguration, 0),
+    slow!("training_limit", chip.training_limit, 1),
+    delay!("driver_poll", driver_poll, 100_000, Assumed),
+    count!(
+        "instruction_cycles",
+        chip.instruction_cycles,
+        1,
+        10_000,
+        Assumed
+    ),
+    count!("register_cycles", chip.register_cycles, 0, 10_000, Assumed),
     delay!("retraining", link.retrain, 0, Assumed),
     count!("retrainings_max", link.retrains_max, 0, 255, Assumed),
     delay!("cable", link.propagation, 0, Assumed),
@@ -197,6 +221,27 @@ pub(super) const TCA: &[Parameter] = &[
     number!(Count, "damage_seed", tca.seed, 0, i64::MAX as u64, Assumed),
 ];
 
+/// Parameters of [`TCA`] of chips below bridges, and of the links there: they pass writes on, and drivers
+/// have been loaded.
+pub(super) const PEACH2_BELOW: &[&str] = &[
+    "ingress_cycles",
+    "egress_cycles",
+    "link_rate",
+    "link_lanes",
+    "chip_clock",
+    "retraining",
+    "retrainings_max",
+    "cable",
+    "dllp_wait",
+    "replay_timeout",
+    "replay_places",
+    "header_credits",
+    "data_credits",
+    "damaged_tlps_per_million",
+    "damaged_dllps_per_million",
+    "damage_seed",
+];
+
 /// Of programs on the hosts.
 pub(super) const TCA_JOBS: &[Parameter] = &[
     count!(
@@ -232,29 +277,109 @@ pub(super) const TCA_JOBS: &[Parameter] = &[
     },
 ];
 
-/// Whether the receive buffers take the largest TLP.
+macro_rules! copies {
+    ($kind:ident, $key:literal, $($field:ident).+, $least:expr, $most:expr, $class:ident) => {
+        number!($kind, $key, tca.copies.$($field).+, $least, $most, $class)
+    };
+}
+
+/// Of the way by InfiniBand.
+pub(super) const TCA_COPIES: &[Parameter] = &[
+    copies!(
+        Rate,
+        "gpu_link_rate",
+        gpu_link.rate_mt_s,
+        2_500,
+        32_000,
+        Published
+    ),
+    copies!(Lanes, "gpu_link_lanes", gpu_link.lanes, 1, 16, Published),
+    copies!(
+        Rate,
+        "adapter_link_rate",
+        adapter_link.rate_mt_s,
+        2_500,
+        32_000,
+        Published
+    ),
+    copies!(
+        Lanes,
+        "adapter_link_lanes",
+        adapter_link.lanes,
+        1,
+        16,
+        Published
+    ),
+    copies!(
+        Block,
+        "engine_payload",
+        mover.payload_bytes,
+        128,
+        4_096,
+        Assumed
+    ),
+    copies!(
+        Block,
+        "engine_read_request",
+        mover.read_bytes,
+        128,
+        4_096,
+        Assumed
+    ),
+    copies!(Count, "engine_read_tags", mover.read_tags, 1, 200, Assumed),
+    copies!(Count, "engine_places", mover.places, 1, 1_024, Assumed),
+    copies!(Bytes, "network_packet", packet_bytes, 64, 1 << 20, Assumed),
+    copies!(
+        Bytes,
+        "network_overhead",
+        overhead_bytes,
+        0,
+        1 << 12,
+        Published
+    ),
+    time!("network_latency", tca.copies.latency, 0, TIME_MAX, Assumed),
+    time!("copy_call", tca.copies.copy_call, 0, TIME_MAX, Fitted),
+    time!("mpi", tca.copies.mpi, 0, TIME_MAX, Assumed),
+];
+
+/// Whether the receive buffers take the largest TLP of a GPU or an InfiniBand adapter.
+pub(super) fn check_copies(models: &TcaModels, section: &Section<'_>, out: &mut Findings) {
+    check_credits(models, models.copies.mover.payload_bytes, section, out);
+}
+
+/// Whether the receive buffers take the largest TLP of a sub-cluster.
 pub(super) fn check(models: &TcaModels, section: &Section<'_>, out: &mut Findings) {
     let config = &models.config;
-    let units = config.link.credits[0].data[0];
-    let room = u64::from(units) * CREDIT_BYTES;
     let largest = config.chip.payload_bytes.max(config.host.completion_bytes);
+    check_credits(models, largest, section, out);
+}
+
+/// Whether the receive buffers take TLPs of so many bytes.
+pub(super) fn check_credits(
+    models: &TcaModels,
+    largest: u64,
+    section: &Section<'_>,
+    out: &mut Findings,
+) {
+    let units = models.config.link.credits[0].data[0];
+    let room = u64::from(units) * CREDIT_BYTES;
     if largest <= room {
         return;
     }
-    let keys = ["data_credits", "payload", "completion"];
+    let keys = ["data_credits", "payload", "completion", "engine_payload"];
     let named = keys.into_iter().find_map(|wanted| {
         let mut entries = section.entries();
         entries.find(|(key, _)| key.value == wanted)
     });
     let place = named.map_or(section.span(), |(_, value)| span_of(value));
-    let largest = display_bytes(largest);
+    let tlps = display_bytes(largest);
     out.push(
         Diagnostic::error(
             "no-credit",
-            format!("`data_credits` of {units} keeps TLPs of {largest} waiting for ever"),
+            format!("`data_credits` of {units} keeps TLPs of {tlps} waiting for ever"),
         )
         .label(place, format!("there is room for {}", display_bytes(room)))
         .note("a link sends a TLP only into buffers that the other end has announced")
-        .help("use one credit for each 16B of `payload` and of `completion`, or more"),
+        .help(format!("use at least {}", largest.div_ceil(CREDIT_BYTES))),
     );
 }

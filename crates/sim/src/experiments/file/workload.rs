@@ -8,12 +8,14 @@ use crate::experiments::jobs::Order;
 use crate::experiments::links::Network;
 use crate::experiments::load::Load;
 use crate::experiments::pgas_cluster::Pattern;
-use crate::memory_system::Config;
-use crate::memory_system::trace::Format;
+use crate::experiments::remote::{Accesses, Walk};
+use crate::experiments::tca_peach2::Grade;
+use crate::models::memory::Config;
+use crate::models::memory::trace::Format;
 use crate::tca::{Device, Engine};
 
 use crate::experiments::htoe::Transfer;
-use crate::htea;
+use crate::models::htea::fast;
 
 use super::memory_workload::MemoryFigures;
 use super::program::Program;
@@ -34,7 +36,11 @@ impl Workload {
     pub(super) fn is_tca(&self) -> bool {
         matches!(
             self,
-            Self::TcaPingPong { .. } | Self::TcaLoopback { .. } | Self::TcaDma { .. }
+            Self::TcaPingPong { .. }
+                | Self::TcaLoopback { .. }
+                | Self::TcaDma { .. }
+                | Self::TcaRings { .. }
+                | Self::TcaThreeCopies { .. }
         )
     }
 
@@ -43,22 +49,40 @@ impl Workload {
         !self.is_memory()
             && !matches!(
                 self,
-                Self::Htea { .. } | Self::Ethernet { .. } | Self::Links(_) | Self::Program(_)
+                // Their units have no bytes.
+                Self::Htea { .. } | Self::Links(_)
             )
+    }
+
+    /// Whether there are events that a recording could have.
+    pub(super) fn has_events(&self) -> bool {
+        !self.is_memory()
     }
 
     /// The path of its trace, if it has one.
     pub(super) fn trace(&self) -> Option<&str> {
         match self {
             Self::MemoryTrace { path, .. } | Self::MessageTrace { path, .. } => Some(path),
+            Self::RemoteMemory(walk) => match &walk.accesses {
+                Accesses::Trace { path, .. } => Some(path),
+                _ => None,
+            },
             _ => None,
         }
     }
 
     /// Notes the hash of the trace that was read.
     pub(super) fn set_trace_hash(&mut self, hash: Option<String>) {
-        if let Self::MemoryTrace { trace_hash, .. } | Self::MessageTrace { trace_hash, .. } = self {
-            *trace_hash = hash;
+        match self {
+            Self::MemoryTrace { trace_hash, .. } | Self::MessageTrace { trace_hash, .. } => {
+                *trace_hash = hash;
+            }
+            Self::RemoteMemory(walk) => {
+                if let Accesses::Trace { trace_hash, .. } = &mut walk.accesses {
+                    *trace_hash = hash;
+                }
+            }
+            _ => {}
         }
     }
 
@@ -67,6 +91,10 @@ impl Workload {
         match self {
             Self::Traffic { load, .. } => Some(load.seed),
             Self::Links(network) => Some(network.load.seed),
+            Self::RemoteMemory(walk) => match walk.accesses {
+                Accesses::Random { seed, .. } => Some(seed),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -78,6 +106,10 @@ impl Workload {
             Self::MemoryStream { .. } | Self::MemoryTrace { .. } | Self::BreakEven { .. }
         )
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A workload with all its keys resolved.
@@ -220,6 +252,31 @@ pub enum Workload {
         #[serde(skip_serializing_if = "Option::is_none")]
         other_socket: Option<Device>,
     },
+    /// Two rings of a TCA sub-cluster are coupled and separated while a chain within one of them
+    /// runs, from host to host.
+    TcaRings {
+        /// Node whose controller it is.
+        from: String,
+        /// Node of the same ring that gets the data.
+        to: String,
+        /// Bytes of each block.
+        size_bytes: u64,
+        /// Number of blocks.
+        descriptors: u64,
+    },
+    /// A transfer by PEACH2, and the same by three copies over InfiniBand.
+    TcaThreeCopies {
+        /// Node that has the data.
+        from: String,
+        /// Node that gets it.
+        to: String,
+        /// Where the data are on both: a GPU or the host.
+        devices: Device,
+        /// Bytes.
+        size_bytes: u64,
+        /// The InfiniBand links.
+        network: Grade,
+    },
     /// STREAM on a memory system.
     MemoryStream {
         /// The memory.
@@ -260,11 +317,20 @@ pub enum Workload {
         incoming_stages: u64,
         /// Encapsulation stages and ports.
         outgoing_stages: u64,
+        /// The stages of an adapter share a port that is as fast as theirs together.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        multiplexed: bool,
+        /// Gets that are open on each virtual link; 0: senders send of themselves.
+        #[serde(skip_serializing_if = "is_zero")]
+        gets: u64,
+        /// Packets that a get asks for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        get_packets: Option<u64>,
         /// The rate of the way to the accelerator.
         transfer: Transfer,
         /// These and the parameters.
         #[serde(skip)]
-        config: htea::Config,
+        config: fast::Config,
     },
     /// Hosts that send lines by the project's own links, over a switch.
     Ethernet {
@@ -277,6 +343,8 @@ pub enum Workload {
     },
     /// Puts between hosts over links of today.
     Links(Box<Network>),
+    /// Processors that use memory of other hosts by loads and stores, over HTX boards.
+    RemoteMemory(Box<Walk>),
     /// A program, as processes in virtual time.
     Program(Program),
     /// A program with swap and with remote memory.

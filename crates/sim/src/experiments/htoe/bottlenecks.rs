@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Optimised, Q1, Q21, Query, Transfer, stage_gb_s};
-use crate::htea::{Config, HteaError, PAYLOAD_BYTES, port_data_share, run};
+use crate::models::htea::fast::{Config, HteaError, PAYLOAD_BYTES, port_data_share, run};
 
 /// A part of the way, with the data that it can carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub fn bottlenecks_of(config: &Config, delivered_gb_s: f64) -> Vec<Bottleneck> {
     let senders = count as f64;
     // Virtual links modulo ports: the port with most links has to carry its share.
     let spread = |ports: u64| senders / count.div_ceil(ports.max(1)) as f64;
-    let port = timing.port_gb_s as f64 * port_data_share(packets);
+    let port = config.port_gb_s() as f64 * port_data_share(packets);
     let ht = (PAYLOAD_BYTES * 8) as f64 / timing.ht_packet.as_ns();
     let stage = stage_gb_s(timing.encapsulate(packets, 0), packets);
     let (ports, links) = (config.stages_in, count);
@@ -57,11 +57,8 @@ pub fn bottlenecks_of(config: &Config, delivered_gb_s: f64) -> Vec<Bottleneck> {
         port * senders,
         "frames of these packets",
     );
-    part(
-        format!("Ethernet of the receiver, {links} links modulo {ports} ports"),
-        port * spread(ports),
-        "the fullest port sets the rate",
-    );
+    let (name, gb_s, why) = receiving_ports(config, port, spread(ports));
+    part(name, gb_s, why);
     part(
         format!("de-encapsulation, {links} links modulo {ports} stages"),
         stage_gb_s(timing.deencapsulate(packets, 0), packets) * spread(ports),
@@ -97,6 +94,24 @@ pub fn bottlenecks_of(config: &Config, delivered_gb_s: f64) -> Vec<Bottleneck> {
         }
     }
     parts
+}
+
+/// The ports of the receiver: name, rate, why.
+fn receiving_ports(config: &Config, port_gb_s: f64, spread: f64) -> (String, f64, &'static str) {
+    let (links, ports) = (config.senders(), config.stages_in);
+    let part = "Ethernet of the receiver";
+    match config.multiplexed {
+        true => (
+            format!("{part}, one port for {ports} queues"),
+            port_gb_s,
+            "frames of these packets",
+        ),
+        false => (
+            format!("{part}, {links} links modulo {ports} ports"),
+            port_gb_s * spread,
+            "the fullest port sets the rate",
+        ),
+    }
 }
 
 /// The way of eight nodes with both optimisations, payloads of 20 packets and 50 NOPs.

@@ -3,7 +3,7 @@
 use super::bottlenecks::limited;
 use super::{Optimised, Q1, Q21, Query, TIMING, Transfer, one_packet};
 use crate::experiments::{Claims, ExperimentError, Row};
-use crate::htea::{Config, HteaError, PAYLOAD_BYTES, Report, port_data_share, run};
+use crate::models::htea::fast::{Config, HteaError, PAYLOAD_BYTES, Report, port_data_share, run};
 
 const CLAIMS: &str = include_str!("../../../experiments/htoe/claims.toml");
 
@@ -64,7 +64,24 @@ fn bandwidth(starved: &Report) -> Result<Values, HteaError> {
     let outgoing = full(Optimised::Outgoing, 8, 20, 50)?;
     let both = full(Optimised::Both, 8, 20, 50)?;
     let [two, four] = [2, 4].map(|nodes| full(Optimised::Both, nodes, 20, 50));
+    let queues = run(Config {
+        multiplexed: true,
+        ..Optimised::Both.config(8, 20, 50)
+    })?;
+    let gets = |gets| {
+        let config = Config {
+            packets: (16 << 20) / PAYLOAD_BYTES,
+            gets,
+            ..Optimised::Nothing.config(2, 20, 50)
+        };
+        Ok::<_, HteaError>(run(config)?.throughput_gb_s)
+    };
     Ok(vec![
+        ("E14-queues", queues.throughput_gb_s),
+        ("E14-queues-use", queues.incoming_use),
+        ("E19-1", gets(1)?),
+        ("E19-2", gets(2)?),
+        ("E19-8", gets(8)?),
         ("E3-least", starved.throughput_gb_s),
         ("E3-most", both.throughput_gb_s),
         ("E4-plain", plain.throughput_gb_s),

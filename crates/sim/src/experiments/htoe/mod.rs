@@ -7,7 +7,7 @@ mod claims;
 use serde::Serialize;
 
 use crate::engine::Ps;
-use crate::htea::{Config, HteaError, PAYLOAD_BYTES, Report, Timing, run};
+use crate::models::htea::fast::{Config, HteaError, PAYLOAD_BYTES, Report, Timing, run};
 
 pub use bottlenecks::{Bottleneck, bottlenecks, bottlenecks_of};
 pub use claims::{claims, reproduce};

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::devices::flit::{Piece, PieceKind};
 use crate::engine::Ps;
+use crate::models::flit::{Piece, PieceKind};
 
 use super::host::EndToEnd;
 

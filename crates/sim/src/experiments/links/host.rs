@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::devices::DeviceEvent;
-use crate::devices::flit::{Cell, FlitEvent, Packer, Piece, PieceKind, Room, Shape};
-use crate::devices::link::{End, LinkEvent};
 use crate::engine::{Component, ComponentId, Context, Ps, Wait};
 use crate::experiments::load::{Board, Message, Messages};
+use crate::models::DeviceEvent;
+use crate::models::flit::{Cell, FlitEvent, Packer, Piece, PieceKind, Room, Shape};
+use crate::models::link::{End, LinkEvent};
 
 use super::flow::{Inbound, Outbound};
 

@@ -13,13 +13,14 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::devices::flit::{FlitConfig, FlitEvent, Flow, Link, Retry, Switch, SwitchCounters};
-use crate::devices::link::{Damage, End};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::{ComponentId, Ps, Summary};
+use crate::models::flit::{FlitConfig, FlitEvent, Flow, Link, Retry, Switch, SwitchCounters};
+use crate::models::link::{Damage, End};
+use crate::models::{DeviceEvent, Fabric};
+use crate::record::Recording;
 
+use super::link_use::LinkUse;
 use super::load::{Board, Latencies, Load, Pacing};
-use super::traffic::LinkUse;
 use super::{ExperimentError, Monitor};
 
 pub use host::EndToEnd;
@@ -125,7 +126,12 @@ impl Network {
     ///
     /// # Errors
     /// [`ExperimentError`] if they do not.
-    pub fn run(&self, events_max: u64, monitor: &Monitor) -> Result<Ran, ExperimentError> {
+    pub fn run(
+        &self,
+        events_max: u64,
+        monitor: &Monitor,
+        recording: Option<&Recording>,
+    ) -> Result<Ran, ExperimentError> {
         let count = usize::from(self.hosts);
         let board = Rc::new(RefCell::new(Board::new(Ps::ZERO, count)));
         let mut sim = Fabric::new();
@@ -133,6 +139,9 @@ impl Network {
         for host in &built.hosts {
             // The host is a component, and nothing has happened.
             let _ = sim.inject(Ps::ZERO, *host, wake());
+        }
+        if let Some(recording) = recording {
+            recording.watch_all(&mut sim)?;
         }
         let summary = monitor.run_stepping(&mut sim, events_max, |sim| {
             let woken = board.borrow_mut().take_woken();

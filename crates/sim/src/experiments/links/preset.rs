@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::devices::flit::Shape;
+use crate::models::flit::Shape;
 
 use super::host::Cut;
 

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::devices::Packet;
-use crate::devices::opteron::WriteObserver;
 use crate::engine::Ps;
 use crate::experiments::ExperimentError;
+use crate::models::ht::Packet;
+use crate::models::ht::opteron::WriteObserver;
 
 use super::summary::{Arrived, Latencies};
 

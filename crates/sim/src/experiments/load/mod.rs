@@ -13,13 +13,13 @@ mod trace;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::devices::opteron::{LINE_BYTES, OpteronEvent};
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::Summary;
 use crate::machine::Machine;
+use crate::models::ht::opteron::{LINE_BYTES, OpteronEvent};
+use crate::models::{DeviceEvent, Fabric};
 
+use super::link_use::{LinkUse, LinkWatch};
 use super::tccluster::memory;
-use super::traffic::{LinkUse, LinkWatch};
 use super::{ExperimentError, Monitor};
 
 pub use pattern::{Arrivals, Load, Pacing, Pattern};
@@ -89,7 +89,7 @@ pub fn run(
         let watcher = Watcher::new(socket, &board);
         machine.socket_mut(socket).observe(watcher);
     }
-    let links = LinkWatch::new(machine);
+    let links = LinkWatch::new(&machine.sim);
     for (socket, messages) in senders.into_iter().enumerate().take(sockets) {
         let sender = Sender {
             me: socket,
@@ -126,7 +126,7 @@ pub fn run(
     let summary = ran?;
     let latencies = board.borrow_mut().finish()?;
     Ok(Delivered {
-        links: links.used(machine, latencies.time),
+        links: links.used(&machine.sim, latencies.time),
         latencies,
         summary,
     })

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::devices::opteron::{LINE_BYTES, Local, Op, Outcome, Program};
 use crate::engine::Ps;
+use crate::models::ht::opteron::{LINE_BYTES, Local, Op, Outcome, Program};
 
 use super::board::Board;
 use super::{Message, Messages};

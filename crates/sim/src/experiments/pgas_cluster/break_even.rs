@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::engine::random::Random;
 use crate::engine::{Ps, Summary};
-use crate::memory_system::{
+use crate::models::memory::{
     Access, AccessKind, CacheConfig, Config, Loop, Medium, MemoryError, MemorySystem, Paging,
     Placement, Region, RegionKind, Strided, Totals, Watch,
 };

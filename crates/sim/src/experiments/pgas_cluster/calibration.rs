@@ -1,7 +1,7 @@
 //! Three constants from three printed numbers. No number is left for a prediction.
 
 use crate::engine::Ps;
-use crate::memory_system::{MemoryError, MemorySystem, RegionCounters};
+use crate::models::memory::{MemoryError, MemorySystem, RegionCounters};
 
 use super::scenario::{Media, Scenario};
 use super::stream::{KERNELS, Stream};

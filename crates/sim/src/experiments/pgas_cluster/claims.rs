@@ -1,9 +1,9 @@
 //! Published and simulated numbers.
 
 use super::scenario::{Media, REGIONS, Scenario};
-use super::{MEMORY_BYTES, STREAM, config, run};
+use super::{MEMORY_BYTES, STREAM, config, costs_on_links, run, run_with};
 use crate::experiments::{Claims, ExperimentError, Row};
-use crate::memory_system::RegionKind;
+use crate::models::memory::RegionKind;
 
 const CLAIMS: &str = include_str!("../../../experiments/pgas-cluster/claims.toml");
 
@@ -36,6 +36,12 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         run(Scenario::LocalSwapPaged)?.mean_s(),
         run(Scenario::BoardSwapPaged)?.mean_s(),
     ];
+    let link_costs = [1, 4, 16].map(costs_on_links);
+    let [one, four, all] = link_costs;
+    let (one, four, all) = (one?, four?, all?);
+    let on_links = [one, four, all].map(run_with);
+    let [one_time, four_time, all_time] = on_links;
+    let (one_time, four_time, all_time) = (one_time?, four_time?, all_time?);
     let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
     let more_s = |s: f64| s - local.mean_s();
     let more_pct = |s: f64| (s / local.mean_s() - 1.0) * 100.0;
@@ -67,6 +73,14 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("P7-4P-SW-paged", paged[1]),
         ("P7-paged", least(&paged) / remote.mean_s()),
         ("P9", megabytes / (MEMORY_BYTES >> 20) as f64 * 100.0),
+        ("P10-links", one.read.as_ns()),
+        ("P10-links-16", all.read.as_ns()),
+        ("P2-links", more_pct(one_time.mean_s())),
+        ("P2-links-4", more_pct(four_time.mean_s())),
+        ("P2-links-16", more_pct(all_time.mean_s())),
+        ("P3-links", less_pct(one_time.mean_mb_s())),
+        ("P3-links-4", less_pct(four_time.mean_mb_s())),
+        ("P3-links-16", less_pct(all_time.mean_mb_s())),
         ("P10", Media::PAPER.remote.read.as_ns()),
     ];
     Ok(claims()?.judge(&simulated))

@@ -4,19 +4,21 @@
 mod break_even;
 mod calibration;
 mod claims;
+mod links;
 mod scenario;
 mod stream;
 
 use std::ops::ControlFlow;
 
 use crate::engine::Ps;
-use crate::memory_system::{Config, MemoryError, MemorySystem, Watch};
+use crate::models::memory::{Config, MemoryError, MemorySystem, Watch};
 
 pub use break_even::{
     BreakEven, DEVICES, Device, DeviceCost, Pattern, break_even, hit_rate_table, working_set_table,
 };
 pub use calibration::{Calibration, calibrate};
 pub use claims::{claims, reproduce};
+pub use links::{LinkCosts, costs_on_links, run_with};
 pub use scenario::{Media, REGIONS, SCENARIOS, Scenario};
 pub use stream::{KERNELS, Kernel, KernelTime, Stream, StreamTimes};
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Ps;
-use crate::memory_system::{Medium, Paging, Region, RegionKind};
+use crate::models::memory::{Medium, Paging, Region, RegionKind};
 
 /// Regions of the paper's memory.
 pub const REGIONS: u64 = 16;

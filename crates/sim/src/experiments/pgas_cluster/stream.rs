@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Ps;
-use crate::memory_system::{
+use crate::models::memory::{
     Access, AccessKind, Loop, MemoryError, MemorySystem, RegionCounters, Strided, Watch,
 };
 
@@ -69,6 +69,22 @@ impl Kernel {
             Self::Add => (&[0, 1], 2),
             Self::Triad => (&[1, 2], 0),
         }
+    }
+
+    /// Its accesses, element by element. The three arrays lie one behind the other from 0 on.
+    pub fn accesses_of(self, elements: u64) -> impl Iterator<Item = Access> {
+        let (reads, write) = self.arrays();
+        let array_bytes = elements.saturating_mul(ELEMENT);
+        let reads = reads.iter().map(|array| (*array, AccessKind::Load));
+        let body: Vec<_> = reads.chain([(write, AccessKind::Store)]).collect();
+        (0..elements).flat_map(move |element| {
+            let access = move |(array, kind): (u64, AccessKind)| Access {
+                address: array.saturating_mul(array_bytes) + element * ELEMENT,
+                bytes: ELEMENT,
+                kind,
+            };
+            body.clone().into_iter().map(access)
+        })
     }
 
     /// Accesses that an element takes.

@@ -1,13 +1,15 @@
 //! Published and simulated numbers.
 
 use super::measure::{Dma, LOOPBACK_BYTES, loopback, ping_pong, planned, ring, run_dma, two_nodes};
+use super::three_copies::{Grade, ThreeCopies, direct, three_copies};
 use super::{CHAIN, LARGE_BYTES};
-use crate::devices::link::{End, LinkEvent};
-use crate::devices::pcie::{Link, LinkConfig, Tlp};
-use crate::devices::peach2::chip::DESCRIPTORS_MAX;
-use crate::devices::{DeviceEvent, Fabric};
 use crate::engine::Ps;
 use crate::experiments::{Claims, ExperimentError, Row};
+use crate::models::link::{End, LinkEvent};
+use crate::models::pcie::peach2::chip::DESCRIPTORS_MAX;
+use crate::models::pcie::peach2::host::HostConfig;
+use crate::models::pcie::{Link, LinkConfig, Tlp};
+use crate::models::{DeviceEvent, Fabric};
 use crate::tca::{Config, Device, Engine, Place, SubCluster};
 
 const CLAIMS: &str = include_str!("../../../experiments/tca-peach2/claims.toml");
@@ -60,7 +62,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
     let two_phase = run_dma(&mut two_nodes(&Config::default())?, &two_phase)?.gb_s();
     let cpu_gflops = 2.0 * 8.0 * 2.6 * 8.0;
     let gpu_gflops = 4.0 * 665.0;
-    let simulated = [
+    let mut simulated = vec![
         ("A1", peak_gb_s),
         ("A2", raw_gb_s),
         ("A3", max / peak_gb_s * 100.0),
@@ -78,7 +80,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("A9", over_qpi_mb_s()?),
         (
             "A10",
-            loopback(LOOPBACK_BYTES, &Config::default(), &|_| {})?.0,
+            loopback(LOOPBACK_BYTES, &Config::default(), &|_| Ok(()))?.0,
         ),
         ("A11", remote(Device::Host, LARGE_BYTES, CHAIN)? / max),
         (
@@ -104,6 +106,7 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
         ("A21-two-phase", two_phase),
         ("A21-pipelined", pipelined),
     ];
+    simulated.extend(beside_infiniband()?);
     Ok(claims()?.judge(&simulated))
 }
 
@@ -111,6 +114,44 @@ pub fn reproduce() -> Result<Vec<Row>, ExperimentError> {
 fn write_gb_s(to: (u16, Device), bytes: u64, descriptors: u64) -> Result<f64, ExperimentError> {
     let dma = Dma::new(CHIP, to, bytes, descriptors);
     Ok(run_dma(&mut two_nodes(&Config::default())?, &dma)?.gb_s())
+}
+
+/// PEACH2 beside InfiniBand.
+fn beside_infiniband() -> Result<[(&'static str, f64); 4], ExperimentError> {
+    let fdr = ThreeCopies::new(Grade::Fdr, HostConfig::default());
+    let (fdr, _) = three_copies(&fdr, 8, false)?;
+    let (direct, copies) = ways(8)?;
+    let us = |time: Ps| time.as_ns() / 1e3;
+    Ok([
+        ("A16-adapters", us(fdr.adapters)),
+        ("A22", us(direct)),
+        ("A22-copies", us(copies)),
+        ("A22-crossover", crossover_kib()?),
+    ])
+}
+
+/// From a GPU to the adjacent one: by PEACH2, and by three copies over InfiniBand QDR.
+fn ways(bytes: u64) -> Result<(Ps, Ps), ExperimentError> {
+    let gpu = |node| (node, Device::Gpu0);
+    let dma = Dma {
+        engine: Engine::Pipelined,
+        ..Dma::new(gpu(0), gpu(1), bytes, 1)
+    };
+    let direct = direct(&mut two_nodes(&Config::default())?, &dma)?;
+    let config = ThreeCopies::new(Grade::Qdr, HostConfig::default());
+    let (steps, _) = three_copies(&config, bytes, true)?;
+    Ok((direct, steps.total()))
+}
+
+/// The first power of two, in KiB, at which the three copies are earlier.
+fn crossover_kib() -> Result<f64, ExperimentError> {
+    for exponent in 3..24 {
+        let (direct, copies) = ways(1 << exponent)?;
+        if copies < direct {
+            return Ok(f64::from(1 << exponent) / 1024.0);
+        }
+    }
+    Err(ExperimentError::NoMeasurement("a size for InfiniBand"))
 }
 
 /// A DMA write to a GPU of the other socket.

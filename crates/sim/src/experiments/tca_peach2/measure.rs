@@ -2,9 +2,9 @@
 
 use hostwire_plan::Plan;
 
-use crate::devices::peach2::chip::REGISTER_BYTES;
 use crate::engine::{Ps, Summary};
 use crate::experiments::ExperimentError;
+use crate::models::pcie::peach2::chip::REGISTER_BYTES;
 use crate::tca::{Chain, Config, Device, Engine, LOOPBACK, Place, Stride, SubCluster, TcaError};
 
 /// Bytes of a store in the paper's loopback test.
@@ -61,7 +61,7 @@ impl Dma {
         cluster.check_chain(self.from.0, &self.chain()?)
     }
 
-    fn chain(&self) -> Result<Chain, TcaError> {
+    pub(super) fn chain(&self) -> Result<Chain, TcaError> {
         let [source, destination] = self.places();
         let mut chain = Chain::new();
         chain.block_stride(destination, source, self.stride())?;
@@ -157,14 +157,14 @@ pub fn ping_pong(
 pub fn loopback(
     bytes: u64,
     config: &Config,
-    prepare: &dyn Fn(&mut SubCluster<'_>),
+    prepare: &dyn Fn(&mut SubCluster<'_>) -> Result<(), ExperimentError>,
 ) -> Result<(f64, Summary), ExperimentError> {
     let config = Config {
         one_host: true,
         ..config.clone()
     };
     let mut cluster = SubCluster::new(&planned(LOOPBACK)?, &config)?;
-    prepare(&mut cluster);
+    prepare(&mut cluster)?;
     let place = Place::new(1, Device::Host, FLAG);
     let message = vec![0x5a; bytes as usize];
     let started = cluster.now();

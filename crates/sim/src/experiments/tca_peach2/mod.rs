@@ -3,12 +3,16 @@
 mod claims;
 mod curves;
 mod measure;
+mod rings;
+mod three_copies;
 
-use crate::devices::peach2::chip::DESCRIPTORS_MAX;
+use crate::models::pcie::peach2::chip::DESCRIPTORS_MAX;
 
 pub use claims::{claims, reproduce};
 pub use curves::{bandwidth_of_one_over_size, bandwidth_over_requests, bandwidth_over_size};
 pub use measure::{Dma, DmaTimes, LOOPBACK_BYTES, loopback, ping_pong, ring, run_dma, two_nodes};
+pub use rings::{RingsTimes, couple_and_separate};
+pub use three_copies::{Grade, Steps, ThreeCopies, direct, three_copies};
 
 /// Data size that the paper calls the largest.
 pub const LARGE_BYTES: u64 = 4096;

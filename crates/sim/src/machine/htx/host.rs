@@ -1,15 +1,18 @@
 //! A host with an HTX board: its hardware, its registers as a BIOS leaves them.
 
-use crate::devices::ht::{Buffers, Link, LinkConfig, LinkMode};
-use crate::devices::link::End;
-use crate::devices::nic::{CORE_DEPTH, Nic, NicConfig};
-use crate::devices::opteron::registers::{
+use hostwire_plan::htx::REGION_BASE;
+
+use crate::engine::ComponentId;
+use crate::models::Fabric;
+use crate::models::ht::Port;
+use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::opteron::registers::{
     DRAM_BASE, INIT_CONTROL, LINK_CONNECTED, LINK_NONCOHERENT, LINK_READY, LINK_TYPE, MMIO_BASE,
     MemoryType, msr,
 };
-use crate::devices::opteron::{Mapping, Opteron, OpteronConfig};
-use crate::devices::{Fabric, Port};
-use crate::engine::ComponentId;
+use crate::models::ht::opteron::{Mapping, Opteron, OpteronConfig};
+use crate::models::ht::{Buffers, Link, LinkConfig, LinkMode};
+use crate::models::link::End;
 
 /// Window of the example design: writes are counted, reads are answered.
 pub const WINDOW: u64 = 0x80_0000_0000;
@@ -77,9 +80,16 @@ pub fn add_host_with(
         user_mhz: setup.user_mhz,
         ..nic
     };
+    let regions = nic.regions.iter().map(|region| region.base + region.bytes);
+    let regions = regions.max().map(|end| (REGION_BASE, end - REGION_BASE));
     let send_bytes = nic.routes.len() as u64 * DESTINATION_BYTES;
     let send_bytes = send_bytes.next_multiple_of(RANGE_BYTES);
-    configure(&mut opteron, (nic.send_base, send_bytes));
+    let windows = [
+        Some((WINDOW, WINDOW_BYTES)),
+        Some((nic.send_base, send_bytes)),
+        regions,
+    ];
+    configure(&mut opteron, windows.into_iter().flatten().collect());
     let mut board = Nic::new(nic);
     board.attach(Port::new(link, End::B, CORE_DEPTH));
     let host = sim.add(format!("{name}.cpu"), opteron);
@@ -98,7 +108,7 @@ pub fn add_host_with(
 
 /// Registers: DRAM from 0 on, the board's windows as MMIO behind link 0,
 /// write-combining; the ring in memory cached, since device writes invalidate.
-fn configure(opteron: &mut Opteron, (send_base, send_bytes): (u64, u64)) {
+fn configure(opteron: &mut Opteron, windows: Vec<(u64, u64)>) {
     let memory_bytes = opteron.config().memory_bytes;
     let registers = &mut opteron.registers;
     registers.write(0, INIT_CONTROL, 0);
@@ -109,7 +119,7 @@ fn configure(opteron: &mut Opteron, (send_base, send_bytes): (u64, u64)) {
         ((memory_bytes - 1) >> 8) as u32 & 0xffff_0000,
     );
     registers.write(1, DRAM_BASE, 0b11);
-    for (range, base, bytes) in [(0, WINDOW, WINDOW_BYTES), (1, send_base, send_bytes)] {
+    for (range, &(base, bytes)) in (0..).zip(&windows) {
         let last = base + bytes - 1;
         registers.write(
             1,
@@ -130,9 +140,7 @@ fn configure(opteron: &mut Opteron, (send_base, send_bytes): (u64, u64)) {
         last: first + bytes - 1,
         page_type: Some(page_type),
     };
-    opteron.mappings = vec![
-        mapping(0, memory_bytes, MemoryType::Uncached),
-        mapping(WINDOW, WINDOW_BYTES, MemoryType::WriteCombining),
-        mapping(send_base, send_bytes, MemoryType::WriteCombining),
-    ];
+    let combining = |(base, bytes)| mapping(base, bytes, MemoryType::WriteCombining);
+    opteron.mappings = vec![mapping(0, memory_bytes, MemoryType::Uncached)];
+    opteron.mappings.extend(windows.into_iter().map(combining));
 }

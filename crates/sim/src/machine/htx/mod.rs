@@ -4,16 +4,16 @@ mod host;
 
 pub use host::{DESTINATION_BYTES, HtxHost, Setup, WINDOW, add_host, add_host_with};
 
-use hostwire_plan::htx::{Device, Host, HtxPlan, PortKind};
+use hostwire_plan::htx::{Device, HtxPlan, LinkPort, PortKind, Region};
 
-use crate::devices::Fabric;
-use crate::devices::cable::{Cable, Medium};
-use crate::devices::link::Damage;
-use crate::devices::link_port::LinkPortConfig;
-use crate::devices::nic::{Nic, NicConfig};
-use crate::devices::opteron::OpteronConfig;
-use crate::devices::switch::{Switch, SwitchConfig};
 use crate::engine::{ComponentId, Ps};
+use crate::models::Fabric;
+use crate::models::ht::cable::{Cable, Medium};
+use crate::models::ht::link_port::{LinkPortConfig, LinkPortCounters, PhitRate};
+use crate::models::ht::nic::{Nic, NicConfig, RemoteRegion};
+use crate::models::ht::opteron::OpteronConfig;
+use crate::models::ht::switch::{Switch, SwitchConfig};
+use crate::models::link::Damage;
 
 /// Assumed where the plan gives no length: the cable of the TCCluster prototype.
 const CABLE_INCHES: f64 = 25.0;
@@ -28,22 +28,142 @@ pub struct HtxCluster {
     pub sim: Fabric,
     plan: HtxPlan,
     hosts: Vec<HtxHost>,
-    switches: Vec<ComponentId>,
+    network: BoardNetwork,
+}
+
+/// What boards and switches of a network are like, but for what a plan says of them.
+#[derive(Clone, Debug)]
+pub struct Boards {
+    /// Boards. Those with a single cable have no crossbar. Their first link port is what all link ports
+    /// of the network are like, but for their rate.
+    pub nic: NicConfig,
+    /// Switches.
+    pub switch: SwitchConfig,
+}
+
+impl Default for Boards {
+    fn default() -> Self {
+        Boards {
+            nic: NicConfig {
+                crossbar_cycles: CROSSBAR_CYCLES,
+                ..NicConfig::htx_board(0)
+            },
+            switch: SwitchConfig::default(),
+        }
+    }
+}
+
+/// The boards of a network, by number, and its switches.
+#[derive(Clone, Debug, Default)]
+pub struct BoardNetwork {
+    /// The boards.
+    pub nics: Vec<ComponentId>,
+    /// The switches.
+    pub switches: Vec<ComponentId>,
+}
+
+impl BoardNetwork {
+    /// Adds switches and cables between boards.
+    pub(super) fn join(
+        sim: &mut Fabric,
+        plan: &HtxPlan,
+        nics: Vec<ComponentId>,
+        usual: &Boards,
+    ) -> Self {
+        let mut network = BoardNetwork {
+            nics,
+            switches: Vec::new(),
+        };
+        network.add_switches(sim, plan, usual);
+        network.add_cables(sim, plan);
+        network
+    }
+
+    /// The counters of a link port.
+    pub fn port(&self, sim: &Fabric, end: LinkPort) -> LinkPortCounters {
+        let port = match end.device {
+            Device::Host(board) => {
+                let nic = self.nics.get(board);
+                let nic = nic.and_then(|nic| sim.component::<Nic>(*nic));
+                nic.and_then(|nic| nic.link_port(end.port))
+            }
+            Device::Switch(at) => {
+                let switch = self.switches.get(at);
+                let switch = switch.and_then(|switch| sim.component::<Switch>(*switch));
+                switch.and_then(|switch| switch.port(end.port))
+            }
+        };
+        port.map(|port| port.counters).unwrap_or_default()
+    }
+
+    fn add_switches(&mut self, sim: &mut Fabric, plan: &HtxPlan, usual: &Boards) {
+        for switch in plan.switches() {
+            let config = SwitchConfig {
+                port: link_port(switch.port, switch.clock_mhz, &usual.nic),
+                clock_mhz: switch.clock_mhz,
+                ..usual.switch.clone()
+            };
+            let model = Switch::new(config, switch.ports, switch.routes.clone());
+            self.switches.push(sim.add(switch.name.clone(), model));
+        }
+    }
+
+    fn add_cables(&mut self, sim: &mut Fabric, plan: &HtxPlan) {
+        for cable in plan.cables() {
+            let inches = cable.length_um.map(|um| um as f64 / 25_400.0);
+            let propagation = Medium::HtxCable.propagation(inches.unwrap_or(CABLE_INCHES));
+            let name = cable.ends.map(|end| plan.port_name(end)).join(" - ");
+            let ends = cable.ends.map(|end| {
+                let device = match end.device {
+                    Device::Host(board) => self.nics[board],
+                    Device::Switch(switch) => self.switches[switch],
+                };
+                (device, end.port)
+            });
+            join(sim, name, ends, propagation);
+        }
+    }
+}
+
+/// The board of a host of the plan.
+pub(super) fn board_of(plan: &HtxPlan, id: u16, usual: &Boards) -> Option<NicConfig> {
+    let host = plan.hosts().get(usize::from(id))?;
+    let device = Device::Host(id.into());
+    let ends = plan.cables().iter().flat_map(|cable| cable.ends);
+    let cables = ends.filter(|end| end.device == device).count();
+    let usual = &usual.nic;
+    let regions = plan.regions().iter();
+    let regions = regions.filter(|region| region.at == usize::from(id));
+    Some(NicConfig {
+        id,
+        user_mhz: host.user_mhz,
+        crossbar_cycles: if cables > 1 { usual.crossbar_cycles } else { 0 },
+        ports: vec![link_port(host.port, host.user_mhz, usual); host.ports.into()],
+        routes: host.routes.clone(),
+        ring_slots: host.ring_slots,
+        regions: regions.map(remote_region).collect(),
+        ..usual.clone()
+    })
 }
 
 impl HtxCluster {
     /// Builds the cluster that `plan` describes. Processors are alike except for what the plan
     /// says of them.
     pub fn new(plan: HtxPlan, config: &OpteronConfig) -> Self {
+        Self::with_boards(plan, config, &Boards::default())
+    }
+
+    /// As [`HtxCluster::new`], with boards and switches like these.
+    pub fn with_boards(plan: HtxPlan, config: &OpteronConfig, usual: &Boards) -> Self {
         let mut cluster = Self {
             sim: Fabric::new(),
             plan,
             hosts: Vec::new(),
-            switches: Vec::new(),
+            network: BoardNetwork::default(),
         };
-        cluster.add_hosts(config);
-        cluster.add_switches();
-        cluster.add_cables();
+        cluster.add_hosts(config, usual);
+        let nics = cluster.hosts.iter().map(|host| host.nic).collect();
+        cluster.network = BoardNetwork::join(&mut cluster.sim, &cluster.plan, nics, usual);
         cluster.sim.run_until(SETTLE);
         cluster
     }
@@ -63,16 +183,16 @@ impl HtxCluster {
         self.sim.component(self.hosts.get(host)?.nic)
     }
 
-    /// A switch.
-    pub fn switch(&self, switch: usize) -> Option<&Switch> {
-        self.sim.component(*self.switches.get(switch)?)
+    /// Its boards and switches.
+    pub fn network(&self) -> &BoardNetwork {
+        &self.network
     }
 
-    fn add_hosts(&mut self, config: &OpteronConfig) {
+    fn add_hosts(&mut self, config: &OpteronConfig, usual: &Boards) {
         for (id, host) in (0_u16..).zip(self.plan.hosts()) {
-            let device = Device::Host(id.into());
-            let ends = self.plan.cables().iter().flat_map(|cable| cable.ends);
-            let cables = ends.filter(|end| end.device == device).count();
+            let Some(nic) = board_of(&self.plan, id, usual) else {
+                continue;
+            };
             let setup = Setup {
                 width_bits: host.link_width_bits,
                 link_mhz: host.link_mhz,
@@ -83,37 +203,8 @@ impl HtxCluster {
                 cores: host.cores,
                 ..config.clone()
             };
-            let nic = board(id, host, cables);
             let added = add_host_with(&mut self.sim, &host.name, &setup, nic, config);
             self.hosts.push(added);
-        }
-    }
-
-    fn add_switches(&mut self) {
-        for switch in self.plan.switches() {
-            let config = SwitchConfig {
-                port: link_port(switch.port, switch.clock_mhz),
-                clock_mhz: switch.clock_mhz,
-                ..SwitchConfig::default()
-            };
-            let model = Switch::new(config, switch.ports, switch.routes.clone());
-            self.switches.push(self.sim.add(switch.name.clone(), model));
-        }
-    }
-
-    fn add_cables(&mut self) {
-        for cable in self.plan.cables() {
-            let inches = cable.length_um.map(|um| um as f64 / 25_400.0);
-            let propagation = Medium::HtxCable.propagation(inches.unwrap_or(CABLE_INCHES));
-            let name = cable.ends.map(|end| self.plan.port_name(end)).join(" - ");
-            let ends = cable.ends.map(|end| {
-                let device = match end.device {
-                    Device::Host(host) => self.hosts[host].nic,
-                    Device::Switch(switch) => self.switches[switch],
-                };
-                (device, end.port)
-            });
-            join(&mut self.sim, name, ends, propagation);
         }
     }
 }
@@ -144,19 +235,24 @@ pub fn join(
     cable
 }
 
-fn board(id: u16, host: &Host, cables: usize) -> NicConfig {
-    NicConfig {
-        crossbar_cycles: if cables > 1 { CROSSBAR_CYCLES } else { 0 },
-        ports: vec![link_port(host.port, host.user_mhz); host.ports.into()],
-        routes: host.routes.clone(),
-        ring_slots: host.ring_slots,
-        ..NicConfig::htx_board(id)
+fn remote_region(region: &Region) -> RemoteRegion {
+    RemoteRegion {
+        base: region.address,
+        bytes: region.bytes,
+        // A plan has at most `HOSTS_MAX` hosts.
+        host: region.of as u16,
+        target: region.offset,
     }
 }
 
-pub(crate) fn link_port(kind: PortKind, mhz: u32) -> LinkPortConfig {
-    match kind {
-        PortKind::Atoll => LinkPortConfig::atoll(mhz),
-        PortKind::Sfp => LinkPortConfig::sfp_4g(),
+/// A link port of a board like `usual`, or of a switch in its network.
+pub(crate) fn link_port(kind: PortKind, mhz: u32, usual: &NicConfig) -> LinkPortConfig {
+    let like = usual.ports.first().copied();
+    LinkPortConfig {
+        rate: match kind {
+            PortKind::Atoll => PhitRate::atoll(mhz),
+            PortKind::Sfp => PhitRate::sfp_4g(),
+        },
+        ..like.unwrap_or_else(|| LinkPortConfig::atoll(mhz))
     }
 }

@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use hostwire_transport::{Memory, PeId, TransportError};
 
-use crate::devices::opteron::{OpteronConfig, WriteObserver};
 use crate::engine::Ps;
 use crate::machine::htx::DESTINATION_BYTES;
+use crate::models::ht::opteron::{OpteronConfig, WriteObserver};
 
 use super::board::{Board, Op, Request, SharedBoard};
 use super::socket::NetworkBoard;
@@ -25,9 +25,6 @@ use header::{BODY_BYTES, Header, Kind};
 pub(super) use ring::Ring;
 use ring::{ANSWER_SLOTS, Arrived, RingObserver};
 
-/// Work of the processor to send a message, and to take one, besides stores and loads. **Assumed**:
-/// as many cycles at 2 GHz as `send_work` of the TCCluster prototype has at 2.8 GHz.
-const MESSAGE_WORK: Ps = Ps::from_ns(18);
 const HEADER_BYTES: usize = 8;
 const LINE: usize = 64;
 
@@ -205,7 +202,7 @@ impl VirtualWire {
         src: &[u8],
     ) -> Result<(), TransportError> {
         let words = (src.len() as u64).div_ceil(8);
-        self.compute(MESSAGE_WORK + Ps(way.store_line.0 * words / 8))?;
+        self.compute(self.send_work + Ps(way.store_line.0 * words / 8))?;
         let board = &mut *self.board.lock();
         deliver(board, way, pe as usize, offset_bytes, src)
     }
@@ -237,7 +234,7 @@ impl VirtualWire {
         let line = way.seats.get(self.pe).map_or(0, |(_, number)| *number);
         let address =
             way.send_base + host as u64 * DESTINATION_BYTES + u64::from(line) * LINE as u64;
-        self.compute(MESSAGE_WORK)?;
+        self.work_to_send()?;
         self.perform(Op::Store { address, data })?;
         if bytes < LINE {
             // A full line leaves by itself.
@@ -397,7 +394,7 @@ impl VirtualWire {
             };
             count += 1;
             // The line with the payload, and the work.
-            self.compute(self.look + MESSAGE_WORK)?;
+            self.compute(self.look + self.send_work)?;
             self.take_one(way, &message)?;
         }
     }

@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::devices::Packet;
-use crate::devices::opteron::WriteObserver;
 use crate::engine::Ps;
+use crate::models::ht::Packet;
+use crate::models::ht::opteron::WriteObserver;
 
 use super::super::board::{Board, SharedBoard};
 use super::Looks;

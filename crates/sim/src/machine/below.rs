@@ -1,0 +1,143 @@
+//! HTX boards and PEACH2 chips that join islands of processors, and their cables.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hostwire_packet::pcie::RoutingId;
+use hostwire_plan::AdapterKind;
+use hostwire_plan::registers::peach2::NORTH;
+
+use crate::engine::ComponentId;
+use crate::models::ht::Buffers;
+use crate::models::ht::carry::Notes;
+use crate::models::ht::nic::{CORE_DEPTH, Nic, NicConfig};
+use crate::models::ht::opteron::OpteronConfig;
+use crate::models::link::End;
+use crate::models::pcie::bridge::Bridge;
+use crate::models::pcie::peach2::chip::{Chip, ChipConfig};
+use crate::models::pcie::{Link, LinkConfig};
+
+use super::adapters::small;
+use super::build::BuildError;
+use super::htx::{BoardNetwork, Boards, board_of};
+use super::{Machine, PcieWire};
+
+/// What HTX boards and PEACH2 chips of a machine are like, but for what its plan says of them.
+#[derive(Clone, Debug, Default)]
+pub struct Below {
+    /// Boards and their switches.
+    pub boards: Boards,
+    /// Chips.
+    pub chip: ChipConfig,
+    /// PCI Express links. Damage is that of cables between chips only; the seeds of cable `n` are
+    /// `2 n` larger, so that cables differ.
+    pub chip_link: LinkConfig,
+}
+
+/// Chips name themselves in TLPs after all bridges.
+const FIRST_CHIP: u16 = 1 << 8;
+
+impl Machine {
+    /// Adds the boards of the plan as windows, their switches and cables.
+    pub(super) fn add_boards(
+        &mut self,
+        config: &OpteronConfig,
+        usual: &Boards,
+    ) -> Result<(), BuildError> {
+        let Some(plan) = self.plan.boards().cloned() else {
+            return Ok(());
+        };
+        let notes = Rc::new(RefCell::new(Notes::default()));
+        let adapters = self.adapters_of(AdapterKind::Htx);
+        let mut nics = vec![None; adapters.len()];
+        for adapter in adapters {
+            let port = adapter.port;
+            let missing = BuildError::Peer { port };
+            let board = board_of(&plan, small(adapter.member), usual).ok_or(missing.clone())?;
+            let trained = self.plan.processor(port.processor);
+            let mut links = trained.into_iter().flat_map(|processor| &processor.links);
+            let mhz = links
+                .find(|link| link.link == port.link)
+                .and_then(|link| link.frequency_mhz);
+            let board = NicConfig {
+                link_mhz: mhz.map_or(board.link_mhz, u32::from),
+                targets: self.targets_of(&adapter),
+                ..board
+            };
+            let name = self.socket_name(port)?;
+            let nic = Nic::new(board).with_notes(&notes);
+            let nic = self.sim.add(format!("{name}.board"), nic);
+            self.adapters.push(nic);
+            let host = (config.port_depth, Buffers::HT_CORE, CORE_DEPTH);
+            let here = self.add_adapter_wire((port, nic), "board", host)?;
+            if let Some(model) = self.sim.component_mut::<Nic>(nic) {
+                model.attach(here);
+            }
+            nics[adapter.member] = Some(nic);
+        }
+        let nics: Vec<ComponentId> = nics.into_iter().flatten().collect();
+        self.boards = BoardNetwork::join(&mut self.sim, &plan, nics, usual);
+        Ok(())
+    }
+
+    /// Adds the bridges and chips of the plan and the cables between them. The chips route as the plan
+    /// says; drivers have been loaded.
+    pub(super) fn add_chips(
+        &mut self,
+        config: &OpteronConfig,
+        below: &Below,
+    ) -> Result<(), BuildError> {
+        let adapters = self.adapters_of(AdapterKind::Peach2);
+        let mut chips = vec![None; adapters.len()];
+        for adapter in &adapters {
+            let (port, member) = (adapter.port, small(adapter.member));
+            let name = self.socket_name(port)?;
+            let bridge = Bridge::new(RoutingId(member), self.plan.bridge());
+            let bridge = self.sim.add(format!("{name}.bridge"), bridge);
+            self.adapters.push(bridge);
+            let host = (config.port_depth, Buffers::FAM10H, config.port_depth);
+            let here = self.add_adapter_wire((port, bridge), "bridge", host)?;
+            let mut chip = Chip::new(RoutingId(FIRST_CHIP | member), below.chip.clone());
+            let plan = &self.plan.chips()[adapter.member];
+            chip.configure(&plan.registers);
+            chip.pass();
+            let chip_name = plan.name.clone();
+            let chip = self.sim.add(chip_name.clone(), chip);
+            chips[adapter.member] = Some(chip);
+            let ends = [format!("{name}.bridge"), format!("{chip_name}.north")];
+            let link = below.chip_link.undamaged();
+            let link = self.add_pcie(ends, [(bridge, 0), (chip, NORTH)], link);
+            if let Some(model) = self.sim.component_mut::<Bridge>(bridge) {
+                model.attach(here);
+                model.attach_below(link, End::A);
+            }
+        }
+        self.chips = chips.into_iter().flatten().collect();
+        for (number, ends) in self.plan.chip_cables().to_vec().into_iter().enumerate() {
+            let names = ends.map(|end| self.plan.chip_port_name(end));
+            let ends = ends.map(|(chip, port)| (self.chips[chip], port));
+            self.add_pcie(names, ends, below.chip_link.of_cable(number));
+        }
+        Ok(())
+    }
+
+    fn add_pcie(
+        &mut self,
+        names: [String; 2],
+        ends: [(ComponentId, u8); 2],
+        config: LinkConfig,
+    ) -> ComponentId {
+        let link = self.sim.add(names.join(" - "), Link::new(config));
+        for ((device, port), end) in ends.into_iter().zip([End::A, End::B]) {
+            if let Some(model) = self.sim.component_mut::<Link>(link) {
+                model.attach(end, device, port);
+            }
+            if let Some(chip) = self.sim.component_mut::<Chip>(device) {
+                chip.attach(port, link, end);
+            }
+        }
+        let ends = names;
+        self.pcie.push(PcieWire { link, ends });
+        link
+    }
+}

@@ -1,0 +1,19 @@
+//! Looking at writes as they reach memory.
+
+use crate::engine::Ps;
+use crate::models::ht::Packet;
+
+/// An observer outside of the model that is called for each write. It changes nothing in
+/// the model.
+pub trait WriteObserver {
+    /// `packet` has just been written to memory.
+    fn wrote(&mut self, now: Ps, packet: &Packet);
+}
+
+/// Index of the component that sent a packet: every origin numbers its own.
+pub fn origin(packet: &Packet) -> usize {
+    (packet.number >> NUMBER_BITS) as usize
+}
+
+/// Bits of a packet's number that count the packets of one origin.
+pub(super) const NUMBER_BITS: u32 = 40;
